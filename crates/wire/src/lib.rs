@@ -1,1 +1,68 @@
-//! To be filled.
+//! The v2 contract as Rust types, and every error code in one table.
+//!
+//! Requests are decoded by functions that collect every fault with its path; answers are plain serde types. All of them
+//! have OpenAPI schemas.
+//!
+//! ```
+//! use wire::{FormatKind, ScrapeBody, decode_scrape, unsupported};
+//!
+//! let body = serde_json::json!({ "url": "https://example.com", "formats": ["markdown", "summary"] });
+//! let ScrapeBody::Page(request) = decode_scrape(body)? else { unreachable!() };
+//! assert!(request.options.wants(FormatKind::Summary));
+//! assert_eq!(unsupported(&request)[0].code.as_str(), "SCRAPE_SUMMARY_NOT_SUPPORTED");
+//!
+//! let body = serde_json::json!({ "url": "https://example.com", "formats": [{ "type": "screenshot", "quality": 101 }] });
+//! let invalid = decode_scrape(body).unwrap_err();
+//! assert_eq!(invalid.message, "`formats[0].quality` must be a whole number from 1 to 100, got 101");
+//! # Ok::<(), wire::Invalid>(())
+//! ```
+
+mod action;
+mod admin;
+mod block;
+mod branding;
+mod code;
+mod decode;
+mod document;
+mod error;
+mod format;
+mod headers;
+mod menu;
+mod metadata;
+mod option;
+mod parser;
+mod product;
+mod read;
+mod redact;
+mod scrape;
+mod stamp;
+mod target;
+mod team;
+mod threat;
+mod tool;
+mod unsupported;
+mod words;
+
+pub use action::*;
+pub use admin::*;
+pub use block::*;
+pub use branding::*;
+pub use code::Code;
+pub use decode::{HARMLESS_KEYS, ScrapeBody, decode_scrape};
+pub use document::*;
+pub use error::*;
+pub use format::*;
+pub use headers::{MAX_HEADER_BYTES, MAX_HEADERS};
+pub use menu::*;
+pub use metadata::*;
+pub use option::*;
+pub use parser::*;
+pub use product::*;
+pub use redact::*;
+pub use scrape::*;
+pub use stamp::format_time;
+pub use target::{InvalidUrl, MAX_URL_CHARS, target_url};
+pub use team::*;
+pub use threat::*;
+pub use tool::*;
+pub use unsupported::{Unsupported, unsupported};

@@ -1,0 +1,405 @@
+//! The operator's API under `/admin`: teams, their keys, their credits.
+
+use std::fmt;
+
+use base::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::error::Invalid;
+use crate::read::{self, Field, Fields};
+use crate::stamp;
+
+/// Most credits of one grant. Sums of such grants stay far from the end of 64 bits.
+pub const MAX_CREDITS: u64 = 1_000_000_000_000;
+/// Highest concurrency of a team.
+pub const MAX_CONCURRENCY: u32 = 10_000;
+/// Highest rate limit of a team, in requests a minute.
+pub const MAX_RATE_LIMIT: u32 = 10_000_000;
+
+/// Body of `POST /admin/teams`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateTeam {
+    /// What people call it.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// Credits to begin with; null or absent means without limit.
+    #[schema(minimum = 0, maximum = 1000000000000u64)]
+    pub credits: Option<i64>,
+    /// Requests that may run at the same moment; the server's default when absent.
+    #[schema(minimum = 1, maximum = 10000)]
+    pub concurrency: Option<u32>,
+    /// Requests a minute, 0 for no limit; the server's default when absent.
+    #[schema(minimum = 0, maximum = 10000000)]
+    pub rate_limit: Option<u32>,
+    /// What else it may do.
+    #[schema(required = false)]
+    pub flags: TeamFlags,
+}
+
+/// What a team may do beyond the ordinary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TeamFlags {
+    /// May ask that nothing is kept.
+    pub zero_data_retention: bool,
+    /// May use the enterprise options of crawls.
+    pub enterprise: bool,
+    /// May use the catalog of provider tools.
+    pub catalog: bool,
+}
+
+/// Answer of `POST /admin/teams`. The key is shown this once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamCreated {
+    /// Always true.
+    #[schema(default = true)]
+    pub success: bool,
+    /// The first key of the team.
+    pub api_key: String,
+    /// The id of the team.
+    #[schema(value_type = String, format = "uuid")]
+    pub team_id: Uuid,
+}
+
+impl fmt::Debug for TeamCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TeamCreated")
+            .field("team_id", &self.team_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A team as the operator sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamView {
+    /// Its id.
+    #[schema(value_type = String, format = "uuid")]
+    pub id: Uuid,
+    /// What people call it.
+    pub name: String,
+    /// Whether its credits have no limit.
+    pub unlimited: bool,
+    /// Credits that can be spent; null when they have no limit.
+    pub available: Option<i64>,
+    /// Credits held for requests that run now.
+    pub reserved: i64,
+    /// Credits spent so far.
+    pub spent: i64,
+    /// Requests that may run at the same moment.
+    pub concurrency: u32,
+    /// Requests a minute, 0 for no limit.
+    pub rate_limit: u32,
+    /// What else it may do.
+    pub flags: TeamFlags,
+    /// When it was made, RFC 3339.
+    #[serde(with = "stamp")]
+    #[schema(value_type = String, format = "date-time")]
+    pub created_at: Timestamp,
+}
+
+/// Body of `PATCH /admin/teams/{id}`. What is absent or null stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UpdateTeam {
+    /// A new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    /// Whether its credits have no limit from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlimited: Option<bool>,
+    /// Credits to grant on top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1000000000000u64)]
+    pub add_credits: Option<i64>,
+    /// A new concurrency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10000)]
+    pub concurrency: Option<u32>,
+    /// A new rate limit, 0 for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 10000000)]
+    pub rate_limit: Option<u32>,
+    /// Flags to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flags: Option<FlagChanges>,
+}
+
+/// Flags to change. What is absent or null stays as it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FlagChanges {
+    /// See [`TeamFlags::zero_data_retention`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_data_retention: Option<bool>,
+    /// See [`TeamFlags::enterprise`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enterprise: Option<bool>,
+    /// See [`TeamFlags::catalog`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<bool>,
+}
+
+impl FlagChanges {
+    /// The flags after the change.
+    #[must_use]
+    pub fn apply(self, flags: TeamFlags) -> TeamFlags {
+        TeamFlags {
+            zero_data_retention: self.zero_data_retention.unwrap_or(flags.zero_data_retention),
+            enterprise: self.enterprise.unwrap_or(flags.enterprise),
+            catalog: self.catalog.unwrap_or(flags.catalog),
+        }
+    }
+}
+
+/// Body of `POST /admin/teams/{id}/keys`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CreateKey {
+    /// What people call it.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+}
+
+/// Answer of `POST /admin/teams/{id}/keys`. The key is shown this once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyCreated {
+    /// Always true.
+    #[schema(default = true)]
+    pub success: bool,
+    /// The key.
+    pub api_key: String,
+    /// Its id, for revoking it.
+    #[schema(value_type = String, format = "uuid")]
+    pub key_id: Uuid,
+}
+
+impl fmt::Debug for KeyCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCreated")
+            .field("key_id", &self.key_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A key as the operator sees it: never the key itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyView {
+    /// Its id.
+    #[schema(value_type = String, format = "uuid")]
+    pub id: Uuid,
+    /// What people call it.
+    pub name: String,
+    /// Its last four characters.
+    pub hint: String,
+    /// When it was made, RFC 3339.
+    #[serde(with = "stamp")]
+    #[schema(value_type = String, format = "date-time")]
+    pub created_at: Timestamp,
+    /// When it was last used, RFC 3339.
+    #[serde(with = "stamp::optional")]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked, RFC 3339; null while it works.
+    #[serde(with = "stamp::optional")]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// One page of a list, in the order of ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Listing<T> {
+    /// Always true.
+    #[schema(default = true)]
+    pub success: bool,
+    /// The entries.
+    pub data: Vec<T>,
+    /// The id to pass as `after` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub next: Option<Uuid>,
+}
+
+/// Decodes the body of `POST /admin/teams`.
+///
+/// # Errors
+/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
+    read::body(body, |fields| {
+        let name = fields.need("name").and_then(name);
+        let credits = fields.take("credits").and_then(|field| credits(field, 0));
+        let (concurrency, rate_limit) = limits(fields);
+        let changes = fields
+            .take("flags")
+            .and_then(|field| field.record(FlagChanges::read))
+            .unwrap_or_default();
+        Some(CreateTeam {
+            name: name?,
+            credits,
+            concurrency,
+            rate_limit,
+            flags: changes.apply(TeamFlags::default()),
+        })
+    })
+}
+
+/// Decodes the body of `PATCH /admin/teams/{id}`.
+///
+/// # Errors
+/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
+    read::body(body, |fields| {
+        let (concurrency, rate_limit) = limits(fields);
+        Some(UpdateTeam {
+            name: fields.take("name").and_then(name),
+            unlimited: fields.take("unlimited").and_then(Field::flag),
+            add_credits: fields.take("addCredits").and_then(|field| credits(field, 1)),
+            concurrency,
+            rate_limit,
+            flags: fields.take("flags").and_then(|field| field.record(FlagChanges::read)),
+        })
+    })
+}
+
+/// Decodes the body of `POST /admin/teams/{id}/keys`.
+///
+/// # Errors
+/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+pub fn decode_create_key(body: Value) -> Result<CreateKey, Invalid> {
+    read::body(body, |fields| {
+        Some(CreateKey {
+            name: fields.need("name").and_then(name)?,
+        })
+    })
+}
+
+fn name(field: Field<'_>) -> Option<String> {
+    field.name(1..=200)
+}
+
+fn credits(field: Field<'_>, least: u64) -> Option<i64> {
+    field
+        .whole(least..=MAX_CREDITS)
+        .and_then(|credits| i64::try_from(credits).ok())
+}
+
+fn limits(fields: &mut Fields<'_>) -> (Option<u32>, Option<u32>) {
+    let concurrency = fields
+        .take("concurrency")
+        .and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
+    let rate_limit = fields
+        .take("rateLimit")
+        .and_then(|field| field.whole32(0..=MAX_RATE_LIMIT));
+    (concurrency, rate_limit)
+}
+
+impl FlagChanges {
+    fn read(fields: &mut Fields<'_>) -> Self {
+        let mut flag = |key: &str| fields.take(key).and_then(Field::flag);
+        Self {
+            zero_data_retention: flag("zeroDataRetention"),
+            enterprise: flag("enterprise"),
+            catalog: flag("catalog"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check_create(body: Value, want: Result<CreateTeam, &str>) {
+        assert_eq!(
+            decode_create_team(body).map_err(|invalid| invalid.message),
+            want.map_err(str::to_owned)
+        );
+    }
+
+    #[test]
+    fn create_team() {
+        let plain = CreateTeam {
+            name: "a".into(),
+            credits: None,
+            concurrency: None,
+            rate_limit: None,
+            flags: TeamFlags::default(),
+        };
+        check_create(json!({ "name": "a" }), Ok(plain.clone()));
+        check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));
+        let body = json!({ "name": "a", "credits": 0, "concurrency": 1, "rateLimit": 0, "flags": { "catalog": true } });
+        let flags = TeamFlags {
+            catalog: true,
+            ..TeamFlags::default()
+        };
+        let want = CreateTeam {
+            credits: Some(0),
+            concurrency: Some(1),
+            rate_limit: Some(0),
+            flags,
+            ..plain
+        };
+        check_create(body, Ok(want));
+        check_create(json!({}), Err("`name` is required"));
+        check_create(
+            json!({ "name": "" }),
+            Err("`name` must have 1 to 200 characters, has 0"),
+        );
+        check_create(
+            json!({ "name": "a", "teir": 1 }),
+            Err("Unrecognized key in body: `teir`"),
+        );
+        let concurrency = "`concurrency` must be a whole number from 1 to 10000, got 0";
+        check_create(json!({ "name": "a", "concurrency": 0 }), Err(concurrency));
+        let credits = "`credits` must be a whole number from 0 to 1000000000000, got -1";
+        check_create(json!({ "name": "a", "credits": -1 }), Err(credits));
+        check_create(
+            json!({ "name": "a", "flags": { "catalog": 1 } }),
+            Err("`flags.catalog` must be true or false, got 1"),
+        );
+    }
+
+    #[test]
+    fn update_team() {
+        assert_eq!(decode_update_team(json!({})), Ok(UpdateTeam::default()));
+        let update = decode_update_team(json!({ "addCredits": 5, "flags": { "enterprise": false } })).unwrap();
+        assert_eq!(update.add_credits, Some(5));
+        let before = TeamFlags {
+            zero_data_retention: true,
+            enterprise: true,
+            catalog: false,
+        };
+        let after = TeamFlags {
+            zero_data_retention: true,
+            enterprise: false,
+            catalog: false,
+        };
+        assert_eq!(update.flags.unwrap_or_default().apply(before), after);
+        assert!(decode_update_team(json!({ "addCredits": 0 })).is_err());
+        assert!(decode_update_team(json!({ "credits": 5 })).is_err());
+    }
+
+    #[test]
+    fn keys() {
+        assert_eq!(
+            decode_create_key(json!({ "name": "ci" })),
+            Ok(CreateKey { name: "ci".into() })
+        );
+        assert!(decode_create_key(json!({ "name": "a\nb" })).is_err());
+        let created = KeyCreated {
+            success: true,
+            api_key: "fc-secret".into(),
+            key_id: Uuid::nil(),
+        };
+        assert!(!format!("{created:?}").contains("secret"));
+        assert_eq!(serde_json::to_value(created).unwrap()["apiKey"], "fc-secret");
+    }
+}

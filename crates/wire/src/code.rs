@@ -1,0 +1,152 @@
+//! Every error code in one table: the word on the wire, its HTTP status, what it means and what to do.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+macro_rules! codes {
+    ($($variant:ident $wire:tt $status:literal $meaning:literal)+) => {
+        /// A machine-readable error code.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+        pub enum Code {
+            $(
+                #[doc = $meaning]
+                #[serde(rename = $wire)]
+                $variant,
+            )+
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word on the wire.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $wire,)+
+                }
+            }
+
+            /// The HTTP status that carries it. Never 502: the official clients repeat the call on 502 alone.
+            #[must_use]
+            pub const fn status(self) -> u16 {
+                match self {
+                    $(Self::$variant => $status,)+
+                }
+            }
+
+            /// What it means and what the caller can do, for the generated documentation.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $meaning,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    BadRequest "BAD_REQUEST" 400 "The body, a parameter or a header breaks the contract. `details` lists each fault with its path."
+    BadRequestInvalidJson "BAD_REQUEST_INVALID_JSON" 400 "The body is not JSON in UTF-8, or is nested deeper than 128 levels."
+    Unauthorized "UNAUTHORIZED" 401 "The API key is missing, unknown or revoked. Send `Authorization: Bearer <key>`."
+    InsufficientCredits "insufficient_credits" 402 "The team's credits do not cover this request; nothing was done. Add credits or ask for less."
+    Forbidden "FORBIDDEN" 403 "The key is valid, but its team may not do this. Ask the operator to enable the feature for the team."
+    ThirdPartyDataTermsRequired "THIRD_PARTY_DATA_TERMS_REQUIRED" 403 "An administrator must accept the provider's terms by hand first; see `requiresAction`."
+    ScrapeTargetBlocked "SCRAPE_TARGET_BLOCKED" 403 "The URL, or one it redirects to, leads to an address that is not public. Operators admit more with `egress.allow`."
+    NotFound "NOT_FOUND" 404 "Nothing is here: the path or the id is unknown, or belongs to another team."
+    ScrapeNoCachedData "SCRAPE_NO_CACHED_DATA" 404 "`minAge` was given and no cached copy matches. Leave it out to scrape anew."
+    ScrapeLockdownCacheMiss "SCRAPE_LOCKDOWN_CACHE_MISS" 404 "`lockdown` was given and there is no cached copy; the target was not contacted."
+    UnknownProvider "unknown_provider" 404 "A provider-tool call names an unknown provider or capability; nothing was executed."
+    MethodNotAllowed "METHOD_NOT_ALLOWED" 405 "The path exists, but not with this method; see the `Allow` header."
+    ScrapeTimeout "SCRAPE_TIMEOUT" 408 "The scrape did not end within `timeout`. Raise it, or try again when the page is faster."
+    DuplicateRequest "duplicate_request" 409 "This `x-request-id` belongs to a finished request with other parameters. Use a new one."
+    RequestInFlight "request_in_flight" 409 "The request with this `x-request-id` is still running. Wait and send it again."
+    PayloadTooLarge "PAYLOAD_TOO_LARGE" 413 "The request body is over the limit of the server."
+    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" 415 "The body must be sent as `Content-Type: application/json`."
+    ScrapeDnsResolutionError "SCRAPE_DNS_RESOLUTION_ERROR" 400 "The host name of the URL, or of one it redirects to, does not resolve. Check its spelling."
+    ScrapeSslError "SCRAPE_SSL_ERROR" 422 "The TLS handshake with the page failed. `skipTlsVerification: true` ignores a bad certificate."
+    ScrapeSiteError "SCRAPE_SITE_ERROR" 422 "The site refused the connection, broke it off or answered with something that is not HTTP."
+    ScrapeUnsupportedFileError "SCRAPE_UNSUPPORTED_FILE_ERROR" 422 "The URL leads to a kind of file that cannot be turned into the formats asked for. `rawBase64` takes any file."
+    ScrapeTooLarge "SCRAPE_TOO_LARGE" 422 "The answer of the site is over a size limit, before or after decompression."
+    ScrapeTooManyRedirects "SCRAPE_TOO_MANY_REDIRECTS" 422 "The URL redirects too often, or in a circle."
+    ScrapeProxyError "SCRAPE_PROXY_ERROR" 422 "The configured proxy refused or failed. Try another `proxy` mode."
+    ScrapePromptInjectionDetected "SCRAPE_PROMPT_INJECTION_DETECTED" 422 "`checkPromptInjection` was given and the page tries to give orders to a model."
+    RateLimited "RATE_LIMITED" 429 "Too many requests a minute; `Retry-After` says when to try again."
+    ConcurrencyLimited "CONCURRENCY_LIMITED" 429 "Too many requests of this team at the same moment; wait for one to end."
+    UnknownError "UNKNOWN_ERROR" 500 "Something failed inside; the operator finds it in the log by the request id."
+    BillingUnavailable "billing_unavailable" 503 "Credits cannot be deducted just now; nothing was done. Try again."
+    RequestUnresolved "request_unresolved" 503 "The outcome of the request with this `x-request-id` is not known yet. Send the same id again, not a new one."
+    ShuttingDown "SHUTTING_DOWN" 503 "This server is about to stop. Try again; another one will answer."
+    ScrapeSummaryNotSupported "SCRAPE_SUMMARY_NOT_SUPPORTED" 400 "The format `summary` is not available on this server."
+    ScrapeScreenshotNotSupported "SCRAPE_SCREENSHOT_NOT_SUPPORTED" 400 "The format `screenshot` is not available on this server."
+    ScrapeJsonNotSupported "SCRAPE_JSON_NOT_SUPPORTED" 400 "The format `json` is not available on this server."
+    ScrapeBrandingNotSupported "SCRAPE_BRANDING_NOT_SUPPORTED" 400 "The format `branding` is not available on this server."
+    ScrapeProductNotSupported "SCRAPE_PRODUCT_NOT_SUPPORTED" 400 "The format `product` is not available on this server."
+    ScrapeMenuNotSupported "SCRAPE_MENU_NOT_SUPPORTED" 400 "The format `menu` is not available on this server."
+    ScrapeAudioNotSupported "SCRAPE_AUDIO_NOT_SUPPORTED" 400 "The format `audio` is not available on this server."
+    ScrapeVideoNotSupported "SCRAPE_VIDEO_NOT_SUPPORTED" 400 "The format `video` is not available on this server."
+    ScrapeQueryNotSupported "SCRAPE_QUERY_NOT_SUPPORTED" 400 "The format `query` is not available on this server."
+    ScrapeQuestionNotSupported "SCRAPE_QUESTION_NOT_SUPPORTED" 400 "The format `question` is not available on this server."
+    ScrapeHighlightsNotSupported "SCRAPE_HIGHLIGHTS_NOT_SUPPORTED" 400 "The format `highlights` is not available on this server."
+    ScrapeChangeTrackingNotSupported "SCRAPE_CHANGE_TRACKING_NOT_SUPPORTED" 400 "The format `changeTracking` is not available on this server."
+    ScrapeActionsNotSupported "SCRAPE_ACTIONS_NOT_SUPPORTED" 400 "`actions` need a browser, which this server does not have."
+    ScrapeProfileNotSupported "SCRAPE_PROFILE_NOT_SUPPORTED" 400 "`profile` needs a browser, which this server does not have."
+    ScrapeRedactPiiNotSupported "SCRAPE_REDACT_PII_NOT_SUPPORTED" 400 "`redactPII` is not available on this server; nothing was fetched, so nothing leaked."
+    ScrapeOnlyCleanContentNotSupported "SCRAPE_ONLY_CLEAN_CONTENT_NOT_SUPPORTED" 400 "`onlyCleanContent` is not available on this server."
+    ScrapePromptInjectionCheckNotSupported "SCRAPE_PROMPT_INJECTION_CHECK_NOT_SUPPORTED" 400 "`checkPromptInjection` is not available on this server."
+    ScrapeThreatProtectionNotSupported "SCRAPE_THREAT_PROTECTION_NOT_SUPPORTED" 400 "`threatProtection` is not available on this server; only mode `off` is."
+    ScrapeDomainToolsNotSupported "SCRAPE_DOMAIN_TOOLS_NOT_SUPPORTED" 400 "`domainTools` is not available on this server."
+    ProviderToolsNotSupported "PROVIDER_TOOLS_NOT_SUPPORTED" 400 "Provider-tool calls (`alexandria`) are not available on this server."
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut seen = HashSet::new();
+        for &code in Code::ALL {
+            assert!(seen.insert(code.as_str()), "{code} twice");
+            assert!((400..=599).contains(&code.status()) && code.status() != 502, "{code}");
+            assert!(code.meaning().ends_with('.'), "{code}");
+            assert!(
+                !code.as_str().ends_with("_NOT_SUPPORTED") || code.status() == 400,
+                "{code}"
+            );
+            let json = serde_json::to_value(code).unwrap();
+            assert_eq!(json, code.as_str());
+            assert_eq!(serde_json::from_value::<Code>(json).unwrap(), code);
+        }
+    }
+
+    #[test]
+    fn codes_that_clients_name() {
+        let check = |word: &str, status: u16| {
+            let code = Code::ALL.iter().find(|code| code.as_str() == word);
+            assert_eq!(code.map(|code| code.status()), Some(status), "{word}");
+        };
+        check("SCRAPE_TIMEOUT", 408);
+        check("SCRAPE_NO_CACHED_DATA", 404);
+        check("SCRAPE_LOCKDOWN_CACHE_MISS", 404);
+        check("THIRD_PARTY_DATA_TERMS_REQUIRED", 403);
+        check("duplicate_request", 409);
+        check("request_in_flight", 409);
+        check("request_unresolved", 503);
+        check("unknown_provider", 404);
+        check("insufficient_credits", 402);
+        check("billing_unavailable", 503);
+        check("UNKNOWN_ERROR", 500);
+    }
+}

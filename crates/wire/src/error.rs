@@ -1,0 +1,163 @@
+//! What a refused or failed call looks like (api-v2.md "Errors", client-contract.md section 2).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::code::Code;
+use crate::words::words;
+
+/// One fault of a request body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FieldError {
+    /// Where, as `formats[1].quality`; empty for the body itself.
+    pub path: String,
+    /// Why, as `must be a whole number from 1 to 100, got 101`.
+    pub message: String,
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => write!(f, "the body {}", self.message),
+            path => write!(f, "`{path}` {}", self.message),
+        }
+    }
+}
+
+/// A body that does not follow the contract: 400 BAD_REQUEST.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Invalid {
+    /// The sentence for `error`.
+    pub message: String,
+    /// Every fault, at most 20, in the order of reading.
+    pub fields: Vec<FieldError>,
+}
+
+impl Invalid {
+    /// A single fault.
+    pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
+        let fault = FieldError {
+            path: path.into(),
+            message: message.into(),
+        };
+        Self {
+            message: fault.to_string(),
+            fields: vec![fault],
+        }
+    }
+
+    /// The faults for the `details` member: an array of `{path, message}`.
+    #[must_use]
+    pub fn details(&self) -> Value {
+        let fault = |fault: &FieldError| serde_json::json!({ "path": fault.path, "message": fault.message });
+        Value::Array(self.fields.iter().map(fault).collect())
+    }
+}
+
+/// The body of every answer that is not 200. `success`, `code` and `error` are always there: one client substitutes a
+/// code of its own when ours is missing, another ignores bodies without `success`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorBody {
+    /// Always false.
+    #[schema(default = false)]
+    pub success: bool,
+    /// What went wrong, for programs.
+    pub code: Code,
+    /// What went wrong, for people.
+    pub error: String,
+    /// More, by code: the faults of a 400, `state` and `retryAfterSeconds` of a resumable 408.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// The charge of a provider-tool call that is in flight or was made before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_id: Option<String>,
+    /// What somebody must do first, with code THIRD_PARTY_DATA_TERMS_REQUIRED.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires_action: Option<RequiresAction>,
+}
+
+impl ErrorBody {
+    /// A body with code and message only.
+    pub fn new(code: Code, error: impl Into<String>) -> Self {
+        Self {
+            success: false,
+            code,
+            error: error.into(),
+            details: None,
+            charge_id: None,
+            requires_action: None,
+        }
+    }
+
+    /// The same with details.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+}
+
+impl From<&Invalid> for ErrorBody {
+    fn from(invalid: &Invalid) -> Self {
+        Self::new(Code::BadRequest, invalid.message.clone()).with_details(invalid.details())
+    }
+}
+
+/// Provider terms that an administrator must accept by hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RequiresAction {
+    /// The kind of action.
+    #[serde(rename = "type")]
+    pub kind: RequiredActionKind,
+    /// The provider whose terms must be accepted.
+    pub terms: String,
+    /// The version of the terms.
+    pub version: String,
+    /// Where an administrator accepts them.
+    pub url: String,
+}
+
+words! {
+    /// Kinds of required action.
+    pub enum RequiredActionKind {
+        /// Accept the terms of a provider.
+        AcceptTerms = "accept_terms",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bodies_on_the_wire() {
+        let invalid = Invalid::at("timeout", "must be a whole number from 1000 to 300000, got 0");
+        let want = json!({
+            "success": false,
+            "code": "BAD_REQUEST",
+            "error": "`timeout` must be a whole number from 1000 to 300000, got 0",
+            "details": [{ "path": "timeout", "message": "must be a whole number from 1000 to 300000, got 0" }],
+        });
+        assert_eq!(serde_json::to_value(ErrorBody::from(&invalid)).unwrap(), want);
+
+        let mut body = ErrorBody::new(Code::ThirdPartyDataTermsRequired, "accept the terms of acme first");
+        body.charge_id = Some("c1".into());
+        body.requires_action = Some(RequiresAction {
+            kind: RequiredActionKind::AcceptTerms,
+            terms: "acme".into(),
+            version: "2".into(),
+            url: "https://example.com/terms".into(),
+        });
+        let json = serde_json::to_value(&body).unwrap();
+        assert_eq!(json["requiresAction"]["type"], "accept_terms");
+        assert_eq!(json["chargeId"], "c1");
+        assert_eq!(serde_json::from_value::<ErrorBody>(json).unwrap(), body);
+    }
+}

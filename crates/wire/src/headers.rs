@@ -1,0 +1,149 @@
+//! Request headers that a caller may set.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::read::Field;
+
+/// Most headers of one request.
+pub const MAX_HEADERS: usize = 100;
+/// Names and values together, in bytes.
+pub const MAX_HEADER_BYTES: usize = 64 * 1024;
+
+/// Headers that belong to the connection, not to the page (RFC 9110 section 7.6.1, RFC 9112 section 6): a caller who
+/// could set them could smuggle a second request or ask for another host than the guard has checked.
+const CONNECTION_HEADERS: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Reads the `headers` option. Names keep their spelling.
+pub(crate) fn read(field: Field<'_>) -> Option<BTreeMap<String, String>> {
+    let mut headers: BTreeMap<String, String> = BTreeMap::new();
+    let mut fault = None;
+    let given = match &field.value {
+        Value::Object(given) => given,
+        _ => return field.refuse("must be an object of strings"),
+    };
+    let mut bytes = 0;
+    for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
+        let text = match check(name, value) {
+            Ok(text) => text,
+            Err(reason) => {
+                fault = Some(reason);
+                break;
+            }
+        };
+        if headers.keys().any(|other| other.eq_ignore_ascii_case(name)) {
+            fault = Some(format!("has `{name}` twice, in different case"));
+            break;
+        }
+        bytes += name.len() + text.len();
+        if headers.len() == MAX_HEADERS || bytes > MAX_HEADER_BYTES {
+            fault = Some(format!(
+                "must not have more than {MAX_HEADERS} headers or {MAX_HEADER_BYTES} bytes"
+            ));
+            break;
+        }
+        headers.insert(name.clone(), text.to_owned());
+    }
+    match fault {
+        Some(reason) => field.refuse(reason),
+        None => Some(headers),
+    }
+}
+
+fn check<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
+    if !is_token(name) {
+        // The name itself is not repeated: it may hold anything.
+        return Err("has a name that is not a header name (RFC 9110 section 5.1)".to_owned());
+    }
+    let lower = name.to_ascii_lowercase();
+    if CONNECTION_HEADERS.contains(&lower.as_str()) || lower.starts_with("proxy-") {
+        return Err(format!("must not set `{lower}`: it belongs to the connection"));
+    }
+    let Value::String(text) = value else {
+        return Err(format!("must have a string for `{lower}`"));
+    };
+    if text.chars().any(|c| c != '\t' && c.is_control()) {
+        return Err(format!("must not have control characters in `{lower}`"));
+    }
+    Ok(text)
+}
+
+/// A token of RFC 9110 section 5.6.2, of a length that fits an error message.
+fn is_token(name: &str) -> bool {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=256).contains(&name.len()) && name.bytes().all(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::read::body;
+
+    fn check(headers: &Value, want: Result<usize, &str>) {
+        let got = body(json!({ "headers": headers }), |fields| {
+            fields.take("headers").and_then(read)
+        });
+        let got = got.map(|headers| headers.len()).map_err(|invalid| invalid.message);
+        match want {
+            Ok(count) => assert_eq!(got, Ok(count), "{headers}"),
+            Err(part) => assert!(
+                got.as_ref().is_err_and(|text| text.contains(part)),
+                "{got:?} lacks {part}"
+            ),
+        }
+    }
+
+    #[test]
+    fn accepted() {
+        check(&json!({}), Ok(0));
+        check(
+            &json!({ "Cookie": "a=b; c=ü", "User-Agent": "x", "X-Empty": "", "X-Null": null, "X": "a\tb" }),
+            Ok(4),
+        );
+        let many: BTreeMap<String, &str> = (0..MAX_HEADERS).map(|i| (format!("X-{i}"), "1")).collect();
+        check(&json!(many), Ok(MAX_HEADERS));
+        check(&json!({ "X": "y".repeat(MAX_HEADER_BYTES - 1) }), Ok(1));
+    }
+
+    #[test]
+    fn refused() {
+        check(&json!(["a"]), Err("`headers` must be an object of strings"));
+        check(&json!({ "Bad Name": "1" }), Err("not a header name"));
+        check(&json!({ "": "1" }), Err("not a header name"));
+        check(&json!({ "X\r\nY": "1" }), Err("not a header name"));
+        check(&json!({ "Über": "1" }), Err("not a header name"));
+        check(&json!({ "X": "a\u{0}b" }), Err("control characters in `x`"));
+        check(&json!({ "X": "a\r\nSet-Cookie: b=c" }), Err("control characters"));
+        check(&json!({ "X": 1 }), Err("string for `x`"));
+        check(&json!({ "X": "1", "x": "2" }), Err("twice"));
+        for name in [
+            "Host",
+            "content-length",
+            "Transfer-Encoding",
+            "Connection",
+            "Upgrade",
+            "TE",
+            "Trailer",
+            "Proxy-Authorization",
+        ] {
+            check(&json!({ name: "0" }), Err("belongs to the connection"));
+        }
+        let many: BTreeMap<String, &str> = (0..=MAX_HEADERS).map(|i| (format!("X-{i}"), "1")).collect();
+        check(&json!(many), Err("more than 100 headers"));
+        check(&json!({ "X": "y".repeat(MAX_HEADER_BYTES) }), Err("65536 bytes"));
+    }
+}

@@ -1,0 +1,411 @@
+//! Reads a JSON body field by field: collects every fault with its path instead of stopping at the first.
+//!
+//! Serde alone would report one error, lose the path inside tagged enums, and cannot refuse unknown keys beside
+//! flattened options. A `null` counts as an absent field everywhere.
+
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::error::{FieldError, Invalid};
+use crate::words::Word;
+
+/// More faults than this help nobody; a body of a million unknown keys must not become an answer of that size.
+const MAX_FAULTS: usize = 20;
+/// Longest part of a caller's key that an error repeats.
+const MAX_KEY_CHARS: usize = 64;
+const UNKNOWN_KEY: &str = "is not a known key";
+
+/// What is wrong with a body so far.
+#[derive(Default)]
+pub(crate) struct Faults(RefCell<Vec<FieldError>>);
+
+impl Faults {
+    pub(crate) fn add(&self, path: &str, message: impl Into<String>) {
+        let mut faults = self.0.borrow_mut();
+        if faults.len() < MAX_FAULTS {
+            faults.push(FieldError {
+                path: path.to_owned(),
+                message: message.into(),
+            });
+        }
+    }
+
+    /// The decoded value, or everything that was wrong.
+    pub(crate) fn verdict<T>(self, decoded: Option<T>) -> Result<T, Invalid> {
+        let fields = self.0.into_inner();
+        match decoded {
+            Some(value) if fields.is_empty() => Ok(value),
+            _ => Err(Invalid {
+                message: summary(&fields),
+                fields,
+            }),
+        }
+    }
+}
+
+/// Decodes a whole body with `read`.
+pub(crate) fn body<T>(body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, Invalid> {
+    let faults = Faults::default();
+    let decoded = Field {
+        path: String::new(),
+        value: body,
+        faults: &faults,
+    }
+    .record(read)
+    .flatten();
+    faults.verdict(decoded)
+}
+
+/// One JSON value and where it stands in the body.
+pub(crate) struct Field<'a> {
+    pub(crate) path: String,
+    pub(crate) value: Value,
+    faults: &'a Faults,
+}
+
+impl<'a> Field<'a> {
+    /// Notes a fault at this field. Always `None`, so that a reader can end with it.
+    pub(crate) fn refuse<T>(&self, reason: impl Into<String>) -> Option<T> {
+        self.faults.add(&self.path, reason);
+        None
+    }
+
+    pub(crate) fn flag(self) -> Option<bool> {
+        self.value.as_bool().or_else(|| self.expected("true or false"))
+    }
+
+    /// A whole number. `5000.0` is one (JSON knows no other number type), `5000.5` and `"5000"` are not.
+    pub(crate) fn whole(self, range: RangeInclusive<u64>) -> Option<u64> {
+        let number = self.value.as_u64().or_else(|| whole_float(self.value.as_f64()?));
+        match number {
+            Some(number) if range.contains(&number) => Some(number),
+            _ => self.expected(&format!("a whole number from {} to {}", range.start(), range.end())),
+        }
+    }
+
+    /// As [`Field::whole`], for bounds that fit 32 bits.
+    pub(crate) fn whole32(self, range: RangeInclusive<u32>) -> Option<u32> {
+        let wide = u64::from(*range.start())..=u64::from(*range.end());
+        self.whole(wide).and_then(|number| u32::try_from(number).ok())
+    }
+
+    pub(crate) fn number(self, range: RangeInclusive<f64>) -> Option<f64> {
+        match self.value.as_f64() {
+            Some(number) if range.contains(&number) => Some(number),
+            _ => self.expected(&format!("a number from {} to {}", range.start(), range.end())),
+        }
+    }
+
+    /// A string; the length counts characters, as JSON Schema does.
+    pub(crate) fn text(mut self, length: RangeInclusive<usize>) -> Option<String> {
+        match self.value.take() {
+            Value::String(text) if length.contains(&text.chars().count()) => Some(text),
+            Value::String(text) => {
+                let count = text.chars().count();
+                self.refuse(format!(
+                    "must have {} to {} characters, has {count}",
+                    length.start(),
+                    length.end()
+                ))
+            }
+            other => {
+                self.value = other;
+                self.expected("a string")
+            }
+        }
+    }
+
+    /// A string that is stored or logged as a name: no control characters.
+    pub(crate) fn name(self, length: RangeInclusive<usize>) -> Option<String> {
+        let (path, faults) = (self.path.clone(), self.faults);
+        let text = self.text(length)?;
+        if text.chars().any(char::is_control) {
+            faults.add(&path, "must not contain control characters");
+            return None;
+        }
+        Some(text)
+    }
+
+    pub(crate) fn word<W: Word>(self) -> Option<W> {
+        let found = self.value.as_str().and_then(W::parse);
+        found.or_else(|| match self.value {
+            // A word that is not one of these is not repeated: it may be long, or secret.
+            Value::String(_) => self.refuse(format!("must be {}", W::choices())),
+            _ => self.expected(&W::choices()),
+        })
+    }
+
+    /// The elements of an array, each a field of its own.
+    pub(crate) fn items(mut self, count: RangeInclusive<usize>) -> Option<Vec<Field<'a>>> {
+        let Value::Array(items) = self.value.take() else {
+            return self.refuse("must be an array");
+        };
+        if !count.contains(&items.len()) {
+            let (min, max, has) = (count.start(), count.end(), items.len());
+            return self.refuse(format!("must have {min} to {max} entries, has {has}"));
+        }
+        let (path, faults) = (self.path, self.faults);
+        let item = |(index, value)| Field {
+            path: format!("{path}[{index}]"),
+            value,
+            faults,
+        };
+        Some(items.into_iter().enumerate().map(item).collect())
+    }
+
+    /// An array read entry by entry. Entries that were refused are left out: the fault is noted already.
+    pub(crate) fn list<T>(
+        self,
+        count: RangeInclusive<usize>,
+        read: impl FnMut(Field<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        Some(self.items(count)?.into_iter().filter_map(read).collect())
+    }
+
+    /// As [`Field::list`], with at most one entry of each kind.
+    pub(crate) fn one_of_each<T, K: PartialEq>(
+        self,
+        count: RangeInclusive<usize>,
+        kind: impl Fn(&T) -> K,
+        mut read: impl FnMut(Field<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let faults = self.faults;
+        let mut entries: Vec<T> = Vec::new();
+        for item in self.items(count)? {
+            let path = item.path.clone();
+            let Some(entry) = read(item) else { continue };
+            if entries.iter().any(|other| kind(other) == kind(&entry)) {
+                faults.add(&path, "repeats the type of an entry before");
+            }
+            entries.push(entry);
+        }
+        Some(entries)
+    }
+
+    /// An object. Keys that `read` leaves behind are unknown, and are refused.
+    pub(crate) fn record<T>(mut self, read: impl FnOnce(&mut Fields<'a>) -> T) -> Option<T> {
+        let map = match self.value.take() {
+            Value::Object(map) => map,
+            other => {
+                self.value = other;
+                return self.expected("an object");
+            }
+        };
+        let mut fields = Fields {
+            path: self.path,
+            map,
+            faults: self.faults,
+        };
+        let decoded = read(&mut fields);
+        fields.leftovers(UNKNOWN_KEY);
+        Some(decoded)
+    }
+
+    /// An object whose keys are the caller's own: a JSON Schema, a header map, tool options.
+    pub(crate) fn map(mut self) -> Option<Map<String, Value>> {
+        match self.value.take() {
+            Value::Object(map) => Some(map),
+            other => {
+                self.value = other;
+                self.expected("an object")
+            }
+        }
+    }
+
+    fn expected<T>(&self, what: &str) -> Option<T> {
+        let got = match &self.value {
+            // The number itself says more than its type, and is short.
+            Value::Number(number) => number.to_string(),
+            other => kind(other).to_owned(),
+        };
+        self.refuse(format!("must be {what}, got {got}"))
+    }
+}
+
+/// The keys of one object that nobody has read yet.
+pub(crate) struct Fields<'a> {
+    path: String,
+    map: Map<String, Value>,
+    faults: &'a Faults,
+}
+
+impl<'a> Fields<'a> {
+    /// The field of this name, unless it is absent or null.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Field<'a>> {
+        match self.map.remove(key)? {
+            Value::Null => None,
+            value => Some(Field {
+                path: self.path_of(key),
+                value,
+                faults: self.faults,
+            }),
+        }
+    }
+
+    /// As [`Fields::take`], noting a fault when the field is not there.
+    pub(crate) fn need(&mut self, key: &str) -> Option<Field<'a>> {
+        let field = self.take(key);
+        if field.is_none() {
+            self.refuse(key, "is required");
+        }
+        field
+    }
+
+    /// A boolean with a default.
+    pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
+        self.take(key).and_then(Field::flag).unwrap_or(default)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.map.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    /// Notes a fault at a key of this object.
+    pub(crate) fn refuse(&self, key: &str, reason: impl Into<String>) {
+        self.faults.add(&self.path_of(key), reason);
+    }
+
+    /// Refuses every key that is left, for one reason. Nulls are absent, so they pass.
+    pub(crate) fn leftovers(&mut self, reason: &str) {
+        for (key, value) in std::mem::take(&mut self.map) {
+            if !value.is_null() {
+                self.refuse(&key, reason);
+            }
+        }
+    }
+
+    /// Forgets the keys that are left, when a fault before makes it unclear what they mean.
+    pub(crate) fn ignore_rest(&mut self) {
+        self.map.clear();
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        let key: String = key.chars().take(MAX_KEY_CHARS).flat_map(char::escape_debug).collect();
+        if self.path.is_empty() {
+            key
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+}
+
+fn whole_float(number: f64) -> Option<u64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: whole floats below are exact
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "range and fraction are checked"
+    )]
+    (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The sentence of the error body. Its first words for unknown keys are what the reference says, and clients match.
+fn summary(faults: &[FieldError]) -> String {
+    let unknown: Vec<String> = faults
+        .iter()
+        .filter(|fault| fault.message == UNKNOWN_KEY)
+        .map(|fault| format!("`{}`", fault.path))
+        .collect();
+    match unknown.len() {
+        0 => faults
+            .iter()
+            .take(3)
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("; "),
+        1 => format!("Unrecognized key in body: {}", unknown[0]),
+        _ => format!("Unrecognized keys in body: {}", unknown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(value: Value, read: impl FnOnce(Field<'_>) -> Option<String>, want: Result<&str, &str>) {
+        let got = body(json!({ "f": value }), |fields| fields.need("f").and_then(read));
+        let got = got.map_err(|invalid| invalid.message);
+        assert_eq!(got.as_deref().map_err(String::as_str), want);
+    }
+
+    #[test]
+    fn leaves_name_path_and_reason() {
+        let whole = |field: Field<'_>| field.whole(1..=9).map(|number| number.to_string());
+        check(json!(9), whole, Ok("9"));
+        check(json!(9.0), whole, Ok("9"));
+        check(json!(10), whole, Err("`f` must be a whole number from 1 to 9, got 10"));
+        check(json!(-1), whole, Err("`f` must be a whole number from 1 to 9, got -1"));
+        check(
+            json!(1.5),
+            whole,
+            Err("`f` must be a whole number from 1 to 9, got 1.5"),
+        );
+        check(
+            json!("5"),
+            whole,
+            Err("`f` must be a whole number from 1 to 9, got a string"),
+        );
+        check(json!(null), whole, Err("`f` is required"));
+        let text = |field: Field<'_>| field.text(1..=3);
+        check(json!("äöü"), text, Ok("äöü"));
+        check(json!(""), text, Err("`f` must have 1 to 3 characters, has 0"));
+        check(json!(["a"]), text, Err("`f` must be a string, got an array"));
+        check(
+            json!("a\u{0}"),
+            |field| field.name(1..=3),
+            Err("`f` must not contain control characters"),
+        );
+        let flag = |field: Field<'_>| field.flag().map(|flag| flag.to_string());
+        check(json!(true), flag, Ok("true"));
+        check(json!("true"), flag, Err("`f` must be true or false, got a string"));
+        check(
+            json!(3),
+            |field| field.number(0.5..=2.0).map(|n| n.to_string()),
+            Err("`f` must be a number from 0.5 to 2, got 3"),
+        );
+    }
+
+    #[test]
+    fn all_faults_are_collected_with_their_paths() {
+        let read = |fields: &mut Fields<'_>| {
+            fields
+                .take("a")
+                .and_then(|field| field.list(1..=9, |item| item.record(|f| f.need("b").and_then(Field::flag))))
+        };
+        let invalid = body(json!({ "a": [{ "b": 1 }, { "b": true, "c": 2 }], "x": 1 }), read).unwrap_err();
+        let paths: Vec<&str> = invalid.fields.iter().map(|fault| fault.path.as_str()).collect();
+        assert_eq!(paths, ["a[0].b", "a[1].c", "x"]);
+        assert_eq!(invalid.message, "Unrecognized keys in body: `a[1].c`, `x`");
+    }
+
+    #[test]
+    fn the_answer_stays_small() {
+        let many: Map<String, Value> = (0..100_000)
+            .map(|i| (format!("{i}{}", "k".repeat(90)), json!(1)))
+            .collect();
+        let invalid = body(Value::Object(many), |_| Some(())).unwrap_err();
+        assert_eq!(invalid.fields.len(), MAX_FAULTS);
+        assert!(invalid.message.len() < 2000);
+    }
+
+    #[test]
+    fn a_body_that_is_no_object() {
+        let invalid = body(json!([1]), |_| Some(())).unwrap_err();
+        assert_eq!(invalid.message, "the body must be an object, got an array");
+    }
+}

@@ -1,0 +1,247 @@
+//! The request of `POST /v2/scrape` and its options (api-v2.md, client-contract.md section 3).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::action::Action;
+use crate::format::{Format, FormatEntry, FormatKind};
+use crate::option::{AuditMetadata, Location, Profile, ProxyMode};
+use crate::parser::{Parser, ParserEntry};
+use crate::redact::{RedactPii, RedactPiiSwitch};
+use crate::threat::ThreatProtection;
+use crate::tool::ToolDetail;
+
+/// Shortest `timeout`, in milliseconds.
+pub const MIN_TIMEOUT_MS: u32 = 1000;
+/// `timeout` when none is given, in milliseconds.
+pub const DEFAULT_TIMEOUT_MS: u32 = 60_000;
+/// Longest `timeout`, in milliseconds.
+pub const MAX_TIMEOUT_MS: u32 = 300_000;
+/// Longest `waitFor`, in milliseconds; it may also not be over half of `timeout`.
+pub const MAX_WAIT_FOR_MS: u32 = 60_000;
+/// `maxAge` when none is given: 2 days, in milliseconds.
+pub const DEFAULT_MAX_AGE_MS: u64 = 172_800_000;
+/// `maxAge` when none is given but `lockdown` is: 2 years, in milliseconds.
+pub const LOCKDOWN_MAX_AGE_MS: u64 = 63_072_000_000;
+
+/// A page to scrape.
+#[derive(Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScrapeRequest {
+    /// The page: `http` or `https`. A host name without a scheme is taken as `https`.
+    #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
+    pub url: Url,
+    /// How to scrape it; siblings of `url` on the wire.
+    #[serde(flatten)]
+    pub options: ScrapeOptions,
+    /// Keep nothing of this scrape. The operator enables it per team.
+    #[schema(required = false, default = false)]
+    pub zero_data_retention: bool,
+    /// List provider tools that match the domain of the page.
+    #[schema(required = false, default = false)]
+    pub domain_tools: bool,
+    /// How much is told about each of these tools; `summary` when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_detail: Option<ToolDetail>,
+    /// The client library that calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 1000)]
+    pub origin: Option<String>,
+    /// The product that calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 1000)]
+    pub integration: Option<String>,
+}
+
+impl ScrapeRequest {
+    /// A scrape of this page with nothing else asked for.
+    #[must_use]
+    pub fn new(url: Url) -> Self {
+        Self {
+            url,
+            options: ScrapeOptions::default(),
+            zero_data_retention: false,
+            domain_tools: false,
+            tool_detail: None,
+            origin: None,
+            integration: None,
+        }
+    }
+
+    /// Whether the URL must stay out of logs and tables: zero retention, or lockdown, which counts as such.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.zero_data_retention || self.options.lockdown
+    }
+}
+
+impl fmt::Debug for ScrapeRequest {
+    /// Shows the host at most: paths and queries carry tokens, userinfo carries passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = if self.is_private() { None } else { self.url.host_str() };
+        f.debug_struct("ScrapeRequest")
+            .field("host", &host.unwrap_or("***"))
+            .field("options", &self.options)
+            .field("zero_data_retention", &self.zero_data_retention)
+            .field("domain_tools", &self.domain_tools)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How to scrape a page. All members are optional on the wire; a null counts as absent.
+#[derive(Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScrapeOptions {
+    /// What to return, each kind at most once. An empty list returns metadata only.
+    #[schema(value_type = Vec<FormatEntry>, max_items = 38)]
+    pub formats: Vec<Format>,
+    /// Leave out navigation, footers and the like before anything is derived.
+    pub only_main_content: bool,
+    /// Remove what is left of these with a model.
+    pub only_clean_content: bool,
+    /// CSS selectors of the only elements to keep.
+    #[schema(max_items = 250)]
+    pub include_tags: Vec<String>,
+    /// CSS selectors of elements to drop.
+    #[schema(max_items = 250)]
+    pub exclude_tags: Vec<String>,
+    /// Request headers for the page: at most 100, together at most 64 KiB, none that belongs to the connection.
+    pub headers: BTreeMap<String, String>,
+    /// Extra delay before the page is captured, in milliseconds; at most half of `timeout`.
+    #[schema(minimum = 0, maximum = 60000)]
+    pub wait_for: u32,
+    /// Time for the whole scrape, in milliseconds.
+    #[schema(minimum = 1000, maximum = 300000)]
+    pub timeout: u32,
+    /// Look like a mobile device.
+    pub mobile: bool,
+    /// Block advertisements and cookie banners.
+    pub block_ads: bool,
+    /// Replace embedded base64 images in the markdown by a placeholder.
+    #[serde(rename = "removeBase64Images")]
+    pub remove_base64_images: bool,
+    /// Accept bad TLS certificates.
+    pub skip_tls_verification: bool,
+    /// How the page is reached.
+    pub proxy: ProxyMode,
+    /// Where the visitor seems to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<Location>,
+    /// A cached copy not older than this will do, in milliseconds; 0 never uses one. Under
+    /// `lockdown` the default is 2 years.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 9007199254740991u64, default = 172800000)]
+    pub max_age: Option<u64>,
+    /// Only a cached copy at least this old will do, in milliseconds; the page is never fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 9007199254740991u64)]
+    pub min_age: Option<u64>,
+    /// Keep the page for later scrapes. Silently off with headers, actions and other private options.
+    pub store_in_cache: bool,
+    /// Answer from the cache alone, without any connection to the target.
+    pub lockdown: bool,
+    /// Which files are read instead of returned. `["pdf"]` when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<ParserEntry>>, max_items = 2)]
+    pub parsers: Option<Vec<Parser>>,
+    /// Browser state to share with other scrapes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// Personal data to take out of the markdown; off leaves it in.
+    #[serde(rename = "redactPII", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<RedactPiiSwitch>)]
+    pub redact_pii: Option<RedactPii>,
+    /// What to do on the page before it is captured. The waits may add up to 60 seconds.
+    #[schema(max_items = 50)]
+    pub actions: Vec<Action>,
+    /// Who is behind the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_metadata: Option<AuditMetadata>,
+    /// Which sites may be visited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threat_protection: Option<ThreatProtection>,
+    /// Refuse pages that try to give orders to a model.
+    pub check_prompt_injection: bool,
+    /// Prefer speed; a hint that changes nothing on this server.
+    pub fast_mode: bool,
+}
+
+impl Default for ScrapeOptions {
+    fn default() -> Self {
+        Self {
+            formats: vec![Format::Markdown],
+            only_main_content: true,
+            only_clean_content: false,
+            include_tags: Vec::new(),
+            exclude_tags: Vec::new(),
+            headers: BTreeMap::new(),
+            wait_for: 0,
+            timeout: DEFAULT_TIMEOUT_MS,
+            mobile: false,
+            block_ads: true,
+            remove_base64_images: true,
+            skip_tls_verification: true,
+            proxy: ProxyMode::default(),
+            location: None,
+            max_age: None,
+            min_age: None,
+            store_in_cache: true,
+            lockdown: false,
+            parsers: None,
+            profile: None,
+            redact_pii: None,
+            actions: Vec::new(),
+            audit_metadata: None,
+            threat_protection: None,
+            check_prompt_injection: false,
+            fast_mode: false,
+        }
+    }
+}
+
+impl ScrapeOptions {
+    /// Whether a format is asked for.
+    #[must_use]
+    pub fn wants(&self, kind: FormatKind) -> bool {
+        self.formats.iter().any(|format| format.kind() == kind)
+    }
+
+    /// How old a cached copy may be, in milliseconds: as asked for, or 2 days, or 2 years under `lockdown`.
+    #[must_use]
+    pub fn max_age_ms(&self) -> u64 {
+        let default = if self.lockdown {
+            LOCKDOWN_MAX_AGE_MS
+        } else {
+            DEFAULT_MAX_AGE_MS
+        };
+        self.max_age.unwrap_or(default)
+    }
+}
+
+impl fmt::Debug for ScrapeOptions {
+    /// Shows what differs from the defaults, without the values of headers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Ok(given), Ok(plain)) = (serde_json::to_value(self), serde_json::to_value(Self::default())) else {
+            return f.write_str("ScrapeOptions");
+        };
+        let mut shown = f.debug_struct("ScrapeOptions");
+        for (key, value) in given
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(key, value)| plain.get(key) != Some(value))
+        {
+            match key.as_str() {
+                "headers" => shown.field(key, &self.headers.keys().collect::<Vec<_>>()),
+                // Typed text hides itself in `Debug`, but not in JSON.
+                "actions" => shown.field(key, &self.actions),
+                _ => shown.field(key, &format_args!("{value}")),
+            };
+        }
+        shown.finish()
+    }
+}
