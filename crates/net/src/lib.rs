@@ -1,1 +1,40 @@
-//! To be filled.
+//! All outgoing HTTP: one guarded client that checks every dialled address, bounds time, size and redirects, speaks
+//! through proxies and decodes bodies.
+//!
+//! ```
+//! use net::{Client, Config, Error, Request};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let client = Client::new(Config::default()).unwrap();
+//! let request = Request::get("http://127.0.0.1/".parse().unwrap());
+//! let refused = client.send(request).await.unwrap_err();
+//! assert!(matches!(refused, Error::Blocked { .. }));
+//! # });
+//! ```
+
+mod address;
+mod body;
+mod client;
+mod coding;
+mod config;
+mod cookies;
+mod dial;
+mod error;
+mod guard;
+mod head;
+mod link;
+mod names;
+mod pool;
+mod proxy;
+mod redirect;
+mod request;
+mod resolve;
+mod tls;
+mod tolerant;
+
+pub use address::classify;
+pub use client::Client;
+pub use config::{Allow, Config, ConfigError, Egress, Limits};
+pub use error::Error;
+pub use proxy::Proxy;
+pub use request::{Request, Response};

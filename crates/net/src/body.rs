@@ -1,0 +1,325 @@
+//! Reads a body under its limits: raw size, decoded size, ratio, codings. Bombs are cut while they stream.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http_body_util::BodyExt;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use tokio_util::io::StreamReader;
+
+use crate::coding::{Coding, Reader, decoder};
+use crate::config::Limits;
+use crate::error::{Error, chain};
+
+/// The ratio says nothing about small bodies.
+const RATIO_FROM: u64 = 1 << 20;
+/// How much is decoded at a time.
+const STEP: usize = 64 << 10;
+
+/// Why a body could not be read.
+#[derive(Debug)]
+pub(crate) enum BodyError {
+    TooLarge { what: &'static str, limit: u64 },
+    Broken(String),
+}
+
+impl BodyError {
+    /// As the error of a request to `host`.
+    pub(crate) fn at(self, host: &str) -> Error {
+        match self {
+            Self::TooLarge { what, limit } => Error::TooLarge { what, limit },
+            Self::Broken(reason) => Error::Protocol {
+                host: host.to_owned(),
+                reason,
+            },
+        }
+    }
+}
+
+/// Reads a body to its end and undoes `codings`, the last one first.
+///
+/// # Errors
+/// `TooLarge` at the first byte over a limit; `Broken` when the body was cut short or cannot be decoded.
+pub(crate) async fn read<B>(body: B, codings: &[Coding], limits: &Limits) -> Result<Bytes, BodyError>
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    if body.size_hint().lower() > limits.body_raw {
+        return Err(BodyError::TooLarge {
+            what: "raw body",
+            limit: limits.body_raw,
+        });
+    }
+    let seen = Arc::new(AtomicU64::new(0));
+    let (count, raw_limit) = (Arc::clone(&seen), limits.body_raw);
+    let frames = body.into_data_stream().map(move |frame| {
+        let frame = frame.map_err(io::Error::other)?;
+        let total = count.fetch_add(frame.len() as u64, Ordering::Relaxed) + frame.len() as u64;
+        if total > raw_limit {
+            Err(exceeded("raw body", raw_limit))
+        } else {
+            Ok(frame)
+        }
+    });
+    let mut raw = StreamReader::new(frames);
+    let decoded = decode(Box::pin(&mut raw), codings, &seen, limits).await;
+    // A decoder stops at the end of its format; the rest of the body still has to arrive whole.
+    match decoded {
+        Ok(bytes) => drain(&mut raw).await.map(|()| bytes),
+        Err(error) => Err(error),
+    }
+    .map_err(|error| explain(&error))
+}
+
+async fn decode(
+    mut reader: Reader<'_>,
+    codings: &[Coding],
+    seen: &Arc<AtomicU64>,
+    limits: &Limits,
+) -> io::Result<Bytes> {
+    let meter = |inner| Meter {
+        inner,
+        passed: 0,
+        limit: limits.body_decoded,
+        ratio: limits.ratio,
+        raw: Arc::clone(seen),
+    };
+    // An empty body is empty whatever the field says: answers to HEAD, 204, 304.
+    if reader.fill_buf().await?.is_empty() {
+        return Ok(Bytes::new());
+    }
+    for coding in codings.iter().rev() {
+        // Every layer is metered, or an inner bomb could shrink again in an outer layer and burn the processor unseen.
+        let decoded = meter(decoder(*coding, reader).await?);
+        reader = Box::pin(BufReader::with_capacity(STEP, decoded));
+    }
+    let mut out = Vec::new();
+    loop {
+        if out.capacity() - out.len() < STEP / 2 {
+            out.reserve(STEP);
+        }
+        let before = out.len();
+        if reader.read_buf(&mut out).await? == 0 {
+            return Ok(Bytes::from(out));
+        }
+        if codings.is_empty() && out.len() as u64 > limits.body_decoded {
+            return Err(exceeded("decoded body", limits.body_decoded));
+        }
+        // Decoding is processor work that never waits by itself: let the deadline and the other tasks have a turn.
+        if out.len() / (1 << 20) != before / (1 << 20) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn drain<R: tokio::io::AsyncBufRead + Unpin>(raw: &mut R) -> io::Result<()> {
+    loop {
+        let length = raw.fill_buf().await?.len();
+        if length == 0 {
+            return Ok(());
+        }
+        raw.consume(length);
+    }
+}
+
+/// Counts what passes and stops at the limits.
+struct Meter<R> {
+    inner: R,
+    passed: u64,
+    limit: u64,
+    ratio: u64,
+    raw: Arc<AtomicU64>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Meter<R> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
+        self.passed += (buf.filled().len() - before) as u64;
+        if self.passed > self.limit {
+            return Poll::Ready(Err(exceeded("decoded body", self.limit)));
+        }
+        let raw = self.raw.load(Ordering::Relaxed);
+        if self.passed > RATIO_FROM && self.passed > raw.saturating_mul(self.ratio) {
+            return Poll::Ready(Err(exceeded("compression ratio", self.ratio)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A limit on its way through `io::Error`.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} over the limit of {limit}")]
+struct Exceeded {
+    what: &'static str,
+    limit: u64,
+}
+
+fn exceeded(what: &'static str, limit: u64) -> io::Error {
+    io::Error::other(Exceeded { what, limit })
+}
+
+fn explain(error: &io::Error) -> BodyError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Exceeded>()) {
+        Some(Exceeded { what, limit }) => BodyError::TooLarge { what, limit: *limit },
+        None => BodyError::Broken(chain(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_compression::tokio::bufread as encode;
+    use http_body_util::Full;
+
+    async fn pack(plain: &[u8], codings: &[Coding]) -> Vec<u8> {
+        let mut bytes = plain.to_vec();
+        for coding in codings {
+            let mut packed = Vec::new();
+            let input = bytes.as_slice();
+            match coding {
+                Coding::Gzip => encode::GzipEncoder::new(input).read_to_end(&mut packed).await,
+                Coding::Deflate => encode::ZlibEncoder::new(input).read_to_end(&mut packed).await,
+                Coding::Brotli => encode::BrotliEncoder::new(input).read_to_end(&mut packed).await,
+                Coding::Zstd => encode::ZstdEncoder::new(input).read_to_end(&mut packed).await,
+            }
+            .unwrap();
+            bytes = packed;
+        }
+        bytes
+    }
+
+    async fn unpack(bytes: Vec<u8>, codings: &[Coding], limits: &Limits) -> Result<Bytes, Error> {
+        read(Full::new(Bytes::from(bytes)), codings, limits)
+            .await
+            .map_err(|error| error.at("a.test"))
+    }
+
+    const ALL: [Coding; 4] = [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd];
+
+    #[tokio::test]
+    async fn every_coding_and_every_pair_comes_back() {
+        let plain: Vec<u8> = (0..200_000_u32)
+            .flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes())
+            .collect();
+        let limits = Limits::default();
+        for first in ALL {
+            assert_eq!(
+                unpack(pack(&plain, &[first]).await, &[first], &limits).await.unwrap(),
+                plain
+            );
+            for second in ALL {
+                let codings = [first, second];
+                assert_eq!(
+                    unpack(pack(&plain[..9000], &codings).await, &codings, &limits)
+                        .await
+                        .unwrap(),
+                    plain[..9000]
+                );
+            }
+        }
+        assert_eq!(unpack(plain.clone(), &[], &limits).await.unwrap(), plain);
+    }
+
+    #[tokio::test]
+    async fn bare_deflate_and_padding_are_read() {
+        let mut bare = Vec::new();
+        encode::DeflateEncoder::new(&b"hello hello"[..])
+            .read_to_end(&mut bare)
+            .await
+            .unwrap();
+        assert_eq!(
+            unpack(bare, &[Coding::Deflate], &Limits::default()).await.unwrap(),
+            "hello hello"
+        );
+        let mut padded = pack(b"hello", &[Coding::Gzip]).await;
+        padded.extend([0; 100]);
+        assert_eq!(
+            unpack(padded, &[Coding::Gzip], &Limits::default()).await.unwrap(),
+            "hello"
+        );
+        assert_eq!(unpack(vec![], &[Coding::Brotli], &Limits::default()).await.unwrap(), "");
+    }
+
+    #[tokio::test]
+    async fn cut_and_false_streams_are_errors() {
+        let plain = vec![b'x'; 5000];
+        for coding in ALL {
+            let whole = pack(&plain, &[coding]).await;
+            for cut in [1, whole.len() / 2, whole.len() - 1] {
+                let result = unpack(whole[..cut].to_vec(), &[coding], &Limits::default()).await;
+                assert!(
+                    matches!(result, Err(Error::Protocol { .. })),
+                    "{coding:?} {cut} {result:?}"
+                );
+            }
+            let result = unpack(b"<p>not packed at all</p>".to_vec(), &[coding], &Limits::default()).await;
+            assert!(matches!(result, Err(Error::Protocol { .. })), "{coding:?} {result:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn bombs_are_cut_by_ratio_and_size() {
+        let zeros = vec![0; 16 << 20];
+        let tight = Limits {
+            body_decoded: 2 << 20,
+            ratio: u64::MAX,
+            ..Limits::default()
+        };
+        for coding in ALL {
+            let bomb = pack(&zeros, &[coding]).await;
+            let too_large = |what, limit| Err(Error::TooLarge { what, limit });
+            assert_eq!(
+                unpack(bomb.clone(), &[coding], &Limits::default()).await,
+                too_large("compression ratio", 200)
+            );
+            assert_eq!(
+                unpack(bomb.clone(), &[coding], &tight).await,
+                too_large("decoded body", 2 << 20)
+            );
+            let twice = pack(&bomb, &[Coding::Gzip]).await;
+            let codings = [coding, Coding::Gzip];
+            assert_eq!(
+                unpack(twice, &codings, &Limits::default()).await,
+                too_large("compression ratio", 200)
+            );
+        }
+        let small = Limits {
+            body_raw: 100,
+            ..Limits::default()
+        };
+        let result = unpack(vec![b'x'; 101], &[], &small).await;
+        assert_eq!(
+            result,
+            Err(Error::TooLarge {
+                what: "raw body",
+                limit: 100
+            })
+        );
+    }
+
+    #[tokio::test]
+    async fn windows_are_bounded() {
+        let wide = async_compression::zstd::CParameter::window_log(27);
+        let mut packed = Vec::new();
+        let plain = vec![b'x'; 100];
+        let input = plain.as_slice();
+        let mut encoder =
+            encode::ZstdEncoder::with_quality_and_params(input, async_compression::Level::Default, &[wide]);
+        encoder.read_to_end(&mut packed).await.unwrap();
+        let result = unpack(packed, &[Coding::Zstd], &Limits::default()).await;
+        assert!(matches!(result, Err(Error::Protocol { .. })), "{result:?}");
+        // Large-window brotli: marker, then 30 bits of window.
+        let result = unpack(vec![0x11, 0x1e, 0, 0], &[Coding::Brotli], &Limits::default()).await;
+        assert!(
+            matches!(result, Err(Error::Protocol { ref reason, .. }) if reason.contains("window")),
+            "{result:?}"
+        );
+    }
+}

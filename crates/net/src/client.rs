@@ -1,0 +1,272 @@
+//! The client: one request, its redirects, its answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{StatusCode, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::body;
+use crate::coding;
+use crate::config::{Config, ConfigError, Limits, MIN_HEAD_BYTES};
+use crate::cookies::Jar;
+use crate::dial::{Dialer, Goal};
+use crate::error::{Error, chain};
+use crate::head::{self, Form, Hop};
+use crate::link::Link;
+use crate::pool::{Key, Pool};
+use crate::proxy::{self, Proxy};
+use crate::redirect;
+use crate::request::{Request, Response};
+use crate::resolve::Resolver;
+use crate::tls::Tls;
+
+/// The one way out: cheap to clone, safe to share, with its own DNS cache and keep-alive pool.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    resolver: Resolver,
+    dialer: Dialer,
+    pool: Arc<Pool>,
+    limits: Limits,
+}
+
+impl Client {
+    /// Reads the system's certificates and DNS settings. Does not connect anywhere.
+    ///
+    /// # Errors
+    /// When a limit is too small to work with or the TLS or DNS library cannot be set up.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        if config.limits.head_bytes < MIN_HEAD_BYTES {
+            return Err(ConfigError::HeadBytes(config.limits.head_bytes));
+        }
+        let resolver = Resolver::new(&config)?;
+        let dialer = Dialer {
+            tls: Tls::new()?,
+            timeout: config.limits.connect,
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                resolver,
+                dialer,
+                pool: Arc::default(),
+                limits: config.limits,
+            }),
+        })
+    }
+
+    /// Sends a request, follows its redirects, and reads and decodes the answer, all before the deadline.
+    ///
+    /// Every URL of the chain is resolved once, every address of it is checked, and a checked address is dialled.
+    ///
+    /// # Errors
+    /// See [`Error`]. Statuses such as 404 and 500 are answers.
+    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        if request.deadline <= Instant::now() {
+            return Err(Error::Timeout);
+        }
+        let deadline = request.deadline;
+        tokio::time::timeout_at(deadline, self.inner.follow(request))
+            .await
+            .unwrap_or(Err(Error::Timeout))
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Client")
+    }
+}
+
+/// How all requests of a chain travel.
+struct Route {
+    proxy: Option<Proxy>,
+    verify: bool,
+}
+
+/// An answer whose body is still to be read.
+struct Answer {
+    head: http::response::Parts,
+    body: Incoming,
+    link: Link,
+    key: Key,
+}
+
+impl Inner {
+    async fn follow(&self, request: Request) -> Result<Response, Error> {
+        let limit = request.redirects.min(self.limits.redirects);
+        let route = Route {
+            proxy: request.proxy,
+            verify: request.verify_tls,
+        };
+        let mut hop = Hop {
+            method: request.method,
+            url: request.url,
+            headers: head::clean(request.headers),
+        };
+        redirect::strip_userinfo(&mut hop.url);
+        let mut jar = Jar::default();
+        let mut trail = Vec::new();
+        loop {
+            let answer = self.exchange(&hop, &route, &jar).await?;
+            jar.remember(&hop.url, &answer.head.headers);
+            let next = redirect::next(answer.head.status, &answer.head.headers, &hop.method, &hop.url)?;
+            let Some((method, url)) = next else {
+                return self.finish(answer, hop.url, trail, &route).await;
+            };
+            if trail.len() >= limit {
+                return Err(Error::TooManyRedirects { limit });
+            }
+            self.discard(answer).await;
+            if url.origin() != hop.url.origin() {
+                head::drop_credentials(&mut hop.headers);
+            }
+            hop.method = method;
+            trail.push(std::mem::replace(&mut hop.url, url));
+        }
+    }
+
+    /// Sends one request over a pooled or a fresh connection, up to the head of the answer.
+    async fn exchange(&self, hop: &Hop, route: &Route, jar: &Jar) -> Result<Answer, Error> {
+        let addresses = self.resolver.resolve(&hop.url).await?;
+        let key = Key::new(&hop.url, route.verify, route.proxy.as_ref());
+        // A server may close an idle connection while our request is under way. Sending again is safe only when the
+        // method is, so other methods always get a fresh connection.
+        if hop.method.is_idempotent()
+            && let Some(link) = self.pool.take(&key, &addresses)
+            && let Ok(answer) = self.ask(hop, route, jar, link).await
+        {
+            let (head, body, link) = answer;
+            return checked(Answer { head, body, link, key }, route);
+        }
+        let goal = Goal {
+            url: &hop.url,
+            addresses: &addresses,
+            proxy: route.proxy.as_ref(),
+            verify: route.verify,
+        };
+        let dialled = self.dialer.open(&goal, self.resolver.guard()).await?;
+        let link = Link::start(dialled, &self.limits)
+            .await
+            .map_err(|error| self.protocol(&hop.url, &error))?;
+        let (head, body, link) = self.ask(hop, route, jar, link).await?;
+        checked(Answer { head, body, link, key }, route)
+    }
+
+    async fn ask(
+        &self,
+        hop: &Hop,
+        route: &Route,
+        jar: &Jar,
+        mut link: Link,
+    ) -> Result<(http::response::Parts, Incoming, Link), Error> {
+        let form = match &route.proxy {
+            _ if link.is_http2() => Form::Http2,
+            Some(proxy) if hop.url.scheme() == "http" => Form::Absolute(proxy),
+            _ => Form::Origin,
+        };
+        let request = head::build(hop, jar.field(&hop.url, &hop.headers), form).map_err(|error| Error::Protocol {
+            host: host(&hop.url),
+            reason: error.to_string(),
+        })?;
+        let response = link
+            .send(request)
+            .await
+            .map_err(|error| self.protocol(&hop.url, &error))?;
+        let (head, body) = response.into_parts();
+        Ok((head, body, link))
+    }
+
+    async fn finish(&self, answer: Answer, url: Url, redirects: Vec<Url>, route: &Route) -> Result<Response, Error> {
+        let Answer {
+            mut head,
+            body,
+            link,
+            key,
+        } = answer;
+        let limit = self.limits.encodings;
+        let codings = coding::applied(&head.headers, limit).map_err(|_| Error::TooLarge {
+            what: "content codings",
+            limit: limit as u64,
+        })?;
+        let body = body::read(body, &codings, &self.limits)
+            .await
+            .map_err(|error| error.at(&host(&url)))?;
+        if !codings.is_empty() {
+            head.headers.remove(header::CONTENT_ENCODING);
+            head.headers.remove(header::CONTENT_LENGTH);
+        }
+        let peer = route.proxy.is_none().then(|| link.peer());
+        self.keep(key, link).await;
+        Ok(Response {
+            url,
+            status: head.status,
+            headers: head.headers,
+            body,
+            peer,
+            redirects,
+        })
+    }
+
+    /// Reads the short body of a redirect so that its connection can be used again; a long or slow one is cut off.
+    async fn discard(&self, answer: Answer) {
+        const PATIENCE: Duration = Duration::from_millis(200);
+        const LENGTH: u64 = 64 << 10;
+        let Answer {
+            mut body, link, key, ..
+        } = answer;
+        let short = async {
+            let mut seen = 0;
+            while let Some(frame) = body.frame().await {
+                let Ok(frame) = frame else { return false };
+                seen += frame.data_ref().map_or(0, |data| data.len() as u64);
+                if seen > LENGTH {
+                    return false;
+                }
+            }
+            true
+        };
+        if tokio::time::timeout(PATIENCE, short).await == Ok(true) {
+            self.keep(key, link).await;
+        }
+    }
+
+    /// Puts a connection whose answer was read to the end into the pool, unless it is closing.
+    async fn keep(&self, key: Key, mut link: Link) {
+        const PATIENCE: Duration = Duration::from_millis(50);
+        if tokio::time::timeout(PATIENCE, link.ready()).await == Ok(true) {
+            self.pool.put(key, link);
+        }
+    }
+
+    fn protocol(&self, url: &Url, error: &hyper::Error) -> Error {
+        if error.is_parse_too_large() {
+            return Error::TooLarge {
+                what: "response head",
+                limit: self.limits.head_bytes as u64,
+            };
+        }
+        Error::Protocol {
+            host: host(url),
+            reason: chain(error),
+        }
+    }
+}
+
+/// A forwarding proxy that wants other credentials answers in the target's place.
+fn checked(answer: Answer, route: &Route) -> Result<Answer, Error> {
+    if route.proxy.is_some() && answer.head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        return Err(proxy::failed("it wants other credentials"));
+    }
+    Ok(answer)
+}
+
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_owned()
+}

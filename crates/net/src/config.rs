@@ -1,0 +1,160 @@
+//! What the operator sets.
+
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+/// Everything the client needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// Where connections may go.
+    pub egress: Egress,
+    /// How much of everything.
+    pub limits: Limits,
+}
+
+/// Where connections may go.
+#[derive(Debug, Clone, Default)]
+pub struct Egress {
+    /// Admitted in addition to the public internet.
+    pub allow: Vec<Allow>,
+    /// DNS servers, asked over UDP and TCP. Empty: the system's, and its hosts file.
+    pub resolvers: Vec<SocketAddr>,
+    /// Our own listen addresses: refused even when `allow` admits them. An unspecified IP means every local address.
+    pub refuse: Vec<SocketAddr>,
+}
+
+/// An address or a network that is admitted in addition to the public internet.
+///
+/// ```
+/// use net::Allow;
+///
+/// assert!(matches!("127.0.0.1:18100".parse(), Ok(Allow::Address(_))));
+/// assert!(matches!("10.0.0.0/8".parse(), Ok(Allow::Network(_))));
+/// assert!("example.com".parse::<Allow>().is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allow {
+    /// One port of one IP: `127.0.0.1:18100`, `[::1]:80`.
+    Address(SocketAddr),
+    /// Every port of a network or of one IP: `10.0.0.0/8`, `10.1.2.3`.
+    Network(IpNet),
+}
+
+impl Allow {
+    pub(crate) fn admits(&self, addr: SocketAddr) -> bool {
+        match self {
+            Self::Address(allowed) => allowed.ip() == addr.ip() && allowed.port() == addr.port(),
+            Self::Network(net) => net.contains(&addr.ip()),
+        }
+    }
+}
+
+impl FromStr for Allow {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let text = text.trim();
+        if let Ok(addr) = text.parse::<SocketAddr>() {
+            return Ok(Self::Address(addr));
+        }
+        if let Ok(ip) = text.parse::<IpAddr>() {
+            return Ok(Self::Network(ip.into()));
+        }
+        text.parse::<IpNet>()
+            .map(Self::Network)
+            .map_err(|_| ConfigError::Allow(text.to_owned()))
+    }
+}
+
+/// How much of everything. The defaults are the project's promises.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// One DNS look-up, both address families together: 5 s.
+    pub dns: Duration,
+    /// One connection: TCP over all addresses, proxy tunnel and TLS together: 10 s.
+    pub connect: Duration,
+    /// Response head, and the trailers of a chunked body, in bytes: 64 KiB. At least 8 KiB.
+    pub head_bytes: usize,
+    /// Header lines of a response: 200.
+    pub head_lines: usize,
+    /// Body in bytes as it came: 50 MiB.
+    pub body_raw: u64,
+    /// Body in bytes after every content coding: 100 MiB.
+    pub body_decoded: u64,
+    /// How many times larger the decoded body may be than the raw one, once it is over 1 MiB: 200.
+    pub ratio: u64,
+    /// Content codings on one body: 2.
+    pub encodings: usize,
+    /// Redirects of one request, whatever it asks for: 20.
+    pub redirects: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            dns: Duration::from_secs(5),
+            connect: Duration::from_secs(10),
+            head_bytes: 64 << 10,
+            head_lines: 200,
+            body_raw: 50 << 20,
+            body_decoded: 100 << 20,
+            ratio: 200,
+            encodings: 2,
+            redirects: 20,
+        }
+    }
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// Not an address, not a network.
+    #[error("`{0}` is neither ip:port nor ip nor a network such as 10.0.0.0/8")]
+    Allow(String),
+    /// Below what HTTP/1 parsing needs.
+    #[error("head_bytes {0} is below {MIN_HEAD_BYTES}")]
+    HeadBytes(usize),
+    /// The TLS library refused its own defaults.
+    #[error("set up tls: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The resolver could not be built.
+    #[error("set up the dns resolver: {0}")]
+    Resolver(String),
+}
+
+/// The smallest buffer that hyper accepts.
+pub(crate) const MIN_HEAD_BYTES: usize = 8192;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rule: &str, addr: &str, admitted: bool) {
+        let rule: Allow = rule.parse().unwrap();
+        assert_eq!(rule.admits(addr.parse().unwrap()), admitted, "{rule:?} {addr}");
+    }
+
+    #[test]
+    fn rules_admit_what_they_say() {
+        check("127.0.0.1:18100", "127.0.0.1:18100", true);
+        check("127.0.0.1:18100", "127.0.0.1:18101", false);
+        check("127.0.0.1:18100", "[::ffff:127.0.0.1]:18100", false);
+        check("[::1]:80", "[::1]:80", true);
+        check("10.0.0.0/8", "10.200.1.1:9", true);
+        check("10.0.0.0/8", "11.0.0.0:9", false);
+        check(" 10.1.2.3 ", "10.1.2.3:443", true);
+        check("fd00::/8", "[fd12::1]:443", true);
+        check("0.0.0.0/0", "[::1]:80", false);
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        for text in ["", "localhost", "10.0.0.0/33", "1.2.3.4:99999", "*"] {
+            let error = text.parse::<Allow>().unwrap_err();
+            assert!(error.to_string().contains(&format!("`{text}`")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The only place that opens a connection: TCP to a checked address, tunnel, TLS.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use url::{Position, Url};
+
+use crate::error::Error;
+use crate::guard::Guard;
+use crate::proxy::{self, Proxy};
+use crate::tls::Tls;
+
+/// How many addresses of one host are tried.
+const MAX_TRIES: usize = 8;
+/// How long one address may keep the next one waiting (RFC 8305 section 5 recommends 250 ms).
+const STAGGER: Duration = Duration::from_millis(250);
+
+/// A byte stream of any make: plain, TLS, TLS within TLS.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
+
+/// Where to connect, and how.
+pub(crate) struct Goal<'a> {
+    pub(crate) url: &'a Url,
+    /// Checked addresses of the URL's host; not dialled when there is a proxy.
+    pub(crate) addresses: &'a [SocketAddr],
+    pub(crate) proxy: Option<&'a Proxy>,
+    pub(crate) verify: bool,
+}
+
+/// An open connection, ready for HTTP.
+pub(crate) struct Dialled {
+    pub(crate) stream: Box<dyn Io>,
+    /// The address at the other end: the target's, or the proxy's.
+    pub(crate) peer: SocketAddr,
+    pub(crate) http2: bool,
+}
+
+/// Opens connections.
+pub(crate) struct Dialer {
+    pub(crate) tls: Tls,
+    pub(crate) timeout: Duration,
+}
+
+impl Dialer {
+    /// Opens a connection within the connect limit.
+    pub(crate) async fn open(&self, goal: &Goal<'_>, guard: &Guard) -> Result<Dialled, Error> {
+        let way = async {
+            match goal.proxy {
+                Some(proxy) => self.through(proxy, goal).await,
+                None => self.direct(goal, guard).await,
+            }
+        };
+        tokio::time::timeout(self.timeout, way).await.unwrap_or_else(|_| {
+            let reason = format!("no connection within {} s", self.timeout.as_secs_f32());
+            Err(if goal.proxy.is_some() {
+                proxy::failed(reason)
+            } else {
+                refused(goal.url, reason)
+            })
+        })
+    }
+
+    async fn direct(&self, goal: &Goal<'_>, guard: &Guard) -> Result<Dialled, Error> {
+        let host = goal.url.host_str().unwrap_or_default();
+        let stream = connect(goal.addresses)
+            .await
+            .map_err(|error| refused(goal.url, error.to_string()))?;
+        let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
+        let (local, peer) = ends.map_err(|error| refused(goal.url, error.to_string()))?;
+        guard.admit_connected(local, peer).map_err(|reason| Error::Blocked {
+            host: host.to_owned(),
+            reason,
+        })?;
+        self.secure(Box::new(stream), peer, goal).await
+    }
+
+    async fn through(&self, proxy: &Proxy, goal: &Goal<'_>) -> Result<Dialled, Error> {
+        let tls = proxy.is_tls()?;
+        let addresses = proxy.addresses().await?;
+        let stream = connect(&addresses)
+            .await
+            .map_err(|error| proxy::failed(format!("cannot connect: {error}")))?;
+        let peer = stream.peer_addr().map_err(|error| proxy::failed(error.to_string()))?;
+        let mut stream: Box<dyn Io> = Box::new(stream);
+        if tls {
+            stream = self.tls.proxy(stream, proxy.url.host_str().unwrap_or_default()).await?;
+        }
+        // Plain http needs no tunnel: the request line names the target.
+        if goal.url.scheme() == "https" {
+            let port = goal.url.port_or_known_default().unwrap_or(443);
+            proxy::tunnel(
+                &mut stream,
+                proxy,
+                &format!("{}:{port}", goal.url.host_str().unwrap_or_default()),
+            )
+            .await?;
+        }
+        self.secure(stream, peer, goal).await
+    }
+
+    async fn secure(&self, stream: Box<dyn Io>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
+        if goal.url.scheme() != "https" {
+            return Ok(Dialled {
+                stream,
+                peer,
+                http2: false,
+            });
+        }
+        let host = &goal.url[Position::BeforeHost..Position::AfterHost];
+        let secured = self.tls.target(stream, host, goal.verify).await?;
+        Ok(Dialled {
+            stream: secured.stream,
+            peer,
+            http2: secured.http2,
+        })
+    }
+}
+
+fn refused(url: &Url, reason: String) -> Error {
+    Error::Connect {
+        host: url.host_str().unwrap_or_default().to_owned(),
+        reason,
+    }
+}
+
+/// Tries the first addresses in order; the next one starts when one fails or keeps us waiting. The first to answer wins.
+async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut waiting = addresses.iter().take(MAX_TRIES);
+    let mut tries = FuturesUnordered::new();
+    let mut last_error = io::Error::new(io::ErrorKind::AddrNotAvailable, "no address to connect to");
+    loop {
+        let next = waiting.next();
+        if let Some(addr) = next {
+            tries.push(TcpStream::connect(*addr));
+        } else if tries.is_empty() {
+            return Err(last_error);
+        }
+        let pause = async {
+            if waiting.len() > 0 {
+                tokio::time::sleep(STAGGER).await
+            } else {
+                std::future::pending().await
+            }
+        };
+        tokio::select! {
+            result = tries.next() => match result {
+                Some(Ok(stream)) => {
+                    stream.set_nodelay(true)?;
+                    return Ok(stream);
+                }
+                Some(Err(error)) => last_error = error,
+                None => {}
+            },
+            () = pause => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_dead_address_gives_way_to_the_next() {
+        let alive = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let dead = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (alive_addr, dead_addr) = (alive.local_addr().unwrap(), dead.local_addr().unwrap());
+        drop(dead);
+        let stream = connect(&[dead_addr, dead_addr, alive_addr]).await.unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), alive_addr);
+    }
+
+    #[tokio::test]
+    async fn only_the_first_addresses_are_tried() {
+        let alive = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let dead = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut addresses = vec![dead.local_addr().unwrap(); MAX_TRIES];
+        drop(dead);
+        addresses.push(alive.local_addr().unwrap());
+        assert_eq!(
+            connect(&addresses).await.unwrap_err().kind(),
+            io::ErrorKind::ConnectionRefused
+        );
+        assert_eq!(connect(&[]).await.unwrap_err().kind(), io::ErrorKind::AddrNotAvailable);
+    }
+
+    /// A proxy behind TLS that leads every tunnel to one address.
+    async fn tls_proxy(upstream: SocketAddr) -> SocketAddr {
+        let made = rcgen::generate_simple_self_signed(["proxy.test".to_owned()]).unwrap();
+        let key = rustls::pki_types::PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let builder = builder.unwrap().with_no_client_auth();
+        let config = builder.with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+        let acceptor = tokio_rustls::TlsAcceptor::from(std::sync::Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Ok(mut stream) = acceptor.accept(stream).await else {
+                    continue;
+                };
+                let mut head = [0; 1024];
+                let length = stream.read(&mut head).await.unwrap();
+                assert!(head[..length].starts_with(b"CONNECT origin.test:443 HTTP/1.1\r\n"));
+                stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+                let mut upstream = TcpStream::connect(upstream).await.unwrap();
+                let _ = tokio::io::copy_bidirectional(&mut stream, &mut upstream).await;
+            }
+        });
+        addr
+    }
+
+    #[tokio::test]
+    async fn a_tunnel_may_run_inside_tls_and_the_proxy_must_be_genuine() {
+        let site = testkit::Site::start_tls().await;
+        let proxy = Proxy {
+            url: format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap(),
+        };
+        let url = "https://origin.test/".parse().unwrap();
+        let goal = Goal {
+            url: &url,
+            addresses: &[],
+            proxy: Some(&proxy),
+            verify: false,
+        };
+        let guard = Guard::new(&crate::config::Egress::default());
+        let dialer = |tls| Dialer {
+            tls,
+            timeout: Duration::from_secs(5),
+        };
+        let dialled = dialer(Tls::new().unwrap().trust_any_proxy())
+            .open(&goal, &guard)
+            .await
+            .unwrap();
+        assert!(dialled.http2);
+        let refused = dialer(Tls::new().unwrap()).open(&goal, &guard).await.err().unwrap();
+        assert!(matches!(refused, Error::Proxy { .. }), "{refused:?}");
+    }
+}

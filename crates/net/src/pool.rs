@@ -1,0 +1,181 @@
+//! Idle connections that may be used again.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use url::Url;
+
+use crate::link::Link;
+use crate::proxy::Proxy;
+
+const PER_KEY: usize = 8;
+const TOTAL: usize = 256;
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What two requests must share to use the same connection. The address is checked on top.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    origin: String,
+    verify: bool,
+    proxy: Option<Url>,
+}
+
+impl Key {
+    pub(crate) fn new(url: &Url, verify: bool, proxy: Option<&Proxy>) -> Self {
+        Self {
+            origin: url.origin().ascii_serialization(),
+            verify,
+            proxy: proxy.map(|proxy| proxy.url.clone()),
+        }
+    }
+}
+
+/// At most 8 idle connections per key and 256 in all, none older than 30 s.
+#[derive(Default)]
+pub(crate) struct Pool {
+    idle: Mutex<Idle>,
+}
+
+#[derive(Default)]
+struct Idle {
+    links: HashMap<Key, Vec<(Link, Instant)>>,
+    count: usize,
+    sweeping: bool,
+}
+
+impl Pool {
+    /// The most recently used live connection for the key. Without a proxy its peer has to be one of the addresses
+    /// that were resolved and checked for this request.
+    pub(crate) fn take(&self, key: &Key, addresses: &[SocketAddr]) -> Option<Link> {
+        let mut idle = self.lock();
+        let links = idle.links.get_mut(key)?;
+        let before = links.len();
+        links.retain(|(link, since)| link.is_ready() && since.elapsed() < IDLE);
+        let fits = |(link, _): &(Link, Instant)| key.proxy.is_some() || addresses.contains(&link.peer());
+        let found = links.iter().rposition(fits).map(|index| links.remove(index).0);
+        let gone = before - links.len();
+        if links.is_empty() {
+            idle.links.remove(key);
+        }
+        idle.count -= gone;
+        found
+    }
+
+    /// Keeps a connection for later, if there is room.
+    pub(crate) fn put(self: &Arc<Self>, key: Key, link: Link) {
+        let mut idle = self.lock();
+        if idle.count >= TOTAL {
+            return;
+        }
+        let links = idle.links.entry(key).or_default();
+        if links.len() >= PER_KEY {
+            return;
+        }
+        links.push((link, Instant::now()));
+        idle.count += 1;
+        if !std::mem::replace(&mut idle.sweeping, true) {
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// Drops what is too old by `now`; false when nothing is left.
+    fn expire(&self, now: Instant) -> bool {
+        let mut idle = self.lock();
+        idle.links.retain(|_, links| {
+            links.retain(|(_, since)| now.duration_since(*since) < IDLE);
+            !links.is_empty()
+        });
+        idle.count = idle.links.values().map(Vec::len).sum();
+        idle.sweeping = idle.count > 0;
+        idle.sweeping
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.lock().count
+    }
+}
+
+/// Runs while there is something to expire, and no longer than the pool.
+async fn sweep(pool: Weak<Pool>) {
+    loop {
+        tokio::time::sleep(IDLE / 2).await;
+        if !pool.upgrade().is_some_and(|pool| pool.expire(Instant::now())) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Limits;
+    use crate::dial::Dialled;
+
+    fn key(url: &str) -> Key {
+        Key::new(&url.parse().unwrap(), true, None)
+    }
+
+    fn peer(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    /// A link to a server that says nothing; the other end is leaked so that it stays open.
+    async fn link(at: &str) -> Link {
+        let (ours, theirs) = tokio::io::duplex(64);
+        std::mem::forget(theirs);
+        let dialled = Dialled {
+            stream: Box::new(ours),
+            peer: peer(at),
+            http2: false,
+        };
+        let link = Link::start(dialled, &Limits::default()).await.unwrap();
+        while !link.is_ready() {
+            tokio::task::yield_now().await;
+        }
+        link
+    }
+
+    #[tokio::test]
+    async fn a_link_is_found_by_key_and_checked_address() {
+        let pool = Arc::new(Pool::default());
+        pool.put(key("http://a.test/x"), link("127.0.0.1:1").await);
+        assert!(pool.take(&key("http://b.test/"), &[peer("127.0.0.1:1")]).is_none());
+        assert!(pool.take(&key("https://a.test/"), &[peer("127.0.0.1:1")]).is_none());
+        assert!(pool.take(&key("http://a.test/"), &[peer("127.0.0.2:1")]).is_none());
+        assert!(
+            pool.take(&key("http://a.test/y"), &[peer("127.0.0.2:1"), peer("127.0.0.1:1")])
+                .is_some()
+        );
+        assert_eq!(pool.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_pool_is_bounded() {
+        let pool = Arc::new(Pool::default());
+        for _ in 0..PER_KEY + 3 {
+            pool.put(key("http://a.test/"), link("127.0.0.1:1").await);
+        }
+        assert_eq!(pool.len(), PER_KEY);
+        for number in 0..TOTAL {
+            pool.put(key(&format!("http://{number}.test/")), link("127.0.0.1:1").await);
+        }
+        assert_eq!(pool.len(), TOTAL);
+    }
+
+    #[tokio::test]
+    async fn idle_links_expire() {
+        let pool = Arc::new(Pool::default());
+        pool.put(key("http://a.test/"), link("127.0.0.1:1").await);
+        assert!(pool.expire(Instant::now()));
+        assert!(!pool.expire(Instant::now() + IDLE));
+        assert_eq!(pool.len(), 0);
+    }
+}

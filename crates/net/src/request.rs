@@ -1,0 +1,65 @@
+//! What goes in and what comes out.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use tokio::time::Instant;
+use url::Url;
+
+use crate::proxy::Proxy;
+
+/// One request, without a body.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// GET, HEAD …; becomes GET after a 301, 302 or 303 unless it is HEAD.
+    pub method: Method,
+    /// http or https. A user name and password in it are never sent: set an `Authorization` header instead.
+    pub url: Url,
+    /// Sent as they are, except framing and hop-by-hop fields and `Host`, which the client sets itself.
+    /// `Authorization`, `Cookie`, values marked sensitive and fields whose name sounds like a credential do not
+    /// follow a redirect to another origin.
+    pub headers: HeaderMap,
+    /// Sent through this proxy. The target's addresses are checked all the same.
+    pub proxy: Option<Proxy>,
+    /// Whether the certificate of the target has to be valid.
+    pub verify_tls: bool,
+    /// When everything, redirects and the body included, has to be there.
+    pub deadline: Instant,
+    /// How many redirects may be followed; the client's own limit holds too.
+    pub redirects: usize,
+}
+
+impl Request {
+    /// A GET with certificate checks, up to 20 redirects and 30 seconds.
+    #[must_use]
+    pub fn get(url: Url) -> Self {
+        Self {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            proxy: None,
+            verify_tls: true,
+            deadline: Instant::now() + Duration::from_secs(30),
+            redirects: 20,
+        }
+    }
+}
+
+/// The answer to the last request of a redirect chain, complete and decoded.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// Where the answer came from: the last URL of the chain.
+    pub url: Url,
+    /// Any final status; 404 and 500 are answers, not errors.
+    pub status: StatusCode,
+    /// As received. When the body was decoded, `Content-Encoding` and `Content-Length` are taken out.
+    pub headers: HeaderMap,
+    /// Decoded body, within the limits.
+    pub body: Bytes,
+    /// The address that answered; none when a proxy stood between.
+    pub peer: Option<SocketAddr>,
+    /// The URLs that redirected, in order, the first one being the one that was asked for.
+    pub redirects: Vec<Url>,
+}

@@ -1,0 +1,184 @@
+//! Host of a URL to checked addresses: resolved once, every address classified, nothing dialled here.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig};
+use hickory_resolver::lookup_ip::LookupIp;
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::{Name, RecordType};
+use url::{Host, Url};
+
+use crate::config::{Config, ConfigError};
+use crate::error::Error;
+use crate::guard::Guard;
+use crate::names;
+
+/// More addresses than any honest name has.
+const MAX_ADDRESSES: usize = 128;
+/// Longer than any honest chain of aliases.
+const MAX_ALIASES: usize = 16;
+
+/// Turns hosts into addresses that may be dialled.
+#[derive(Debug)]
+pub(crate) struct Resolver {
+    dns: TokioResolver,
+    guard: Guard,
+    timeout: Duration,
+}
+
+impl Resolver {
+    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+        let dns = build(&config.egress.resolvers).map_err(|error| ConfigError::Resolver(error.to_string()))?;
+        Ok(Self {
+            dns,
+            guard: Guard::new(&config.egress),
+            timeout: config.limits.dns,
+        })
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Every address of the URL's host with its port, both families alternating (RFC 8305 section 4).
+    ///
+    /// # Errors
+    /// `Blocked` when the scheme, the name or any single address is refused; `Dns` when there is no usable answer.
+    pub(crate) async fn resolve(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
+        let blocked = |reason| Error::Blocked {
+            host: url.host_str().unwrap_or_default().to_owned(),
+            reason,
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(blocked("only http and https are allowed"));
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        let found = match url.host() {
+            Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
+            Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
+            Some(Host::Domain(name)) => {
+                names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
+                self.look_up(name).await.map_err(|reason| Error::Dns {
+                    host: name.to_owned(),
+                    reason,
+                })?
+            }
+            None => return Err(blocked("the url has no host")),
+        };
+        let addresses: Vec<_> = alternate(&found)
+            .into_iter()
+            .map(|ip| SocketAddr::new(ip, port))
+            .collect();
+        for addr in &addresses {
+            self.guard.admit(*addr).map_err(blocked)?;
+        }
+        Ok(addresses)
+    }
+
+    async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
+        let mut name = Name::from_ascii(host).map_err(|_| "not a valid dns name".to_owned())?;
+        // Without this the search domains of the machine would be tried.
+        name.set_fqdn(true);
+        let lookup = match tokio::time::timeout(self.timeout, self.dns.lookup_ip(name)).await {
+            Ok(Ok(lookup)) => lookup,
+            Ok(Err(error)) => return Err(describe(&error)),
+            Err(_) => return Err(format!("no answer within {} s", self.timeout.as_secs_f32())),
+        };
+        addresses(&lookup)
+    }
+}
+
+fn addresses(lookup: &LookupIp) -> Result<Vec<IpAddr>, String> {
+    let records = lookup.as_lookup().answers();
+    // Both families bring the same chain.
+    if records
+        .iter()
+        .filter(|record| record.record_type() == RecordType::CNAME)
+        .count()
+        > 2 * MAX_ALIASES
+    {
+        return Err("too long a chain of aliases".to_owned());
+    }
+    let mut found: Vec<_> = lookup.iter().take(MAX_ADDRESSES + 1).collect();
+    if found.len() > MAX_ADDRESSES {
+        return Err(format!("more than {MAX_ADDRESSES} addresses"));
+    }
+    found.dedup();
+    if found.is_empty() {
+        Err("no addresses".to_owned())
+    } else {
+        Ok(found)
+    }
+}
+
+fn describe(error: &NetError) -> String {
+    if error.is_nx_domain() {
+        "no such name".to_owned()
+    } else if error.is_no_records_found() {
+        "no addresses".to_owned()
+    } else {
+        error.to_string()
+    }
+}
+
+/// IPv6 first, then the families in turn.
+fn alternate(found: &[IpAddr]) -> Vec<IpAddr> {
+    let mut v6 = found.iter().filter(|ip| ip.is_ipv6());
+    let mut v4 = found.iter().filter(|ip| ip.is_ipv4());
+    let mut ordered = Vec::with_capacity(found.len());
+    while ordered.len() < found.len() {
+        ordered.extend(v6.next());
+        ordered.extend(v4.next());
+    }
+    ordered
+}
+
+fn build(servers: &[SocketAddr]) -> Result<TokioResolver, NetError> {
+    let mut builder = if servers.is_empty() {
+        TokioResolver::builder_tokio().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the system's dns settings cannot be read, asking 127.0.0.1 instead");
+            let local = NameServerConfig::udp_and_tcp(IpAddr::from([127, 0, 0, 1]));
+            let config = ResolverConfig::from_name_servers(vec![local]);
+            TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+        })
+    } else {
+        let config = ResolverConfig::from_name_servers(servers.iter().map(name_server).collect());
+        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        builder.options_mut().use_hosts_file = ResolveHosts::Never;
+        builder
+    };
+    let options = builder.options_mut();
+    // Two tries of 2 s fit into the 5 s of one look-up, and a family that never answers leaves time for the other.
+    options.timeout = Duration::from_secs(2);
+    options.attempts = 1;
+    options.cache_size = 1024;
+    options.positive_max_ttl = Some(Duration::from_secs(300));
+    options.negative_max_ttl = Some(Duration::from_secs(30));
+    options.preserve_intermediates = true;
+    builder.build()
+}
+
+fn name_server(server: &SocketAddr) -> NameServerConfig {
+    let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()];
+    let connections = connections.map(|mut connection| {
+        connection.port = server.port();
+        connection
+    });
+    NameServerConfig::new(server.ip(), true, connections.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_alternate_and_nothing_is_lost() {
+        let ips = |list: &[&str]| list.iter().map(|ip| ip.parse().unwrap()).collect::<Vec<IpAddr>>();
+        let mixed = ips(&["1.1.1.1", "2.2.2.2", "3.3.3.3", "2000::1"]);
+        assert_eq!(alternate(&mixed), ips(&["2000::1", "1.1.1.1", "2.2.2.2", "3.3.3.3"]));
+        assert_eq!(alternate(&[]), ips(&[]));
+    }
+}
