@@ -1,1 +1,35 @@
-//! To be filled.
+//! Fakes for tests and tools: a scriptable origin, a DNS server, a canary that nobody may reach, a clock to turn.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! use testkit::{Answer, Dns, Site};
+//!
+//! let site = Site::start().await;
+//! site.html("/", "<h1>hello</h1>");
+//! let dns = Dns::start().await;
+//! dns.set("origin.test", Answer::from(site.addr().ip()));
+//! assert_eq!(site.url("/").path(), "/");
+//! assert!(site.requests().is_empty() && dns.queries().is_empty());
+//! # });
+//! ```
+
+mod body;
+mod canary;
+mod clock;
+mod dns;
+mod pdf;
+mod site;
+
+pub use body::{Body, Encoding};
+pub use canary::Canary;
+pub use clock::ManualClock;
+pub use dns::{Answer, Dns, Query};
+pub use pdf::Pdf;
+pub use site::{H2Attack, Reply, Script, Seen, Site};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks; a panic of another test thread does not matter to a fake.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,330 @@
+//! A DNS server that answers from a table, over UDP and TCP (RFC 1035).
+
+mod message;
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::task::AbortHandle;
+
+use crate::lock;
+use message::{Question, Record};
+
+const A: u16 = 1;
+const AAAA: u16 = 28;
+
+/// What a name answers. The default is a name that exists and has no addresses.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// A records.
+    pub a: Vec<Ipv4Addr>,
+    /// AAAA records.
+    pub aaaa: Vec<Ipv6Addr>,
+    /// Instead of `a` and `aaaa`: what the first, second, … query of each type gets; the last one stays.
+    pub sequence: Vec<Vec<IpAddr>>,
+    /// Time to live in seconds.
+    pub ttl: u32,
+    /// Never answers.
+    pub hang: bool,
+    /// That many A records more, all different and all in 127.1.0.0/16.
+    pub count: u16,
+    /// That many CNAME records before the addresses.
+    pub cname_chain: u16,
+}
+
+impl From<IpAddr> for Answer {
+    fn from(ip: IpAddr) -> Self {
+        [ip].into_iter().collect()
+    }
+}
+
+impl FromIterator<IpAddr> for Answer {
+    fn from_iter<T: IntoIterator<Item = IpAddr>>(addresses: T) -> Self {
+        let mut answer = Self::default();
+        for ip in addresses {
+            match ip {
+                IpAddr::V4(ip) => answer.a.push(ip),
+                IpAddr::V6(ip) => answer.aaaa.push(ip),
+            }
+        }
+        answer
+    }
+}
+
+/// One question that arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// Lower case, without the final dot.
+    pub name: String,
+    /// The record type: 1 is A, 28 is AAAA.
+    pub kind: u16,
+    /// Whether it came over TCP.
+    pub tcp: bool,
+}
+
+/// The server. A name that is not in the table does not exist (NXDOMAIN), unless `*` is in it.
+#[derive(Debug)]
+pub struct Dns {
+    addr: SocketAddr,
+    state: Arc<Mutex<State>>,
+    tasks: [AbortHandle; 2],
+}
+
+#[derive(Debug, Default)]
+struct State {
+    names: HashMap<String, Answer>,
+    asked: HashMap<(String, u16), usize>,
+    queries: Vec<Query>,
+}
+
+impl Dns {
+    /// Listens on one free port of 127.0.0.1, UDP and TCP.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub async fn start() -> Self {
+        // The port that UDP gets may be taken for TCP: then another one.
+        for _ in 0..20 {
+            if let Ok(dns) = Self::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await {
+                return dns;
+            }
+        }
+        panic!("no port that is free for UDP and TCP");
+    }
+
+    /// Listens on the given address, UDP and TCP.
+    ///
+    /// # Errors
+    /// When it is in use.
+    pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
+        let socket = UdpSocket::bind(addr).await?;
+        let addr = socket.local_addr()?;
+        let listener = TcpListener::bind(addr).await?;
+        let state = Arc::new(Mutex::new(State::default()));
+        let tasks = [
+            tokio::spawn(serve_udp(socket, Arc::clone(&state))).abort_handle(),
+            tokio::spawn(serve_tcp(listener, Arc::clone(&state))).abort_handle(),
+        ];
+        Ok(Self { addr, state, tasks })
+    }
+
+    /// Where it listens, for UDP and TCP.
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Sets what a name answers; `*` is for every name that is not set.
+    pub fn set(&self, name: &str, answer: Answer) {
+        let name = normal(name);
+        let mut state = lock(&self.state);
+        state.asked.retain(|(asked, _), _| *asked != name);
+        state.names.insert(name, answer);
+    }
+
+    /// Takes a name out of the table.
+    pub fn remove(&self, name: &str) {
+        lock(&self.state).names.remove(&normal(name));
+    }
+
+    /// Forgets names and questions.
+    pub fn reset(&self) {
+        *lock(&self.state) = State::default();
+    }
+
+    /// Every question so far.
+    #[must_use]
+    pub fn queries(&self) -> Vec<Query> {
+        lock(&self.state).queries.clone()
+    }
+}
+
+impl Drop for Dns {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+fn normal(name: &str) -> String {
+    name.trim_end_matches('.').to_ascii_lowercase()
+}
+
+async fn serve_udp(socket: UdpSocket, state: Arc<Mutex<State>>) {
+    let mut packet = vec![0; 4096];
+    while let Ok((length, peer)) = socket.recv_from(&mut packet).await {
+        if let Some(reply) = answer(&packet[..length], &state, false) {
+            let _ = socket.send_to(&reply, peer).await;
+        }
+    }
+}
+
+async fn serve_tcp(listener: TcpListener, state: Arc<Mutex<State>>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(serve_stream(stream, Arc::clone(&state)));
+    }
+}
+
+/// Messages over TCP carry a length of two bytes (RFC 1035 section 4.2.2).
+async fn serve_stream(mut stream: TcpStream, state: Arc<Mutex<State>>) -> io::Result<()> {
+    loop {
+        let mut packet = vec![0; usize::from(stream.read_u16().await?)];
+        stream.read_exact(&mut packet).await?;
+        let Some(reply) = answer(&packet, &state, true) else {
+            continue;
+        };
+        stream.write_u16(u16::try_from(reply.len()).unwrap_or(u16::MAX)).await?;
+        stream.write_all(&reply).await?;
+    }
+}
+
+/// The reply to one message; none when the name hangs or the message is not a query.
+fn answer(packet: &[u8], state: &Mutex<State>, tcp: bool) -> Option<Vec<u8>> {
+    let question = Question::read(packet)?;
+    let mut state = lock(state);
+    state.queries.push(Query {
+        name: question.name.clone(),
+        kind: question.kind,
+        tcp,
+    });
+    let asked = state.asked.entry((question.name.clone(), question.kind)).or_insert(0);
+    let turn = *asked;
+    *asked += 1;
+    let Some(answer) = state.names.get(&question.name).or_else(|| state.names.get("*")) else {
+        return Some(question.reply(message::NXDOMAIN, &[], tcp));
+    };
+    if answer.hang {
+        return None;
+    }
+    Some(question.reply(message::NOERROR, &records(&question, answer, turn), tcp))
+}
+
+fn records(question: &Question, answer: &Answer, turn: usize) -> Vec<Record> {
+    let ttl = answer.ttl;
+    let mut owner = question.name.clone();
+    let mut records = Vec::new();
+    for step in 1..=answer.cname_chain {
+        let next = format!("c{step}.{}", question.name);
+        records.push(Record {
+            owner: std::mem::replace(&mut owner, next.clone()),
+            ttl,
+            data: message::Data::Cname(next),
+        });
+    }
+    let addresses: Vec<IpAddr> = match answer.sequence.get(turn).or(answer.sequence.last()) {
+        Some(addresses) => addresses.clone(),
+        None => {
+            let more = (0..answer.count).map(|n| Ipv4Addr::from(0x7f01_0000 + u32::from(n) + 1));
+            let v4 = answer.a.iter().copied().chain(more).map(IpAddr::V4);
+            v4.chain(answer.aaaa.iter().copied().map(IpAddr::V6)).collect()
+        }
+    };
+    let wanted = addresses.into_iter().filter(|ip| match question.kind {
+        A => ip.is_ipv4(),
+        AAAA => ip.is_ipv6(),
+        _ => false,
+    });
+    records.extend(wanted.map(|ip| Record {
+        owner: owner.clone(),
+        ttl,
+        data: message::Data::Address(ip),
+    }));
+    records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn ask(dns: &Dns, name: &str, kind: u16) -> Vec<u8> {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        socket.send_to(&message::query(name, kind), dns.addr()).await.unwrap();
+        let mut packet = vec![0; 4096];
+        let length = socket.recv(&mut packet).await.unwrap();
+        packet.truncate(length);
+        packet
+    }
+
+    #[tokio::test]
+    async fn answers_from_the_table() {
+        let dns = Dns::start().await;
+        dns.set(
+            "a.test",
+            Answer {
+                a: vec![Ipv4Addr::LOCALHOST],
+                ttl: 7,
+                ..Answer::default()
+            },
+        );
+        let reply = ask(&dns, "A.test", A).await;
+        assert_eq!((reply[3] & 15, reply[7]), (0, 1));
+        assert!(reply.ends_with(&[0, 0, 0, 7, 0, 4, 127, 0, 0, 1]));
+        let reply = ask(&dns, "a.test", AAAA).await;
+        assert_eq!((reply[3] & 15, reply[7]), (0, 0));
+        assert_eq!(ask(&dns, "b.test", A).await[3] & 15, 3);
+        assert_eq!(
+            dns.queries()[0],
+            Query {
+                name: "a.test".into(),
+                kind: A,
+                tcp: false
+            }
+        );
+    }
+
+    #[tokio::test]
+    async fn a_sequence_moves_on_and_stays_at_its_end() {
+        let dns = Dns::start().await;
+        let sequence = [[10, 0, 0, 1], [10, 0, 0, 2]].map(|ip| vec![IpAddr::from(ip)]).to_vec();
+        dns.set(
+            "s.test",
+            Answer {
+                sequence,
+                ..Answer::default()
+            },
+        );
+        for last in [1, 2, 2] {
+            assert_eq!(ask(&dns, "s.test", A).await.last(), Some(&last));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_answer_is_truncated_over_udp_and_whole_over_tcp() {
+        let dns = Dns::start().await;
+        dns.set(
+            "many.test",
+            Answer {
+                count: 2000,
+                ..Answer::default()
+            },
+        );
+        let reply = ask(&dns, "many.test", A).await;
+        assert_eq!(reply[2] & 2, 2, "TC bit");
+        let mut stream = TcpStream::connect(dns.addr()).await.unwrap();
+        let query = message::query("many.test", A);
+        stream.write_u16(u16::try_from(query.len()).unwrap()).await.unwrap();
+        stream.write_all(&query).await.unwrap();
+        let mut reply = vec![0; usize::from(stream.read_u16().await.unwrap())];
+        stream.read_exact(&mut reply).await.unwrap();
+        assert_eq!((reply[2] & 2, u16::from_be_bytes([reply[6], reply[7]])), (0, 2000));
+    }
+
+    #[tokio::test]
+    async fn a_chain_of_names_ends_in_the_address() {
+        let dns = Dns::start().await;
+        dns.set(
+            "cn.test",
+            Answer {
+                cname_chain: 3,
+                a: vec![Ipv4Addr::new(10, 1, 2, 3)],
+                ..Answer::default()
+            },
+        );
+        let reply = ask(&dns, "cn.test", A).await;
+        assert_eq!(reply[7], 4);
+        assert!(reply.ends_with(&[10, 1, 2, 3]));
+    }
+}

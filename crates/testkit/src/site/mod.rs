@@ -1,0 +1,357 @@
+//! A web server that does what a test tells it, path by path, also what no honest server does.
+
+mod request;
+mod script;
+mod serve;
+mod tls;
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+use url::Url;
+
+use crate::lock;
+
+pub use request::Seen;
+pub use script::{H2Attack, Reply, Script};
+
+/// The server. It speaks HTTP/1.1, and on the same port TLS when started with [`Site::start_tls`].
+/// A path without a script answers 404.
+#[derive(Debug)]
+pub struct Site {
+    addr: SocketAddr,
+    scheme: &'static str,
+    shared: Arc<Shared>,
+    task: AbortHandle,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    connections: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    routes: HashMap<String, Route>,
+    seen: Vec<Seen>,
+    h2: Option<H2Attack>,
+}
+
+#[derive(Debug)]
+struct Route {
+    scripts: Vec<Arc<Script>>,
+    served: usize,
+}
+
+impl Site {
+    /// Listens on a free port of 127.0.0.1, without TLS.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub async fn start() -> Self {
+        match Self::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await {
+            Ok(site) => site,
+            Err(error) => panic!("cannot start a site: {error}"),
+        }
+    }
+
+    /// As [`Site::start`], and also with TLS: self-signed for `origin.test`, `localhost` and 127.0.0.1, ALPN h2 and
+    /// http/1.1. [`Site::url`] gives https addresses.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub async fn start_tls() -> Self {
+        let mut site = Self::start().await;
+        site.scheme = "https";
+        site
+    }
+
+    /// Listens on the given address. The first byte of a connection decides between TLS and plain text.
+    ///
+    /// # Errors
+    /// When the address is in use.
+    pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(addr).await?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        let task = tokio::spawn(accept(listener, Arc::clone(&shared), tls::acceptor()?)).abort_handle();
+        Ok(Self {
+            addr,
+            scheme: "http",
+            shared,
+            task,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The address of a path, by IP address.
+    ///
+    /// # Panics
+    /// When `path` is not one.
+    #[must_use]
+    pub fn url(&self, path: &str) -> Url {
+        match Url::parse(&format!("{}://{}{path}", self.scheme, self.addr)) {
+            Ok(url) => url,
+            Err(error) => panic!("{path} is not a path: {error}"),
+        }
+    }
+
+    /// Answers `path` with a page.
+    pub fn html(&self, path: &str, body: impl AsRef<[u8]>) {
+        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        self.respond(
+            path,
+            Reply {
+                headers,
+                body: body.as_ref().to_vec().into(),
+                ..Reply::default()
+            },
+        );
+    }
+
+    /// Answers `path`, which may have a query; one without a query answers every query.
+    pub fn respond(&self, path: &str, reply: Reply) {
+        self.script(path, vec![Script::Reply(reply)]);
+    }
+
+    /// Plays the scripts one request after another; the last one stays.
+    pub fn script(&self, path: &str, scripts: Vec<Script>) {
+        let scripts = scripts.into_iter().map(Arc::new).collect();
+        lock(&self.shared.state)
+            .routes
+            .insert(path.to_owned(), Route { scripts, served: 0 });
+    }
+
+    /// What HTTP/2 connections get instead of answers; none is honest HTTP/2.
+    pub fn attack_h2(&self, attack: Option<H2Attack>) {
+        lock(&self.shared.state).h2 = attack;
+    }
+
+    /// Forgets scripts and requests.
+    pub fn reset(&self) {
+        *lock(&self.shared.state) = State::default();
+        self.shared.connections.store(0, Ordering::SeqCst);
+    }
+
+    /// Every request so far, in the order in which their heads were complete.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Seen> {
+        lock(&self.shared.state).seen.clone()
+    }
+
+    /// How many connections were accepted so far.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Shared {
+    /// The script whose turn it is for this request, which is written down.
+    fn turn(&self, seen: Seen) -> Option<Arc<Script>> {
+        let mut state = lock(&self.state);
+        let path = seen.path.clone();
+        state.seen.push(seen);
+        let bare = path.split('?').next().unwrap_or_default();
+        let key = if state.routes.contains_key(&path) {
+            path.as_str()
+        } else {
+            bare
+        };
+        let route = state.routes.get_mut(key)?;
+        let script = route.scripts.get(route.served).or(route.scripts.last()).cloned();
+        route.served += 1;
+        script
+    }
+
+    fn h2(&self) -> Option<H2Attack> {
+        lock(&self.state).h2
+    }
+}
+
+/// Connections live in the set, so that they end with this task.
+async fn accept(listener: TcpListener, shared: Arc<Shared>, tls: TlsAcceptor) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        shared.connections.fetch_add(1, Ordering::SeqCst);
+        connections.spawn(serve::connection(stream, Arc::clone(&shared), tls.clone()));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use hyper_util::rt::{TokioExecutor, TokioIo};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+
+    use super::*;
+    use crate::{Body, Encoding};
+
+    /// Everything that comes back, until the site closes.
+    async fn ask(site: &Site, request: &str) -> String {
+        let mut stream = TcpStream::connect(site.addr()).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut out = Vec::new();
+        stream.read_to_end(&mut out).await.unwrap();
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[tokio::test]
+    async fn answers_path_by_path_on_one_connection() {
+        let site = Site::start().await;
+        site.html("/a", "<p>a");
+        site.respond(
+            "/a?x=1",
+            Reply {
+                status: 500,
+                ..Reply::default()
+            }
+            .header("X", "1"),
+        );
+        let last = "GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let both = format!("GET /a?x=2 HTTP/1.1\r\nHost: x\r\n\r\nGET /a?x=1 HTTP/1.1\r\nHost: x\r\n\r\n{last}");
+        let text = ask(&site, &both).await;
+        let found = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
+        assert!(found("content-length: 4\r\n\r\n<p>a") < found("500 Internal Server Error\r\nX: 1\r\n"));
+        assert!(found("X: 1\r\n") < found("404 Not Found"));
+        assert_eq!((site.requests().len(), site.connections()), (3, 1));
+    }
+
+    #[tokio::test]
+    async fn scripts_take_turns_and_the_last_one_stays() {
+        let site = Site::start().await;
+        let raw = |text: &'static str| Script::Raw(text.into());
+        site.script("/", vec![raw("one"), raw("two")]);
+        for expect in ["one", "two", "two"] {
+            assert_eq!(ask(&site, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await, expect);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_false_length_is_sent_and_the_connection_closed() {
+        let site = Site::start().await;
+        site.respond(
+            "/",
+            Reply {
+                body: "short".into(),
+                ..Reply::default()
+            }
+            .header("Content-Length", "1000"),
+        );
+        let text = ask(&site, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        assert!(text.ends_with("Content-Length: 1000\r\n\r\nshort"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn what_has_no_known_length_comes_in_chunks() {
+        let site = Site::start().await;
+        let body = Body::Zeros {
+            bytes: 1000,
+            encodings: vec![Encoding::Gzip],
+        };
+        site.respond(
+            "/",
+            Reply {
+                body,
+                ..Reply::default()
+            },
+        );
+        let text = ask(&site, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+        assert!(
+            text.contains("transfer-encoding: chunked\r\n\r\n") && text.ends_with("\r\n0\r\n\r\n"),
+            "{text}"
+        );
+    }
+
+    #[tokio::test]
+    async fn echoes_the_request() {
+        let site = Site::start().await;
+        site.script("/e", vec![Script::Echo]);
+        let request = "POST /e HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+        let text = ask(&site, request).await;
+        assert!(
+            text.contains(r#""body":"hi""#) && text.contains(r#"["host","x"]"#),
+            "{text}"
+        );
+    }
+
+    #[tokio::test]
+    async fn slow_and_endless_heads_last_until_the_client_leaves() {
+        let site = Site::start().await;
+        site.script("/slow", vec![Script::DripHead(Duration::from_millis(1))]);
+        site.script("/interim", vec![Script::EndlessInterim]);
+        for (path, begin) in [
+            ("/slow", "HTTP/1.1 200 OK\r\nX-Slow: aaa"),
+            ("/interim", "HTTP/1.1 103 Early Hints\r\n"),
+        ] {
+            let mut stream = TcpStream::connect(site.addr()).await.unwrap();
+            stream
+                .write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes())
+                .await
+                .unwrap();
+            let mut start = vec![0; begin.len()];
+            stream.read_exact(&mut start).await.unwrap();
+            assert_eq!(String::from_utf8(start).unwrap(), begin);
+        }
+    }
+
+    #[tokio::test]
+    async fn speaks_honest_http2() {
+        let site = Site::start().await;
+        site.html("/a", "<p>two");
+        let stream = TokioIo::new(TcpStream::connect(site.addr()).await.unwrap());
+        let (mut client, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        let request = http::Request::get("http://x/a")
+            .body(http_body_util::Empty::<bytes::Bytes>::new())
+            .unwrap();
+        let answer = client.send_request(request).await.unwrap();
+        let body = http_body_util::BodyExt::collect(answer.into_body())
+            .await
+            .unwrap()
+            .to_bytes();
+        assert_eq!(
+            (body.as_ref(), site.requests()[0].path.as_str()),
+            (&b"<p>two"[..], "/a")
+        );
+    }
+
+    #[tokio::test]
+    async fn floods_over_http2() {
+        let site = Site::start().await;
+        site.attack_h2(Some(H2Attack::ContinuationFlood));
+        let stream = TokioIo::new(TcpStream::connect(site.addr()).await.unwrap());
+        let (mut client, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        let request = http::Request::get("http://x/")
+            .body(http_body_util::Empty::<bytes::Bytes>::new())
+            .unwrap();
+        let error = client.send_request(request).await.unwrap_err();
+        assert!(format!("{error:?}").contains("ENHANCE_YOUR_CALM"), "{error:?}");
+    }
+}
