@@ -1,1 +1,47 @@
-//! To be filled.
+//! One HTML page in, any deterministic format out: clean HTML, markdown, links, images, attributes, metadata.
+//!
+//! ```
+//! use formats::{ContentOptions, MarkdownOptions, Page, content, html, links, markdown, metadata};
+//!
+//! let url = url::Url::parse("https://example.com/blog/").unwrap();
+//! let page = Page::parse(
+//!     "<title>News</title><nav><a href=/>Home</a></nav><main><h1>News</h1><p>Read <a href=one>this</a>.</main>",
+//!     &url,
+//! );
+//! let content = content(&page, &ContentOptions::default());
+//! assert_eq!(
+//!     markdown(&content, &MarkdownOptions::default()),
+//!     "# News\n\nRead [this](https://example.com/blog/one).",
+//! );
+//! assert!(html(&content).contains("<h1>News</h1>"));
+//! assert_eq!(links(&page), ["https://example.com/", "https://example.com/blog/one"]);
+//! assert_eq!(metadata(&page)["title"], "News");
+//! ```
+//!
+//! A [`Page`] is parsed once and read by every format. Nothing here does I/O, reads a clock or panics, and no page can
+//! make it use more than a bounded amount of memory.
+
+mod attributes;
+mod boilerplate;
+mod clean;
+mod content;
+mod images;
+mod links;
+mod markdown;
+mod metadata;
+mod page;
+mod parse;
+mod scan;
+mod score;
+mod selector;
+mod urls;
+
+pub use attributes::attributes;
+pub use clean::html;
+pub use content::{Content, ContentOptions, content};
+pub use images::images;
+pub use links::{links, text_links};
+pub use markdown::{MarkdownOptions, markdown};
+pub use metadata::metadata;
+pub use page::Page;
+pub use selector::{SelectorError, check_selector};

@@ -1,0 +1,179 @@
+//! Which part of a page is wanted: the caller's selectors, the main content, and what is never content.
+
+use dom_query::{LocalName, local_name};
+
+use crate::page::{Index, Page};
+use crate::score;
+use crate::selector::matches;
+
+/// What the caller wants of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentOptions {
+    /// Leave out navigation, headers, footers, side bars, banners and the like.
+    pub only_main_content: bool,
+    /// CSS selectors; when there are any, only what matches is content.
+    pub include_tags: Vec<String>,
+    /// CSS selectors of what is not content.
+    pub exclude_tags: Vec<String>,
+}
+
+impl Default for ContentOptions {
+    fn default() -> Self {
+        ContentOptions { only_main_content: true, include_tags: Vec::new(), exclude_tags: Vec::new() }
+    }
+}
+
+/// The chosen part of a page. The page itself is not changed.
+pub struct Content<'p> {
+    page: &'p Page,
+    /// In document order, none inside another.
+    roots: Vec<Index>,
+    removed: Vec<bool>,
+}
+
+/// Receives the nodes of a content in document order.
+pub(crate) trait Visitor {
+    /// An element begins. False leaves out all below it; then there is no [`Visitor::leave`] either.
+    fn enter(&mut self, index: Index, name: &LocalName) -> bool;
+    /// A node that is not an element.
+    fn text(&mut self, index: Index);
+    /// An element ends.
+    fn leave(&mut self, index: Index);
+}
+
+/// Chooses the content of `page`.
+///
+/// Never empty where the page has text, unless the selectors say so: when the main content cannot be told, the whole
+/// body is taken; when that has no text, `<noscript>` counts.
+pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
+    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.len()] };
+    content.remove_machinery();
+    for index in matches(page, &options.exclude_tags) {
+        content.removed[index] = true;
+    }
+    content.use_noscript_if_empty();
+    if options.only_main_content {
+        score::keep_main(&mut content, options.include_tags.is_empty());
+    }
+    content
+}
+
+impl<'p> Content<'p> {
+    /// Whether there is no text in it.
+    pub fn is_empty(&self) -> bool {
+        !self.has_text()
+    }
+
+    pub(crate) fn page(&self) -> &'p Page {
+        self.page
+    }
+
+    pub(crate) fn roots(&self) -> &[Index] {
+        &self.roots
+    }
+
+    pub(crate) fn set_roots(&mut self, roots: Vec<Index>) {
+        self.roots = roots;
+    }
+
+    /// Whether the node was removed itself; nodes below a removed one do not say so.
+    pub(crate) fn is_removed(&self, index: Index) -> bool {
+        self.removed[index]
+    }
+
+    pub(crate) fn set_removed(&mut self, index: Index, removed: bool) {
+        self.removed[index] = removed;
+    }
+
+    /// Walks over what is left, without recursion.
+    pub(crate) fn walk(&self, visitor: &mut impl Visitor) {
+        let mut open: Vec<Index> = Vec::new();
+        for &root in &self.roots {
+            let mut at = root;
+            while at < self.page.end(root) {
+                while open.last().is_some_and(|&above| self.page.end(above) <= at) {
+                    open.pop().into_iter().for_each(|above| visitor.leave(above));
+                }
+                let mut descend = !self.removed[at];
+                if descend {
+                    match self.page.name(at) {
+                        Some(name) => {
+                            descend = visitor.enter(at, name);
+                            if descend {
+                                open.push(at);
+                            }
+                        }
+                        None => visitor.text(at),
+                    }
+                }
+                at = if descend { at + 1 } else { self.page.end(at) };
+            }
+            while let Some(above) = open.pop() {
+                visitor.leave(above);
+            }
+        }
+    }
+
+    fn has_text(&self) -> bool {
+        struct Search<'p>(&'p Page, bool);
+        impl Visitor for Search<'_> {
+            fn enter(&mut self, _index: Index, _name: &LocalName) -> bool {
+                !self.1
+            }
+            fn text(&mut self, index: Index) {
+                self.1 = self.1 || self.0.text(index).is_some_and(|text| !text.trim().is_empty());
+            }
+            fn leave(&mut self, _index: Index) {}
+        }
+        let mut search = Search(self.page, false);
+        self.walk(&mut search);
+        search.1
+    }
+
+    /// Scripts, styles and what belongs to the head.
+    fn remove_machinery(&mut self) {
+        for index in 0..self.page.len() {
+            self.removed[index] = self.page.name(index).is_some_and(is_machinery);
+        }
+    }
+
+    /// Pages that are drawn by scripts often keep their text for readers without scripts.
+    fn use_noscript_if_empty(&mut self) {
+        if self.has_text() {
+            return;
+        }
+        for index in 0..self.page.len() {
+            if self.page.is(index, &local_name!("noscript")) {
+                self.removed[index] = false;
+            }
+        }
+    }
+}
+
+fn is_machinery(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("script")
+            | local_name!("style")
+            | local_name!("noscript")
+            | local_name!("meta")
+            | local_name!("head")
+            | local_name!("link")
+            | local_name!("base")
+            | local_name!("template")
+    )
+}
+
+/// The outermost elements that the caller asks for, or the whole page.
+fn roots(page: &Page, options: &ContentOptions) -> Vec<Index> {
+    if options.include_tags.is_empty() {
+        return vec![0];
+    }
+    let mut roots: Vec<Index> = Vec::new();
+    for index in matches(page, &options.include_tags) {
+        if roots.last().is_none_or(|&last| index >= page.end(last)) {
+            roots.push(index);
+        }
+    }
+    roots
+}

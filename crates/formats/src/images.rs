@@ -1,0 +1,107 @@
+//! The `images` format: every picture a page shows or names.
+
+use dom_query::{Element, local_name};
+
+use crate::links::UniqueUrls;
+use crate::page::Page;
+use crate::urls::{candidates, is_embedded};
+
+/// Attributes in which pages keep the picture that a script will load.
+pub(crate) const LAZY_SOURCES: [&str; 4] = ["data-src", "data-lazy-src", "data-original", "data-url"];
+/// The same for sets of pictures.
+pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
+
+/// Absolute URLs of all pictures, unique, in document order: `<img>` with lazy-loading attributes and all sizes,
+/// `<picture>`, `<video poster>`, image buttons, SVG images, icons, preview pictures in `<meta>`, and inline
+/// `background` styles. Pictures embedded in the page (`data:`) have no URL and are left out.
+pub fn images(page: &Page) -> Vec<String> {
+    let mut found = UniqueUrls::new(page.base());
+    for index in 0..page.len() {
+        if let Some(element) = page.element(index) {
+            element_images(&element, |url| {
+                if !is_embedded(url) {
+                    found.add(url);
+                }
+            });
+        }
+    }
+    found.urls
+}
+
+fn element_images(element: &Element, mut add: impl FnMut(&str)) {
+    let mut add_all = |names: &[&str]| names.iter().filter_map(|name| element.attr(name)).for_each(|url| add(&url));
+    match element.name.local {
+        local_name!("img") => {
+            add_all(&["src"]);
+            add_all(&LAZY_SOURCES);
+        }
+        local_name!("input") if element.attr("type").is_some_and(|t| t.eq_ignore_ascii_case("image")) => {
+            add_all(&["src"]);
+        }
+        local_name!("video") => add_all(&["poster"]),
+        local_name!("image") => add_all(&["href", "xlink:href"]),
+        local_name!("link") if names_picture(element) => add_all(&["href"]),
+        local_name!("meta") if names_picture(element) => add_all(&["content"]),
+        _ => {}
+    }
+    if matches!(element.name.local, local_name!("img") | local_name!("source")) {
+        for set in ["srcset"].iter().chain(&LAZY_SETS).filter_map(|name| element.attr(name)) {
+            candidates(&set).for_each(|(url, _)| add(url));
+        }
+    }
+    if let Some(style) = element.attr("style") {
+        background_urls(&style, add);
+    }
+}
+
+fn names_picture(element: &Element) -> bool {
+    let has = |attribute: &str, test: fn(&str) -> bool| {
+        element.attr(attribute).is_some_and(|value| value.split_ascii_whitespace().any(test))
+    };
+    has("rel", |rel| rel.to_ascii_lowercase().contains("icon") || rel.eq_ignore_ascii_case("image_src"))
+        || has("itemprop", |prop| prop == "image")
+        || ["property", "name"].iter().any(|attribute| {
+            has(attribute, |key| matches!(key, "og:image" | "og:image:url" | "og:image:secure_url" | "twitter:image" | "twitter:image:src"))
+        })
+}
+
+fn background_urls(style: &str, mut add: impl FnMut(&str)) {
+    let lower = style.to_ascii_lowercase();
+    if !lower.contains("background") {
+        return;
+    }
+    let mut at = 0;
+    while let Some(start) = lower[at..].find("url(").map(|i| at + i + 4) {
+        let rest = style[start..].trim_start();
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let url = match quote {
+            Some(quote) => rest[1..].split(quote).next(),
+            None => rest.split(')').next(),
+        };
+        add(url.unwrap_or_default().trim());
+        at = start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_in_document_order() {
+        let url = url::Url::parse("https://a.test/d/").unwrap();
+        let page = Page::parse(
+            "<link rel='shortcut icon' href=/f.ico><meta property=og:image content=/og.png><meta name=x content=no.png>
+             <picture><source srcset='p1.webp 1x, p2.webp 2x'><img src=p.jpg data-src=lazy.jpg></picture>
+             <img src='data:image/gif;base64,R0' srcset='s.jpg 2x'><video poster=v.jpg></video><img src=p.jpg>
+             <div style=\"background-image: url( 'b 1.png' ), url(c.png)\"></div><input type=image src=go.png>
+             <svg><image href=s.svg /></svg><a style='color:url(no.png)'></a>",
+            &url,
+        );
+        let found: Vec<_> = images(&page).into_iter().map(|u| u.replace("https://a.test/", "/")).collect();
+        assert_eq!(
+            found.join(" "),
+            "/f.ico /og.png /d/p1.webp /d/p2.webp /d/p.jpg /d/lazy.jpg /d/s.jpg /d/v.jpg /d/b%201.png /d/c.png /d/go.png /d/s.svg"
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! The `links` format: where a page, or a text without markup, points to.
+
+use std::collections::HashSet;
+
+use dom_query::local_name;
+use url::Url;
+
+use crate::page::Page;
+use crate::urls::absolute;
+
+/// Bytes of all links together; a long base URL multiplies with every relative link.
+const MAX_BYTES: usize = 32 << 20;
+/// How far the end of a link or code span is looked for.
+const LOOK_AHEAD: usize = 8192;
+
+/// Absolute targets of all `<a href>` and `<area href>`, unique, in document order. `mailto:` and `tel:` are kept; links
+/// that only name a place on the same page (`#…`) and links that run code are not.
+pub fn links(page: &Page) -> Vec<String> {
+    let mut found = UniqueUrls::new(page.base());
+    for index in 0..page.len() {
+        if page.is(index, &local_name!("a")) || page.is(index, &local_name!("area")) {
+            if let Some(href) = page.attr(index, "href") {
+                found.add(&href);
+            }
+        }
+    }
+    found.urls
+}
+
+/// Absolute targets in a markdown or plain-text body: inline links, reference definitions, `<https://…>` and bare URLs,
+/// unique, in order. Code is not searched.
+pub fn text_links(text: &str, base: &Url) -> Vec<String> {
+    let mut found = UniqueUrls::new(base);
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        let marker = ["```", "~~~"].into_iter().find(|marker| trimmed.starts_with(marker));
+        match (fence, marker) {
+            (Some(open), Some(marker)) if open == marker => fence = None,
+            (None, Some(marker)) => fence = Some(marker),
+            (Some(_), _) => {}
+            (None, None) => line_links(line, &mut found),
+        }
+    }
+    found.urls
+}
+
+/// Absolute URLs, each once, in the order they were found.
+pub(crate) struct UniqueUrls<'b> {
+    base: &'b Url,
+    pub(crate) urls: Vec<String>,
+    seen: HashSet<String>,
+    bytes: usize,
+}
+
+impl<'b> UniqueUrls<'b> {
+    pub(crate) fn new(base: &'b Url) -> Self {
+        UniqueUrls { base, urls: Vec::new(), seen: HashSet::new(), bytes: 0 }
+    }
+
+    pub(crate) fn add(&mut self, link: &str) {
+        if link.trim_start().starts_with('#') || self.bytes > MAX_BYTES {
+            return;
+        }
+        if let Some(url) = absolute(self.base, link) {
+            self.bytes += url.as_str().len();
+            if self.seen.insert(url.as_str().to_owned()) {
+                self.urls.push(url.into());
+            }
+        }
+    }
+}
+
+fn line_links(line: &str, found: &mut UniqueUrls) {
+    if let Some(target) = definition(line) {
+        found.add(target);
+        return;
+    }
+    let mut at = 0;
+    while let Some(next) = line[at..].find(['`', '<', ']', 'h', 'H']) {
+        let rest = &line[at + next..];
+        let (used, link) = match rest.as_bytes()[0] {
+            b'`' => (code_span(rest), None),
+            b'<' => autolink(rest),
+            b']' => inline_target(rest),
+            _ if line[..at + next].ends_with(|c: char| c.is_alphanumeric()) => (1, None),
+            _ => bare_url(rest),
+        };
+        if let Some(link) = link {
+            found.add(link);
+        }
+        at += next + used;
+    }
+}
+
+/// `[name]: target`
+fn definition(line: &str) -> Option<&str> {
+    let (name, rest) = line.trim_start().strip_prefix('[')?.split_once("]:")?;
+    if name.is_empty() || name.starts_with('^') || name.contains(']') {
+        return None;
+    }
+    let target = rest.split_ascii_whitespace().next()?;
+    Some(target.trim_start_matches('<').trim_end_matches('>'))
+}
+
+/// Length of the code span that starts with the backticks of `rest`, or of the backticks where none closes.
+fn code_span(rest: &str) -> usize {
+    let bytes = &rest.as_bytes()[..rest.len().min(LOOK_AHEAD)];
+    let run_at = |at: usize| bytes[at..].iter().take_while(|b| **b == b'`').count();
+    let ticks = run_at(0);
+    let mut at = ticks;
+    while let Some(next) = bytes[at..].iter().position(|b| *b == b'`') {
+        let run = run_at(at + next);
+        at += next + run;
+        if run == ticks {
+            return at;
+        }
+    }
+    ticks
+}
+
+fn autolink(rest: &str) -> (usize, Option<&str>) {
+    match rest[1..].find(['>', '<', ' ']) {
+        Some(end) if rest[1 + end..].starts_with('>') && starts_like_url(&rest[1..]) => (end + 2, Some(&rest[1..=end])),
+        _ => (1, None),
+    }
+}
+
+/// `](target "title")` or `](<target>)`; parentheses inside the target are balanced.
+fn inline_target(rest: &str) -> (usize, Option<&str>) {
+    let Some(target) = rest.strip_prefix("](") else { return (1, None) };
+    let blanks = target.len() - target.trim_start().len();
+    if let Some(bracketed) = target[blanks..].strip_prefix('<') {
+        return bracketed.char_indices().take(LOOK_AHEAD).find(|(_, c)| *c == '>').map(|(i, _)| i).map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
+    }
+    let mut depth = 0_usize;
+    for (i, c) in target.char_indices().take(LOOK_AHEAD).skip(blanks) {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return (i + 2, Some(&target[..i])),
+            ')' => depth -= 1,
+            c if c.is_whitespace() => return (i + 2, Some(&target[..i])),
+            _ => {}
+        }
+    }
+    (2, None)
+}
+
+fn bare_url(rest: &str) -> (usize, Option<&str>) {
+    if !starts_like_url(rest) {
+        return (1, None);
+    }
+    let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c)).unwrap_or(rest.len());
+    let mut url = &rest[..end];
+    if url.len() > LOOK_AHEAD {
+        return (end, None);
+    }
+    loop {
+        let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', ']']);
+        // A closing parenthesis belongs to the sentence unless the URL opened it.
+        let unbalanced = shorter.ends_with(')') && shorter.matches(')').count() > shorter.matches('(').count();
+        let shorter = if unbalanced { &shorter[..shorter.len() - 1] } else { shorter };
+        if shorter.len() == url.len() {
+            break;
+        }
+        url = shorter;
+    }
+    (end, Some(url))
+}
+
+fn starts_like_url(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)) && text.len() > scheme.len()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base() -> Url {
+        Url::parse("https://a.test/d/p").unwrap()
+    }
+
+    #[test]
+    fn links_of_a_page() {
+        let page = Page::parse(
+            "<a href=x>1</a><a href='#top'>2</a><a href='/y#z'>3</a><area href='//b.test/'><a href='x'>again</a>
+             <a href='mailto:a@b.c'>4</a><a href='tel:+1'>5</a><a href='javascript:void(0)'>6</a><a>7</a>
+             <a href='http://[bad'>8</a><a href='data:text/html,x'>9</a><link href=no>",
+            &base(),
+        );
+        assert_eq!(
+            links(&page),
+            ["https://a.test/d/x", "https://a.test/y#z", "https://b.test/", "mailto:a@b.c", "tel:+1"]
+        );
+    }
+
+    #[test]
+    fn links_honour_the_base() {
+        let page = Page::parse("<base href='https://c.test/q/'><a href=x>1</a>", &base());
+        assert_eq!(links(&page), ["https://c.test/q/x"]);
+    }
+
+    #[test]
+    fn links_of_a_text() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(text_links(text, &base()), expect, "{text}");
+        check("see [a](x) and [b](</y z> \"t\") and ![i](i.png)", &["https://a.test/d/x", "https://a.test/y%20z", "https://a.test/d/i.png"]);
+        check("[w](https://w.test/a_(b)) (https://w.test/c_(d)).", &["https://w.test/a_(b)", "https://w.test/c_(d)"]);
+        check("<https://b.test/q?a=b> https://c.test, http://d.test/.", &["https://b.test/q?a=b", "https://c.test/", "http://d.test/"]);
+        check("[r]: https://r.test \"t\"\n[^1]: no", &["https://r.test/"]);
+        check("`https://no.test` ``a`https://no.test`` https://yes.test", &["https://yes.test/"]);
+        check("```\nhttps://no.test\n~~~\n```\nhttps://yes.test", &["https://yes.test/"]);
+        check("[a](#x) xhttps://no.test [b](javascript:x)", &[]);
+        check("[open](", &[]);
+        check("https://é.test/ü", &["https://xn--9ca.test/%C3%BC"]);
+    }
+}

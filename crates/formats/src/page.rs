@@ -1,0 +1,239 @@
+//! A page: the parsed tree, its nodes in document order, and the URL that relative links refer to.
+
+use std::cell::Ref;
+use std::ops::Range;
+
+use dom_query::{Document, Element, LocalName, NodeData, NodeId, local_name};
+use html5ever::tendril::StrTendril;
+use url::Url;
+
+use crate::parse::parse;
+
+/// A parsed page. It is made once and read by every format.
+///
+/// The size of the tree is bounded: nesting past 512 elements is flattened, attributes past 256 of one tag are left
+/// out, and parsing stops after about a million nodes. [`Page::truncated`] says whether that happened.
+pub struct Page {
+    document: Document,
+    nodes: Vec<Node>,
+    url: Url,
+    base: Url,
+    truncated: bool,
+}
+
+/// One node in document order. Its descendants are the nodes behind it, up to `end`.
+struct Node {
+    id: NodeId,
+    parent: u32,
+    end: u32,
+    /// None for text and everything else that is not an element.
+    name: Option<LocalName>,
+}
+
+/// Position of a node in document order.
+pub(crate) type Index = usize;
+
+impl Page {
+    /// Parses `html`, which was read from `url`. Never fails: HTML has no syntax errors.
+    pub fn parse(html: &str, url: &Url) -> Page {
+        let (document, truncated) = parse(html);
+        let nodes = in_document_order(&document);
+        let mut page = Page { document, nodes, url: url.clone(), base: url.clone(), truncated };
+        if let Some(base) = page.declared_base() {
+            page.base = base;
+        }
+        page
+    }
+
+    /// Whether a part of the page was left out because it was too large or too deeply nested.
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// What relative links refer to: `<base href>` where it is present and usable, else the page's URL.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Where the page was read from.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The parsed tree, for other crates that read pages.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    fn declared_base(&self) -> Option<Url> {
+        let index = (0..self.len()).find(|&i| self.is(i, &local_name!("base")) && self.attr(i, "href").is_some())?;
+        let base = self.url.join(self.attr(index, "href")?.trim()).ok()?;
+        matches!(base.scheme(), "http" | "https").then_some(base)
+    }
+}
+
+// Walking, for the modules of this crate.
+impl Page {
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn end(&self, index: Index) -> Index {
+        self.nodes[index].end as Index
+    }
+
+    /// The node itself and all below it.
+    pub(crate) fn subtree(&self, index: Index) -> Range<Index> {
+        index..self.end(index)
+    }
+
+    pub(crate) fn parent(&self, index: Index) -> Option<Index> {
+        (index > 0).then(|| self.nodes[index].parent as Index)
+    }
+
+    pub(crate) fn children(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+        let end = self.end(index);
+        let first = (index + 1 < end).then_some(index + 1);
+        std::iter::successors(first, move |&child| Some(self.end(child)).filter(|&next| next < end))
+    }
+
+    /// Ancestors, nearest first.
+    pub(crate) fn ancestors(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+        std::iter::successors(self.parent(index), |&i| self.parent(i))
+    }
+
+    pub(crate) fn name(&self, index: Index) -> Option<&LocalName> {
+        self.nodes[index].name.as_ref()
+    }
+
+    pub(crate) fn is(&self, index: Index, name: &LocalName) -> bool {
+        self.nodes[index].name.as_ref() == Some(name)
+    }
+
+    /// The first element called `name`.
+    pub(crate) fn first(&self, name: &LocalName) -> Option<Index> {
+        (0..self.len()).find(|&i| self.is(i, name))
+    }
+
+    pub(crate) fn element(&self, index: Index) -> Option<Ref<'_, Element>> {
+        self.nodes[index].name.as_ref()?;
+        self.document.tree.get(&self.nodes[index].id)?.element_ref()
+    }
+
+    pub(crate) fn attr(&self, index: Index, name: &str) -> Option<StrTendril> {
+        self.element(index)?.attr(name)
+    }
+
+    /// The text of a text node.
+    pub(crate) fn text(&self, index: Index) -> Option<StrTendril> {
+        if self.nodes[index].name.is_some() {
+            return None;
+        }
+        self.document.tree.query_node(&self.nodes[index].id, |node| match &node.data {
+            NodeData::Text { contents } => Some(contents.clone()),
+            _ => None,
+        })?
+    }
+
+    /// All text below a node, as written.
+    pub(crate) fn text_of(&self, index: Index) -> String {
+        self.subtree(index).filter_map(|i| self.text(i)).fold(String::new(), |mut all, text| {
+            all.push_str(&text);
+            all
+        })
+    }
+
+    /// Positions of `ids`, which must be in document order; ids outside the tree are left out.
+    pub(crate) fn positions(&self, ids: &[NodeId]) -> Vec<Index> {
+        let mut wanted = ids.iter().peekable();
+        let mut found = Vec::with_capacity(ids.len());
+        for (index, node) in self.nodes.iter().enumerate() {
+            if wanted.next_if(|id| **id == node.id).is_some() {
+                found.push(index);
+            }
+        }
+        found
+    }
+}
+
+fn in_document_order(document: &Document) -> Vec<Node> {
+    let root = document.tree.root_id();
+    let mut nodes: Vec<Node> = Vec::with_capacity(document.tree.len());
+    let mut open: Vec<(NodeId, usize)> = Vec::new();
+    let mut next = Some(root);
+    while let Some(id) = next {
+        let Some((name, parent, first_child)) = document.tree.query_node(&id, |node| {
+            let name = node.as_element().map(|element| element.name.local.clone());
+            (name, node.parent, node.first_child)
+        }) else {
+            break;
+        };
+        while open.last().is_some_and(|(open_id, _)| Some(*open_id) != parent) {
+            close(&mut open, &mut nodes);
+        }
+        let above = open.last().map_or(0, |(_, index)| *index);
+        let place = nodes.len();
+        nodes.push(Node { id, parent: above as u32, end: place as u32 + 1, name });
+        open.push((id, place));
+        next = first_child.or_else(|| following(document, &open));
+    }
+    while !open.is_empty() {
+        close(&mut open, &mut nodes);
+    }
+    nodes
+}
+
+fn close(open: &mut Vec<(NodeId, usize)>, nodes: &mut [Node]) {
+    if let Some((_, place)) = open.pop() {
+        nodes[place].end = nodes.len() as u32;
+    }
+}
+
+/// The next sibling of the innermost open node that has one.
+fn following(document: &Document, open: &[(NodeId, usize)]) -> Option<NodeId> {
+    open.iter().rev().find_map(|(id, _)| document.tree.query_node(id, |node| node.next_sibling)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(html: &str) -> Page {
+        Page::parse(html, &Url::parse("https://a.test/dir/page").unwrap())
+    }
+
+    fn outline(page: &Page, index: Index) -> String {
+        let children: Vec<_> = page.children(index).map(|child| outline(page, child)).collect();
+        let name = page.name(index).map(ToString::to_string).or(page.text(index).map(|t| format!("'{t}'")));
+        format!("{}({})", name.unwrap_or_default(), children.join(" ")).replace("()", "")
+    }
+
+    #[test]
+    fn nodes_are_in_document_order() {
+        let page = page("<div><p>a<b>c</b></p>d</div><i>e</i><table>x<td>y");
+        assert_eq!(
+            outline(&page, 0),
+            "(html(head body(div(p('a' b('c')) 'd') i('e') 'x' table(tbody(tr(td('y')))))))"
+        );
+        let y = (0..page.len()).find(|&i| page.text(i).is_some_and(|t| &*t == "y")).unwrap();
+        let names: Vec<_> = page.ancestors(y).filter_map(|i| page.name(i)).map(ToString::to_string).collect();
+        assert_eq!(names, ["td", "tr", "tbody", "table", "body", "html"]);
+    }
+
+    #[test]
+    fn base_is_honoured_when_usable() {
+        let check = |html: &str, base: &str| assert_eq!(page(html).base().as_str(), base, "{html}");
+        check("<p>x", "https://a.test/dir/page");
+        check("<base href='/b/'>", "https://a.test/b/");
+        check("<base target=x><base href='//c.test/'><base href='/later'>", "https://c.test/");
+        check("<base href='javascript:x'>", "https://a.test/dir/page");
+    }
+
+    #[test]
+    fn positions_follow_selections() {
+        let page = page("<p>a</p><p>b</p>");
+        let ids: Vec<_> = page.document().select("p").nodes().iter().map(|n| n.id).collect();
+        let texts: Vec<_> = page.positions(&ids).into_iter().map(|i| page.text_of(i)).collect();
+        assert_eq!(texts, ["a", "b"]);
+    }
+}
