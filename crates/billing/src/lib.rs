@@ -1,1 +1,27 @@
-//! To be filled.
+//! What things cost: quote before, charge after, and the double-entry ledger that both are booked in. Arithmetic only.
+//!
+//! ```
+//! use billing::{Command, Ledger, Outcome, price, quote};
+//! use wire::ScrapeOptions;
+//!
+//! let options = ScrapeOptions::default();
+//! let mut ledger = Ledger::default();
+//! ledger.apply("team", "plan", &Command::Grant { amount: 10 })?;
+//! ledger.apply("team", "scrape:1", &Command::Reserve { amount: quote(&options) })?;
+//!
+//! let cost = price(&Outcome::Page { extras: vec![] });
+//! let post = Command::Post { reservation: "scrape:1".into(), amount: cost };
+//! ledger.apply("team", "scrape:1/post", &post)?;
+//! assert_eq!(ledger.balance("team").available, 9);
+//! # Ok::<(), billing::LedgerError>(())
+//! ```
+
+mod booking;
+mod ledger;
+mod price;
+
+pub use booking::{
+    Account, Balance, Command, Entry, Hold, LedgerError, Step, Transfer, entries, post_key, step, void_key,
+};
+pub use ledger::{Applied, Ledger, Record};
+pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, Outcome, PAGE, extras, price, quote};

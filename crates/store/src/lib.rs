@@ -1,1 +1,46 @@
-//! To be filled.
+//! Everything the service remembers, on SQLite or PostgreSQL: schema, migrations, queries. The only crate with diesel.
+//!
+//! Queries are functions per resource on a [`Conn`]; they work alone and inside [`Conn::tx`]. Time and ids come in as
+//! parameters.
+//!
+//! ```
+//! use store::{Options, Store, ledger, teams};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> store::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let url = format!("sqlite://{}/quarry.db", folder.path().display());
+//! let store = Store::open(&url, Options::default()).await?;
+//! store.migrate().await?;
+//!
+//! let now = chrono::DateTime::UNIX_EPOCH;
+//! let mut conn = store.conn().await?;
+//! teams::create(&mut conn, &teams::Team::new("team-1", "Team", now)).await?;
+//! let plan = ledger::Booking { key: "plan:team-1", team: "team-1", api_key: None, at: now };
+//! ledger::grant(&mut conn, &plan, 10).await?;
+//! assert_eq!(ledger::balance(&mut conn, "team-1").await?.available, 10);
+//! # Ok(())
+//! # }
+//! ```
+
+// Linked for its features only, see Cargo.toml.
+use libsqlite3_sys as _;
+
+mod conn;
+mod error;
+mod migrate;
+mod open;
+mod schema;
+mod stamp;
+
+pub mod cache;
+pub mod keys;
+pub mod leases;
+pub mod ledger;
+pub mod scrapes;
+pub mod teams;
+pub mod usage;
+
+pub use conn::{Conn, TxFn};
+pub use error::{Result, StoreError};
+pub use open::{Backend, Options, Store};

@@ -1,0 +1,10 @@
+DROP TABLE lease;
+DROP TABLE scrape;
+DROP TABLE cache_entry;
+DROP TABLE usage_day;
+DROP TABLE reservation;
+DROP TABLE ledger_entry;
+DROP TABLE ledger_transfer;
+DROP TABLE account;
+DROP TABLE api_key;
+DROP TABLE team;

@@ -1,0 +1,206 @@
+//! A connection, and the only place that knows that there are two kinds.
+//!
+//! `on!` expands a query once per kind, so both are type-checked. Where they must differ, it takes two bodies.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use diesel::SqliteConnection;
+use diesel::connection::AnsiTransactionManager as SyncTransactions;
+use diesel::result::{Error, QueryResult};
+use diesel_async::pooled_connection::bb8::PooledConnection;
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_async::{AsyncConnection, AsyncPgConnection, TransactionManager};
+use tokio::sync::Semaphore;
+
+/// SQLite behind an async face: every statement runs on a blocking thread.
+pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection>;
+
+/// A connection out of the pool. It goes back when dropped, or is closed if a transaction was left open on it.
+pub struct Conn {
+    pub(crate) link: Link,
+    state: Arc<AtomicU8>,
+    writer: Option<Arc<Semaphore>>,
+}
+
+/// The two kinds.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are as many as the pool has, and none is moved around"
+)]
+pub(crate) enum Link {
+    Pg(PooledConnection<'static, AsyncPgConnection>),
+    Sqlite(PooledConnection<'static, AsyncSqlite>),
+}
+
+/// An async closure on a connection whose future can move between threads.
+/// (`AsyncFnOnce` alone cannot say so yet.)
+pub trait TxFn<'c, R, E>: FnOnce(&'c mut Conn) -> <Self as TxFn<'c, R, E>>::Fut {
+    /// The future it gives.
+    type Fut: Future<Output = Result<R, E>> + Send;
+}
+
+impl<'c, F, Fut, R, E> TxFn<'c, R, E> for F
+where
+    F: FnOnce(&'c mut Conn) -> Fut,
+    Fut: Future<Output = Result<R, E>> + Send,
+{
+    type Fut = Fut;
+}
+
+/// One expression, type-checked once per backend: `on!(conn, |c| query.execute(c).await)`.
+macro_rules! on {
+    ($conn:expr, |$c:ident| $body:expr) => {
+        match $conn.link {
+            $crate::conn::Link::Pg(ref mut link) => {
+                let $c = &mut **link;
+                $body
+            }
+            $crate::conn::Link::Sqlite(ref mut link) => {
+                let $c = &mut **link;
+                $body
+            }
+        }
+    };
+    ($conn:expr, pg |$p:ident| $pg:expr, sqlite |$s:ident| $lite:expr) => {
+        match $conn.link {
+            $crate::conn::Link::Pg(ref mut link) => {
+                let $p = &mut **link;
+                $pg
+            }
+            $crate::conn::Link::Sqlite(ref mut link) => {
+                let $s = &mut **link;
+                $lite
+            }
+        }
+    };
+}
+pub(crate) use on;
+
+const IDLE: u8 = 0;
+const OPEN: u8 = 1;
+const ABANDONED: u8 = 2;
+
+impl Conn {
+    pub(crate) fn new(link: Link, writer: Option<Arc<Semaphore>>) -> Self {
+        Self {
+            link,
+            state: Arc::new(AtomicU8::new(IDLE)),
+            writer,
+        }
+    }
+
+    /// Runs `f` in a transaction: committed when it answers `Ok`, rolled back when it answers `Err` or is dropped.
+    /// Write the closure as `async |conn: &mut Conn| { … }`.
+    ///
+    /// # Errors
+    /// Those of `f`; those of the database; `AlreadyInTransaction` inside another transaction, because SQLite
+    /// cannot nest, and on a connection whose last transaction was dropped half way.
+    pub async fn tx<R, E, F>(&mut self, f: F) -> Result<R, E>
+    where
+        F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
+        E: From<Error>,
+    {
+        if self.state.load(Ordering::Relaxed) != IDLE {
+            return Err(Error::AlreadyInTransaction.into());
+        }
+        // SQLite has one writer. A queue in front of it is fair, its own busy handler is not.
+        let _turn = match &self.writer {
+            Some(writer) => Arc::clone(writer).acquire_owned().await.ok(),
+            None => None,
+        };
+        let span = Span::open(&self.state);
+        if let Err(error) = self.begin().await {
+            span.close();
+            return Err(error.into());
+        }
+        let result = f(self).await;
+        let end = if result.is_ok() {
+            self.commit().await
+        } else {
+            self.rollback().await
+        };
+        span.close();
+        match (result, end) {
+            (Ok(value), Ok(())) => Ok(value),
+            (Ok(_), Err(error)) => Err(error.into()),
+            (Err(error), Ok(())) => Err(error),
+            (Err(error), Err(rollback)) => {
+                tracing::warn!(error = %rollback, "rollback failed, the connection is given up");
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs `f` in the transaction that is open, or else in one of its own.
+    pub(crate) async fn atomic<R, E, F>(&mut self, f: F) -> Result<R, E>
+    where
+        F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
+        E: From<Error>,
+    {
+        if self.state.load(Ordering::Relaxed) == OPEN {
+            f(self).await
+        } else {
+            self.tx(f).await
+        }
+    }
+
+    async fn begin(&mut self) -> QueryResult<()> {
+        on!(
+            self,
+            pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::begin_transaction(c).await,
+            // A plain BEGIN would read first and fail when it comes to write.
+            sqlite
+                | c
+                | c.spawn_blocking(|c| SyncTransactions::begin_transaction_sql(c, "BEGIN IMMEDIATE"))
+                    .await
+        )
+    }
+
+    async fn commit(&mut self) -> QueryResult<()> {
+        on!(
+            self,
+            pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::commit_transaction(c).await,
+            sqlite | c | <AsyncSqlite as AsyncConnection>::TransactionManager::commit_transaction(c).await
+        )
+    }
+
+    async fn rollback(&mut self) -> QueryResult<()> {
+        on!(
+            self,
+            pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::rollback_transaction(c).await,
+            sqlite | c | <AsyncSqlite as AsyncConnection>::TransactionManager::rollback_transaction(c).await
+        )
+    }
+}
+
+impl std::fmt::Debug for Conn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.link {
+            Link::Pg(_) => "Conn(PostgreSQL)",
+            Link::Sqlite(_) => "Conn(SQLite)",
+        })
+    }
+}
+
+/// The time of a transaction. Dropped without [`Span::close`], it marks the connection as unusable.
+struct Span(Arc<AtomicU8>);
+
+impl Span {
+    fn open(state: &Arc<AtomicU8>) -> Self {
+        state.store(OPEN, Ordering::Relaxed);
+        Self(Arc::clone(state))
+    }
+
+    fn close(self) {
+        self.0.store(IDLE, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        let _ = self
+            .0
+            .compare_exchange(OPEN, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}

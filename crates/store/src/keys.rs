@@ -1,0 +1,164 @@
+//! API keys. Only the hash is kept: who reads the database cannot call the service.
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::{api_key, team};
+use crate::stamp::Stamp;
+use crate::teams::Team;
+
+/// An API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its id.
+    pub id: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// What it is for.
+    pub name: String,
+    /// SHA-256 of the whole key, in lower-case hex.
+    pub hash: String,
+    /// The last 4 characters, to tell keys apart.
+    pub hint: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it stopped working.
+    pub revoked_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = api_key, treat_none_as_default_value = false)]
+struct Row {
+    id: String,
+    team_id: String,
+    name: String,
+    hash: String,
+    hint: String,
+    created_at: Stamp,
+    revoked_at: Option<Stamp>,
+    last_used_at: Option<Stamp>,
+}
+
+/// Adds a key.
+///
+/// # Errors
+/// [`crate::StoreError::is_duplicate`] when its id or hash is taken; those of the database when the team is unknown.
+pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
+    let row = Row::from(key.clone());
+    on!(conn, |c| diesel::insert_into(api_key::table)
+        .values(&row)
+        .execute(c)
+        .await)?;
+    Ok(())
+}
+
+/// The key with this hash and its team, unless it was revoked.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
+    let query = api_key::table
+        .inner_join(team::table)
+        .filter(api_key::hash.eq(hash))
+        .filter(api_key::revoked_at.is_null());
+    let found: Option<(Row, Team)> = on!(conn, |c| query
+        .select((Row::as_select(), Team::as_select()))
+        .first(c)
+        .await
+        .optional())?;
+    Ok(found.map(|(row, team)| (row.into(), team)))
+}
+
+/// Up to `limit` keys of a team in the order of their ids, revoked ones included, beginning behind `after`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) -> Result<Vec<ApiKey>> {
+    let query = api_key::table
+        .filter(api_key::team_id.eq(team))
+        .filter(api_key::id.gt(after.unwrap_or_default()))
+        .order(api_key::id)
+        .limit(limit);
+    let rows: Vec<Row> = on!(conn, |c| query.select(Row::as_select()).load(c).await)?;
+    Ok(rows.into_iter().map(ApiKey::from).collect())
+}
+
+/// Stops a key from working; says whether it did until now.
+///
+/// # Errors
+/// Those of the database.
+pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
+    let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
+        .set(api_key::revoked_at.eq(Stamp::from(at)));
+    Ok(on!(conn, |c| query.execute(c).await)? == 1)
+}
+
+/// Notes that a key was used. Writes at most once a minute, so that a busy key does not become a busy row.
+///
+/// # Errors
+/// Those of the database.
+pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
+    let stale = Stamp::from(at - chrono::TimeDelta::minutes(1));
+    let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
+    let query =
+        diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(Stamp::from(at))));
+    on!(conn, |c| query.execute(c).await)?;
+    Ok(())
+}
+
+impl From<Row> for ApiKey {
+    fn from(row: Row) -> Self {
+        let Row {
+            id,
+            team_id,
+            name,
+            hash,
+            hint,
+            created_at,
+            revoked_at,
+            last_used_at,
+        } = row;
+        let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(Timestamp::from));
+        Self {
+            id,
+            team_id,
+            name,
+            hash,
+            hint,
+            created_at: created_at.into(),
+            revoked_at,
+            last_used_at,
+        }
+    }
+}
+
+impl From<ApiKey> for Row {
+    fn from(key: ApiKey) -> Self {
+        let ApiKey {
+            id,
+            team_id,
+            name,
+            hash,
+            hint,
+            created_at,
+            revoked_at,
+            last_used_at,
+        } = key;
+        let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(Stamp::from));
+        Self {
+            id,
+            team_id,
+            name,
+            hash,
+            hint,
+            created_at: created_at.into(),
+            revoked_at,
+            last_used_at,
+        }
+    }
+}

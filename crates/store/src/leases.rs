@@ -1,0 +1,41 @@
+//! Named leases: of several processes, one at a time does a maintenance task.
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::lease;
+use crate::stamp::Stamp;
+
+/// Takes or renews the lease `name` for `holder` until `until`; says whether it has it now. It is free when nobody
+/// has it or its time is over at `now`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<bool> {
+    let free = lease::expires_at.le(Stamp::from(now)).or(lease::holder.eq(holder));
+    let set = (lease::holder.eq(holder), lease::expires_at.eq(Stamp::from(until)));
+    let renew = diesel::update(lease::table.find(name).filter(free)).set(set);
+    if on!(conn, |c| renew.execute(c).await)? == 1 {
+        return Ok(true);
+    }
+    let new = (lease::name.eq(name), set.0, set.1);
+    let take = || {
+        diesel::insert_into(lease::table)
+            .values(new)
+            .on_conflict(lease::name)
+            .do_nothing()
+    };
+    Ok(on!(conn, |c| take().execute(c).await)? == 1)
+}
+
+/// Gives a lease back, so that another need not wait for its end; says whether `holder` had it.
+///
+/// # Errors
+/// Those of the database.
+pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> {
+    let query = diesel::delete(lease::table.find(name).filter(lease::holder.eq(holder)));
+    Ok(on!(conn, |c| query.execute(c).await)? == 1)
+}

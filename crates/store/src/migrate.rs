@@ -1,0 +1,101 @@
+//! The schema's versions: embedded, one folder per backend, changed under a lock so that several processes may start
+//! at once.
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use diesel_async::AsyncPgConnection;
+use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+use crate::error::{Result, StoreError};
+use crate::open::{Backend, Store};
+
+const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
+
+/// Any number will do, as long as every version of the service uses the same.
+const POSTGRES_LOCK: &str = "SELECT pg_advisory_lock(8174631095240719)";
+
+/// Another process may be migrating a large file.
+const SQLITE_WAIT: &str = "PRAGMA busy_timeout = 60000;";
+
+#[derive(Clone, Copy)]
+enum Task {
+    Up,
+    Down,
+    Pending,
+}
+
+impl Store {
+    /// Brings the schema up to date and names the migrations that this took.
+    ///
+    /// # Errors
+    /// [`StoreError::Migration`], [`StoreError::Connect`].
+    pub async fn migrate(&self) -> Result<Vec<String>> {
+        self.run(Task::Up).await
+    }
+
+    /// Names the migrations that [`Store::migrate`] would run.
+    ///
+    /// # Errors
+    /// As [`Store::migrate`].
+    pub async fn pending(&self) -> Result<Vec<String>> {
+        self.run(Task::Pending).await
+    }
+
+    /// Undoes every migration, newest first, and names them. All data is lost.
+    ///
+    /// # Errors
+    /// As [`Store::migrate`].
+    pub async fn unmigrate(&self) -> Result<Vec<String>> {
+        self.run(Task::Down).await
+    }
+
+    async fn run(&self, task: Task) -> Result<Vec<String>> {
+        let (backend, place) = (self.backend(), self.place()?.to_owned());
+        // The migration harness blocks.
+        let work = tokio::task::spawn_blocking(move || match backend {
+            Backend::Sqlite => on_sqlite(&place, task),
+            Backend::Postgres => on_postgres(&place, task),
+        });
+        work.await.map_err(|error| StoreError::Migration(error.to_string()))?
+    }
+}
+
+fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
+    let mut conn = SqliteConnection::establish(path).map_err(|error| StoreError::Connect(error.to_string()))?;
+    conn.batch_execute(SQLITE_WAIT)?;
+    // Each migration becomes a savepoint in here.
+    conn.immediate_transaction(|conn| perform(conn, SQLITE, task))
+}
+
+fn on_postgres(url: &str, task: Task) -> Result<Vec<String>> {
+    let mut conn = AsyncConnectionWrapper::<AsyncPgConnection>::establish(url)
+        .map_err(|error| StoreError::Connect(error.to_string()))?;
+    // Held until the connection closes.
+    conn.batch_execute(POSTGRES_LOCK)?;
+    perform(&mut conn, POSTGRES, task)
+}
+
+fn perform<DB, H>(harness: &mut H, migrations: EmbeddedMigrations, task: Task) -> Result<Vec<String>>
+where
+    DB: diesel::backend::Backend,
+    H: MigrationHarness<DB>,
+    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+{
+    let failed = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Migration(error.to_string());
+    match task {
+        Task::Up => {
+            let done = harness.run_pending_migrations(migrations).map_err(failed)?;
+            Ok(done.iter().map(ToString::to_string).collect())
+        }
+        Task::Down => {
+            let done = harness.revert_all_migrations(migrations).map_err(failed)?;
+            Ok(done.iter().map(ToString::to_string).collect())
+        }
+        Task::Pending => {
+            let open = harness.pending_migrations(migrations).map_err(failed)?;
+            Ok(open.iter().map(|migration| migration.name().to_string()).collect())
+        }
+    }
+}

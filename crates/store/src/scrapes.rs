@@ -1,0 +1,96 @@
+//! One row for every scrape, so that a team can ask about it later. Scrapes without data retention leave none.
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::scrape;
+use crate::stamp::Stamp;
+
+/// A scrape that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
+#[diesel(table_name = scrape, treat_none_as_default_value = false)]
+pub struct Scrape {
+    /// Its id, as told to the client.
+    pub id: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// The key it was called with.
+    pub api_key_id: Option<String>,
+    /// What was asked for; absent when it must not be written down.
+    pub url: Option<String>,
+    /// The status of the page, if one came.
+    pub status_code: Option<i32>,
+    /// The error code told to the client; `None` means success.
+    pub error_code: Option<String>,
+    /// `hit` or `miss`, when the cache was asked.
+    pub cache_state: Option<String>,
+    /// What it cost.
+    pub credits: i64,
+    /// How long it took, in milliseconds.
+    pub duration_ms: i64,
+    /// When it began.
+    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    pub created_at: Timestamp,
+}
+
+/// Adds a row.
+///
+/// # Errors
+/// Those of the database.
+pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
+    on!(conn, |c| diesel::insert_into(scrape::table)
+        .values(row.clone())
+        .execute(c)
+        .await)?;
+    Ok(())
+}
+
+/// A scrape of this team.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape>> {
+    let query = scrape::table.find(id).filter(scrape::team_id.eq(team));
+    Ok(on!(conn, |c| query
+        .select(Scrape::as_select())
+        .first(c)
+        .await
+        .optional())?)
+}
+
+/// When the team's newest successful scrape began.
+///
+/// # Errors
+/// Those of the database.
+pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestamp>> {
+    let query = scrape::table
+        .filter(scrape::team_id.eq(team))
+        .filter(scrape::error_code.is_null())
+        .order(scrape::created_at.desc())
+        .select(scrape::created_at);
+    let newest: Option<Stamp> = on!(conn, |c| query.first(c).await.optional())?;
+    Ok(newest.map(Timestamp::from))
+}
+
+/// Removes up to `limit` rows that began before `before`, and says how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let old = scrape::table
+            .filter(scrape::created_at.lt(Stamp::from(before)))
+            .limit(limit)
+            .select(scrape::id);
+        let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
+        Ok(on!(conn, |c| diesel::delete(
+            scrape::table.filter(scrape::id.eq_any(&ids))
+        )
+        .execute(c)
+        .await)?)
+    })
+    .await
+}

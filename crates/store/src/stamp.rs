@@ -1,0 +1,49 @@
+//! Time between the program (UTC, with its zone) and the database (naive UTC, to the microsecond).
+
+use base::Timestamp;
+use chrono::{DateTime, NaiveDateTime};
+use diesel::backend::Backend;
+use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::expression::AsExpression;
+use diesel::serialize::{self, Output, ToSql};
+use diesel::sql_types;
+
+/// A moment as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
+#[diesel(sql_type = sql_types::Timestamp)]
+pub struct Stamp(NaiveDateTime);
+
+impl From<Timestamp> for Stamp {
+    fn from(moment: Timestamp) -> Self {
+        // PostgreSQL keeps microseconds and SQLite more: cut here, so that both give back the same.
+        Self(
+            DateTime::from_timestamp_micros(moment.timestamp_micros())
+                .unwrap_or(moment)
+                .naive_utc(),
+        )
+    }
+}
+
+impl From<Stamp> for Timestamp {
+    fn from(stamp: Stamp) -> Self {
+        stamp.0.and_utc()
+    }
+}
+
+impl<DB: Backend> ToSql<sql_types::Timestamp, DB> for Stamp
+where
+    NaiveDateTime: ToSql<sql_types::Timestamp, DB>,
+{
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
+        self.0.to_sql(out)
+    }
+}
+
+impl<DB: Backend> FromSql<sql_types::Timestamp, DB> for Stamp
+where
+    NaiveDateTime: FromSql<sql_types::Timestamp, DB>,
+{
+    fn from_sql(bytes: DB::RawValue<'_>) -> deserialize::Result<Self> {
+        NaiveDateTime::from_sql(bytes).map(Self)
+    }
+}

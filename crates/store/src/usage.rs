@@ -1,0 +1,88 @@
+//! How many credits were spent, by day, month and API key. Written by the ledger in the transaction that spends them.
+
+use std::collections::BTreeMap;
+
+use base::Timestamp;
+use chrono::{Months, NaiveDate};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::{Result, StoreError};
+use crate::schema::usage_day;
+
+/// What a team spent in a calendar month (UTC).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Period {
+    /// The first day.
+    pub start: NaiveDate,
+    /// The first day of the next month.
+    pub end: NaiveDate,
+    /// The id of the API key, when asked for by key; `None` also for calls without one.
+    pub api_key: Option<String>,
+    /// The credits.
+    pub credits: i64,
+}
+
+/// The months in which a team spent anything, oldest first; within a month one for each key when `by_key`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Period>> {
+    let query = usage_day::table.filter(usage_day::team_id.eq(team)).select((
+        usage_day::day,
+        usage_day::api_key_id,
+        usage_day::credits,
+    ));
+    let days: Vec<(String, String, i64)> = on!(conn, |c| query.load(c).await)?;
+    let mut months: BTreeMap<(String, Option<String>), i64> = BTreeMap::new();
+    for (mut day, key, credits) in days {
+        day.truncate("2026-01".len());
+        let key = Some(key).filter(|key| by_key && !key.is_empty());
+        *months.entry((day, key)).or_default() += credits;
+    }
+    months
+        .into_iter()
+        .map(|((month, api_key), credits)| period(&month, api_key, credits))
+        .collect()
+}
+
+/// Adds to the day of `at`.
+pub(crate) async fn record(
+    conn: &mut Conn,
+    team: &str,
+    api_key: Option<&str>,
+    at: Timestamp,
+    credits: i64,
+) -> Result<()> {
+    let row = (
+        usage_day::team_id.eq(team),
+        usage_day::day.eq(at.format("%Y-%m-%d").to_string()),
+        usage_day::api_key_id.eq(api_key.unwrap_or_default()),
+        usage_day::credits.eq(credits),
+    );
+    on!(conn, |c| {
+        diesel::insert_into(usage_day::table)
+            .values(row)
+            .on_conflict((usage_day::team_id, usage_day::day, usage_day::api_key_id))
+            .do_update()
+            .set(usage_day::credits.eq(usage_day::credits + credits))
+            .execute(c)
+            .await
+    })?;
+    Ok(())
+}
+
+fn period(month: &str, api_key: Option<String>, credits: i64) -> Result<Period> {
+    let start = NaiveDate::parse_from_str(&format!("{month}-01"), "%Y-%m-%d").ok();
+    let end = start.and_then(|start| start.checked_add_months(Months::new(1)));
+    match (start, end) {
+        (Some(start), Some(end)) => Ok(Period {
+            start,
+            end,
+            api_key,
+            credits,
+        }),
+        _ => Err(StoreError::Inconsistent(format!("usage_day has the month {month}"))),
+    }
+}

@@ -1,0 +1,54 @@
+//! One suite, run on SQLite (a copied file per test) and on PostgreSQL (a database per test, copied from a template).
+//! The PostgreSQL half needs QUARRY_TEST_POSTGRES, the URL of an administrator; `cargo xtask test` sets it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests"
+)]
+
+mod backend;
+mod cache;
+mod keys;
+mod leases;
+mod ledger;
+mod ledger_model;
+mod migrations;
+mod scrapes;
+mod teams;
+mod tx;
+
+use base::Timestamp;
+use chrono::{DateTime, TimeDelta};
+
+/// Runs every named `async fn(store: Store)` of a module on both backends.
+macro_rules! suite {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name($crate::backend::Db::sqlite().await.store()).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                let Some(db) = $crate::backend::Db::postgres().await else { return };
+                super::$name(db.store()).await;
+                db.remove().await;
+            })+
+        }
+    };
+}
+pub(crate) use suite;
+
+/// Minute `minutes` of the tests' time.
+pub(crate) fn at(minutes: i64) -> Timestamp {
+    DateTime::from_timestamp(1_790_000_000, 123_456_000).unwrap() + TimeDelta::minutes(minutes)
+}
+
+/// A fresh id.
+pub(crate) fn id() -> String {
+    base::new_id().to_string()
+}

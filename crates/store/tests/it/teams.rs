@@ -1,0 +1,96 @@
+//! Teams.
+
+use store::Store;
+use store::teams::{self, Team, TeamChange};
+
+use crate::{at, suite};
+
+suite!(
+    a_team_comes_back_as_it_was,
+    a_change_leaves_the_rest,
+    lists_are_paged_by_id,
+    one_of_many_creates_it
+);
+
+async fn a_team_comes_back_as_it_was(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let team = Team {
+        unlimited: true,
+        concurrency: 7,
+        rate_per_minute: 90,
+        zero_data_retention: true,
+        enterprise: true,
+        catalog: true,
+        ..Team::new("t1", "Größe „1“", at(0))
+    };
+    teams::create(&mut conn, &team).await.unwrap();
+    assert_eq!(teams::find(&mut conn, "t1").await.unwrap(), Some(team.clone()));
+    assert_eq!(teams::find(&mut conn, "t2").await.unwrap(), None);
+    assert!(teams::create(&mut conn, &team).await.unwrap_err().is_duplicate());
+}
+
+async fn a_change_leaves_the_rest(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let team = Team::new("t1", "one", at(0));
+    teams::create(&mut conn, &team).await.unwrap();
+    let change = TeamChange {
+        concurrency: Some(9),
+        catalog: Some(true),
+        ..TeamChange::default()
+    };
+    let changed = Team {
+        concurrency: 9,
+        catalog: true,
+        ..team
+    };
+    assert_eq!(
+        teams::update(&mut conn, "t1", &change).await.unwrap(),
+        Some(changed.clone())
+    );
+    assert_eq!(
+        teams::update(&mut conn, "t1", &TeamChange::default()).await.unwrap(),
+        Some(changed)
+    );
+    assert_eq!(teams::update(&mut conn, "t2", &change).await.unwrap(), None);
+    let refused = TeamChange {
+        concurrency: Some(0),
+        ..TeamChange::default()
+    };
+    assert!(teams::update(&mut conn, "t1", &refused).await.is_err());
+}
+
+async fn lists_are_paged_by_id(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let mut ids: Vec<String> = ["b-1", "B-2", "a", "_x", "a-b", "ab", "0"].map(str::to_owned).to_vec();
+    for id in &ids {
+        teams::create(&mut conn, &Team::new(id, "", at(0))).await.unwrap();
+    }
+    ids.sort();
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = teams::list(&mut conn, after.as_deref(), 3).await.unwrap();
+        after = page.last().map(|team| team.id.clone());
+        seen.extend(page.into_iter().map(|team| team.id));
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, ids);
+}
+
+async fn one_of_many_creates_it(store: Store) {
+    let creates = (0..16).map(|_| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut conn = store.conn().await.unwrap();
+            teams::create_if_absent(&mut conn, &Team::new("default", "", at(0)))
+                .await
+                .unwrap()
+        })
+    });
+    let created = futures_util::future::join_all(creates).await;
+    assert_eq!(
+        created.into_iter().filter(|result| *result.as_ref().unwrap()).count(),
+        1
+    );
+}

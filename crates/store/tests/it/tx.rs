@@ -1,0 +1,139 @@
+//! Transactions: what is committed, what is rolled back, and what a dropped future leaves behind.
+
+use std::time::Duration;
+
+use billing::LedgerError;
+use diesel::result::Error;
+use futures_util::future::join_all;
+use store::teams::{self, Team};
+use store::{Conn, Store, StoreError, leases, ledger};
+use tokio::sync::oneshot;
+
+use crate::backend::{Db, open};
+use crate::ledger::{audit, booking, rich_team};
+use crate::{at, id, suite};
+
+suite!(
+    a_good_end_commits_and_a_bad_end_rolls_back,
+    nesting_is_refused,
+    a_dropped_transaction_leaves_nothing_behind,
+    futures_dropped_anywhere_leave_a_sound_ledger,
+    a_failed_command_undoes_the_whole_transaction,
+);
+
+/// A server and a worker: two pools on one file, which know of each other through the file alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_processes_share_one_sqlite_file() {
+    let db = Db::sqlite().await;
+    let stores = [db.store(), open(db.url()).await];
+    rich_team(&stores[0], "team", 1000).await;
+    let work = (0..64).map(|n| {
+        let store = stores[n % 2].clone();
+        tokio::spawn(async move {
+            for round in 0..5 {
+                let mut conn = store.conn().await.unwrap();
+                let key = format!("{n}/{round}");
+                let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5))
+                    .await
+                    .unwrap();
+                leases::acquire(&mut conn, &key, "me", at(0), at(1)).await.unwrap();
+                ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
+            }
+        })
+    });
+    for result in join_all(work).await {
+        result.unwrap();
+    }
+    assert_eq!(audit(&mut db.store().conn().await.unwrap(), "team").await.spent, 320);
+}
+
+async fn a_good_end_commits_and_a_bad_end_rolls_back(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    conn.tx(async |conn: &mut Conn| teams::create(conn, &Team::new("good", "", at(0))).await)
+        .await
+        .unwrap();
+    let result: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            teams::create(conn, &Team::new("bad", "", at(0))).await?;
+            Err(StoreError::UnknownTeam)
+        })
+        .await;
+    assert!(matches!(result, Err(StoreError::UnknownTeam)));
+    assert!(teams::find(&mut conn, "good").await.unwrap().is_some());
+    assert!(teams::find(&mut conn, "bad").await.unwrap().is_none());
+}
+
+async fn nesting_is_refused(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let inner = conn
+        .tx(async |conn: &mut Conn| {
+            let inner: Result<(), StoreError> = conn.tx(async |_: &mut Conn| Ok(())).await;
+            Ok::<_, StoreError>(inner)
+        })
+        .await
+        .unwrap();
+    assert!(
+        matches!(inner, Err(StoreError::Query(Error::AlreadyInTransaction))),
+        "{inner:?}"
+    );
+}
+
+async fn a_dropped_transaction_leaves_nothing_behind(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let (tell, told) = oneshot::channel();
+    let work = conn.tx(async move |conn: &mut Conn| {
+        teams::create(conn, &Team::new("ghost", "", at(0))).await?;
+        tell.send(()).unwrap();
+        std::future::pending::<Result<(), StoreError>>().await
+    });
+    tokio::select! {
+        result = work => panic!("the transaction ended: {result:?}"),
+        result = told => result.unwrap(),
+    }
+    let again: Result<(), StoreError> = conn.tx(async |_: &mut Conn| Ok(())).await;
+    assert!(again.is_err(), "the connection still has the old transaction");
+    drop(conn);
+    // The row is gone, and nothing holds a lock on it: the same id can be written at once.
+    let mut conn = store.conn().await.unwrap();
+    assert!(teams::find(&mut conn, "ghost").await.unwrap().is_none());
+    teams::create(&mut conn, &Team::new("ghost", "", at(0))).await.unwrap();
+}
+
+async fn futures_dropped_anywhere_leave_a_sound_ledger(store: Store) {
+    rich_team(&store, "team", 1000).await;
+    for n in 0..60 {
+        let store = store.clone();
+        let work = async move {
+            let mut conn = store.conn().await.unwrap();
+            let key = id();
+            let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 3, at(5))
+                .await
+                .unwrap();
+            ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
+        };
+        // Each a little later than the one before: from the first statement to behind the last.
+        let _ = tokio::time::timeout(Duration::from_micros(150 * n), work).await;
+    }
+    let mut conn = store.conn().await.unwrap();
+    audit(&mut conn, "team").await;
+    while ledger::expire_reservations(&mut conn, at(5), 100).await.unwrap() == 100 {}
+    let balance = audit(&mut conn, "team").await;
+    assert_eq!((balance.reserved, balance.available + balance.spent), (0, 1000));
+}
+
+async fn a_failed_command_undoes_the_whole_transaction(store: Store) {
+    rich_team(&store, "team", 5).await;
+    let mut conn = store.conn().await.unwrap();
+    let result = conn
+        .tx(async |conn: &mut Conn| {
+            ledger::reserve(conn, &booking("first", "team", at(0)), 4, at(5)).await?;
+            ledger::reserve(conn, &booking("second", "team", at(0)), 4, at(5)).await
+        })
+        .await;
+    let expect = LedgerError::Insufficient {
+        needed: 4,
+        available: 1,
+    };
+    assert!(matches!(result, Err(StoreError::Ledger(error)) if error == expect));
+    assert_eq!(audit(&mut conn, "team").await.available, 5);
+}
