@@ -1,1 +1,171 @@
-//! To be filled.
+//! Bytes by key, in a local directory or an S3-compatible store, and bodies by their own hash.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! use blobs::{Blobs, content};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let blobs = Blobs::open(&format!("file://{}", folder.path().display()))?;
+//! let digest = content::put(&blobs, "<h1>Hello</h1>".into()).await?;
+//! assert_eq!(content::get(&blobs, &digest, 1024).await?.as_deref(), Some(&b"<h1>Hello</h1>"[..]));
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+
+pub mod content;
+mod key;
+mod open;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{DynObjectStore, ObjectStoreExt};
+use std::sync::Arc;
+
+pub use content::Digest;
+pub use open::S3;
+
+/// A place that keeps bytes under keys. Cheap to clone; all clones share one store.
+#[derive(Debug, Clone)]
+pub struct Blobs {
+    store: Arc<DynObjectStore>,
+    prefix: Path,
+}
+
+/// Why bytes could not be kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    /// The address of the store cannot be used.
+    #[error("cannot use {url} as a blob store: {reason}")]
+    Address {
+        /// The address as given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A key with a character, a length or a segment that is not allowed.
+    #[error("blob key {0:?} is not allowed")]
+    Key(String),
+    /// What is kept under this key unpacks to more than the caller takes.
+    #[error("blob {key} is larger than {limit} bytes")]
+    TooLarge {
+        /// The key.
+        key: String,
+        /// The most the caller takes, in bytes.
+        limit: usize,
+    },
+    /// The text is not a content digest: 64 hexadecimal digits in lower case.
+    #[error("{0:?} is not a content digest")]
+    Digest(String),
+    /// The store refused or could not be reached.
+    #[error("cannot {action} blob {key}")]
+    Store {
+        /// `read`, `write`, `find` or `delete`.
+        action: &'static str,
+        /// The key.
+        key: String,
+        /// What the store said.
+        source: object_store::Error,
+    },
+    /// Packing or unpacking failed.
+    #[error("cannot {action} blob {key}")]
+    Codec {
+        /// `compress` or `decompress`.
+        action: &'static str,
+        /// The key.
+        key: String,
+        /// What the codec said.
+        source: std::io::Error,
+    },
+}
+
+impl Blobs {
+    /// Keeps `body` under `key`, in place of what was there. A reader sees the old bytes or the new ones, never a part.
+    ///
+    /// Keys are 1 to 512 characters: segments of letters, digits, `.`, `_` and `-`, joined by `/`, none of them `.` or `..`.
+    ///
+    /// # Errors
+    /// [`BlobError::Key`] for another key, [`BlobError::Store`] when the store fails.
+    pub async fn put(&self, key: &str, body: Bytes) -> Result<(), BlobError> {
+        let path = self.path(key)?;
+        self.store
+            .put(&path, body.into())
+            .await
+            .map_err(|source| failed("write", key, source))?;
+        Ok(())
+    }
+
+    /// The bytes under `key`, or `None` when there are none.
+    ///
+    /// # Errors
+    /// As [`Blobs::put`].
+    pub async fn get(&self, key: &str) -> Result<Option<Bytes>, BlobError> {
+        self.get_up_to(key, usize::MAX).await
+    }
+
+    /// As [`Blobs::get`], but nothing longer than `limit` bytes is read.
+    ///
+    /// # Errors
+    /// Also [`BlobError::TooLarge`].
+    pub async fn get_up_to(&self, key: &str, limit: usize) -> Result<Option<Bytes>, BlobError> {
+        let path = self.path(key)?;
+        let found = match self.store.get(&path).await {
+            Ok(found) => found,
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(source) => return Err(failed("read", key, source)),
+        };
+        if found.meta.size > limit as u64 {
+            return Err(BlobError::TooLarge {
+                key: key.to_owned(),
+                limit,
+            });
+        }
+        found
+            .bytes()
+            .await
+            .map(Some)
+            .map_err(|source| failed("read", key, source))
+    }
+
+    /// Whether there is something under `key`.
+    ///
+    /// # Errors
+    /// As [`Blobs::put`].
+    pub async fn exists(&self, key: &str) -> Result<bool, BlobError> {
+        match self.store.head(&self.path(key)?).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(source) => Err(failed("find", key, source)),
+        }
+    }
+
+    /// Removes what is under `key`; nothing there is no error.
+    ///
+    /// # Errors
+    /// As [`Blobs::put`].
+    pub async fn delete(&self, key: &str) -> Result<(), BlobError> {
+        match self.store.delete(&self.path(key)?).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(source) => Err(failed("delete", key, source)),
+        }
+    }
+
+    fn path(&self, key: &str) -> Result<Path, BlobError> {
+        key::check(key)?;
+        let whole = if self.prefix.is_root() {
+            key.to_owned()
+        } else {
+            format!("{}/{key}", self.prefix)
+        };
+        Path::parse(whole).map_err(|_| BlobError::Key(key.to_owned()))
+    }
+}
+
+fn failed(action: &'static str, key: &str, source: object_store::Error) -> BlobError {
+    BlobError::Store {
+        action,
+        key: key.to_owned(),
+        source,
+    }
+}

@@ -1,1 +1,31 @@
-//! To be filled.
+//! Ways to get a page, each an [`Engine`], and the [`plan`] that orders them; what arrived is told apart by [`detect`].
+//!
+//! ```
+//! use fetch::{Fetched, Kind, detect};
+//! use url::Url;
+//!
+//! assert_eq!(detect(Some("application/pdf"), b"<!DOCTYPE html><p>not found"), Kind::Html);
+//!
+//! let url = Url::parse("https://example.com/")?;
+//! let body = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2".to_vec();
+//! let page = Fetched::new(url, 200, Some("text/html".to_owned()), body.into());
+//! assert!(page.text().ends_with("Привет"));
+//! # Ok::<(), url::ParseError>(())
+//! ```
+
+mod charset;
+mod engine;
+mod error;
+mod fetched;
+mod headers;
+mod http_engine;
+mod kind;
+mod language;
+mod plan;
+
+pub use engine::{Engine, Feature, FetchRequest};
+pub use error::FetchError;
+pub use fetched::Fetched;
+pub use http_engine::{HttpEngine, Proxies};
+pub use kind::{Kind, detect};
+pub use plan::plan;

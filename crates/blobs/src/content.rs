@@ -1,0 +1,171 @@
+//! Bodies under the hash of their own bytes: stored once, compressed, and checked when they are read.
+
+use std::fmt;
+use std::io::Read;
+use std::str::FromStr;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use crate::{BlobError, Blobs};
+
+/// SHA-256 of a body as it was before compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of `body`.
+    #[must_use]
+    pub fn of(body: &[u8]) -> Self {
+        Self(Sha256::digest(body).into())
+    }
+
+    /// Where the body is kept. The first byte is a folder of its own, so that no folder grows without bound.
+    fn key(self) -> String {
+        let digits = self.to_string();
+        format!("content/{}/{}.zst", &digits[..2], &digits[2..])
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl FromStr for Digest {
+    type Err = BlobError;
+
+    /// Reads what `Display` writes: 64 hexadecimal digits in lower case.
+    fn from_str(text: &str) -> Result<Self, BlobError> {
+        let mut bytes = [0; 32];
+        let plain = !text.bytes().any(|c| c.is_ascii_uppercase());
+        match hex::decode_to_slice(text, &mut bytes) {
+            Ok(()) if plain => Ok(Self(bytes)),
+            _ => Err(BlobError::Digest(text.to_owned())),
+        }
+    }
+}
+
+/// zstd's own default: most of the gain for little time.
+const LEVEL: i32 = 3;
+
+/// Keeps a body and gives its digest. A body that is there already is not written again.
+///
+/// # Errors
+/// [`BlobError::Store`] and [`BlobError::Codec`].
+pub async fn put(blobs: &Blobs, body: Bytes) -> Result<Digest, BlobError> {
+    let source = body.clone();
+    let digest = off_thread(move || Digest::of(&source)).await;
+    let key = digest.key();
+    if blobs.exists(&key).await? {
+        return Ok(digest);
+    }
+    let packed = off_thread(move || zstd::bulk::compress(&body, LEVEL)).await;
+    let packed = packed.map_err(|source| BlobError::Codec {
+        action: "compress",
+        key: key.clone(),
+        source,
+    })?;
+    blobs.put(&key, packed.into()).await?;
+    Ok(digest)
+}
+
+/// The body with this digest, or `None` when it is not there.
+///
+/// A body that does not have its digest any more (a torn write, a bad disk) is removed and counts as not there, so that
+/// the next [`put`] stores it anew.
+///
+/// # Errors
+/// [`BlobError::TooLarge`] as soon as the body turns out longer than `max_bytes`; no more than that is ever in memory.
+/// [`BlobError::Store`] when the store fails.
+pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Option<Bytes>, BlobError> {
+    let (key, wanted) = (digest.key(), *digest);
+    let Some(packed) = blobs.get_up_to(&key, packed_limit(max_bytes)).await? else {
+        return Ok(None);
+    };
+    let unpacked = off_thread(move || {
+        let body = unpack(&packed, max_bytes)?;
+        Ok(body.map(|body| (Digest::of(&body) == wanted, body)))
+    });
+    let broken = match unpacked.await {
+        Ok(Some((true, body))) => return Ok(Some(body)),
+        Ok(None) => return Err(BlobError::TooLarge { key, limit: max_bytes }),
+        Ok(Some((false, _))) => std::io::Error::other("its bytes do not have its digest"),
+        Err(source) => source,
+    };
+    let broken = BlobError::Codec {
+        action: "decompress",
+        key: key.clone(),
+        source: broken,
+    };
+    tracing::error!(error = &broken as &dyn std::error::Error, "removed a damaged body");
+    blobs.delete(&key).await?;
+    Ok(None)
+}
+
+/// Removes the body with this digest; nothing there is no error.
+///
+/// # Errors
+/// [`BlobError::Store`].
+pub async fn delete(blobs: &Blobs, digest: &Digest) -> Result<(), BlobError> {
+    blobs.delete(&digest.key()).await
+}
+
+/// The longest zstd output for `len` bytes of input (`ZSTD_COMPRESSBOUND`): incompressible data grows a little.
+fn packed_limit(len: usize) -> usize {
+    len.saturating_add(len >> 8).saturating_add(1024)
+}
+
+/// `None` when there is more than `max_bytes`.
+fn unpack(packed: &[u8], max_bytes: usize) -> std::io::Result<Option<Bytes>> {
+    let mut body = Vec::new();
+    let one_more = (max_bytes as u64).saturating_add(1);
+    zstd::stream::read::Decoder::with_buffer(packed)?
+        .take(one_more)
+        .read_to_end(&mut body)?;
+    Ok((body.len() <= max_bytes).then(|| body.into()))
+}
+
+/// Hashing and packing megabytes would hold up every other task of the thread.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only a runtime that is going away cancels blocking work; nobody waits for the answer then.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digest_text_round_trips() {
+        let digest = Digest::of(b"abc");
+        let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest.to_string(), text);
+        assert_eq!(text.parse::<Digest>().unwrap(), digest);
+        for bad in [
+            "",
+            "ba",
+            &text.to_uppercase(),
+            &text.replace('b', "g"),
+            &format!("{text}00"),
+        ] {
+            assert!(bad.parse::<Digest>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn unpacking_stops_at_the_limit() {
+        let packed = zstd::bulk::compress(&vec![0; 50 << 20], LEVEL).unwrap();
+        assert!(packed.len() < 10_000);
+        assert!(unpack(&packed, 1000).unwrap().is_none());
+        assert_eq!(unpack(&packed, 50 << 20).unwrap().map(|b| b.len()), Some(50 << 20));
+        assert!(unpack(b"not zstd", 1000).is_err());
+    }
+}

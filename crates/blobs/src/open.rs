@@ -1,0 +1,131 @@
+//! Opening a store by its address.
+
+use std::sync::Arc;
+
+use base::Secret;
+use object_store::DynObjectStore;
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use url::Url;
+
+use crate::{BlobError, Blobs};
+
+/// How to reach an S3-compatible store. Everything left out is what Amazon's own service expects.
+#[derive(Debug, Clone, Default)]
+pub struct S3 {
+    /// Address of another vendor's service, such as `http://minio:9000`. Plain `http` is used only when written here.
+    pub endpoint: Option<String>,
+    /// Region; `us-east-1` when left out.
+    pub region: Option<String>,
+    /// Access key. Without keys the credentials of the machine's role are asked for.
+    pub access_key_id: Option<String>,
+    /// Secret of the access key.
+    pub secret_access_key: Option<Secret>,
+    /// Session token of temporary credentials.
+    pub session_token: Option<Secret>,
+    /// Whether the bucket is a label of the host name instead of the first path segment.
+    pub virtual_hosted: bool,
+}
+
+impl Blobs {
+    /// Opens `file:///absolute/folder` (made when missing) or `s3://bucket/prefix` with the settings of [`S3::default`].
+    ///
+    /// # Errors
+    /// [`BlobError::Address`] for an address that cannot be used. An S3 store is not contacted here.
+    pub fn open(url: &str) -> Result<Self, BlobError> {
+        Self::open_with(url, &S3::default())
+    }
+
+    /// As [`Blobs::open`], with settings for `s3://` addresses.
+    ///
+    /// # Errors
+    /// As [`Blobs::open`].
+    pub fn open_with(url: &str, s3: &S3) -> Result<Self, BlobError> {
+        let refused = |reason: String| BlobError::Address {
+            url: url.to_owned(),
+            reason,
+        };
+        let parsed = Url::parse(url).map_err(|error| refused(error.to_string()))?;
+        match parsed.scheme() {
+            "file" => local(&parsed).map_err(refused),
+            "s3" => bucket(&parsed, s3).map_err(refused),
+            other => Err(refused(format!("scheme {other} is neither file nor s3"))),
+        }
+    }
+}
+
+/// Writes go to a file beside the target and are renamed into place. They are not forced to the disk: `content` checks
+/// every body against its hash, so what a power cut tears is fetched again instead of being believed.
+fn local(url: &Url) -> Result<Blobs, String> {
+    let folder = url
+        .to_file_path()
+        .map_err(|()| "it is not an absolute folder".to_owned())?;
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| error.to_string())?;
+    Ok(Blobs {
+        store: Arc::new(store),
+        prefix: Path::default(),
+    })
+}
+
+fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        return Err("credentials and options go into the settings, not into the address".to_owned());
+    }
+    let name = url
+        .host_str()
+        .filter(|host| !host.is_empty())
+        .ok_or("the bucket is missing")?;
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(name)
+        .with_region(s3.region.as_deref().unwrap_or("us-east-1"))
+        .with_virtual_hosted_style_request(s3.virtual_hosted)
+        // One blob at a time is all that is ever deleted here, and not every compatible store has the list form.
+        .with_disable_bulk_delete(true);
+    if let Some(endpoint) = &s3.endpoint {
+        builder = builder
+            .with_endpoint(endpoint.trim_end_matches('/'))
+            .with_allow_http(endpoint.starts_with("http://"));
+    }
+    if let Some(id) = &s3.access_key_id {
+        builder = builder.with_access_key_id(id);
+    }
+    if let Some(secret) = &s3.secret_access_key {
+        builder = builder.with_secret_access_key(secret.expose());
+    }
+    if let Some(token) = &s3.session_token {
+        builder = builder.with_token(token.expose());
+    }
+    let prefix = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
+    let store: Arc<DynObjectStore> = Arc::new(builder.build().map_err(|error| error.to_string())?);
+    Ok(Blobs { store, prefix })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_cannot_be_used_say_why() {
+        let check = |url: &str, part: &str| {
+            let message = Blobs::open(url).unwrap_err().to_string();
+            assert!(message.contains(part), "{url}: {message}");
+        };
+        check("", "relative URL");
+        check("./blobs", "relative URL");
+        check("ftp://host/x", "neither file nor s3");
+        check("file://host/x", "not an absolute folder");
+        check("s3://key:secret@bucket/x", "go into the settings");
+        check("s3:///x", "bucket is missing");
+    }
+
+    #[test]
+    fn settings_do_not_print_secrets() {
+        let s3 = S3 {
+            secret_access_key: Some(Secret::new("hush")),
+            ..S3::default()
+        };
+        assert!(!format!("{s3:?}").contains("hush"));
+    }
+}

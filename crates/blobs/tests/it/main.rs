@@ -1,0 +1,94 @@
+//! The same behaviour in a directory and in an S3-compatible store.
+
+#[cfg(test)]
+mod bucket;
+#[cfg(test)]
+mod suite;
+
+use blobs::{Blobs, Digest, content};
+
+#[tokio::test]
+async fn directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("file://{}/new/folder", folder.path().display());
+    suite::run(&Blobs::open(&url).unwrap()).await;
+    assert!(Blobs::open(&url).unwrap().exists("kept").await.unwrap());
+}
+
+#[tokio::test]
+async fn bucket_with_and_without_prefix() {
+    let server = bucket::Bucket::start().await;
+    suite::run(&server.open("s3://pages")).await;
+    suite::run(&server.open("s3://pages/a/b")).await;
+    let keys = server.keys();
+    assert!(
+        keys.contains(&"/pages/kept".to_owned()) && keys.contains(&"/pages/a/b/kept".to_owned()),
+        "{keys:?}"
+    );
+}
+
+#[tokio::test]
+async fn equal_bodies_are_stored_once_and_compressed() {
+    let server = bucket::Bucket::start().await;
+    let blobs = server.open("s3://pages");
+    let body = bytes::Bytes::from("<p>the same</p>".repeat(1000));
+    let first = content::put(&blobs, body.clone()).await.unwrap();
+    let second = content::put(&blobs, body.clone()).await.unwrap();
+    assert_eq!((first, server.writes()), (second, 1));
+    assert!(server.size(&server.keys()[0]) < body.len() / 20);
+}
+
+#[tokio::test]
+async fn a_damaged_body_is_not_there_and_heals() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(&format!("file://{}", folder.path().display())).unwrap();
+    let digest = content::put(&blobs, "original".into()).await.unwrap();
+    let hex = digest.to_string();
+    let file = folder
+        .path()
+        .join("content")
+        .join(&hex[..2])
+        .join(format!("{}.zst", &hex[2..]));
+    for damage in [
+        Vec::new(),
+        b"garbage".to_vec(),
+        zstd::bulk::compress(b"another", 3).unwrap(),
+    ] {
+        std::fs::write(&file, damage).unwrap();
+        assert_eq!(content::get(&blobs, &digest, 100).await.unwrap(), None);
+        content::put(&blobs, "original".into()).await.unwrap();
+        assert_eq!(
+            content::get(&blobs, &digest, 100).await.unwrap().as_deref(),
+            Some(&b"original"[..])
+        );
+    }
+}
+
+#[tokio::test]
+async fn parallel_writers_of_one_key_leave_one_whole_body() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(&format!("file://{}", folder.path().display())).unwrap();
+    let bodies: Vec<_> = (0..16u8).map(|n| bytes::Bytes::from(vec![n; 100_000])).collect();
+    let writers: Vec<_> = bodies
+        .iter()
+        .map(|body| {
+            tokio::spawn({
+                let (blobs, body) = (blobs.clone(), body.clone());
+                async move { blobs.put("one", body).await }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap().unwrap();
+    }
+    assert!(bodies.contains(&blobs.get("one").await.unwrap().unwrap()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn unreachable_bucket_is_an_error_not_a_miss() {
+    let server = bucket::Bucket::start().await;
+    let blobs = server.open("s3://forbidden");
+    assert!(blobs.get("x").await.is_err());
+    assert!(content::get(&blobs, &Digest::of(b"x"), 10).await.is_err());
+}

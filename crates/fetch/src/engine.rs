@@ -1,0 +1,77 @@
+//! What a way to get a page must be able to do.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base::Secret;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::{FetchError, Fetched};
+
+/// One page that is wanted. Has no `Debug`: headers and the URL may hold secrets.
+#[derive(Clone)]
+pub struct FetchRequest {
+    /// The page, `http` or `https`, without user name and password.
+    pub url: Url,
+    /// The caller's headers; they win over the engine's own.
+    pub headers: BTreeMap<String, String>,
+    /// User name and password cut from the URL, sent as `Authorization: Basic`.
+    pub basic_auth: Option<(String, Secret)>,
+    /// Whether to look like a phone.
+    pub mobile: bool,
+    /// Where the visitor seems to be.
+    pub location: Option<wire::Location>,
+    /// How the page is reached.
+    pub proxy: wire::ProxyMode,
+    /// Whether any certificate will do.
+    pub skip_tls_verification: bool,
+    /// When the answer must be complete, everything included.
+    pub deadline: Instant,
+    /// How long scripts may work before the page is taken.
+    pub wait_for: Duration,
+}
+
+/// Something a request needs beyond the bytes at a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// Looking like a phone.
+    Mobile,
+    /// Looking like a visitor from a place.
+    Location,
+    /// Taking any certificate.
+    SkipTlsVerification,
+    /// Letting scripts work for a while. Soft: a page without it is better than none.
+    WaitFor,
+}
+
+impl Feature {
+    /// Whether an engine without this feature cannot serve the request at all.
+    #[must_use]
+    pub fn is_hard(self) -> bool {
+        match self {
+            Self::Mobile | Self::Location | Self::SkipTlsVerification => true,
+            Self::WaitFor => false,
+        }
+    }
+}
+
+/// A way to get a page.
+#[async_trait]
+pub trait Engine: Send + Sync {
+    /// A short name for logs and metrics.
+    fn name(&self) -> &'static str;
+
+    /// Whether this engine can do it.
+    fn offers(&self, feature: Feature) -> bool;
+
+    /// Place in the order of trial; lower comes first. Cheap engines have low ranks.
+    fn rank(&self) -> u32;
+
+    /// Gets the page. A page that answers with an error status is a page all the same.
+    ///
+    /// # Errors
+    /// When nothing that could be called a page arrived before the deadline.
+    async fn fetch(&self, request: &FetchRequest) -> Result<Fetched, FetchError>;
+}

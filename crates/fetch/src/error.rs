@@ -1,0 +1,85 @@
+//! Why no page arrived.
+
+/// Why an engine got nothing that could be called a page. The texts are fit for the caller: they name no address that
+/// the caller did not give.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The address guard does not let anyone go there.
+    #[error("{host} may not be reached from this service: {reason}")]
+    Blocked {
+        /// Host name or address literal of the URL.
+        host: String,
+        /// Which rule.
+        reason: &'static str,
+    },
+    /// The host name has no address.
+    #[error("the host name {host} could not be resolved")]
+    Dns {
+        /// The host name.
+        host: String,
+    },
+    /// No secure connection could be made.
+    #[error("no secure connection could be made to the site: {reason}")]
+    Tls {
+        /// What the handshake said.
+        reason: String,
+    },
+    /// The site could not be reached, or did not speak HTTP.
+    #[error("the site could not be reached or did not answer properly: {reason}")]
+    Site {
+        /// What went wrong.
+        reason: String,
+    },
+    /// The deadline passed.
+    #[error("the page did not arrive in time")]
+    Timeout,
+    /// The answer is larger than this service takes.
+    #[error("the answer of the site is too large: {what} over {limit}")]
+    TooLarge {
+        /// Which part of the answer.
+        what: &'static str,
+        /// The limit, in the unit of the part.
+        limit: u64,
+    },
+    /// The page redirects without end.
+    #[error("the page redirects too many times")]
+    TooManyRedirects,
+    /// The proxy could not be reached or refused.
+    #[error("the proxy failed: {reason}")]
+    Proxy {
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+impl FetchError {
+    /// Whether another way to the same page may end better: other proxy, other engine.
+    #[must_use]
+    pub fn is_worth_another_way(&self) -> bool {
+        match self {
+            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => true,
+            Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
+        }
+    }
+}
+
+impl From<net::Error> for FetchError {
+    fn from(error: net::Error) -> Self {
+        match error {
+            net::Error::Blocked { host, reason } => Self::Blocked { host, reason },
+            net::Error::Dns { host, .. } => Self::Dns { host },
+            net::Error::Tls { reason, .. } => Self::Tls { reason },
+            net::Error::Timeout => Self::Timeout,
+            net::Error::TooLarge { what, limit } => Self::TooLarge { what, limit },
+            net::Error::TooManyRedirects { .. } => Self::TooManyRedirects,
+            net::Error::Proxy { reason } => Self::Proxy { reason },
+            net::Error::Connect { reason, .. } => Self::Site {
+                reason: format!("no connection: {reason}"),
+            },
+            net::Error::BadRedirect { reason, .. } => Self::Site {
+                reason: format!("it redirects to no url: {reason}"),
+            },
+            net::Error::Protocol { reason, .. } => Self::Site { reason },
+        }
+    }
+}

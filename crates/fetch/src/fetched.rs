@@ -1,0 +1,134 @@
+//! What came back for a request.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use http::StatusCode;
+use url::Url;
+
+use crate::charset::{self, Hints};
+use crate::{Kind, detect};
+
+/// A page or file as it arrived, after redirects and content decoding.
+#[derive(Clone)]
+pub struct Fetched {
+    /// Where it was found after redirects.
+    pub url: Url,
+    /// HTTP status of the page itself.
+    pub status: u16,
+    /// The `Content-Type` header as it was sent.
+    pub content_type: Option<String>,
+    /// What the body is.
+    pub kind: Kind,
+    /// The decoded body.
+    pub body: Bytes,
+    /// Label of the character encoding from the `Content-Type` header.
+    pub charset: Option<String>,
+    /// Which kind of proxy got it; `Basic` also without any.
+    pub proxy: wire::ProxyUsed,
+    /// What the caller should know about how it was got.
+    pub warnings: Vec<String>,
+}
+
+impl Fetched {
+    /// A body got without an enhanced proxy; kind and charset follow from the arguments.
+    #[must_use]
+    pub fn new(url: Url, status: u16, content_type: Option<String>, body: Bytes) -> Self {
+        let kind = detect(content_type.as_deref(), &body);
+        let charset = content_type.as_deref().and_then(charset::parameter).map(str::to_owned);
+        Self {
+            url,
+            status,
+            content_type,
+            kind,
+            body,
+            charset,
+            proxy: wire::ProxyUsed::Basic,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The body as text, by byte order mark, header, declaration in the page, and detection, in this order.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let tld = self
+            .url
+            .domain()
+            .and_then(|domain| domain.trim_end_matches('.').rsplit('.').next());
+        let markup = matches!(self.kind, Kind::Html | Kind::Xml);
+        charset::decode(
+            &self.body,
+            Hints {
+                header: self.charset.as_deref(),
+                markup,
+                tld,
+            },
+        )
+    }
+
+    /// Whether the page counts as loaded: 2xx or 304 (api-v2.md, "Scrape response").
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        matches!(self.status, 200..=299 | 304)
+    }
+
+    /// The registered reason phrase of the status; none for numbers that nobody registered.
+    #[must_use]
+    pub fn reason(&self) -> Option<&'static str> {
+        StatusCode::from_u16(self.status).ok()?.canonical_reason()
+    }
+}
+
+/// Neither the body nor the URL: either may be private.
+impl fmt::Debug for Fetched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            status,
+            kind,
+            charset,
+            proxy,
+            body,
+            ..
+        } = self;
+        write!(
+            f,
+            "Fetched {{ {status} {kind:?} charset {charset:?} proxy {proxy:?} {} bytes }}",
+            body.len()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fetched(status: u16, content_type: &str, body: &[u8]) -> Fetched {
+        let url = Url::parse("https://пример.рф/secret").unwrap();
+        Fetched::new(url, status, Some(content_type.to_owned()), Bytes::copy_from_slice(body))
+    }
+
+    #[test]
+    fn kind_and_charset_follow_from_header_and_body() {
+        let page = fetched(200, "text/html; charset=koi8-r", b"\xc4\xc1");
+        assert_eq!(
+            (page.kind, page.charset.as_deref(), &*page.text()),
+            (Kind::Html, Some("koi8-r"), "да")
+        );
+        let plain = fetched(200, "text/plain", "<meta charset=koi8-r>да".as_bytes());
+        assert_eq!(plain.text(), "<meta charset=koi8-r>да");
+    }
+
+    #[test]
+    fn status() {
+        assert!(fetched(304, "", b"").is_loaded() && !fetched(404, "", b"").is_loaded());
+        assert_eq!(fetched(404, "", b"").reason(), Some("Not Found"));
+        assert_eq!(fetched(799, "", b"").reason(), None);
+    }
+
+    #[test]
+    fn debug_shows_neither_url_nor_body() {
+        let text = format!("{:?}", fetched(200, "text/html", b"hidden"));
+        assert!(!text.contains("secret") && !text.contains("hidden"), "{text}");
+    }
+}

@@ -1,0 +1,168 @@
+//! The headers of a request: what a browser would send, then what the caller asked for.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, UPGRADE_INSECURE_REQUESTS, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::{FetchRequest, language};
+
+// Many sites answer an unknown program with an empty page or a refusal; these are the frozen, reduced strings that
+// every Chrome of the platform sends.
+const DESKTOP: &str =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36";
+const MOBILE: &str =
+    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36";
+
+/// Pages first, then anything: the URL may be a file.
+const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
+
+/// Headers that say nothing about who calls, so they may follow a redirect to another origin.
+const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
+
+/// The headers to send, and a warning for each of the caller's headers that is not one.
+///
+/// Everything that the caller sets, except [`HARMLESS`], is marked sensitive.
+pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
+    let (agent, phone) = if request.mobile {
+        (MOBILE, "?1")
+    } else {
+        (DESKTOP, "?0")
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+    headers.insert(ACCEPT, HeaderValue::from_static(PAGE));
+    if let Ok(languages) = HeaderValue::try_from(languages(request)) {
+        headers.insert(ACCEPT_LANGUAGE, languages);
+    }
+    headers.insert(UPGRADE_INSECURE_REQUESTS, HeaderValue::from_static("1"));
+    for (name, value) in [
+        ("sec-ch-ua-mobile", phone),
+        ("sec-fetch-dest", "document"),
+        ("sec-fetch-mode", "navigate"),
+        ("sec-fetch-site", "none"),
+        ("sec-fetch-user", "?1"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Some(value) = authorization(request) {
+        headers.insert(AUTHORIZATION, value);
+    }
+    let warnings = request
+        .headers
+        .iter()
+        .filter_map(|(name, value)| set(&mut headers, name, value))
+        .collect();
+    (headers, warnings)
+}
+
+fn languages(request: &FetchRequest) -> String {
+    match &request.location {
+        Some(location) => language::accept(Some(&location.country), &location.languages),
+        None => language::accept(None, &[]),
+    }
+}
+
+/// RFC 7617.
+fn authorization(request: &FetchRequest) -> Option<HeaderValue> {
+    let (user, password) = request.basic_auth.as_ref()?;
+    let credentials = STANDARD.encode(format!("{user}:{}", password.expose()));
+    let mut value = HeaderValue::try_from(format!("Basic {credentials}")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Gives a warning when it cannot be sent. The contract refuses such headers earlier; a library user may still try.
+fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Option<String> {
+    let (Ok(name), Ok(mut value)) = (
+        HeaderName::try_from(name),
+        HeaderValue::from_bytes(value.trim().as_bytes()),
+    ) else {
+        return Some(format!(
+            "header {name:?} was not sent: its name or value is not allowed"
+        ));
+    };
+    value.set_sensitive(!HARMLESS.contains(&name));
+    headers.insert(name, value);
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use base::Secret;
+    use tokio::time::Instant;
+    use url::Url;
+
+    use super::*;
+
+    fn request(headers: &[(&str, &str)]) -> FetchRequest {
+        FetchRequest {
+            url: Url::parse("http://example.com/").unwrap(),
+            headers: headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect::<BTreeMap<_, _>>(),
+            basic_auth: None,
+            mobile: false,
+            location: None,
+            proxy: wire::ProxyMode::Auto,
+            skip_tls_verification: true,
+            deadline: Instant::now() + Duration::from_secs(1),
+            wait_for: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_phone_says_so() {
+        let desktop = build(&request(&[])).0;
+        let mobile = build(&FetchRequest {
+            mobile: true,
+            ..request(&[])
+        })
+        .0;
+        assert!(!desktop[USER_AGENT].to_str().unwrap().contains("Mobile"));
+        assert!(mobile[USER_AGENT].to_str().unwrap().contains("Android") && mobile["sec-ch-ua-mobile"] == "?1");
+        assert_eq!(desktop[ACCEPT_LANGUAGE], "en-US,en;q=0.9");
+    }
+
+    #[test]
+    fn location_speaks() {
+        let location = wire::Location {
+            country: "FR".to_owned(),
+            languages: Vec::new(),
+        };
+        let (headers, _) = build(&FetchRequest {
+            location: Some(location),
+            ..request(&[])
+        });
+        assert_eq!(headers[ACCEPT_LANGUAGE], "fr-FR,fr;q=0.9,en-US;q=0.8,en;q=0.7");
+    }
+
+    #[test]
+    fn the_caller_wins() {
+        let mut request = request(&[
+            ("user-agent", "mine"),
+            ("ACCEPT-LANGUAGE", "xx"),
+            ("Cookie", "a=b"),
+            ("X-Ü", "1"),
+            ("x", "a\nb"),
+        ]);
+        request.basic_auth = Some(("user".to_owned(), Secret::new("pass:word")));
+        let (headers, warnings) = build(&request);
+        assert_eq!(
+            (&headers[USER_AGENT], &headers[ACCEPT_LANGUAGE]),
+            (&HeaderValue::from_static("mine"), &HeaderValue::from_static("xx"))
+        );
+        assert_eq!(headers[AUTHORIZATION], "Basic dXNlcjpwYXNzOndvcmQ=");
+        assert!(headers["cookie"].is_sensitive() && headers[AUTHORIZATION].is_sensitive());
+        assert!(!headers[USER_AGENT].is_sensitive());
+        assert_eq!(warnings.len(), 2);
+        request
+            .headers
+            .insert("authorization".to_owned(), "Bearer x".to_owned());
+        assert_eq!(build(&request).0[AUTHORIZATION], "Bearer x");
+    }
+}

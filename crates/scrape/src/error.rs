@@ -1,0 +1,32 @@
+//! Why a page could not be turned into a document.
+
+use fetch::FetchError;
+
+/// Why a scrape failed. The texts are fit for the caller.
+#[derive(Debug, thiserror::Error)]
+pub enum ScrapeError {
+    /// No page arrived.
+    #[error(transparent)]
+    Fetch(FetchError),
+    /// The URL leads to a file of a kind that is not read.
+    #[error("files of type {content_type} cannot be turned into text; the format rawBase64 returns them as they are")]
+    UnsupportedFile {
+        /// The type that the site gave, or what the bytes look like.
+        content_type: String,
+    },
+    /// The deadline passed, while fetching or while deriving.
+    #[error("the scrape did not finish in time; a longer timeout may help")]
+    Timeout,
+    /// Our own code broke on this page. The service itself goes on.
+    #[error("the page could not be processed")]
+    Panicked,
+}
+
+impl From<FetchError> for ScrapeError {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::Timeout => Self::Timeout,
+            other => Self::Fetch(other),
+        }
+    }
+}
