@@ -1,1 +1,50 @@
-//! To be filled.
+//! What the service does, free of HTTP: one module per resource, one function per operation.
+//!
+//! ```
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use app::{App, Parts, auth, usage};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().display();
+//! let app = App::new(Parts {
+//!     store: store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?,
+//!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
+//!     tools: scrape::Tools { engines: vec![], cpu: Arc::new(tokio::sync::Semaphore::new(2)) },
+//!     clock: Arc::new(base::SystemClock),
+//!     settings: app::Settings::default(),
+//!     active: app::Active::default(),
+//!     tracker: tokio_util::task::TaskTracker::new(),
+//! });
+//! app.bootstrap().await?;
+//!
+//! let caller = auth::authenticate(&app, None).await?;
+//! assert_eq!(caller.team.name, "default");
+//! assert_eq!(usage::queue_status(&app, &caller).await?.active_jobs_in_queue, 0);
+//! app.drain().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod active;
+pub mod auth;
+mod cache;
+mod credentials;
+mod error;
+pub mod keys;
+mod maintain;
+mod metrics;
+mod reservation;
+pub mod scrape;
+mod service;
+mod settings;
+pub mod teams;
+pub mod usage;
+
+pub use active::{Active, Slot};
+pub use cache::Swept;
+pub use error::AppError;
+pub use maintain::{Round, maintain, maintain_once};
+pub use service::{App, DEFAULT_TEAM, Parts};
+pub use settings::{AuthMode, CacheSettings, Settings};

@@ -1,0 +1,84 @@
+//! How many scrapes each team has in flight in this process.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Counters by team id. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Active(Arc<Mutex<HashMap<String, u32>>>);
+
+/// One scrape in flight; dropping it takes it off the count.
+#[derive(Debug)]
+pub struct Slot {
+    active: Active,
+    team: String,
+}
+
+impl Active {
+    /// Takes a slot, or `None` when the team already has `limit` in flight.
+    #[must_use]
+    pub fn enter(&self, team: &str, limit: u32) -> Option<Slot> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(team.to_owned()).or_insert(0);
+        if *count >= limit {
+            return None;
+        }
+        *count += 1;
+        Some(Slot {
+            active: self.clone(),
+            team: team.to_owned(),
+        })
+    }
+
+    /// Scrapes of a team in flight now.
+    #[must_use]
+    pub fn count(&self, team: &str) -> u32 {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(team)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Scrapes of all teams in flight now.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut counts = self.active.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A team that rests leaves the map, or every team ever seen would stay in it.
+        if let Entry::Occupied(mut entry) = counts.entry(std::mem::take(&mut self.team)) {
+            *entry.get_mut() = entry.get().saturating_sub(1);
+            if *entry.get() == 0 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_counted_and_given_back() {
+        let active = Active::default();
+        let first = active.enter("a", 2).unwrap();
+        let second = active.enter("a", 2).unwrap();
+        assert!(active.enter("a", 2).is_none());
+        assert!(active.enter("b", 0).is_none());
+        let other = active.enter("b", 1).unwrap();
+        assert_eq!((active.count("a"), active.count("b"), active.total()), (2, 1, 3));
+        drop(first);
+        assert_eq!(active.count("a"), 1);
+        drop((second, other));
+        assert_eq!(active.total(), 0);
+        assert!(active.0.lock().unwrap().is_empty());
+    }
+}

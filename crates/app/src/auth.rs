@@ -1,0 +1,113 @@
+//! Who is calling: an API key, or in open mode nobody in particular.
+
+use base::Secret;
+use chrono::TimeDelta;
+use sha2::{Digest, Sha256};
+use store::keys::{self, ApiKey};
+use store::teams::{self, Team};
+
+use crate::settings::AuthMode;
+use crate::{App, AppError, DEFAULT_TEAM};
+
+/// Whom an operation runs for.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The team that is limited and charged.
+    pub team: Team,
+    /// Id of the key that was shown; `None` for a call without one, which the server limits per address.
+    pub key: Option<String>,
+}
+
+/// Finds the caller of a bearer token, given without the word `Bearer`.
+///
+/// In open mode a missing, empty, `undefined` or unknown token runs as the default team (client-contract.md rule 28).
+///
+/// # Errors
+/// [`AppError::Unauthorized`] for a revoked key in both modes, and for anything but a known key in [`AuthMode::Keys`].
+pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppError> {
+    let token = token
+        .map(str::trim)
+        .filter(|token| !matches!(*token, "" | "undefined" | "null"));
+    let found = match token {
+        Some(token) => keys::find_by_hash(&mut app.conn().await?, &hash(token)).await?,
+        None => None,
+    };
+    if let Some((key, _)) = found.as_ref().filter(|(key, _)| key.revoked_at.is_none()) {
+        note_use(app, key);
+    }
+    match (found, app.settings.auth) {
+        (Some((key, _)), _) if key.revoked_at.is_some() => Err(AppError::Unauthorized("this API key was revoked")),
+        (Some((key, team)), _) => Ok(Caller {
+            team,
+            key: Some(key.id),
+        }),
+        (None, AuthMode::Open) => anybody(app).await,
+        (None, AuthMode::Keys) if token.is_some() => Err(AppError::Unauthorized("this API key is not known")),
+        (None, AuthMode::Keys) => Err(AppError::Unauthorized(
+            "an API key is needed: Authorization: Bearer <key>",
+        )),
+    }
+}
+
+/// How exact the time of last use is; the row is not written more often than that.
+const USE_NOTED_EVERY: TimeDelta = TimeDelta::minutes(1);
+
+/// In the background: the caller need not wait for it, and it may fail.
+fn note_use(app: &App, key: &ApiKey) {
+    let now = app.now();
+    if key.last_used_at.is_some_and(|last| now - last < USE_NOTED_EVERY) {
+        return;
+    }
+    let (app, id) = (app.clone(), key.id.clone());
+    app.tracker.clone().spawn(async move {
+        let noted = async { keys::touch(&mut app.store.conn().await?, &id, now).await };
+        if let Err(error) = noted.await {
+            tracing::debug!(%error, "time of last use of an API key not noted");
+        }
+    });
+}
+
+async fn anybody(app: &App) -> Result<Caller, AppError> {
+    let team = teams::find(&mut app.conn().await?, DEFAULT_TEAM).await?;
+    let team = team.ok_or_else(|| AppError::internal("the default team is missing: bootstrap has not run"))?;
+    Ok(Caller { team, key: None })
+}
+
+/// A new key: `fc-` and 64 hexadecimal digits, 256 bits from the operating system's generator.
+pub(crate) fn token() -> Secret {
+    Secret::new(format!("fc-{}", hex::encode(rand::random::<[u8; 32]>())))
+}
+
+/// What is stored of a key, SHA-256 in hex. A key is 256 random bits, so it needs neither salt nor a slow hash, and
+/// finding it by its hash tells an attacker nothing through time.
+pub(crate) fn hash(token: &str) -> String {
+    hex::encode(Sha256::digest(token.as_bytes()))
+}
+
+/// The end of a key, enough for its owner to tell it from others.
+pub(crate) fn hint(token: &str) -> String {
+    let start = token.char_indices().rev().nth(3).map_or(0, |(index, _)| index);
+    token[start..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens() {
+        let (one, two) = (token(), token());
+        assert_ne!(one.expose(), two.expose());
+        assert!(
+            one.expose().starts_with("fc-") && one.expose().len() == 67,
+            "{}",
+            one.expose().len()
+        );
+        assert_eq!(
+            hash("abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(hint("fc-123456"), "3456");
+        assert_eq!(hint("ab"), "ab");
+    }
+}

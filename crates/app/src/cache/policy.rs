@@ -1,0 +1,295 @@
+//! May this request read the cache, how old may the copy be, what happens on a miss, and is the page kept afterwards.
+
+use std::time::Duration;
+
+use base::Timestamp;
+use chrono::TimeDelta;
+use fetch::Kind;
+use wire::{FormatKind, ScrapeOptions};
+
+/// How one request uses the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Policy {
+    /// Copies fetched within these two moments may answer; `None`: the cache is not consulted.
+    pub(crate) window: Option<Window>,
+    /// What to do when no copy answers.
+    pub(crate) on_miss: OnMiss,
+    /// Whether a page fetched for this request is kept.
+    pub(crate) store: bool,
+}
+
+/// Both ends belong to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) not_before: Timestamp,
+    pub(crate) not_after: Timestamp,
+}
+
+/// What a miss means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnMiss {
+    /// Go and get the page.
+    Fetch,
+    /// `minAge` was set: answer `SCRAPE_NO_CACHED_DATA`.
+    NoCachedData,
+    /// `lockdown` was set: answer `SCRAPE_LOCKDOWN_CACHE_MISS`.
+    LockdownMiss,
+}
+
+/// What the policy depends on besides the options.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Situation {
+    /// The cache is switched on for this server.
+    pub(crate) enabled: bool,
+    /// How long copies are kept.
+    pub(crate) retention: Duration,
+    /// Zero data retention was asked for.
+    pub(crate) zero_data_retention: bool,
+    /// The URL carried a user name or password.
+    pub(crate) credentials: bool,
+}
+
+/// Decides by api-v2.md (maxAge, minAge, storeInCache, lockdown) and reference-behaviour.md a4.
+pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timestamp) -> Policy {
+    let on_miss = match (options.lockdown, options.min_age) {
+        (true, _) => OnMiss::LockdownMiss,
+        (false, Some(_)) => OnMiss::NoCachedData,
+        (false, None) => OnMiss::Fetch,
+    };
+    let personal = situation.credentials
+        || !options.headers.is_empty()
+        || !options.actions.is_empty()
+        || options.profile.is_some()
+        || options.wants(FormatKind::ChangeTracking);
+    // Lockdown keeps nothing but must read: it has no other source.
+    let readable = situation.enabled && !personal && (options.lockdown || !situation.zero_data_retention);
+    let store = situation.enabled
+        && !personal
+        && !situation.zero_data_retention
+        && options.store_in_cache
+        && on_miss == OnMiss::Fetch;
+    Policy {
+        window: window(options, situation.retention, now).filter(|_| readable),
+        on_miss,
+        store,
+    }
+}
+
+fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Option<Window> {
+    let max_age = match (options.max_age, options.min_age) {
+        (Some(0), _) => return None,
+        // "1 accepts any cached data" (api-v2.md, minAge): without a maxAge of its own the default of 2 days is no bound.
+        (None, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
+        _ => options.max_age_ms(),
+    };
+    Some(Window {
+        not_before: ago(now, max_age),
+        not_after: ago(now, options.min_age.unwrap_or(0)),
+    })
+}
+
+/// `now` minus so many milliseconds, stopping at the earliest moment there is.
+fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
+    let delta = i64::try_from(milliseconds).ok().and_then(TimeDelta::try_milliseconds);
+    delta
+        .and_then(|delta| now.checked_sub_signed(delta))
+        .unwrap_or(Timestamp::UNIX_EPOCH)
+        .max(Timestamp::UNIX_EPOCH)
+}
+
+/// Whether an answer says something lasting about the page. A busy, broken or locked server (5xx, 401, 403, 429 …) does
+/// not, and must not be repeated for days from the cache.
+pub(crate) fn storable(status: u16, kind: Kind, body_bytes: usize) -> bool {
+    let lasting = match status {
+        200..=299 => true,
+        401 | 403 | 407 | 408 | 425 | 429 => false,
+        400..=499 => true,
+        _ => false,
+    };
+    lasting && body_bytes > 0 && !matches!(kind, Kind::Image | Kind::Other)
+}
+
+/// Newer error copies that it takes before the page counts as gone (reference-behaviour.md a4).
+const ERRORS_THAT_OUTVOTE: usize = 3;
+
+/// Which of the copies, newest first, answers: the newest good one, unless three or more newer ones are errors.
+pub(crate) fn pick(statuses: &[u16]) -> Option<usize> {
+    let good = statuses.iter().position(|status| (200..300).contains(status));
+    match good {
+        Some(index) if index < ERRORS_THAT_OUTVOTE => Some(index),
+        _ if statuses.len() >= ERRORS_THAT_OUTVOTE => Some(0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_MS: u64 = 86_400_000;
+
+    fn now() -> Timestamp {
+        Timestamp::UNIX_EPOCH + TimeDelta::days(20_000)
+    }
+
+    fn situation() -> Situation {
+        Situation {
+            enabled: true,
+            retention: Duration::from_secs(30 * 86_400),
+            zero_data_retention: false,
+            credentials: false,
+        }
+    }
+
+    fn ages(policy: &Policy) -> Option<(u64, u64)> {
+        let age = |moment: Timestamp| u64::try_from((now() - moment).num_milliseconds()).unwrap();
+        policy
+            .window
+            .map(|window| (age(window.not_after), age(window.not_before)))
+    }
+
+    fn check(options: &ScrapeOptions, expect: (Option<(u64, u64)>, OnMiss, bool)) {
+        let got = policy(options, situation(), now());
+        assert_eq!((ages(&got), got.on_miss, got.store), expect, "{options:?}");
+    }
+
+    #[test]
+    fn ages_and_misses() {
+        use OnMiss::{Fetch, LockdownMiss, NoCachedData};
+        let some = ScrapeOptions::default;
+        check(&some(), (Some((0, 2 * DAY_MS)), Fetch, true));
+        check(
+            &ScrapeOptions {
+                max_age: Some(5000),
+                ..some()
+            },
+            (Some((0, 5000)), Fetch, true),
+        );
+        check(
+            &ScrapeOptions {
+                max_age: Some(0),
+                ..some()
+            },
+            (None, Fetch, true),
+        );
+        check(
+            &ScrapeOptions {
+                store_in_cache: false,
+                ..some()
+            },
+            (Some((0, 2 * DAY_MS)), Fetch, false),
+        );
+        check(
+            &ScrapeOptions {
+                min_age: Some(1),
+                ..some()
+            },
+            (Some((1, 30 * DAY_MS)), NoCachedData, false),
+        );
+        let both = ScrapeOptions {
+            min_age: Some(1000),
+            max_age: Some(2000),
+            ..some()
+        };
+        check(&both, (Some((1000, 2000)), NoCachedData, false));
+        check(
+            &ScrapeOptions {
+                lockdown: true,
+                ..some()
+            },
+            (Some((0, 730 * DAY_MS)), LockdownMiss, false),
+        );
+        check(
+            &ScrapeOptions {
+                lockdown: true,
+                max_age: Some(0),
+                ..some()
+            },
+            (None, LockdownMiss, false),
+        );
+        let huge = ScrapeOptions {
+            max_age: Some(u64::MAX),
+            ..some()
+        };
+        check(&huge, (Some((0, 20_000 * DAY_MS)), Fetch, true));
+    }
+
+    #[test]
+    fn personal_requests_stay_outside() {
+        let headers = ScrapeOptions {
+            headers: [("cookie".into(), "a=1".into())].into(),
+            ..Default::default()
+        };
+        check(&headers, (None, OnMiss::Fetch, false));
+        let lockdown = ScrapeOptions {
+            lockdown: true,
+            ..headers
+        };
+        check(&lockdown, (None, OnMiss::LockdownMiss, false));
+        let plain = ScrapeOptions::default();
+        for situation in [
+            Situation {
+                credentials: true,
+                ..situation()
+            },
+            Situation {
+                zero_data_retention: true,
+                ..situation()
+            },
+            Situation {
+                enabled: false,
+                ..situation()
+            },
+        ] {
+            let got = policy(&plain, situation, now());
+            assert_eq!((got.window, got.store), (None, false), "{situation:?}");
+        }
+        let lockdown = ScrapeOptions {
+            lockdown: true,
+            ..Default::default()
+        };
+        let got = policy(
+            &lockdown,
+            Situation {
+                zero_data_retention: true,
+                ..situation()
+            },
+            now(),
+        );
+        assert!(got.window.is_some() && !got.store);
+    }
+
+    #[test]
+    fn lasting_answers() {
+        for (status, expect) in [
+            (200, true),
+            (206, true),
+            (404, true),
+            (410, true),
+            (500, false),
+            (503, false),
+        ] {
+            assert_eq!(storable(status, Kind::Html, 1), expect, "{status}");
+        }
+        for status in [401, 403, 407, 408, 425, 429, 304] {
+            assert!(!storable(status, Kind::Html, 1), "{status}");
+        }
+        assert!(!storable(200, Kind::Html, 0));
+        assert!(!storable(200, Kind::Image, 1));
+    }
+
+    #[test]
+    fn newest_good_copy_unless_outvoted() {
+        for (statuses, expect) in [
+            (vec![], None),
+            (vec![200, 404], Some(0)),
+            (vec![404, 200], Some(1)),
+            (vec![404, 404, 200], Some(2)),
+            (vec![404, 404, 404, 200], Some(0)),
+            (vec![404, 404, 404], Some(0)),
+            (vec![404, 404], None),
+        ] {
+            assert_eq!(pick(&statuses), expect, "{statuses:?}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Everything an operation can answer instead of a result, free of HTTP.
+
+use std::error::Error as StdError;
+
+use fetch::FetchError;
+use scrape::ScrapeError;
+use wire::{Code, Unsupported};
+
+/// Why an operation was refused or failed. The server turns each into a [`wire::Code`] in one exhaustive `match`.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The request breaks a rule of the contract; the fields are named inside.
+    #[error(transparent)]
+    Invalid(#[from] wire::Invalid),
+    /// The request asks for features that this server does not have; each names its field and code. Never empty.
+    #[error("the request asks for features that this server does not offer")]
+    Unsupported(Vec<Unsupported>),
+    /// No key, an unknown key or a revoked one.
+    #[error("{0}")]
+    Unauthorized(&'static str),
+    /// The team cannot pay for the worst case of the request. Nothing was executed or charged.
+    #[error("insufficient credits: this request needs {needed} and the team has {available}")]
+    InsufficientCredits {
+        /// Credits that the request could cost.
+        needed: i64,
+        /// Credits that the team can spend now.
+        available: i64,
+    },
+    /// The team may not use this option.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// No such thing, or it belongs to another team: the two look alike.
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    /// `minAge` was set and no copy matches.
+    #[error("no cached data matches minAge and maxAge; drop minAge to scrape the page")]
+    NoCachedData,
+    /// `lockdown` was set and no copy matches.
+    #[error("lockdown is on and the cache holds no copy of this page; nothing was fetched")]
+    LockdownMiss,
+    /// The page could not be turned into a document.
+    #[error(transparent)]
+    Scrape(#[from] ScrapeError),
+    /// The team has as many scrapes in flight as it may have.
+    #[error("concurrency limit reached: {limit} requests of this team are already running")]
+    ConcurrencyLimited {
+        /// Scrapes that the team may have in flight.
+        limit: u32,
+    },
+    /// The service is going down and takes no new work.
+    #[error("the service is shutting down, try again on another instance or in a moment")]
+    ShuttingDown,
+    /// The ledger did not answer, so nothing can be charged; nothing was executed.
+    #[error("credits cannot be deducted right now, nothing was executed")]
+    BillingUnavailable(#[source] Box<dyn StdError + Send + Sync>),
+    /// Something of ours broke. The text of the cause is for the log only.
+    #[error("unexpected error")]
+    Internal(#[source] Box<dyn StdError + Send + Sync>),
+}
+
+impl AppError {
+    /// The code that the client sees, and that the row of a failed scrape keeps. Exhaustive: a new error needs one here.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Invalid(_) => Code::BadRequest,
+            Self::Unsupported(features) => features.first().map_or(Code::BadRequest, |feature| feature.code),
+            Self::Unauthorized(_) => Code::Unauthorized,
+            Self::InsufficientCredits { .. } => Code::InsufficientCredits,
+            Self::Forbidden(_) => Code::Forbidden,
+            Self::NotFound(_) => Code::NotFound,
+            Self::NoCachedData => Code::ScrapeNoCachedData,
+            Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
+            Self::Scrape(error) => scrape_code(error),
+            Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
+            Self::ShuttingDown => Code::ShuttingDown,
+            Self::BillingUnavailable(_) => Code::BillingUnavailable,
+            Self::Internal(_) => Code::UnknownError,
+        }
+    }
+
+    /// Wraps a failure of the database, the blob store or a task.
+    pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::Internal(cause.into())
+    }
+}
+
+fn scrape_code(error: &ScrapeError) -> Code {
+    match error {
+        ScrapeError::Fetch(error) => match error {
+            FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
+            FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
+            FetchError::Tls { .. } => Code::ScrapeSslError,
+            FetchError::Site { .. } => Code::ScrapeSiteError,
+            FetchError::Timeout => Code::ScrapeTimeout,
+            FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
+            FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
+            FetchError::Proxy { .. } => Code::ScrapeProxyError,
+        },
+        ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
+        ScrapeError::Timeout => Code::ScrapeTimeout,
+        ScrapeError::Panicked => Code::UnknownError,
+    }
+}
+
+impl From<store::StoreError> for AppError {
+    fn from(error: store::StoreError) -> Self {
+        Self::internal(error)
+    }
+}
+
+impl From<blobs::BlobError> for AppError {
+    fn from(error: blobs::BlobError) -> Self {
+        Self::internal(error)
+    }
+}

@@ -1,0 +1,163 @@
+//! Credits set aside for one scrape: taken before it starts, settled or given back whatever becomes of the request.
+
+use base::Timestamp;
+use billing::LedgerError;
+use store::ledger::{self, Booking, Reservation};
+use store::scrapes::{self, Scrape};
+use store::{Conn, StoreError};
+use tokio::runtime::Handle;
+
+use crate::auth::Caller;
+use crate::{App, AppError, metrics};
+
+/// The funds of one scrape. Dropped unsettled, as when the client hangs up, it gives everything back in the background;
+/// when the process dies, [`maintain`](crate::maintain) does so after the reservation has expired.
+pub(crate) struct Funds {
+    app: App,
+    source: Option<Source>,
+}
+
+#[derive(Clone)]
+enum Source {
+    Reserved(Reservation),
+    /// A team without a limit: nothing is set aside, the charge is booked at the end.
+    Unlimited {
+        key: String,
+        team: String,
+        api_key: Option<String>,
+    },
+}
+
+impl Funds {
+    /// Sets `amount` credits aside under the id of the scrape.
+    ///
+    /// # Errors
+    /// [`AppError::InsufficientCredits`], [`AppError::BillingUnavailable`].
+    pub(crate) async fn reserve(
+        app: &App,
+        caller: &Caller,
+        scrape_id: &str,
+        amount: i64,
+        expires_at: Timestamp,
+    ) -> Result<Self, AppError> {
+        let key = format!("scrape:{scrape_id}");
+        let (team, api_key) = (caller.team.id.clone(), caller.key.clone());
+        let source = Source::Unlimited { key, team, api_key };
+        if caller.team.unlimited || amount == 0 {
+            return Ok(Self {
+                app: app.clone(),
+                source: Some(source),
+            });
+        }
+        // In a task of its own: when the request is dropped in the middle of the booking, the booking still ends, and
+        // the funds that nobody picks up give themselves back.
+        let owner = app.clone();
+        let booking = app.tracker.spawn(async move {
+            let mut conn = owner.store.conn().await?;
+            let reservation = ledger::reserve(&mut conn, &source.booking(owner.now()), amount, expires_at).await?;
+            Ok(Self {
+                app: owner,
+                source: Some(Source::Reserved(reservation)),
+            })
+        });
+        booking.await.map_err(AppError::internal)?.map_err(refused)
+    }
+
+    /// Charges `credits`, gives the rest back and writes the row of the scrape, all or nothing.
+    ///
+    /// # Errors
+    /// [`AppError::BillingUnavailable`]; nothing is charged then.
+    pub(crate) async fn settle(mut self, credits: i64, row: Option<Scrape>) -> Result<(), AppError> {
+        let Some(source) = self.source.take() else {
+            return Ok(());
+        };
+        let app = self.app.clone();
+        // In a task of its own for the same reason: once begun, it ends.
+        let booking = self.app.tracker.spawn(async move {
+            let done = book(&app, &source, credits, row.as_ref()).await;
+            if done.is_err() {
+                // Puts the guard back: what could not be settled is given back.
+                drop(Self {
+                    app,
+                    source: Some(source),
+                });
+            }
+            done
+        });
+        booking.await.map_err(AppError::internal)?.map_err(refused)?;
+        metrics::charged(credits);
+        Ok(())
+    }
+}
+
+impl Drop for Funds {
+    fn drop(&mut self) {
+        let Some(Source::Reserved(reservation)) = self.source.take() else {
+            return;
+        };
+        // Outside a runtime, as at the very end of a process, the reservation expires instead.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let app = self.app.clone();
+        let release = async move {
+            if let Err(error) = release(&app, &reservation).await {
+                tracing::warn!(%error, key = reservation.key, "reservation not given back yet, it will expire");
+            }
+        };
+        self.app.tracker.spawn_on(release, &runtime);
+    }
+}
+
+impl Source {
+    fn booking(&self, at: Timestamp) -> Booking<'_> {
+        match self {
+            Self::Reserved(held) => Booking {
+                key: &held.key,
+                team: &held.team,
+                api_key: held.api_key.as_deref(),
+                at,
+            },
+            Self::Unlimited { key, team, api_key } => Booking {
+                key,
+                team,
+                api_key: api_key.as_deref(),
+                at,
+            },
+        }
+    }
+}
+
+async fn book(app: &App, source: &Source, credits: i64, row: Option<&Scrape>) -> Result<(), StoreError> {
+    let at = app.now();
+    let mut conn = app.store.conn().await?;
+    conn.tx(async |conn: &mut Conn| {
+        match source {
+            Source::Reserved(held) => {
+                ledger::settle(conn, held, credits, at).await?;
+            }
+            Source::Unlimited { .. } if credits > 0 => {
+                ledger::charge(conn, &source.booking(at), credits).await?;
+            }
+            Source::Unlimited { .. } => {}
+        }
+        match row {
+            Some(row) => scrapes::insert(conn, row).await,
+            None => Ok(()),
+        }
+    })
+    .await
+}
+
+async fn release(app: &App, held: &Reservation) -> Result<(), StoreError> {
+    let mut conn = app.store.conn().await?;
+    ledger::void(&mut conn, held, app.now()).await?;
+    Ok(())
+}
+
+fn refused(error: StoreError) -> AppError {
+    match error {
+        StoreError::Ledger(LedgerError::Insufficient { needed, available }) => {
+            AppError::InsufficientCredits { needed, available }
+        }
+        other => AppError::BillingUnavailable(Box::new(other)),
+    }
+}

@@ -1,0 +1,113 @@
+//! What every operation shares: the database, the blobs, the scraping tools, the clock, the settings.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use base::{Clock, Timestamp};
+use blobs::Blobs;
+use scrape::Tools;
+use store::teams::{self, Team};
+use store::{Conn, Store};
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::{Active, AppError, Settings};
+
+/// Id of the team that runs calls without a key in open mode. It has no credit limit.
+pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
+
+/// The operations' shared state. Cheap to clone; all clones are one service.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+/// What an [`App`] is made of.
+pub struct Parts {
+    /// The database.
+    pub store: Store,
+    /// Where page bodies are kept.
+    pub blobs: Blobs,
+    /// How pages are fetched and turned into documents.
+    pub tools: Tools,
+    /// The time for everything that is written or compared. Deadlines of running requests use tokio's clock.
+    pub clock: Arc<dyn Clock>,
+    /// What the operator set.
+    pub settings: Settings,
+    /// Scrapes in flight.
+    pub active: Active,
+    /// Work that must outlive its request: bookings above all.
+    pub tracker: TaskTracker,
+}
+
+impl App {
+    /// Puts the parts together. Nothing is read or written yet.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
+    /// at once, and cheap when there is nothing to do.
+    ///
+    /// # Errors
+    /// [`AppError::Internal`] when the database cannot be changed.
+    pub async fn bootstrap(&self) -> Result<(), AppError> {
+        let applied = self.store.migrate().await?;
+        if !applied.is_empty() {
+            tracing::info!(migrations = applied.len(), "database brought up to date");
+        }
+        let team = Team {
+            unlimited: true,
+            concurrency: limit(self.settings.team_concurrency),
+            rate_per_minute: limit(self.settings.team_rate_per_minute),
+            // The machine is the operator's own: what teams must be allowed, its default team may do.
+            zero_data_retention: true,
+            enterprise: true,
+            ..Team::new(DEFAULT_TEAM, "default", self.now())
+        };
+        teams::create_if_absent(&mut self.conn().await?, &team).await?;
+        Ok(())
+    }
+
+    /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has
+    /// ended or was dropped; put your own time limit around it.
+    pub async fn drain(&self) {
+        self.tracker.close();
+        self.tracker.wait().await;
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
+        Ok(self.store.conn().await?)
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App")
+            .field("store", &self.store)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A limit as the database keeps it.
+pub(crate) fn limit(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// An id out of the database.
+pub(crate) fn uuid(text: &str) -> Result<Uuid, AppError> {
+    Uuid::parse_str(text).map_err(AppError::internal)
+}

@@ -1,0 +1,130 @@
+//! What a team has used and may use (client-contract.md section 19).
+
+use base::Timestamp;
+use chrono::{NaiveDate, NaiveTime};
+use store::usage::{self as rows, Period};
+use store::{ledger, scrapes};
+use wire::{Concurrency, CreditPeriod, CreditUsage, QueueStatus, TokenPeriod, TokenUsage};
+
+use crate::auth::Caller;
+use crate::{App, AppError, keys};
+
+/// Tokens that one credit is shown as. The specification names no rate, so this is a convention of ours.
+pub const TOKENS_PER_CREDIT: i64 = 15;
+
+/// What a team without a limit is shown as its credits: clients need a whole number.
+pub const UNLIMITED_CREDITS: i64 = 99_999_999;
+
+/// Credits left and granted. Credits do not renew by themselves, so there are no billing periods.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn credit_usage(app: &App, caller: &Caller) -> Result<CreditUsage, AppError> {
+    let (remaining_credits, plan_credits) = if caller.team.unlimited {
+        (UNLIMITED_CREDITS, UNLIMITED_CREDITS)
+    } else {
+        let balance = ledger::balance(&mut app.conn().await?, &caller.team.id).await?;
+        (balance.available, balance.granted)
+    };
+    Ok(CreditUsage {
+        remaining_credits,
+        plan_credits,
+        billing_period_start: None,
+        billing_period_end: None,
+    })
+}
+
+/// The same in tokens.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn token_usage(app: &App, caller: &Caller) -> Result<TokenUsage, AppError> {
+    let credits = credit_usage(app, caller).await?;
+    Ok(TokenUsage {
+        remaining_tokens: tokens(credits.remaining_credits),
+        plan_tokens: tokens(credits.plan_credits),
+        billing_period_start: None,
+        billing_period_end: None,
+    })
+}
+
+/// Credits by calendar month (UTC), oldest first, only months with use; within a month by API key when asked for.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Result<Vec<CreditPeriod>, AppError> {
+    let mut conn = app.conn().await?;
+    let periods = rows::periods(&mut conn, &caller.team.id, by_api_key).await?;
+    let names = if by_api_key {
+        keys::names(&mut conn, &caller.team.id).await?
+    } else {
+        Default::default()
+    };
+    let now = app.now();
+    let period = |Period {
+                      start,
+                      end,
+                      api_key,
+                      credits,
+                  }| CreditPeriod {
+        start_date: Some(midnight(start)),
+        end_date: Some(midnight(end)).filter(|end| *end <= now),
+        api_key: api_key.map(|id| names.get(&id).cloned().unwrap_or(id)),
+        credits_used: credits,
+    };
+    Ok(periods.into_iter().map(period).collect())
+}
+
+/// The same in tokens.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Result<Vec<TokenPeriod>, AppError> {
+    let credits = credit_history(app, caller, by_api_key).await?;
+    let period = |period: CreditPeriod| TokenPeriod {
+        start_date: period.start_date,
+        end_date: period.end_date,
+        api_key: period.api_key,
+        tokens_used: tokens(period.credits_used),
+    };
+    Ok(credits.into_iter().map(period).collect())
+}
+
+/// Scrapes that run. None wait: a scrape over the limit is refused.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, AppError> {
+    let active = app.active.count(&caller.team.id);
+    Ok(QueueStatus {
+        success: true,
+        jobs_in_queue: active.into(),
+        active_jobs_in_queue: active.into(),
+        waiting_jobs_in_queue: 0,
+        max_concurrency: max_concurrency(caller),
+        most_recent_success: scrapes::last_success(&mut app.conn().await?, &caller.team.id).await?,
+    })
+}
+
+/// Scrapes that run, and how many may.
+#[must_use]
+pub fn concurrency(app: &App, caller: &Caller) -> Concurrency {
+    let concurrency = app.active.count(&caller.team.id);
+    Concurrency {
+        success: true,
+        concurrency,
+        max_concurrency: max_concurrency(caller),
+    }
+}
+
+fn max_concurrency(caller: &Caller) -> u32 {
+    u32::try_from(caller.team.concurrency).unwrap_or(0)
+}
+
+fn tokens(credits: i64) -> i64 {
+    credits.saturating_mul(TOKENS_PER_CREDIT)
+}
+
+fn midnight(day: NaiveDate) -> Timestamp {
+    day.and_time(NaiveTime::MIN).and_utc()
+}

@@ -1,0 +1,102 @@
+//! What expires.
+
+use std::time::Duration;
+
+use app::{Settings, Swept, maintain, maintain_once};
+use billing::Balance;
+use chrono::TimeDelta;
+use store::ledger::{self, Booking};
+use tokio_util::sync::CancellationToken;
+use wire::CacheState;
+
+use crate::world::{DAY, World};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_leave_with_their_bodies() {
+    let world = World::start().await;
+    let (one, two) = (world.team(None).await, world.team(None).await);
+    world.site.html("/a", "<p>same</p>");
+    world.site.html("/b", "<p>other</p>");
+    world.scrape(&one, "/a").await.unwrap();
+    world.scrape(&one, "/b").await.unwrap();
+    world.clock.advance(20 * DAY);
+    world.scrape(&two, "/a").await.unwrap();
+    assert_eq!(world.bodies().len(), 2);
+    world.clock.advance(11 * DAY);
+    let round = maintain_once(&world.app).await.unwrap();
+    assert_eq!(
+        round.cache,
+        Swept { rows: 2, bodies: 1 },
+        "the body of /a is still used by team two"
+    );
+    assert_eq!(round.scrapes, 2);
+    assert_eq!(world.bodies().len(), 1);
+    world.clock.advance(20 * DAY);
+    assert_eq!(
+        maintain_once(&world.app).await.unwrap().cache,
+        Swept { rows: 1, bodies: 1 }
+    );
+    assert!(world.bodies().is_empty());
+    let again = world.scrape(&one, "/a").await.unwrap();
+    assert_eq!(again.metadata.cache_state, Some(CacheState::Miss));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reservations_of_a_dead_process_come_back() {
+    let world = World::start().await;
+    let team = world.team(Some(10)).await;
+    let now = base::Clock::now(&world.clock);
+    let mut conn = world.app.store.conn().await.unwrap();
+    let booking = Booking {
+        key: "scrape:dead",
+        team: &team.team.id,
+        api_key: None,
+        at: now,
+    };
+    ledger::reserve(&mut conn, &booking, 4, now + TimeDelta::seconds(120))
+        .await
+        .unwrap();
+    drop(conn);
+    assert_eq!(maintain_once(&world.app).await.unwrap().reservations, 0);
+    assert_eq!(world.balance(&team).await.available, 6);
+    world.clock.advance(Duration::from_secs(121));
+    assert_eq!(maintain_once(&world.app).await.unwrap().reservations, 1);
+    assert_eq!(
+        world.balance(&team).await,
+        Balance {
+            available: 10,
+            reserved: 0,
+            spent: 0,
+            granted: 10
+        }
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_two_processes_leads() {
+    let settings = || Settings {
+        maintain_every: Duration::from_millis(5),
+        ..Settings::default()
+    };
+    let world = World::with(settings()).await;
+    let team = world.team(None).await;
+    let other = world.another(settings()).await;
+    world.site.html("/", "<p>x</p>");
+    world.scrape(&team, "/").await.unwrap();
+    world.clock.advance(31 * DAY);
+    let stop = CancellationToken::new();
+    let loops = [&world.app, &other].map(|app| tokio::spawn(maintain(app.clone(), stop.clone())));
+    while !world.bodies().is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    stop.cancel();
+    for task in loops {
+        task.await.unwrap();
+    }
+    let mut conn = world.app.store.conn().await.unwrap();
+    let now = base::Clock::now(&world.clock);
+    let free = store::leases::acquire(&mut conn, "maintenance", "test", now, now + TimeDelta::seconds(1))
+        .await
+        .unwrap();
+    assert!(free, "the leader gave its lease back");
+}
