@@ -1,0 +1,179 @@
+//! `/admin/…`: the operator makes teams and keys. The guard has let nobody else in.
+
+use std::sync::Arc;
+
+use app::{keys, teams};
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+use wire::{Answer, CreateKey, CreateTeam, Invalid, KeyCreated, KeyView, Listing, TeamCreated, TeamView, UpdateTeam};
+
+use crate::Service;
+use crate::error::Failure;
+use crate::extract::{self, Id, query};
+
+/// Entries of a list when the caller names no number.
+const PAGE: u32 = 100;
+
+/// Make a team with its first key, which is shown this once.
+#[utoipa::path(
+    post,
+    path = "/admin/teams",
+    tag = "admin",
+    request_body = CreateTeam,
+    responses((status = 200, body = TeamCreated))
+)]
+pub(crate) async fn create_team(
+    State(service): State<Arc<Service>>,
+    extract::Json(body): extract::Json,
+) -> Result<Json<TeamCreated>, Failure> {
+    Ok(Json(teams::create(&service.app, wire::decode_create_team(body)?).await?))
+}
+
+/// Teams in the order of their ids.
+#[utoipa::path(
+    get,
+    path = "/admin/teams",
+    tag = "admin",
+    params(
+        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
+        ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
+    ),
+    responses((status = 200, body = Listing<TeamView>))
+)]
+pub(crate) async fn list_teams(
+    State(service): State<Arc<Service>>,
+    uri: Uri,
+) -> Result<Json<Listing<TeamView>>, Failure> {
+    let (after, limit) = page(&uri)?;
+    Ok(Json(teams::list(&service.app, after, limit).await?))
+}
+
+/// One team.
+#[utoipa::path(
+    get,
+    path = "/admin/teams/{team}",
+    tag = "admin",
+    params(("team" = String, Path, format = "uuid")),
+    responses((status = 200, body = Answer<TeamView>))
+)]
+pub(crate) async fn read_team(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+) -> Result<Json<Answer<TeamView>>, Failure> {
+    Ok(Json(Answer::new(teams::read(&service.app, team).await?)))
+}
+
+/// Change a team, or give it credits.
+#[utoipa::path(
+    patch,
+    path = "/admin/teams/{team}",
+    tag = "admin",
+    params(("team" = String, Path, format = "uuid")),
+    request_body = UpdateTeam,
+    responses((status = 200, body = Answer<TeamView>))
+)]
+pub(crate) async fn update_team(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+    extract::Json(body): extract::Json,
+) -> Result<Json<Answer<TeamView>>, Failure> {
+    let change = wire::decode_update_team(body)?;
+    Ok(Json(Answer::new(teams::update(&service.app, team, change).await?)))
+}
+
+/// Make another key for a team; it is shown this once.
+#[utoipa::path(
+    post,
+    path = "/admin/teams/{team}/keys",
+    tag = "admin",
+    params(("team" = String, Path, format = "uuid")),
+    request_body = CreateKey,
+    responses((status = 200, body = KeyCreated))
+)]
+pub(crate) async fn create_key(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+    extract::Json(body): extract::Json,
+) -> Result<Json<KeyCreated>, Failure> {
+    let CreateKey { name } = wire::decode_create_key(body)?;
+    Ok(Json(keys::create(&service.app, team, &name).await?))
+}
+
+/// The keys of a team, revoked ones included.
+#[utoipa::path(
+    get,
+    path = "/admin/teams/{team}/keys",
+    tag = "admin",
+    params(
+        ("team" = String, Path, format = "uuid"),
+        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
+        ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
+    ),
+    responses((status = 200, body = Listing<KeyView>))
+)]
+pub(crate) async fn list_keys(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+    uri: Uri,
+) -> Result<Json<Listing<KeyView>>, Failure> {
+    let (after, limit) = page(&uri)?;
+    Ok(Json(keys::list(&service.app, team, after, limit).await?))
+}
+
+/// What there is to say about a revoked key.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyRevoked {
+    /// Always true.
+    success: bool,
+}
+
+/// Stop a key from working.
+#[utoipa::path(
+    delete,
+    path = "/admin/keys/{key}",
+    tag = "admin",
+    params(("key" = String, Path, format = "uuid")),
+    responses((status = 200, body = KeyRevoked))
+)]
+pub(crate) async fn revoke_key(
+    State(service): State<Arc<Service>>,
+    Id(key): Id,
+) -> Result<Json<KeyRevoked>, Failure> {
+    keys::revoke(&service.app, key).await?;
+    Ok(Json(KeyRevoked { success: true }))
+}
+
+fn page(uri: &Uri) -> Result<(Option<Uuid>, u32), Invalid> {
+    let after = match query(uri, "after") {
+        Some(text) => Some(text.parse().map_err(|_| Invalid::at("after", "must be an id"))?),
+        None => None,
+    };
+    let limit = match query(uri, "limit") {
+        Some(text) => text.parse().ok().filter(|limit| (1..=1000).contains(limit)),
+        None => Some(PAGE),
+    };
+    Ok((after, limit.ok_or_else(|| Invalid::at("limit", "must be a whole number from 1 to 1000"))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages() {
+        let check = |text: &str, expect: Result<(bool, u32), &str>| {
+            let found = page(&format!("/admin/teams{text}").parse().unwrap());
+            let found = found.map(|(after, limit)| (after.is_some(), limit)).map_err(|invalid| invalid.message);
+            assert_eq!(found, expect.map_err(str::to_owned), "{text}");
+        };
+        check("", Ok((false, 100)));
+        check("?limit=5&after=00000000-0000-7000-8000-000000000000", Ok((true, 5)));
+        check("?limit=0", Err("`limit` must be a whole number from 1 to 1000"));
+        check("?limit=x", Err("`limit` must be a whole number from 1 to 1000"));
+        check("?after=x", Err("`after` must be an id"));
+    }
+}

@@ -1,0 +1,177 @@
+//! Who is calling. One guard before all routes, so that a path cannot be forgotten: everything under `/v2`, known or not,
+//! needs a caller, everything under `/admin` needs the operator, the rest is open.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use app::auth::{Caller, authenticate};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+use wire::Code;
+
+use crate::Service;
+use crate::error::Failure;
+use crate::limits::{Standing, Subject, network};
+use crate::metrics;
+use crate::request::Context;
+
+/// Who may call a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Anybody.
+    Open,
+    /// A team, by its key.
+    Team,
+    /// The operator, by the token `admin.token`.
+    Operator,
+}
+
+impl Access {
+    /// The rule that [`guard`] applies.
+    pub(crate) fn of(path: &str) -> Self {
+        let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if under("/v2") {
+            Self::Team
+        } else if under("/admin") {
+            Self::Operator
+        } else {
+            Self::Open
+        }
+    }
+}
+
+/// SHA-256 of the operator's token; `None` when there is no operator API.
+pub(crate) fn operator_digest(token: &base::Secret) -> Option<[u8; 32]> {
+    (!token.is_empty()).then(|| Sha256::digest(token.expose().as_bytes()).into())
+}
+
+/// Lets a request pass, with its [`Caller`] in the extensions, or answers in its place.
+pub(crate) async fn guard(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+    match Access::of(request.uri().path()) {
+        Access::Open => next.run(request).await,
+        Access::Operator => match operator(&service, request.headers()) {
+            Ok(()) => next.run(request).await,
+            Err(failure) => failure.into_response(),
+        },
+        Access::Team => team(&service, request, next).await,
+    }
+}
+
+async fn team(service: &Service, mut request: Request, next: Next) -> Response {
+    let Some(context) = request.extensions().get::<Context>().cloned() else {
+        return Failure::new(Code::UnknownError, "unexpected error").into_response();
+    };
+    let caller = match caller(service, request.headers()).await {
+        Ok(caller) => caller,
+        Err(failure) => return failure.into_response(),
+    };
+    context.set_team(&caller.team.id);
+    let standing = count(service, &caller, &context);
+    let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {
+        Some(_) => {
+            metrics::rate_limited();
+            Failure::new(Code::RateLimited, "too many requests, try again later").into_response()
+        }
+        None => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+    };
+    if let Some(standing) = standing {
+        standing.describe(response.headers_mut());
+    }
+    response
+}
+
+async fn caller(service: &Service, headers: &HeaderMap) -> Result<Caller, Failure> {
+    Ok(authenticate(&service.app, bearer(headers)?).await?)
+}
+
+fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standing> {
+    let now = Instant::now();
+    let per_minute = u32::try_from(caller.team.rate_per_minute).unwrap_or(0);
+    let team = service.limits.take(Subject::Team(caller.team.id.clone()), per_minute, now);
+    let address = match caller.key {
+        Some(_) => None,
+        None => {
+            let subject = Subject::Address(network(context.address()));
+            service.limits.take(subject, service.config.limits.keyless_per_minute, now)
+        }
+    };
+    match (team, address) {
+        (Some(team), Some(address)) => Some(team.tighter(address)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn operator(service: &Service, headers: &HeaderMap) -> Result<(), Failure> {
+    let Some(expected) = &service.operator else { return Err(not_found()) };
+    let given = Sha256::digest(bearer(headers)?.unwrap_or_default().as_bytes());
+    // Every byte is looked at, so the time tells nothing; the digests make both sides of one length.
+    let differences = given.iter().zip(expected).fold(0, |sum, (a, b)| sum | (a ^ b));
+    if differences == 0 { Ok(()) } else { Err(Failure::new(Code::Unauthorized, "the operator's token is needed")) }
+}
+
+/// The answer for a path that does not exist.
+pub(crate) fn not_found() -> Failure {
+    Failure::new(Code::NotFound, "there is nothing at this path")
+}
+
+/// The token of `Authorization: Bearer TOKEN` (RFC 6750 section 2.1). Another scheme counts as no token.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
+    let mut lines = headers.get_all(header::AUTHORIZATION).iter();
+    let first = lines.next();
+    if lines.next().is_some() {
+        return Err(Failure::new(Code::BadRequest, "the request has more than one Authorization header"));
+    }
+    let Some(text) = first.and_then(|value| value.to_str().ok()) else { return Ok(None) };
+    let (scheme, token) = text.trim().split_once(' ').unwrap_or((text, ""));
+    Ok(Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn access_by_path() {
+        for (path, expect) in [
+            ("/v2", Access::Team),
+            ("/v2/", Access::Team),
+            ("/v2/scrape", Access::Team),
+            ("/v2/no/such/path", Access::Team),
+            ("/v2/crawl/../../admin", Access::Team),
+            ("/admin", Access::Operator),
+            ("/admin/teams", Access::Operator),
+            ("/v2x", Access::Open),
+            ("/administrator", Access::Open),
+            ("/health", Access::Open),
+            ("", Access::Open),
+        ] {
+            assert_eq!(Access::of(path), expect, "{path}");
+        }
+    }
+
+    fn check(lines: &[&[u8]], expect: Result<Option<&str>, ()>) {
+        let headers: HeaderMap =
+            lines.iter().map(|line| (header::AUTHORIZATION, line[..].try_into().unwrap())).collect();
+        assert_eq!(bearer(&headers).map_err(drop), expect, "{lines:?}");
+    }
+
+    #[test]
+    fn tokens_by_header() {
+        check(&[], Ok(None));
+        check(&[b"Bearer fc-1"], Ok(Some("fc-1")));
+        check(&[b"bearer   fc-1 "], Ok(Some("fc-1")));
+        check(&[b"Bearer undefined"], Ok(Some("undefined")));
+        check(&[b"Bearer"], Ok(None));
+        check(&[b"Bearer "], Ok(None));
+        check(&[b"Basic e30="], Ok(None));
+        check(&[b"Bearer \xff"], Ok(None));
+        check(&[b"Bearer a", b"Bearer b"], Err(()));
+        check(&[b"", b""], Err(()));
+    }
+}

@@ -1,0 +1,269 @@
+//! The command line: everything that is not serving.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use app::{App, DEFAULT_TEAM, keys, teams};
+use clap::{Args, Parser, Subcommand};
+use quarry_server::config::{self, Loaded};
+use uuid::Uuid;
+use wire::{CreateTeam, FlagChanges, TeamFlags, TeamView, UpdateTeam};
+
+/// Rows read at once for a list.
+const PAGE: u32 = 500;
+
+/// Turns web pages into clean data. Without a command it serves.
+#[derive(Parser)]
+#[command(name = "quarry-server", version)]
+pub(crate) struct Cli {
+    /// Settings file; without it `quarry.toml` in the working folder, if there is one
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// API keys
+    #[command(subcommand)]
+    Keys(Keys),
+    /// Teams
+    #[command(subcommand)]
+    Teams(Teams),
+    /// Print the settings in force, secrets as ***
+    Config,
+    /// Print the interface as OpenAPI 3.1
+    Openapi,
+    /// Write the generated documents
+    #[command(hide = true)]
+    Codegen {
+        /// The folder
+        #[arg(long)]
+        out: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Keys {
+    /// Make a key and print it; it cannot be shown again
+    Create {
+        /// Whose key it is; without it the default team's
+        #[arg(long, value_name = "ID")]
+        team: Option<Uuid>,
+        /// What to call it
+        #[arg(long, default_value = "default")]
+        name: String,
+    },
+    /// List the keys of a team
+    List {
+        /// Whose keys; without it the default team's
+        #[arg(long, value_name = "ID")]
+        team: Option<Uuid>,
+    },
+    /// Stop a key from working
+    Revoke {
+        /// Id of the key, as `keys list` prints it
+        id: Uuid,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Teams {
+    /// Make a team with its first key, and print both
+    Create(NewTeam),
+    /// List all teams
+    List,
+    /// Change a team, or give it credits
+    Set(Box<TeamChange>),
+}
+
+#[derive(Args)]
+pub(crate) struct NewTeam {
+    /// What to call it
+    name: String,
+    /// Credits to begin with; without it there is no limit
+    #[arg(long)]
+    credits: Option<i64>,
+    /// Scrapes at the same time
+    #[arg(long)]
+    concurrency: Option<u32>,
+    /// Requests per minute, 0 for no limit
+    #[arg(long)]
+    rate_limit: Option<u32>,
+    /// May ask that nothing is kept
+    #[arg(long)]
+    zero_data_retention: bool,
+    /// May use the enterprise options
+    #[arg(long)]
+    enterprise: bool,
+    /// May use the catalog of provider tools
+    #[arg(long)]
+    catalog: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct TeamChange {
+    /// Id of the team, as `teams list` prints it
+    id: Uuid,
+    /// A new name
+    #[arg(long)]
+    name: Option<String>,
+    /// Whether its credits have no limit
+    #[arg(long)]
+    unlimited: Option<bool>,
+    /// Credits on top of what it has
+    #[arg(long)]
+    add_credits: Option<i64>,
+    /// Scrapes at the same time
+    #[arg(long)]
+    concurrency: Option<u32>,
+    /// Requests per minute, 0 for no limit
+    #[arg(long)]
+    rate_limit: Option<u32>,
+    /// Whether it may ask that nothing is kept
+    #[arg(long)]
+    zero_data_retention: Option<bool>,
+    /// Whether it may use the enterprise options
+    #[arg(long)]
+    enterprise: Option<bool>,
+    /// Whether it may use the catalog of provider tools
+    #[arg(long)]
+    catalog: Option<bool>,
+}
+
+/// Reads the settings from where the user has put them.
+pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Loaded> {
+    let usual = Path::new("quarry.toml");
+    let file = file.or_else(|| usual.exists().then_some(usual));
+    let mut environment = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with("QUARRY__")) else { continue };
+        let value = value.into_string().map_err(|_| anyhow!("{name}: the value is not UTF-8"))?;
+        environment.push((name.to_owned(), value));
+    }
+    Ok(config::load(file, environment)?)
+}
+
+/// Writes to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to standard output")
+}
+
+/// Writes the generated documents into a folder.
+pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (name, text) in quarry_server::docs::files() {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+async fn open(loaded: &Loaded) -> anyhow::Result<App> {
+    Ok(quarry_server::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
+}
+
+impl Keys {
+    /// Does it, in the database that the settings name.
+    pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
+        let app = &open(&loaded).await?;
+        match self {
+            Self::Create { team, name } => {
+                let name = wire::decode_create_key(serde_json::json!({ "name": name }))?.name;
+                let made = keys::create(app, team_or_default(team)?, &name).await?;
+                print(&format!("{}\n", made.api_key))
+            }
+            Self::List { team } => list_keys(app, team_or_default(team)?).await,
+            Self::Revoke { id } => Ok(keys::revoke(app, id).await?),
+        }
+    }
+}
+
+async fn list_keys(app: &App, team: Uuid) -> anyhow::Result<()> {
+    let mut after = None;
+    loop {
+        let page = keys::list(app, team, after, PAGE).await?;
+        for key in page.data {
+            let state = match key.revoked_at {
+                Some(at) => format!("revoked {}", wire::format_time(at)),
+                None => "works".to_owned(),
+            };
+            print(&format!("{}  …{}  {}  {state}\n", key.id, key.hint, key.name))?;
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+impl Teams {
+    /// Does it, in the database that the settings name.
+    pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
+        let app = &open(&loaded).await?;
+        match self {
+            Self::Create(new) => {
+                let flags = TeamFlags {
+                    zero_data_retention: new.zero_data_retention,
+                    enterprise: new.enterprise,
+                    catalog: new.catalog,
+                };
+                let NewTeam { name, credits, concurrency, rate_limit, .. } = new;
+                let request = CreateTeam { name, credits, concurrency, rate_limit, flags };
+                // The same bounds as over HTTP.
+                let request = wire::decode_create_team(serde_json::to_value(request)?)?;
+                let made = teams::create(app, request).await?;
+                print(&format!("team {}\nkey  {}\n", made.team_id, made.api_key))
+            }
+            Self::List => list_teams(app).await,
+            Self::Set(change) => {
+                let flags = FlagChanges {
+                    zero_data_retention: change.zero_data_retention,
+                    enterprise: change.enterprise,
+                    catalog: change.catalog,
+                };
+                let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, .. } = *change;
+                let request =
+                    UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags: Some(flags) };
+                let request = wire::decode_update_team(serde_json::to_value(request)?)?;
+                print(&line(&teams::update(app, id, request).await?))
+            }
+        }
+    }
+}
+
+async fn list_teams(app: &App) -> anyhow::Result<()> {
+    let mut after = None;
+    loop {
+        let page = teams::list(app, after, PAGE).await?;
+        for team in &page.data {
+            print(&line(team))?;
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn line(team: &TeamView) -> String {
+    let credits = team.available.map_or("unlimited".to_owned(), |credits| credits.to_string());
+    let flags = [
+        (team.flags.zero_data_retention, " zero-data-retention"),
+        (team.flags.enterprise, " enterprise"),
+        (team.flags.catalog, " catalog"),
+    ];
+    let flags: String = flags.into_iter().filter_map(|(on, word)| on.then_some(word)).collect();
+    format!(
+        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{flags}\n",
+        team.id, team.name, team.spent, team.concurrency, team.rate_limit,
+    )
+}
+
+fn team_or_default(team: Option<Uuid>) -> anyhow::Result<Uuid> {
+    team.map_or_else(|| DEFAULT_TEAM.parse().context("the id of the default team"), Ok)
+}

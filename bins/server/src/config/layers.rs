@@ -1,0 +1,147 @@
+//! The layers of the settings, merged. The defaults are the schema: a key exists, and has its type, because it is there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::{Config, ConfigError, DEFAULTS};
+
+/// Only variables that start with this are ours.
+const PREFIX: &str = "QUARRY__";
+
+/// Keys whose values are never printed.
+const SECRETS: [(&str, &str); 6] = [
+    ("store", "url"),
+    ("blobs", "secret_access_key"),
+    ("blobs", "session_token"),
+    ("fetch", "basic_proxies"),
+    ("fetch", "enhanced_proxies"),
+    ("admin", "token"),
+];
+
+pub(super) struct Layers {
+    merged: Table,
+    /// `section.key` to the name its writer gave it, for messages.
+    names: BTreeMap<String, String>,
+}
+
+impl Layers {
+    pub(super) fn defaults() -> Result<Self, ConfigError> {
+        let merged = DEFAULTS.parse().map_err(|error| refused("config.default.toml", error))?;
+        Ok(Self { merged, names: BTreeMap::new() })
+    }
+
+    pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(path).map_err(|error| refused(&shown, error))?;
+        let sections: Table = text.parse().map_err(|error: toml::de::Error| refused(&shown, error.message()))?;
+        for (section, keys) in sections {
+            let name = format!("{section} in {shown}");
+            let Some(known) = self.merged.get(&section).and_then(Value::as_table) else {
+                return Err(refused(name, "no such section"));
+            };
+            let Value::Table(keys) = keys else { return Err(refused(name, "expected a section")) };
+            let schema = known.clone();
+            for (key, value) in keys {
+                let name = format!("{section}.{key} in {shown}");
+                let Some(default) = schema.get(&key) else {
+                    return Err(refused(name, unknown(schema.keys(), &key, |near| format!("{section}.{near}"))));
+                };
+                if !default.same_type(&value) {
+                    return Err(refused(name, format!("expected {}", expected(default))));
+                }
+                self.put(&section, &key, value, name);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_variable(&mut self, name: &str, text: &str) -> Result<(), ConfigError> {
+        let Some(path) = name.strip_prefix(PREFIX) else { return Ok(()) };
+        let lower = path.to_lowercase();
+        let (section, key) = lower.split_once("__").unwrap_or((&lower, ""));
+        let Some(schema) = self.merged.get(section).and_then(Value::as_table) else {
+            return Err(refused(name, "no such setting"));
+        };
+        let Some(default) = schema.get(key) else {
+            let shown = |near: &str| format!("{PREFIX}{}__{}", section.to_uppercase(), near.to_uppercase());
+            return Err(refused(name, unknown(schema.keys(), key, shown)));
+        };
+        let value = from_text(default, text).ok_or_else(|| refused(name, format!("expected {}", expected(default))))?;
+        self.put(section, key, value, name.to_owned());
+        Ok(())
+    }
+
+    /// The settings as TOML with `***` for every secret that is set.
+    pub(super) fn redacted(&self) -> String {
+        let mut shown = self.merged.clone();
+        for (section, key) in SECRETS {
+            let value = shown.get_mut(section).and_then(Value::as_table_mut).and_then(|keys| keys.get_mut(key));
+            match value {
+                Some(Value::String(text)) if !text.is_empty() => "***".clone_into(text),
+                Some(Value::Array(items)) if !items.is_empty() => *items = vec![Value::from("***")],
+                _ => {}
+            }
+        }
+        shown.to_string()
+    }
+
+    pub(super) fn decode(self) -> Result<Config, ConfigError> {
+        serde_path_to_error::deserialize(Value::Table(self.merged)).map_err(|error| {
+            let path = error.path().to_string();
+            let key = path.split('[').next().unwrap_or(&path).trim_end_matches('.');
+            let name = self.names.get(key).cloned().unwrap_or_else(|| key.to_owned());
+            refused(name, error.inner().message())
+        })
+    }
+
+    fn put(&mut self, section: &str, key: &str, value: Value, name: String) {
+        if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
+            keys.insert(key.to_owned(), value);
+            self.names.insert(format!("{section}.{key}"), name);
+        }
+    }
+}
+
+fn refused(key: impl Into<String>, message: impl ToString) -> ConfigError {
+    ConfigError { key: key.into(), message: message.to_string().trim().replace('\n', ": ") }
+}
+
+/// A value of the environment, read as what its default is.
+fn from_text(default: &Value, text: &str) -> Option<Value> {
+    Some(match default {
+        Value::String(_) => Value::from(text),
+        Value::Integer(_) => Value::from(text.trim().parse::<i64>().ok()?),
+        Value::Boolean(_) => Value::from(text.trim().parse::<bool>().ok()?),
+        Value::Array(_) => Value::Array(
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from).collect(),
+        ),
+        Value::Float(_) | Value::Datetime(_) | Value::Table(_) => return None,
+    })
+}
+
+fn expected(default: &Value) -> &'static str {
+    match default {
+        Value::Integer(_) => "a whole number",
+        Value::Boolean(_) => "true or false",
+        Value::Array(_) => "a list",
+        Value::String(_) | Value::Float(_) | Value::Datetime(_) | Value::Table(_) => "a text",
+    }
+}
+
+fn unknown<'a>(known: impl Iterator<Item = &'a String>, key: &str, shown: impl Fn(&str) -> String) -> String {
+    let near = known.filter(|name| is_near(name, key)).min_by_key(|name| name.len().abs_diff(key.len()));
+    match near {
+        Some(near) => format!("no such setting, did you mean {}?", shown(near)),
+        None => "no such setting".to_owned(),
+    }
+}
+
+/// One slip apart: the two words share all but a letter or two of their beginning and end.
+fn is_near(name: &str, key: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (name.chars().collect(), key.chars().collect());
+    let start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    a.len().max(b.len()).saturating_sub((start + end).min(a.len().min(b.len()))) <= 2
+}

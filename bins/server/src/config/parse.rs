@@ -1,0 +1,88 @@
+//! From the values of a settings file to the types of the structs. Every refusal says what is expected.
+
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use tracing_subscriber::filter::Targets;
+use url::Url;
+
+pub(super) fn positive<'de, D, N>(input: D) -> Result<N, D::Error>
+where
+    D: Deserializer<'de>,
+    N: Deserialize<'de> + PartialOrd + From<u8>,
+{
+    let number = N::deserialize(input)?;
+    if number < N::from(1) { Err(D::Error::custom("must be at least 1")) } else { Ok(number) }
+}
+
+pub(super) fn seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    u32::deserialize(input).map(|seconds| Duration::from_secs(seconds.into()))
+}
+
+pub(super) fn some_seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    positive::<D, u32>(input).map(|seconds| Duration::from_secs(seconds.into()))
+}
+
+pub(super) fn days<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    Ok(Duration::from_secs(u64::from(positive::<D, u32>(input)?) * 86_400))
+}
+
+pub(super) fn head_kib<'de, D: Deserializer<'de>>(input: D) -> Result<usize, D::Error> {
+    match usize::deserialize(input)? {
+        kib @ 8..=1024 => Ok(kib * 1024),
+        _ => Err(D::Error::custom("must be between 8 and 1024")),
+    }
+}
+
+pub(super) fn mib<'de, D: Deserializer<'de>, N: TryFrom<u32>>(input: D) -> Result<N, D::Error> {
+    let mib = u32::deserialize(input)?;
+    let bytes = (1..=1024).contains(&mib).then(|| N::try_from(mib * 1024 * 1024).ok()).flatten();
+    bytes.ok_or_else(|| D::Error::custom("must be between 1 and 1024"))
+}
+
+pub(super) fn list<'de, D, T>(input: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    each(input, |item| {
+        item.parse().map_err(|error: T::Err| match error.to_string() {
+            error if error.contains(item) => error,
+            error => format!("{item}: {error}"),
+        })
+    })
+}
+
+/// Networks, where a single address stands for itself.
+pub(super) fn networks<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>, D::Error> {
+    each(input, |item| match item.parse::<IpAddr>() {
+        Ok(address) => Ok(IpNet::from(address)),
+        Err(_) => item.parse().map_err(|_| format!("{item}: expected an address or a network such as 10.0.0.0/8")),
+    })
+}
+
+/// Proxy addresses hold passwords, so a refusal does not repeat them.
+pub(super) fn proxies<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Url>, D::Error> {
+    each(input, |item| match Url::parse(item) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        _ => Err("expected addresses such as http://user:password@host:port".to_owned()),
+    })
+}
+
+pub(super) fn level<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let level = String::deserialize(input)?;
+    match level.parse::<Targets>() {
+        Ok(_) => Ok(level),
+        Err(error) => Err(D::Error::custom(format!("{level}: {error}"))),
+    }
+}
+
+fn each<'de, D: Deserializer<'de>, T>(input: D, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, D::Error> {
+    let items = Vec::<String>::deserialize(input)?;
+    items.iter().map(|item| parse(item).map_err(D::Error::custom)).collect()
+}

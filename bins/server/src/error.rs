@@ -1,0 +1,144 @@
+//! From the errors of the operations to what a client sees. The matches are exhaustive: a new error needs a code here.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use app::AppError;
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ::fetch::FetchError;
+use ::scrape::ScrapeError;
+use serde_json::{Value, json};
+use wire::{Code, ErrorBody};
+
+/// A refused or failed request, ready to be sent.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    body: Box<ErrorBody>,
+    /// Seconds for `Retry-After`.
+    retry_after: Option<u64>,
+}
+
+impl Failure {
+    /// A failure with a message for people. The message must not hold anything of ours that is not public.
+    pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
+        Self { body: Box::new(ErrorBody::new(code, error)), retry_after: None }
+    }
+
+    /// The same, with when to try again.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    fn details(mut self, details: Value) -> Self {
+        self.body.details = Some(details);
+        self
+    }
+
+    /// A 500 whose cause goes into the log, once, and nowhere else.
+    pub(crate) fn internal(cause: &(dyn StdError + 'static)) -> Self {
+        Self::unexpected(Code::UnknownError, "unexpected error", cause)
+    }
+
+    fn unexpected(code: Code, error: &str, cause: &(dyn StdError + 'static)) -> Self {
+        tracing::error!(code = code.as_str(), cause = %Chain(cause), "request failed");
+        Self::new(code, error)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(*self.body)).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.body.code, self.body.error)
+    }
+}
+
+impl From<wire::Invalid> for Failure {
+    fn from(invalid: wire::Invalid) -> Self {
+        Self { body: Box::new(ErrorBody::from(&invalid)), retry_after: None }
+    }
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        let text = error.to_string();
+        match error {
+            AppError::Invalid(invalid) => invalid.into(),
+            AppError::Unsupported(features) => unsupported(&features),
+            AppError::Unauthorized(_) => Self::new(Code::Unauthorized, text),
+            AppError::InsufficientCredits { .. } => Self::new(Code::InsufficientCredits, text),
+            AppError::Forbidden(_) => Self::new(Code::Forbidden, text),
+            AppError::NotFound(_) => Self::new(Code::NotFound, text),
+            AppError::NoCachedData => Self::new(Code::ScrapeNoCachedData, text),
+            AppError::LockdownMiss => Self::new(Code::ScrapeLockdownCacheMiss, text),
+            AppError::Scrape(error) => scrape(&error),
+            AppError::ConcurrencyLimited { .. } => Self::new(Code::ConcurrencyLimited, text).retry_after(1),
+            AppError::ShuttingDown => Self::new(Code::ShuttingDown, text).retry_after(5),
+            AppError::BillingUnavailable(cause) => {
+                Self::unexpected(Code::BillingUnavailable, &text, &*cause).retry_after(5)
+            }
+            AppError::Internal(cause) => Self::internal(&*cause),
+        }
+    }
+}
+
+/// One feature answers with its own code; `details` lists them all.
+fn unsupported(features: &[wire::Unsupported]) -> Failure {
+    let code = features.first().map_or(Code::BadRequest, |feature| feature.code);
+    let messages: Vec<&str> = features.iter().map(|feature| feature.message.as_str()).collect();
+    let details = features.iter().map(|feature| {
+        json!({ "path": feature.path, "code": feature.code, "message": feature.message })
+    });
+    Failure::new(code, messages.join("; ")).details(details.collect())
+}
+
+/// The texts of these errors are made for the caller: they name no address that the caller did not give.
+fn scrape(error: &ScrapeError) -> Failure {
+    let code = match error {
+        ScrapeError::Fetch(error) => fetch(error),
+        ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
+        ScrapeError::Timeout => Code::ScrapeTimeout,
+        ScrapeError::Panicked => return Failure::internal(error),
+    };
+    Failure::new(code, error.to_string())
+}
+
+fn fetch(error: &FetchError) -> Code {
+    match error {
+        FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
+        FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
+        FetchError::Tls { .. } => Code::ScrapeSslError,
+        FetchError::Site { .. } => Code::ScrapeSiteError,
+        FetchError::Timeout => Code::ScrapeTimeout,
+        FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
+        FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
+        FetchError::Proxy { .. } => Code::ScrapeProxyError,
+    }
+}
+
+/// An error with all its causes on one line.
+pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

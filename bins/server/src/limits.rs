@@ -1,0 +1,193 @@
+//! Requests per minute, by team and, for calls without a key, by address.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+/// The time that a limit counts over.
+const WINDOW: Duration = Duration::from_secs(60);
+/// Above so many callers the ones at rest are forgotten.
+const SWEEP_ABOVE: usize = 10_000;
+
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// Who is counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Subject {
+    /// A team, by its id.
+    Team(String),
+    /// Callers without a key, by [`network`].
+    Address(IpAddr),
+}
+
+/// Where a caller stands after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    policy: &'static str,
+    limit: u32,
+    remaining: u32,
+    /// Until the whole limit is free again.
+    reset: Duration,
+    /// Time to wait, when the request is refused.
+    pub(crate) refused_for: Option<Duration>,
+}
+
+/// One counter for each caller seen in the last minute.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    /// By the generic cell rate algorithm the whole state of a caller is the moment at which it is at rest again.
+    rest_at: Mutex<HashMap<Subject, Instant>>,
+}
+
+impl Limits {
+    /// Counts a request. `per_minute` may be used at once and then refills evenly; 0 means no limit.
+    pub(crate) fn take(&self, subject: Subject, per_minute: u32, now: Instant) -> Option<Standing> {
+        if per_minute == 0 {
+            return None;
+        }
+        let policy = match subject {
+            Subject::Team(_) => "team",
+            Subject::Address(_) => "address",
+        };
+        let mut all = self.rest_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() > SWEEP_ABOVE {
+            all.retain(|_, rest_at| *rest_at > now);
+        }
+        let rest_at = all.entry(subject).or_insert(now);
+        let step = WINDOW / per_minute;
+        let used = rest_at.saturating_duration_since(now);
+        let refused_for = (used + step).checked_sub(WINDOW).filter(|wait| !wait.is_zero());
+        if refused_for.is_none() {
+            *rest_at = now + used + step;
+        }
+        let reset = rest_at.saturating_duration_since(now);
+        let free = WINDOW.saturating_sub(reset).as_nanos() / step.as_nanos().max(1);
+        let remaining = u32::try_from(free).unwrap_or(per_minute).min(per_minute);
+        Some(Standing { policy, limit: per_minute, remaining, reset, refused_for })
+    }
+}
+
+impl Standing {
+    /// The one that binds: a refusal, else the one with less left.
+    pub(crate) fn tighter(self, other: Self) -> Self {
+        let rank = |standing: &Self| (standing.refused_for.is_none(), standing.remaining);
+        if rank(&other) < rank(&self) { other } else { self }
+    }
+
+    /// Adds the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers), the older trio and `Retry-After`.
+    pub(crate) fn describe(&self, headers: &mut HeaderMap) {
+        let Self { policy, limit, remaining, .. } = self;
+        let reset = seconds(self.reset);
+        let mut put = |name, text: String| {
+            if let Ok(value) = HeaderValue::try_from(text) {
+                headers.insert(name, value);
+            }
+        };
+        put(POLICY, format!("\"{policy}\";q={limit};w={}", WINDOW.as_secs()));
+        put(LIMIT, format!("\"{policy}\";r={remaining};t={reset}"));
+        put(X_LIMIT, limit.to_string());
+        put(X_REMAINING, remaining.to_string());
+        put(X_RESET, reset.to_string());
+        if let Some(wait) = self.refused_for {
+            put(header::RETRY_AFTER, seconds(wait).max(1).to_string());
+        }
+    }
+}
+
+/// What counts as one caller: an IPv4 address, or the /64 that a single IPv6 host has to itself.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+    }
+}
+
+/// Whole seconds, rounded up: waiting that long is always enough.
+fn seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn team() -> Subject {
+        Subject::Team("t".to_owned())
+    }
+
+    #[test]
+    fn the_limit_is_free_at_once_then_refills() {
+        let limits = Limits::default();
+        let start = Instant::now();
+        for left in (0..6).rev() {
+            let standing = limits.take(team(), 6, start).unwrap();
+            assert_eq!((standing.remaining, standing.refused_for), (left, None));
+        }
+        let refused = limits.take(team(), 6, start).unwrap();
+        assert_eq!(refused.refused_for, Some(Duration::from_secs(10)));
+        assert_eq!(refused.reset, Duration::from_secs(60));
+        // A refused request costs nothing: after the named time exactly one is free.
+        let later = start + Duration::from_secs(10);
+        assert_eq!(limits.take(team(), 6, later).unwrap().refused_for, None);
+        assert!(limits.take(team(), 6, later).unwrap().refused_for.is_some());
+        let rested = limits.take(team(), 6, start + Duration::from_secs(200)).unwrap();
+        assert_eq!(rested.remaining, 5);
+    }
+
+    #[test]
+    fn callers_are_counted_apart() {
+        let limits = Limits::default();
+        let now = Instant::now();
+        assert_eq!(limits.take(team(), 1, now).unwrap().refused_for, None);
+        assert!(limits.take(team(), 1, now).unwrap().refused_for.is_some());
+        let address = Subject::Address("192.0.2.1".parse().unwrap());
+        assert_eq!(limits.take(address, 1, now).unwrap().refused_for, None);
+        assert_eq!(limits.take(team(), 0, now), None);
+    }
+
+    #[test]
+    fn callers_at_rest_are_forgotten() {
+        let limits = Limits::default();
+        let now = Instant::now();
+        for number in 0..=SWEEP_ABOVE {
+            limits.take(Subject::Team(number.to_string()), 60, now);
+        }
+        limits.take(team(), 60, now + Duration::from_secs(2));
+        assert_eq!(limits.rest_at.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn headers_name_the_binding_limit() {
+        let limits = Limits::default();
+        let now = Instant::now();
+        let address = Subject::Address("192.0.2.1".parse().unwrap());
+        let wide = limits.take(team(), 100, now).unwrap();
+        limits.take(address.clone(), 1, now);
+        let tight = limits.take(address, 1, now).unwrap();
+        let mut headers = HeaderMap::new();
+        wide.tighter(tight).describe(&mut headers);
+        assert_eq!(headers["ratelimit-policy"], "\"address\";q=1;w=60");
+        assert_eq!(headers["ratelimit"], "\"address\";r=0;t=60");
+        assert_eq!(headers["retry-after"], "60");
+        assert_eq!(headers["x-ratelimit-limit"], "1");
+        assert_eq!(headers["x-ratelimit-remaining"], "0");
+        assert_eq!(headers["x-ratelimit-reset"], "60");
+    }
+
+    #[test]
+    fn one_ipv6_host_is_one_caller() {
+        let check = |address: &str, expect: &str| {
+            assert_eq!(network(address.parse().unwrap()).to_string(), expect);
+        };
+        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
+        check("192.0.2.1", "192.0.2.1");
+        check("::ffff:192.0.2.1", "192.0.2.1");
+    }
+}

@@ -1,0 +1,131 @@
+//! From the settings to the operations: opens what they work on.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use app::{App, Parts};
+use base::{Clock, Secret};
+use blobs::{Blobs, S3};
+use store::{Store, StoreError};
+use tokio::sync::Semaphore;
+use url::Url;
+
+use crate::StartError;
+use crate::config::{AuthMode, Config, ConfigError, Proxies};
+
+/// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
+/// which must never be fetched from.
+///
+/// # Errors
+/// [`StartError`], with the name of the setting that is to blame.
+pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
+    let folder = data_folder(&config.data.dir)?;
+    let store = open_store(config, &folder).await?;
+    let blobs = open_blobs(config, &folder)?;
+    let tools = scrape::Tools { engines: vec![engine(config, listen)?], cpu: Arc::new(Semaphore::new(parses(config))) };
+    let app = App::new(Parts {
+        store,
+        blobs,
+        tools,
+        clock,
+        settings: settings(config),
+        active: app::Active::default(),
+        tracker: tokio_util::task::TaskTracker::new(),
+    });
+    app.bootstrap().await?;
+    Ok(app)
+}
+
+/// An error with the name of the variable that the setting can be given by.
+pub(crate) fn refused(key: &str, why: impl Display) -> ConfigError {
+    ConfigError { key: format!("QUARRY__{key}"), message: why.to_string() }
+}
+
+/// Only the user that runs the service may look inside: pages and the ledger are in it.
+fn data_folder(folder: &Path) -> Result<PathBuf, ConfigError> {
+    let why = |error: std::io::Error| refused("DATA__DIR", format!("cannot use {}: {error}", folder.display()));
+    let folder = std::path::absolute(folder).map_err(why)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(why)?;
+    Ok(folder)
+}
+
+async fn open_store(config: &Config, folder: &Path) -> Result<Store, ConfigError> {
+    let url = match config.store.url.is_empty() {
+        false => config.store.url.clone(),
+        true => Secret::new(format!("sqlite://{}", folder.join("quarry.db").display())),
+    };
+    let connections = Some(config.store.max_connections).filter(|number| *number > 0);
+    let options = store::Options { connections, ..store::Options::default() };
+    let why = |error: StoreError| refused("STORE__URL", error);
+    let store = Store::open(url.expose(), options).await.map_err(why)?;
+    if !config.store.migrate && !store.pending().await.map_err(why)?.is_empty() {
+        return Err(refused("STORE__MIGRATE", "the schema of the database is behind and migrating is off"));
+    }
+    Ok(store)
+}
+
+fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
+    let why = |error: String| refused("BLOBS__URL", error);
+    let settings = &config.blobs;
+    let url = match settings.url.as_str() {
+        "" => Url::from_directory_path(folder.join("blobs")).map_err(|()| why("not a folder".to_owned()))?.to_string(),
+        url => url.to_owned(),
+    };
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let some_secret = |secret: &Secret| Some(secret.clone()).filter(|secret| !secret.is_empty());
+    let s3 = S3 {
+        endpoint: some(&settings.endpoint),
+        region: some(&settings.region),
+        access_key_id: some(&settings.access_key_id),
+        secret_access_key: some_secret(&settings.secret_access_key),
+        session_token: some_secret(&settings.session_token),
+        virtual_hosted: settings.virtual_hosted,
+    };
+    Blobs::open_with(&url, &s3).map_err(|error| why(error.to_string()))
+}
+
+fn engine(config: &Config, listen: Option<SocketAddr>) -> Result<Arc<dyn fetch::Engine>, ConfigError> {
+    let egress = net::Egress {
+        allow: config.egress.allow.clone(),
+        resolvers: config.egress.resolvers.clone(),
+        refuse: listen.into_iter().collect(),
+    };
+    let limits = net::Limits {
+        body_raw: config.fetch.max_raw,
+        body_decoded: config.fetch.max_decoded,
+        ..net::Limits::default()
+    };
+    let client = net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))?;
+    let list = |proxies: &Proxies| proxies.0.iter().map(|url| net::Proxy { url: url.clone() }).collect();
+    let proxies =
+        fetch::Proxies { basic: list(&config.fetch.basic_proxies), enhanced: list(&config.fetch.enhanced_proxies) };
+    Ok(Arc::new(fetch::HttpEngine::new(client, proxies)))
+}
+
+fn parses(config: &Config) -> usize {
+    match config.fetch.parallel_parses {
+        0 => std::thread::available_parallelism().map_or(2, usize::from),
+        number => number,
+    }
+}
+
+fn settings(config: &Config) -> app::Settings {
+    app::Settings {
+        auth: match config.auth.mode {
+            AuthMode::Open => app::AuthMode::Open,
+            AuthMode::Keys => app::AuthMode::Keys,
+        },
+        team_concurrency: config.limits.team_concurrency,
+        team_rate_per_minute: config.limits.team_per_minute,
+        cache: app::CacheSettings {
+            enabled: config.cache.enabled,
+            shared: config.cache.shared,
+            retention: config.cache.retention,
+        },
+        maintain_every: config.worker.every,
+        ..app::Settings::default()
+    }
+}

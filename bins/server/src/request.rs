@@ -1,0 +1,146 @@
+//! What is known about a request before its handler runs: its id, where it comes from and, later, whose it is.
+
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+
+use axum::http::{HeaderMap, HeaderName};
+use ipnet::IpNet;
+use wire::RequestId;
+
+use crate::serve::Peer;
+
+/// Header that carries the id of a request in both directions.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Facts about one request, in its extensions. Clones share them.
+#[derive(Debug, Clone)]
+pub(crate) struct Context(Arc<Facts>);
+
+#[derive(Debug)]
+struct Facts {
+    id: String,
+    given: GivenId,
+    address: IpAddr,
+    team: OnceLock<String>,
+}
+
+/// What the client sent as `x-request-id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenId {
+    /// Nothing.
+    Absent,
+    /// An id that we use as it is.
+    Usable,
+    /// Something that is no id (client-contract.md section 1).
+    Unusable,
+}
+
+impl Context {
+    /// Reads the head of a request.
+    pub(crate) fn new(headers: &HeaderMap, peer: Peer, trusted: &[IpNet]) -> Self {
+        let (given, id) = request_id(headers);
+        Self(Arc::new(Facts {
+            id: id.unwrap_or_else(|| base::new_id().to_string()),
+            given,
+            address: client_address(headers, peer.0.ip(), trusted),
+            team: OnceLock::new(),
+        }))
+    }
+
+    /// The id of the request: the client's, or one of ours.
+    pub(crate) fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// What the client sent as id.
+    pub(crate) fn given_id(&self) -> GivenId {
+        self.0.given
+    }
+
+    /// The client's address, behind the proxies that we trust.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.0.address
+    }
+
+    /// Id of the team that calls, once it is known.
+    pub(crate) fn team(&self) -> Option<&str> {
+        self.0.team.get().map(String::as_str)
+    }
+
+    /// Notes the team.
+    pub(crate) fn set_team(&self, id: &str) {
+        self.0.team.get_or_init(|| id.to_owned());
+    }
+}
+
+/// An id as `wire` has it, sent once.
+fn request_id(headers: &HeaderMap) -> (GivenId, Option<String>) {
+    let mut values = headers.get_all(REQUEST_ID).iter();
+    match (values.next(), values.next()) {
+        (None, _) => (GivenId::Absent, None),
+        (Some(value), None) => match RequestId::parse(value.as_bytes()) {
+            Ok(id) => (GivenId::Usable, Some(id.as_str().to_owned())),
+            Err(_) => (GivenId::Unusable, None),
+        },
+        (Some(_), Some(_)) => (GivenId::Unusable, None),
+    }
+}
+
+/// The last address in `X-Forwarded-For` that none of our proxies has: what stands before it, anybody could have written.
+fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
+    let peer = peer.to_canonical();
+    if !is_trusted(&peer) {
+        return peer;
+    }
+    let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
+    let hops = lines.iter().rev().flat_map(|line| line.rsplit(','));
+    let mut nearest = peer;
+    for hop in hops {
+        let Ok(address) = hop.trim().parse::<IpAddr>() else { break };
+        nearest = address.to_canonical();
+        if !is_trusted(&nearest) {
+            break;
+        }
+    }
+    nearest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, values: &[&[u8]]) -> HeaderMap {
+        values.iter().map(|value| (name.clone(), value[..].try_into().unwrap())).collect()
+    }
+
+    #[test]
+    fn request_ids() {
+        let check = |values: &[&[u8]], expect| assert_eq!(request_id(&headers(REQUEST_ID, values)).0, expect);
+        check(&[], GivenId::Absent);
+        check(&[b"ok:1._-Z"], GivenId::Usable);
+        check(&[&[b'x'; 128]], GivenId::Usable);
+        check(&[&[b'x'; 129]], GivenId::Unusable);
+        for bad in [&b""[..], b"a b", b"a/b", "é".as_bytes(), b"\xff"] {
+            check(&[bad], GivenId::Unusable);
+        }
+        check(&[b"a", b"b"], GivenId::Unusable);
+    }
+
+    #[test]
+    fn only_trusted_proxies_name_the_client() {
+        let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap()];
+        let check = |peer: &str, lines: &[&[u8]], expect: &str| {
+            let found = client_address(&headers(FORWARDED_FOR, lines), peer.parse().unwrap(), &trusted);
+            assert_eq!(found.to_string(), expect, "{peer}");
+        };
+        check("192.0.2.1", &[b"203.0.113.9"], "192.0.2.1");
+        check("10.0.0.1", &[], "10.0.0.1");
+        check("10.0.0.1", &[b"203.0.113.9"], "203.0.113.9");
+        check("::ffff:10.0.0.1", &[b"203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &[b"6.6.6.6, 203.0.113.9, 10.0.0.2"], "203.0.113.9");
+        check("10.0.0.1", &[b"6.6.6.6", b"203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &[b"203.0.113.9, unknown"], "10.0.0.1");
+    }
+}

@@ -1,0 +1,63 @@
+//! `POST /v2/scrape`.
+
+use std::sync::Arc;
+
+use app::auth::Caller;
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
+
+use crate::Service;
+use crate::error::Failure;
+use crate::extract;
+use crate::request::{Context, GivenId};
+
+/// The two forms of the body, for the interface document; `wire` decodes it.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum ScrapeCall {
+    /// A page.
+    Page(ScrapeRequest),
+    /// Provider tools.
+    Tools(ToolRequest),
+}
+
+/// Turn one page into data.
+#[utoipa::path(
+    post,
+    path = "/v2/scrape",
+    tag = "scrape",
+    request_body = ScrapeCall,
+    responses((status = 200, body = ScrapeAnswer))
+)]
+pub(crate) async fn scrape(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    Extension(context): Extension<Context>,
+    extract::Json(body): extract::Json,
+) -> Result<Json<ScrapeAnswer>, Failure> {
+    match wire::decode_scrape(body)? {
+        ScrapeBody::Page(request) => {
+            let data = app::scrape::scrape(&service.app, &caller, *request).await?;
+            Ok(Json(ScrapeAnswer::new(data)))
+        }
+        ScrapeBody::Tools(_) => Err(tools(&caller, &context)),
+    }
+}
+
+/// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.
+fn tools(caller: &Caller, context: &Context) -> Failure {
+    if context.given_id() == GivenId::Unusable {
+        return Failure::new(
+            Code::BadRequest,
+            "`x-request-id` must have 1 to 128 characters of letters, digits, `.`, `_`, `:`, `-`",
+        );
+    }
+    if !caller.team.catalog {
+        return Failure::new(Code::Forbidden, "This endpoint is not enabled for this team.");
+    }
+    Failure::new(Code::ProviderToolsNotSupported, "provider-tool calls are not available on this server")
+}

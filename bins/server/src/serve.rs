@@ -1,0 +1,241 @@
+//! Connections: accept, time limits, HTTP/1.1 and HTTP/2 from one port, and the orderly end.
+
+mod socket;
+
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::Service as _;
+
+use crate::config;
+use socket::Socket;
+
+/// What an HTTP/2 connection starts with (RFC 9113 section 3.4).
+const H2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// Requests that one HTTP/2 connection may have open.
+const H2_STREAMS: u32 = 100;
+/// Streams that a client may reset before we looked at them; more ends the connection (CVE-2023-44487).
+const H2_PENDING_RESETS: usize = 20;
+/// Pause after the system refused to accept, as when file descriptors are used up.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Address of the other end of the connection, in the extensions of every request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// How to end the connections that a [`run`] has accepted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ending {
+    /// Accept no more, finish what runs.
+    pub(crate) drain: CancellationToken,
+    /// Cut what still runs.
+    pub(crate) cut: CancellationToken,
+    /// Every open connection.
+    pub(crate) open: TaskTracker,
+}
+
+impl Ending {
+    /// Stops accepting, lets running requests finish for at most `patience`, then cuts the rest. True when none was cut.
+    pub(crate) async fn finish(&self, patience: Duration) -> bool {
+        self.drain.cancel();
+        self.open.close();
+        let finished = timeout(patience, self.open.wait()).await.is_ok();
+        self.cut.cancel();
+        self.open.wait().await;
+        finished
+    }
+}
+
+/// Accepts connections until `ending.drain`, and serves each in a task of `ending.open`.
+pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<config::Server>, ending: Ending) {
+    let slots = Arc::new(Semaphore::new(settings.max_connections.min(Semaphore::MAX_PERMITS)));
+    loop {
+        let accepted = async {
+            let slot = slots.clone().acquire_owned().await;
+            (slot, listener.accept().await)
+        };
+        let (slot, accepted) = tokio::select! {
+            () = ending.drain.cancelled() => break,
+            accepted = accepted => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let connection = Connection { router: router.clone(), settings: settings.clone(), peer };
+                let (drain, cut) = (ending.drain.clone(), ending.cut.clone());
+                ending.open.spawn(async move {
+                    tokio::select! {
+                        () = cut.cancelled() => {}
+                        () = connection.serve(stream, drain) => {}
+                    }
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+struct Connection {
+    router: Router,
+    settings: Arc<config::Server>,
+    peer: SocketAddr,
+}
+
+impl Connection {
+    async fn serve(self, stream: TcpStream, drain: CancellationToken) {
+        // Answers are written in one piece; waiting for more only adds delay.
+        let _ = stream.set_nodelay(true);
+        let first = tokio::select! {
+            () = drain.cancelled() => return,
+            first = timeout(self.settings.first_byte_timeout, version(&stream)) => first,
+        };
+        let Ok(Ok(Some(version))) = first else { return };
+        let activity = Arc::new(Activity::new());
+        let service = service_fn({
+            let (router, peer, activity) = (self.router, Peer(self.peer), activity.clone());
+            move |request: Request<Incoming>| {
+                let running = Running::new(activity.clone());
+                let mut request = request.map(Body::new);
+                request.extensions_mut().insert(peer);
+                let answer = router.clone().call(request);
+                async move {
+                    let answer = answer.await;
+                    drop(running);
+                    answer
+                }
+            }
+        });
+        let io = TokioIo::new(Socket::new(stream, self.settings.write_timeout));
+        let builder = builder(&self.settings);
+        let mut connection = pin!(builder.serve_connection(io, service));
+        let mut draining = false;
+        loop {
+            tokio::select! {
+                // Broken connections are the client's affair: nothing to log.
+                _ = connection.as_mut() => return,
+                () = drain.cancelled(), if !draining => {
+                    draining = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = activity.idle(self.settings.idle_timeout), if version == Version::H2 && !draining => {
+                    draining = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = activity.idle(self.settings.idle_timeout + self.settings.write_timeout), if version == Version::H2 => return,
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    H1,
+    H2,
+}
+
+/// Which protocol the client speaks, told without taking its bytes; `None` when it left. hyper-util waits for these bytes
+/// without a timer, so a client that sends nothing, or `PRI`, would stay for ever: this runs under a timeout.
+async fn version(stream: &TcpStream) -> std::io::Result<Option<Version>> {
+    let mut seen = [0; H2_PREFACE.len()];
+    loop {
+        let length = stream.peek(&mut seen).await?;
+        if length == 0 {
+            return Ok(None);
+        }
+        if !H2_PREFACE.starts_with(&seen[..length]) {
+            return Ok(Some(Version::H1));
+        }
+        if length == H2_PREFACE.len() {
+            return Ok(Some(Version::H2));
+        }
+        // Peeking again returns the same bytes at once, until the rest has come.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn builder(settings: &config::Server) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.head_timeout)
+        .max_buf_size(settings.max_head);
+    let list = u32::try_from(settings.max_head).unwrap_or(u32::MAX);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(H2_STREAMS)
+        .max_pending_accept_reset_streams(H2_PENDING_RESETS)
+        .max_local_error_reset_streams(H2_PENDING_RESETS)
+        .max_header_list_size(list)
+        .initial_stream_window_size(256 * 1024)
+        .initial_connection_window_size(1024 * 1024)
+        .max_send_buf_size(256 * 1024)
+        .keep_alive_interval(Duration::from_secs(20))
+        .keep_alive_timeout(Duration::from_secs(10));
+    builder
+}
+
+/// How many requests of a connection run, and when the last one ended.
+struct Activity {
+    running: AtomicUsize,
+    rest_since: Mutex<Instant>,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self { running: AtomicUsize::new(0), rest_since: Mutex::new(Instant::now()) }
+    }
+
+    /// Returns once nothing has run for so long.
+    async fn idle(&self, limit: Duration) {
+        loop {
+            let since = *self.rest_since.lock().unwrap_or_else(PoisonError::into_inner);
+            let rested = since.elapsed();
+            if self.running.load(Ordering::Relaxed) > 0 {
+                tokio::time::sleep(limit).await;
+            } else if rested >= limit {
+                return;
+            } else {
+                tokio::time::sleep(limit - rested).await;
+            }
+        }
+    }
+}
+
+struct Running(Arc<Activity>);
+
+impl Running {
+    fn new(activity: Arc<Activity>) -> Self {
+        activity.running.fetch_add(1, Ordering::Relaxed);
+        Self(activity)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        *self.0.rest_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! `/v2/team/…` and `/v2/concurrency-check`: what a team has used and may use.
+
+use std::sync::Arc;
+
+use app::auth::Caller;
+use app::usage;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::{Extension, Json};
+use wire::{Answer, Concurrency, CreditPeriod, CreditUsage, Periods, QueueStatus, TokenPeriod, TokenUsage};
+
+use crate::Service;
+use crate::error::Failure;
+use crate::extract::query;
+
+/// Credits left and granted.
+#[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, body = Answer<CreditUsage>)))]
+pub(crate) async fn credit_usage(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Answer<CreditUsage>>, Failure> {
+    Ok(Json(Answer::new(usage::credit_usage(&service.app, &caller).await?)))
+}
+
+/// The same in tokens.
+#[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, body = Answer<TokenUsage>)))]
+pub(crate) async fn token_usage(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Answer<TokenUsage>>, Failure> {
+    Ok(Json(Answer::new(usage::token_usage(&service.app, &caller).await?)))
+}
+
+/// Credits by month.
+#[utoipa::path(
+    get,
+    path = "/v2/team/credit-usage/historical",
+    tag = "team",
+    params(("byApiKey" = Option<bool>, Query, description = "Also split each month by API key")),
+    responses((status = 200, body = Periods<CreditPeriod>))
+)]
+pub(crate) async fn credit_history(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Json<Periods<CreditPeriod>>, Failure> {
+    Ok(Json(Periods::new(usage::credit_history(&service.app, &caller, by_api_key(&uri)).await?)))
+}
+
+/// Tokens by month.
+#[utoipa::path(
+    get,
+    path = "/v2/team/token-usage/historical",
+    tag = "team",
+    params(("byApiKey" = Option<bool>, Query, description = "Also split each month by API key")),
+    responses((status = 200, body = Periods<TokenPeriod>))
+)]
+pub(crate) async fn token_history(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Json<Periods<TokenPeriod>>, Failure> {
+    Ok(Json(Periods::new(usage::token_history(&service.app, &caller, by_api_key(&uri)).await?)))
+}
+
+/// Jobs that run and wait.
+#[utoipa::path(get, path = "/v2/team/queue-status", tag = "team", responses((status = 200, body = QueueStatus)))]
+pub(crate) async fn queue_status(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<QueueStatus>, Failure> {
+    Ok(Json(usage::queue_status(&service.app, &caller).await?))
+}
+
+/// Scrapes in flight, and how many there may be.
+#[utoipa::path(get, path = "/v2/concurrency-check", tag = "team", responses((status = 200, body = Concurrency)))]
+pub(crate) async fn concurrency(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+) -> Json<Concurrency> {
+    Json(usage::concurrency(&service.app, &caller))
+}
+
+fn by_api_key(uri: &Uri) -> bool {
+    query(uri, "byApiKey").is_some_and(|value| matches!(&*value, "true" | "1"))
+}
