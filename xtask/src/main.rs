@@ -1,1 +1,99 @@
-fn main() {}
+//! The project's own tool: `cargo xtask help`.
+
+mod bench;
+mod cases;
+mod check;
+mod codegen;
+mod db;
+mod hostile;
+mod layers;
+mod migration;
+mod setup;
+mod sh;
+mod sizes;
+mod test;
+mod up;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Build, run, test and check Quarry.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what is missing for building, testing and checking.
+    Setup,
+    /// Build the server, start it, and print a line to try.
+    Up(up::Args),
+    /// Run every test, on SQLite and on a private PostgreSQL.
+    Test {
+        /// Passed on to the test runner, such as a name to filter by.
+        filter: Vec<String>,
+    },
+    /// Run every check: formatting, lints, layers, generated files, documentation, licences, sizes.
+    Check,
+    /// Write the generated parts of docs/.
+    Codegen {
+        /// Only compare, and fail when something is out of date.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check the direction of dependencies.
+    Layers,
+    /// Check the lengths of files and functions.
+    Sizes,
+    /// Make an empty migration for both databases.
+    Migration {
+        /// Lower case letters, digits and _.
+        name: String,
+    },
+    /// A private PostgreSQL for working on the store.
+    #[command(subcommand)]
+    Db(Db),
+    /// Measure the real server.
+    #[command(subcommand)]
+    Bench(bench::Bench),
+    /// Run a file of hostile cases against the real server.
+    Hostile(hostile::Args),
+    /// The page cases of the formats crate.
+    #[command(subcommand)]
+    Cases(Cases),
+}
+
+#[derive(Subcommand)]
+enum Db {
+    /// Start it and print its address.
+    Start,
+    /// Stop it and remove its files.
+    Stop,
+}
+
+#[derive(Subcommand)]
+enum Cases {
+    /// Rewrite the expected outputs from what the code gives now.
+    Update,
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().task {
+        Task::Setup => setup::all(),
+        Task::Up(args) => up::run(&args),
+        Task::Test { filter } => test::run(&filter),
+        Task::Check => check::run(),
+        Task::Codegen { check } => codegen::run(check),
+        Task::Layers => layers::check_workspace(),
+        Task::Sizes => sizes::check_workspace(),
+        Task::Migration { name } => migration::create(&name),
+        Task::Db(Db::Start) => db::start(),
+        Task::Db(Db::Stop) => db::stop(),
+        Task::Bench(bench) => bench::run(bench),
+        Task::Hostile(args) => hostile::run(args),
+        Task::Cases(Cases::Update) => cases::update(),
+    }
+}

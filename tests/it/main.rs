@@ -1,0 +1,24 @@
+//! The service as its callers see it: one module per resource.
+
+mod admin;
+mod auth;
+mod cache;
+mod credits;
+mod docs;
+mod health;
+mod limits;
+mod options;
+mod privacy;
+mod process;
+mod scrape;
+mod team;
+mod wire;
+
+/// A page like many: navigation, an article, a footer.
+pub(crate) const ARTICLE: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Granite</title>
+<meta name="description" content="On granite."><meta property="og:title" content="OG Granite"><script>var hidden = 1;</script></head>
+<body><header><nav>NAVIGATION <a href="/home">Home</a></nav></header>
+<main><article><h1>Granite</h1><p>Granite is a <b>hard</b> stone, coarse in grain, and it is found in <a href="/places">many places</a> of the world.</p>
+<p class="aside">It was used for <em>bridges</em>, kerbs and the steps of town halls, because it wears slowly.</p>
+<img src="/granite.png" alt="a block"><ul><li>feldspar</li><li>quartz</li><li>mica</li></ul></article></main>
+<footer>FOOTER</footer></body></html>"#;

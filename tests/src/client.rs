@@ -1,0 +1,113 @@
+//! A caller of the service. Every answer is held against the OpenAPI document.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client as Http;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+
+use crate::openapi;
+
+/// One caller, with or without a key.
+#[derive(Clone)]
+pub struct Client {
+    address: SocketAddr,
+    token: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as JSON; a body that is not JSON is a string.
+    pub body: Value,
+}
+
+impl Client {
+    /// A caller of the service at `address`.
+    #[must_use]
+    pub fn new(address: SocketAddr, token: Option<String>) -> Self {
+        Self { address, token }
+    }
+
+    /// GET.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path), Bytes::new()).await
+    }
+
+    /// POST of a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_raw(path, body.to_string()).await
+    }
+
+    /// POST of a body as it is, called JSON.
+    pub async fn post_raw(&self, path: &str, body: impl Into<Bytes>) -> Answer {
+        let request = self.request(Method::POST, path).header("content-type", "application/json");
+        self.send(request, body.into()).await
+    }
+
+    /// PATCH of a JSON body.
+    pub async fn patch(&self, path: &str, body: &Value) -> Answer {
+        let request = self.request(Method::PATCH, path).header("content-type", "application/json");
+        self.send(request, body.to_string().into()).await
+    }
+
+    /// POST /v2/scrape.
+    pub async fn scrape(&self, body: &Value) -> Answer {
+        self.post("/v2/scrape", body).await
+    }
+
+    /// A request that can be changed before it is sent with [`Client::send`].
+    pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
+        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        match &self.token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    /// Sends it.
+    ///
+    /// # Panics
+    /// When there is no answer, or it is not what the OpenAPI document promises.
+    #[expect(clippy::expect_used, reason = "a test without an answer has failed")]
+    pub async fn send(&self, request: http::request::Builder, body: Bytes) -> Answer {
+        let request = request.body(Full::new(body)).expect("a well-formed request");
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let http: Http<_, Full<Bytes>> = Http::builder(TokioExecutor::new()).build_http();
+        let answer = http.request(request).await.expect("an answer");
+        let (head, body) = answer.into_parts();
+        let bytes = body.collect().await.expect("a whole body").to_bytes();
+        let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+        let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
+        let answer = Answer { status: head.status.as_u16(), headers: head.headers, body };
+        openapi::check(&method, &path, &answer);
+        answer
+    }
+}
+
+impl Answer {
+    /// The machine-readable code of a refusal.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    /// The markdown of a scrape.
+    #[must_use]
+    pub fn markdown(&self) -> &str {
+        self.body["data"]["markdown"].as_str().unwrap_or_default()
+    }
+
+    /// A header as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}

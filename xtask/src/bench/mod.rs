@@ -1,0 +1,30 @@
+//! `cargo xtask bench NAME`: figures of the real server, taken on loopback.
+
+mod load;
+mod process;
+mod scrape;
+mod start;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What can be measured.
+#[derive(Subcommand)]
+pub(crate) enum Bench {
+    /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
+    Scrape(scrape::Args),
+    /// Time from the start of the process to ready, and memory when idle.
+    Start(start::Args),
+}
+
+/// Runs one of them.
+pub(crate) fn run(bench: Bench) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    match bench {
+        Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
+        Bench::Start(args) => start::run(&args),
+    }
+}

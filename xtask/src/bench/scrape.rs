@@ -1,0 +1,153 @@
+//! `cargo xtask bench scrape`: POST /v2/scrape of the real server against a site of real pages on loopback.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use testkit::Site;
+
+use super::load::{self, Figures};
+use super::process::Server;
+use crate::{say, up};
+
+/// What to send.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A folder of pages (.html or .html.gz); without it, made-up pages of 100 KB.
+    #[arg(long)]
+    pages: Option<PathBuf>,
+    /// Scrapes in each phase.
+    #[arg(long, default_value_t = 400)]
+    requests: usize,
+    /// Connections at a time in the loaded phases.
+    #[arg(long, default_value_t = 8)]
+    connections: usize,
+    /// A built server, instead of building one.
+    #[arg(long)]
+    server: Option<PathBuf>,
+}
+
+/// Prints one line per phase and the memory of the server.
+pub(crate) async fn run(args: Args) -> Result<()> {
+    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let pages = pages(args.pages.as_deref())?;
+    let bytes: usize = pages.iter().map(Vec::len).sum();
+    say!("{} pages, {} KB on average", pages.len(), bytes / pages.len() / 1000);
+    let site = Site::start().await;
+    for (number, page) in pages.iter().enumerate() {
+        site.html(&format!("/{number}"), page.clone());
+    }
+    let server = Server::start(&program, &site.addr().to_string())?;
+    let idle = server.memory()?.0;
+    let bench = Phases {
+        site: site.addr().to_string(),
+        server: &server,
+        pages: pages.len(),
+        requests: args.requests,
+    };
+
+    let direct = bench.direct(1).await?;
+    report("fetch alone, 1 connection", &direct);
+    let single = bench.scrape(r#""maxAge":0,"storeInCache":false"#, 1).await?;
+    report("scrape, cache off, 1 connection", &single);
+    say!(
+        "    adds {:.2} ms to the fetch at p50",
+        (single.p50.as_secs_f64() - direct.p50.as_secs_f64()) * 1e3
+    );
+    let loaded = bench
+        .scrape(r#""maxAge":0,"storeInCache":false"#, args.connections)
+        .await?;
+    report(&format!("scrape, cache off, {} connections", args.connections), &loaded);
+    let storing = bench.scrape(r#""maxAge":0"#, args.connections).await?;
+    report(&format!("scrape, storing, {} connections", args.connections), &storing);
+    let cached = bench.scrape(r#""storeInCache":true"#, args.connections).await?;
+    report(&format!("scrape, cache on, {} connections", args.connections), &cached);
+    let (after, peak) = server.memory()?;
+    say!("memory: {idle:.1} MiB idle, {after:.1} MiB after, {peak:.1} MiB at its highest");
+    Ok(())
+}
+
+struct Phases<'a> {
+    site: String,
+    server: &'a Server,
+    pages: usize,
+    requests: usize,
+}
+
+impl Phases<'_> {
+    async fn direct(&self, connections: usize) -> Result<Figures> {
+        let requests = (0..self.requests)
+            .map(|n| load::get(&self.site, &format!("/{}", n % self.pages)))
+            .collect();
+        load::run(&self.site, requests, connections).await
+    }
+
+    async fn scrape(&self, options: &str, connections: usize) -> Result<Figures> {
+        let address = &self.server.address;
+        let request = |n: usize| {
+            let body = format!(
+                r#"{{"url":"http://{}/{}","formats":["markdown"],{options}}}"#,
+                self.site,
+                n % self.pages
+            );
+            load::post(address, "/v2/scrape", &body)
+        };
+        load::run(address, (0..self.requests).map(request).collect(), connections).await
+    }
+}
+
+fn report(name: &str, figures: &Figures) {
+    let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+    say!(
+        "{name}: {:.0} requests/s, p50 {:.2} ms, p99 {:.2} ms",
+        figures.rate,
+        ms(figures.p50),
+        ms(figures.p99)
+    );
+}
+
+fn pages(folder: Option<&Path>) -> Result<Vec<Vec<u8>>> {
+    let Some(folder) = folder else {
+        return Ok((0..20).map(made_up).collect());
+    };
+    let mut paths: Vec<_> = fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    paths.sort();
+    let mut pages = Vec::new();
+    for path in paths.iter().take(200) {
+        let bytes = fs::read(path)?;
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            let mut page = Vec::new();
+            flate2::read::GzDecoder::new(&bytes[..])
+                .read_to_end(&mut page)
+                .with_context(|| path.display().to_string())?;
+            pages.push(page);
+        } else if path.extension().is_some_and(|extension| extension == "html") {
+            pages.push(bytes);
+        }
+    }
+    if pages.is_empty() {
+        bail!("no .html or .html.gz in {}", folder.display());
+    }
+    Ok(pages)
+}
+
+/// A page of about 100 KB with headings, paragraphs, links, a table and code.
+fn made_up(number: usize) -> Vec<u8> {
+    let mut page = format!(
+        "<!doctype html><html><head><title>Page {number}</title></head><body><nav><a href=/>Home</a></nav><main><article><h1>Page {number}</h1>"
+    );
+    let mut section = 0;
+    while page.len() < 100_000 {
+        section += 1;
+        page.push_str(&format!(
+            "<h2 id=s{section}>Section {section}</h2><p>Some words about <a href=/{section}>subject {section}</a> with <b>weight</b> and a <code>name_{section}</code>, \
+             written long enough to look like a paragraph that a person would read to its end.</p><ul><li>first<li>second</ul>\
+             <table><tr><th>Key</th><th>Value</th></tr><tr><td>{section}</td><td>{number}</td></tr></table><pre><code class=language-rust>fn f{section}() {{}}</code></pre>"
+        ));
+    }
+    page.push_str("</article></main><footer>end</footer></body></html>");
+    page.into_bytes()
+}

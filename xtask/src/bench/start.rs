@@ -1,0 +1,45 @@
+//! `cargo xtask bench start`: cold starts with an empty database.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::process::Server;
+use crate::{say, up};
+
+/// How often.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Cold starts to take the median of.
+    #[arg(long, default_value_t = 9)]
+    times: usize,
+    /// A built server, instead of building one.
+    #[arg(long)]
+    server: Option<PathBuf>,
+}
+
+/// Prints the median time to ready and the memory of an idle server.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    if args.times == 0 {
+        bail!("--times must be at least 1");
+    }
+    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let mut ready = Vec::new();
+    let mut idle = 0.0_f64;
+    for _ in 0..args.times {
+        let server = Server::start(&program, "")?;
+        thread::sleep(Duration::from_millis(500));
+        ready.push(server.ready_after);
+        idle = idle.max(server.memory()?.0);
+    }
+    ready.sort();
+    say!(
+        "cold start to ready with an empty database: median {:.0} ms of {}",
+        ready[ready.len() / 2].as_secs_f64() * 1e3,
+        args.times
+    );
+    say!("idle memory: {idle:.1} MiB at most");
+    Ok(())
+}

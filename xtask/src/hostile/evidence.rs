@@ -1,0 +1,178 @@
+//! What can be seen after a case was played.
+
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::Seen;
+
+use super::case::Object;
+use super::http::Answer;
+use super::stage::Counters;
+
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+/// No stored page is searched beyond this many bytes.
+const SEARCH_LIMIT: u64 = 256 * 1024 * 1024;
+
+/// Everything the expectations look at.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// The answer, or why there is none. Attacks that expect no answer have neither.
+    pub(crate) answer: Option<Result<Answer, String>>,
+    /// How long the request took; none for attacks that have a length of their own.
+    pub(crate) elapsed: Option<Duration>,
+    /// Whether the request was raw bytes, which the service may refuse before it is HTTP.
+    pub(crate) raw: bool,
+    /// Growth of the service's memory at its peak, in MiB.
+    pub(crate) memory_mib: u64,
+    /// What was counted while the case ran.
+    pub(crate) counted: Counters,
+    /// Requests that the origins received.
+    pub(crate) origin: Vec<Seen>,
+    pub(crate) origin2: Vec<Seen>,
+    /// From the attack.
+    pub(crate) closed: bool,
+    pub(crate) health_ms: Vec<f64>,
+    pub(crate) slow_closed_s: Option<f64>,
+    /// Requests of the team that still run.
+    pub(crate) inflight: Option<i64>,
+    /// Credits that the case cost.
+    pub(crate) charges: Option<i64>,
+    /// Whether GET /health answered afterwards.
+    pub(crate) alive: bool,
+    /// Whether a panic is part of the case.
+    pub(crate) panic_planned: bool,
+    /// What the service wrote to its log since the case began.
+    pub(crate) log: Vec<u8>,
+    /// The files of the service, decompressed; only read when the case asks.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    /// What GET /metrics shows; only read when the case asks.
+    pub(crate) metrics: Vec<u8>,
+    /// Keys that no log may hold.
+    pub(crate) secrets: Vec<String>,
+    /// What a scenario has observed, under the names of its expectations.
+    pub(crate) observed: Option<Object>,
+}
+
+impl Evidence {
+    /// The answer, or the failure that there is none.
+    pub(crate) fn answer(&self) -> Result<&Answer, String> {
+        match &self.answer {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(error)) => Err(format!("no answer: {error}")),
+            None => Err("the case has no answer to look at".to_owned()),
+        }
+    }
+
+    /// A member of the document in the answer, empty when it is not there.
+    pub(crate) fn document(&self, pointer: &str) -> Result<String, String> {
+        let json = self.answer()?.json();
+        let value = json.pointer(&format!("/data/{pointer}"));
+        Ok(value.and_then(Value::as_str).unwrap_or_default().to_owned())
+    }
+
+    /// The value that 99 of 100 health checks stay under, in milliseconds.
+    pub(crate) fn health_p99(&self) -> f64 {
+        let mut times = self.health_ms.clone();
+        times.sort_by(f64::total_cmp);
+        times
+            .get((times.len() * 99).div_ceil(100).saturating_sub(1))
+            .copied()
+            .unwrap_or(f64::INFINITY)
+    }
+
+    /// The first place that holds the text; `places` are names such as `logs` and `files`.
+    pub(crate) fn find(&self, needle: &str, places: &[&str]) -> Option<String> {
+        let holds = |bytes: &[u8]| {
+            bytes
+                .windows(needle.len().max(1))
+                .any(|window| window == needle.as_bytes())
+        };
+        for place in places {
+            let found = match *place {
+                "log" if holds(&self.log) => Some("the log".to_owned()),
+                "metrics" if holds(&self.metrics) => Some("the metrics".to_owned()),
+                "files" => self
+                    .files
+                    .iter()
+                    .find(|(_, bytes)| holds(bytes))
+                    .map(|(name, _)| name.clone()),
+                _ => None,
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+}
+
+/// Every file below a folder, with its name; a file that was packed with zstd is unpacked too.
+pub(crate) fn read_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            out.extend(read_files(&path));
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        if bytes.starts_with(&ZSTD_MAGIC) {
+            out.push((format!("{} (unpacked)", path.display()), unpack(&bytes)));
+        }
+        // The name of a file may tell as much as its content.
+        let named = [path.to_string_lossy().as_bytes(), b"\n", &bytes].concat();
+        out.push((path.display().to_string(), named));
+    }
+    out
+}
+
+fn unpack(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Ok(decoder) = zstd::stream::read::Decoder::new(bytes) {
+        // What could be unpacked before an error is still worth a search.
+        let _ = decoder.take(SEARCH_LIMIT).read_to_end(&mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_text_in_packed_files_and_in_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "a marker in the middle of a long text ".repeat(50);
+        std::fs::create_dir(folder.path().join("blobs")).unwrap();
+        std::fs::write(
+            folder.path().join("blobs/page"),
+            zstd::encode_all(text.as_bytes(), 3).unwrap(),
+        )
+        .unwrap();
+        let evidence = Evidence {
+            files: read_files(folder.path()),
+            ..Evidence::default()
+        };
+        assert!(
+            evidence
+                .find("text a marker in the middle", &["files"])
+                .unwrap()
+                .ends_with("(unpacked)")
+        );
+        assert!(evidence.find("blobs/page", &["files"]).is_some());
+        assert_eq!(evidence.find("blobs/page", &["log", "metrics"]), None);
+    }
+
+    #[test]
+    fn the_p99_is_the_second_slowest_of_two_hundred() {
+        let mut evidence = Evidence {
+            health_ms: (1..=200).map(f64::from).collect(),
+            ..Evidence::default()
+        };
+        assert!((evidence.health_p99() - 198.0).abs() < f64::EPSILON);
+        evidence.health_ms.clear();
+        assert!(evidence.health_p99().is_infinite());
+    }
+}

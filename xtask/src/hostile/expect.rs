@@ -1,0 +1,313 @@
+//! The expectations: one line per key of the case file.
+
+use serde_json::Value;
+
+use super::evidence::Evidence;
+use super::markdown;
+
+/// Why an expectation was not met.
+type Verdict = Result<(), String>;
+
+/// Keys that say when to look; the runner waits that long.
+pub(crate) const WAITS: &[&str] = &["after_s", "wait_s"];
+
+/// Looks at one expectation; none when the key is not known.
+pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
+    if let Some(observed) = &seen.observed
+        && let Some(value) = observed.get(key)
+    {
+        return Some(compare(key, value, want));
+    }
+    Some(match key {
+        "http" => status(seen, std::slice::from_ref(want)),
+        "http_any_of" => status(seen, items(want)),
+        "success" => seen.answer().and_then(|answer| same(&answer.json()["success"], want)),
+        "code" => seen.answer().and_then(|answer| same(&answer.json()["code"], want)),
+        "canary_connects" => exactly(seen.counted.canary, want),
+        "canary_udp_packets" => exactly(seen.counted.packets, want),
+        "dns_queries" => exactly(seen.counted.dns, want),
+        "outbound_connects" => exactly(seen.counted.outbound, want),
+        "max_seconds" => seen
+            .elapsed
+            .map_or(Ok(()), |elapsed| at_most(elapsed.as_secs_f64(), want, "s")),
+        "max_rss_delta_mib" => at_most(seen.memory_mib, want, "MiB"),
+        "max_response_bytes" => seen
+            .answer()
+            .and_then(|answer| at_most(answer.body.len(), want, "bytes")),
+        "response_must_not_contain" | "error_must_not_contain" => seen
+            .answer()
+            .and_then(|answer| lacks(&answer.text(), want, "the answer")),
+        "body_is_valid_utf8_json" => valid_json(seen),
+        "json_error_body" => json_error(seen),
+        "connection_closed" => same(&Value::Bool(seen.closed), want),
+        "health_p99_ms_max" => at_most(seen.health_p99(), want, "ms"),
+        "slow_connections_closed_within_s" => at_most(seen.slow_closed_s.unwrap_or(f64::INFINITY), want, "s"),
+        "inflight_after_s" => inflight(seen, want),
+        "charges" => same(&seen.charges.into(), want),
+        "origin_request_must_be_well_formed" => well_formed(seen),
+        "origin_host_header" => host_header(seen, want),
+        "other_origin_must_not_receive" => other_origin(seen, want),
+        "server_alive" => said(seen.alive, "GET /health does not answer 200 within 1 s"),
+        "no_panic_in_log" => said(
+            seen.panic_planned || seen.find("panicked", &["log"]).is_none(),
+            "the log holds a panic",
+        ),
+        "key_not_in_log" => traceless(seen, seen.secrets.iter().map(String::as_str), &["log"]),
+        "logs_must_not_contain" => traceless(seen, words(want), &["log"]),
+        "logs_metrics_traces_must_not_contain" => traceless(seen, words(want), &["log", "metrics"]),
+        "logs_db_files_must_not_contain" | "logs_db_traces_must_not_contain" => {
+            traceless(seen, words(want), &["log", "metrics", "files"])
+        }
+        waits if WAITS.contains(&waits) => Ok(()),
+        page => return check_page(page, want, seen),
+    })
+}
+
+/// The expectations about the document in the answer.
+fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
+    let read = || seen.document("markdown").map(|text| (markdown::read(&text), text));
+    Some(match key {
+        "markdown_must_not_contain" => seen
+            .document("markdown")
+            .and_then(|text| lacks(&text, want, "the markdown")),
+        "html_must_not_contain" => seen.document("html").and_then(|text| lacks(&text, want, "the html")),
+        "metadata_title_must_not_contain" => seen
+            .document("metadata/title")
+            .and_then(|text| lacks(&text, want, "the title")),
+        "metadata_sourceURL_must_not_contain" => seen
+            .document("metadata/sourceURL")
+            .and_then(|text| lacks(&text, want, "sourceURL")),
+        "markdown_links_to" => read().and_then(|(page, text)| named(same(&page.links.into(), want), &text)),
+        "markdown_links_to_count" => read().and_then(|(page, text)| named(exactly(page.links.len(), want), &text)),
+        "markdown_headings" => read().and_then(|(page, text)| named(exactly(page.headings, want), &text)),
+        "markdown_table_columns" => {
+            let columns = |page: markdown::Seen| page.columns.first().copied().unwrap_or(0);
+            read().and_then(|(page, text)| named(exactly(columns(page), want), &text))
+        }
+        _ => return None,
+    })
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+}
+
+fn words(value: &Value) -> impl Iterator<Item = &str> {
+    items(value).iter().filter_map(Value::as_str)
+}
+
+fn said(fine: bool, failure: &str) -> Verdict {
+    if fine { Ok(()) } else { Err(failure.to_owned()) }
+}
+
+fn same(have: &Value, want: &Value) -> Verdict {
+    said(have == want, &format!("it is {have}, expected {want}"))
+}
+
+fn exactly(have: usize, want: &Value) -> Verdict {
+    same(&have.into(), want)
+}
+
+/// Adds the text that was looked at.
+fn named(verdict: Verdict, text: &str) -> Verdict {
+    verdict.map_err(|failure| format!("{failure} in {:?}", text.chars().take(200).collect::<String>()))
+}
+
+fn at_most(have: impl TryInto<Number>, want: &Value, unit: &str) -> Verdict {
+    let have = have.try_into().map_or(f64::INFINITY, |number| number.0);
+    let most = want.as_f64().unwrap_or(f64::NEG_INFINITY);
+    said(
+        have <= most,
+        &format!("it is {have:.2} {unit}, expected at most {most} {unit}"),
+    )
+}
+
+/// A quantity to compare; larger than any limit of the case file when it does not fit.
+struct Number(f64);
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self(value)
+    }
+}
+
+impl TryFrom<usize> for Number {
+    type Error = std::num::TryFromIntError;
+
+    fn try_from(value: usize) -> Result<Self, Self::Error> {
+        u32::try_from(value).map(|value| Self(value.into()))
+    }
+}
+
+impl TryFrom<u64> for Number {
+    type Error = std::num::TryFromIntError;
+
+    fn try_from(value: u64) -> Result<Self, Self::Error> {
+        u32::try_from(value).map(|value| Self(value.into()))
+    }
+}
+
+/// A scenario's observation: `…_max` is a limit, everything else is equal.
+fn compare(key: &str, have: &Value, want: &Value) -> Verdict {
+    if key.ends_with("_max") {
+        return at_most(have.as_f64().unwrap_or(f64::INFINITY), want, "");
+    }
+    same(have, want)
+}
+
+fn status(seen: &Evidence, accepted: &[Value]) -> Verdict {
+    let answer = seen.answer()?;
+    let fine = accepted
+        .iter()
+        .any(|status| status.as_u64() == Some(answer.status.into()));
+    let body: String = answer.text().chars().take(160).collect();
+    said(
+        fine,
+        &format!("status {}, expected {accepted:?}: {body}", answer.status),
+    )
+}
+
+fn lacks(text: &str, needles: &Value, place: &str) -> Verdict {
+    match words(needles).find(|needle| text.contains(needle)) {
+        Some(needle) => Err(format!("{place} holds {needle:?}")),
+        None => Ok(()),
+    }
+}
+
+fn traceless<'a>(seen: &Evidence, mut needles: impl Iterator<Item = &'a str>, places: &[&str]) -> Verdict {
+    let found = needles.find_map(|needle| seen.find(needle, places).map(|place| (needle, place)));
+    found.map_or(Ok(()), |(needle, place)| Err(format!("{place} holds {needle:?}")))
+}
+
+fn valid_json(seen: &Evidence) -> Verdict {
+    let answer = seen.answer()?;
+    let text = std::str::from_utf8(&answer.body).map_err(|error| format!("the answer is not UTF-8: {error}"))?;
+    serde_json::from_str::<Value>(text)
+        .map(|_| ())
+        .map_err(|error| format!("the answer is not JSON: {error}"))
+}
+
+/// An answer other than 200 is JSON with `error`. Raw bytes that are not a request at all may be refused by the HTTP
+/// library, which answers with an empty body before any code of the service runs.
+fn json_error(seen: &Evidence) -> Verdict {
+    let Some(Ok(answer)) = &seen.answer else { return Ok(()) };
+    if answer.status == 200 || (seen.raw && answer.body.is_empty() && (400..500).contains(&answer.status)) {
+        return Ok(());
+    }
+    let body: String = answer.text().chars().take(160).collect();
+    said(
+        answer.json()["error"].is_string(),
+        &format!("status {} without JSON `error`: {body:?}", answer.status),
+    )
+}
+
+fn inflight(seen: &Evidence, want: &Value) -> Verdict {
+    same(&seen.inflight.into(), want.get(1).unwrap_or(&Value::Null))
+}
+
+fn well_formed(seen: &Evidence) -> Verdict {
+    let flaw = seen.origin.iter().find_map(|request| request.flaw.as_deref());
+    flaw.map_or(Ok(()), |flaw| Err(format!("the origin got a request where {flaw}")))
+}
+
+fn host_header(seen: &Evidence, want: &Value) -> Verdict {
+    let want = want.as_str().unwrap_or_default();
+    let odd = seen
+        .origin
+        .iter()
+        .map(|request| request.header("host"))
+        .find(|host| *host != want);
+    odd.map_or(Ok(()), |host| {
+        Err(format!("the origin got Host {host:?}, expected {want:?}"))
+    })
+}
+
+fn other_origin(seen: &Evidence, want: &Value) -> Verdict {
+    if seen.origin2.is_empty() {
+        return Err("the other origin got no request".to_owned());
+    }
+    let whole = seen
+        .origin2
+        .iter()
+        .map(|request| [&request.head[..], &request.body[..]].concat());
+    whole
+        .map(|bytes| lacks(&String::from_utf8_lossy(&bytes), want, "a request to the other origin"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::hostile::http::Answer;
+
+    fn answered(status: u16, body: &str) -> Evidence {
+        Evidence {
+            answer: Some(Ok(Answer {
+                status,
+                body: body.into(),
+            })),
+            ..Evidence::default()
+        }
+    }
+
+    fn met(key: &str, want: Value, seen: &Evidence) -> bool {
+        check(key, &want, seen).unwrap().is_ok()
+    }
+
+    #[test]
+    fn looks_at_the_answer() {
+        let seen = answered(403, r#"{"success":false,"code":"X","error":"no"}"#);
+        assert!(met("http_any_of", json!([400, 403]), &seen) && !met("http", json!(200), &seen));
+        assert!(met("success", json!(false), &seen) && !met("success", json!(true), &seen));
+        assert!(met("code", json!("X"), &seen) && !met("code", json!("Y"), &seen));
+        assert!(met("json_error_body", json!(true), &seen));
+        assert!(!met("json_error_body", json!(true), &answered(500, "oops")));
+        assert!(!met("error_must_not_contain", json!(["no"]), &seen));
+        assert!(!met("success", json!(false), &Evidence::default()));
+    }
+
+    #[test]
+    fn looks_at_the_page() {
+        let seen = answered(
+            200,
+            r##"{"success":true,"data":{"markdown":"# a\n[x](http://o/x)","metadata":{"title":"t"}}}"##,
+        );
+        assert!(met("markdown_links_to", json!(["http://o/x"]), &seen));
+        assert!(met("markdown_headings", json!(1), &seen) && !met("markdown_headings", json!(0), &seen));
+        assert!(!met("metadata_title_must_not_contain", json!(["t"]), &seen));
+    }
+
+    #[test]
+    fn looks_at_limits() {
+        let seen = Evidence {
+            elapsed: Some(Duration::from_secs(3)),
+            memory_mib: 300,
+            ..Evidence::default()
+        };
+        assert!(met("max_seconds", json!(3), &seen) && !met("max_seconds", json!(2), &seen));
+        assert!(met("max_rss_delta_mib", json!(300), &seen) && !met("max_rss_delta_mib", json!(256), &seen));
+        assert!(!met("slow_connections_closed_within_s", json!(35), &seen));
+    }
+
+    #[test]
+    fn looks_for_traces() {
+        let seen = Evidence {
+            log: b"url http://h/?TOP panicked".to_vec(),
+            secrets: vec!["TOP".into()],
+            ..Evidence::default()
+        };
+        assert!(
+            !met("logs_must_not_contain", json!(["TOP"]), &seen) && met("logs_must_not_contain", json!(["x9"]), &seen)
+        );
+        assert!(!met("key_not_in_log", json!(true), &seen) && !met("no_panic_in_log", json!(true), &seen));
+    }
+
+    #[test]
+    fn an_unknown_key_is_not_ignored() {
+        assert!(check("moon_is_full", &json!(true), &Evidence::default()).is_none());
+    }
+}

@@ -1,0 +1,161 @@
+//! `cargo xtask hostile`: plays a file of hostile cases against the real server, everything on loopback.
+
+mod attack;
+mod call;
+mod case;
+mod evidence;
+mod expect;
+mod http;
+mod markdown;
+mod play;
+mod report;
+mod scenario;
+mod server;
+mod setup;
+mod stage;
+mod waiting;
+mod words;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use crate::sh;
+use case::{Case, File, Object};
+use play::Player;
+use report::{Outcome, Report};
+
+/// What to play.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The case file.
+    #[arg(long)]
+    cases: PathBuf,
+    /// Only cases of this kind.
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only the case with this id.
+    #[arg(long)]
+    id: Option<String>,
+    /// A server to use instead of building one; it must have the feature `fail-points`.
+    #[arg(long)]
+    server: Option<PathBuf>,
+    /// Print every case as it starts.
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// Plays the cases; fails when one of them fails.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the caller has no use for the arguments afterwards"
+)]
+pub(crate) fn run(args: Args) -> Result<()> {
+    let mut file = File::read(&args.cases)?;
+    let wanted = |case: &Case| {
+        args.kind.as_ref().is_none_or(|kind| *kind == case.kind) && args.id.as_ref().is_none_or(|id| *id == case.id)
+    };
+    file.cases.retain(wanted);
+    if file.cases.is_empty() {
+        bail!("no case has this kind or id");
+    }
+    let binary = match &args.server {
+        Some(binary) => binary.canonicalize()?,
+        None => sh::step("build quarry-server with fail points", build)?,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let failed = runtime.block_on(play_all(&file, binary, args.verbose))?;
+    // Floods may still be written to somebody who left; nothing waits for them.
+    runtime.shutdown_background();
+    if failed > 0 {
+        bail!("{failed} hostile cases failed");
+    }
+    Ok(())
+}
+
+fn build() -> Result<PathBuf> {
+    sh::run(sh::cargo().args([
+        "build",
+        "--release",
+        "--package",
+        "quarry-server",
+        "--features",
+        "fail-points",
+    ]))?;
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .no_deps()
+        .current_dir(sh::root())
+        .exec()?;
+    Ok(metadata
+        .target_directory
+        .join("release/quarry-server")
+        .into_std_path_buf())
+}
+
+async fn play_all(file: &File, binary: PathBuf, verbose: bool) -> Result<usize> {
+    let mut player = Player::start(binary, &file.every_case_also_expects).await?;
+    let mut report = Report::default();
+    for case in &file.cases {
+        let outcome = match (unknown(case, &file.every_case_also_expects), waiting::reason(case)) {
+            (Some(unknown), _) => Outcome::Failed(vec![unknown]),
+            (None, Some(reason)) => Outcome::Waiting(reason),
+            (None, None) => {
+                if verbose {
+                    crate::say!("{}: {}", case.id, case.note);
+                }
+                player.play(case).await
+            }
+        };
+        report.add(&case.id, &case.kind, &case.note, outcome);
+    }
+    Ok(report.close())
+}
+
+/// A member of a case that neither the expectations nor the table of what is to come know. A scenario that waits may
+/// have words of its own.
+fn unknown(case: &Case, every: &Object) -> Option<String> {
+    if case.input.contains_key("scenario") {
+        return None;
+    }
+    let expectations = case.expected.keys().chain(every.keys());
+    let nothing = evidence::Evidence::default();
+    let odd = expectations.filter(|key| expect::check(key, &serde_json::Value::Null, &nothing).is_none());
+    if let Some(key) = odd.into_iter().find(|key| !waiting::knows_expectation(key)) {
+        return Some(format!("the expectation {key} is not known"));
+    }
+    if let Some(key) = call::unknown(&case.input) {
+        return Some(format!("input.{key} is not known"));
+    }
+    let key = case
+        .setup
+        .keys()
+        .find(|key| !stage::knows(key) && !waiting::knows_setup(key))?;
+    Some(format!("setup.{key} is not known"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_word_that_nobody_knows_is_a_failure() {
+        let check = |part: &str, value: serde_json::Value, expect: Option<&str>| {
+            let mut case =
+                json!({"id": "x", "kind": "x", "setup": {}, "input": {}, "expected": {}, "note": "", "source": ""});
+            case[part] = value;
+            let case: Case = serde_json::from_value(case).unwrap();
+            assert_eq!(unknown(&case, &Object::new()).as_deref(), expect);
+        };
+        check("expected", json!({"http": 200, "final_status": "completed"}), None);
+        check(
+            "expected",
+            json!({"moon": 1}),
+            Some("the expectation moon is not known"),
+        );
+        check("input", json!({"moon": 1}), Some("input.moon is not known"));
+        check("setup", json!({"needs": "browser", "origin": []}), None);
+        check("setup", json!({"moon": 1}), Some("setup.moon is not known"));
+    }
+}

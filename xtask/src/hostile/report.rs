@@ -1,0 +1,75 @@
+//! What the person at the terminal reads.
+
+use std::collections::BTreeMap;
+
+use crate::say;
+
+/// How a case ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// Every expectation that was not met.
+    Failed(Vec<String>),
+    /// What it waits for.
+    Waiting(String),
+}
+
+/// The counts of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    kinds: BTreeMap<String, [usize; 3]>,
+    reasons: BTreeMap<String, usize>,
+}
+
+impl Report {
+    /// Writes one case down; one that failed is printed at once.
+    pub(crate) fn add(&mut self, id: &str, kind: &str, note: &str, outcome: Outcome) {
+        let counts = self.kinds.entry(kind.to_owned()).or_default();
+        match outcome {
+            Outcome::Passed => counts[0] += 1,
+            Outcome::Failed(reasons) => {
+                counts[1] += 1;
+                say!("FAILED {id} ({note}): {}", reasons.join("; "));
+            }
+            Outcome::Waiting(reason) => {
+                counts[2] += 1;
+                *self.reasons.entry(reason).or_default() += 1;
+            }
+        }
+    }
+
+    /// Prints the tables and the closing line; returns how many failed.
+    pub(crate) fn close(&self) -> usize {
+        say!("\n{:<20} {:>7} {:>7} {:>8}", "kind", "passed", "failed", "waiting");
+        let mut sums = [0; 3];
+        for (kind, counts) in &self.kinds {
+            say!("{kind:<20} {:>7} {:>7} {:>8}", counts[0], counts[1], counts[2]);
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        if !self.reasons.is_empty() {
+            say!("\nwaiting for");
+        }
+        for (reason, count) in &self.reasons {
+            say!("{count:>7}  {reason}");
+        }
+        say!("\n{} passed, {} failed, {} skipped", sums[0], sums[1], sums[2]);
+        sums[1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_what_failed() {
+        let mut report = Report::default();
+        report.add("a-1", "a", "", Outcome::Passed);
+        report.add("a-2", "a", "", Outcome::Failed(vec!["no".into()]));
+        report.add("b-1", "b", "", Outcome::Waiting("the moon".into()));
+        assert_eq!(
+            (report.kinds["a"], report.kinds["b"], report.close()),
+            ([1, 1, 0], [0, 0, 1], 1)
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Cases that are told in words. Each that can be played is a function here; the others wait.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use testkit::Reply;
+
+use super::case::{Case, Object};
+use super::http;
+use super::server::Server;
+use super::stage::Stage;
+
+const OUT_OF_CREDITS: &str = "64 concurrent requests, 10 credits left, each costs 1";
+const TERMINATED: &str = "SIGTERM during 50 running scrapes";
+
+/// Whether the scenario can be played.
+pub(crate) fn exists(name: &str) -> bool {
+    [OUT_OF_CREDITS, TERMINATED].contains(&name)
+}
+
+/// Plays it, and returns what was observed under the names of its expectations.
+pub(crate) async fn play(case: &Case, stage: &Stage, server: &mut Server) -> Result<Object> {
+    let observed = match case.input_text("scenario") {
+        OUT_OF_CREDITS => out_of_credits(case, stage, server).await?,
+        TERMINATED => terminated(stage, server).await?,
+        other => bail!("the scenario {other:?} is not known"),
+    };
+    observed.as_object().cloned().context("a scenario observes an object")
+}
+
+/// Ends the service, so the next case needs a new one.
+pub(crate) fn ends_server(case: &Case) -> bool {
+    case.input_text("scenario") == TERMINATED
+}
+
+async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
+    let number = |key: &str| {
+        case.setup
+            .get(key)
+            .and_then(Value::as_u64)
+            .with_context(|| format!("setup.{key}"))
+    };
+    let (parallel, credits) = (number("parallel")?, number("credits")?);
+    let key = server
+        .team(&json!({"name": "poor", "credits": credits, "concurrency": parallel}))
+        .await?;
+    stage.origin.html("/", "<h1>one credit</h1>");
+    let statuses = running(stage, server.addr, &key, parallel).await?;
+    let count = |status: u16| statuses.iter().filter(|own| **own == status).count();
+    Ok(json!({"http_200": count(200), "http_402": count(402), "balance": server.credits(&key).await?}))
+}
+
+/// The service gets SIGTERM while scrapes wait for a slow page. Its port stays open for a second (`drain_delay_s`),
+/// so that a new request can be refused by it and not by the system.
+async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
+    let slow = Reply {
+        delay: Duration::from_secs(3),
+        body: "<h1>slow</h1>".into(),
+        ..Reply::default()
+    };
+    stage.origin.respond("/", slow.header("content-type", "text/html"));
+    let (addr, key) = (server.addr, server.key.clone());
+    let started = Instant::now();
+    let late = async {
+        while stage.origin.requests().len() < 50 && started.elapsed() < Duration::from_secs(10) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let terminated = Instant::now();
+        let exit = server.terminate(Duration::from_secs(40));
+        let new = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let key = format!("Authorization: Bearer {key}\r\n");
+            http::post(addr, "/v2/scrape", &key, &json!({"url": page(stage)}))
+                .await
+                .map_or(0, |answer| answer.status)
+        };
+        let (exit, new) = tokio::join!(exit, new);
+        Ok::<_, anyhow::Error>((exit?, new, terminated.elapsed()))
+    };
+    let (statuses, late) = tokio::join!(running(stage, addr, &key, 50), late);
+    let (statuses, (exit, new, took)) = (statuses?, late?);
+    let finished = statuses.iter().filter(|status| **status == 200).count();
+    Ok(json!({
+        "new_requests": new,
+        "in_flight_finish": finished == 50,
+        "exit_code": exit,
+        "exit_seconds_max": took.as_secs_f64(),
+        "jobs_lost": 50 - finished,
+    }))
+}
+
+/// The statuses of that many scrapes at the same time.
+async fn running(stage: &Stage, addr: SocketAddr, key: &str, number: u64) -> Result<Vec<u16>> {
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..number {
+        let key = format!("Authorization: Bearer {key}\r\n");
+        let json = json!({"url": page(stage), "formats": ["markdown"], "maxAge": 0});
+        clients.spawn(async move {
+            http::post(addr, "/v2/scrape", &key, &json)
+                .await
+                .map(|answer| answer.status)
+        });
+    }
+    clients.join_all().await.into_iter().collect()
+}
+
+fn page(stage: &Stage) -> String {
+    format!("http://origin.test:{}/", stage.origin.addr().port())
+}

@@ -1,0 +1,241 @@
+//! The real service as a child process in a data folder of its own.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+
+use super::http;
+use super::stage::Stage;
+
+const ADMIN_TOKEN: &str = "operator-token-of-the-hostile-run";
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// How a server differs from the usual one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Flavour {
+    /// `log.level`; none for the default.
+    pub(crate) log_level: Option<String>,
+    /// A fail point that panics.
+    pub(crate) fail_point: Option<String>,
+    /// `server.drain_delay_s`; none for the default.
+    pub(crate) drain_delay_s: Option<u32>,
+}
+
+/// A running service.
+pub(crate) struct Server {
+    pub(crate) addr: SocketAddr,
+    pub(crate) flavour: Flavour,
+    /// Key of the team that calls.
+    pub(crate) key: String,
+    /// Key of a team that has nothing to do with it.
+    pub(crate) other_key: String,
+    child: Child,
+    pid: u32,
+    dir: TempDir,
+}
+
+impl Server {
+    /// Starts it, waits until it is ready, and makes two teams.
+    pub(crate) async fn start(binary: &Path, stage: &Stage, flavour: Flavour) -> Result<Self> {
+        let dir = tempfile::tempdir()?;
+        let addr = free_address()?;
+        let log = File::create(dir.path().join("log"))?;
+        let mut command = Command::new(binary);
+        command
+            .current_dir(dir.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .kill_on_drop(true);
+        command.env("QUARRY__SERVER__LISTEN", addr.to_string());
+        command.env("QUARRY__DATA__DIR", dir.path().join("data"));
+        command.env("QUARRY__AUTH__MODE", "keys");
+        command.env("QUARRY__ADMIN__TOKEN", ADMIN_TOKEN);
+        command.env("QUARRY__EGRESS__ALLOW", stage.allow());
+        command.env("QUARRY__EGRESS__RESOLVERS", stage.dns.addr().to_string());
+        if let Some(level) = &flavour.log_level {
+            command.env("QUARRY__LOG__LEVEL", level);
+        }
+        if let Some(point) = &flavour.fail_point {
+            command.env("FAILPOINTS", format!("{point}=panic"));
+        }
+        if let Some(seconds) = flavour.drain_delay_s {
+            command.env("QUARRY__SERVER__DRAIN_DELAY_S", seconds.to_string());
+        }
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let pid = child.id().context("the server ended at once")?;
+        let (key, other_key) = (String::new(), String::new());
+        let mut server = Self {
+            addr,
+            flavour,
+            key,
+            other_key,
+            child,
+            pid,
+            dir,
+        };
+        server.wait_until_ready().await?;
+        server.key = server.team(&json!({"name": "hostile", "credits": 1_000_000})).await?;
+        server.other_key = server.team(&json!({"name": "bystander", "credits": 1_000_000})).await?;
+        Ok(server)
+    }
+
+    /// Makes a team and returns its key.
+    pub(crate) async fn team(&self, team: &Value) -> Result<String> {
+        let operator = format!("Authorization: Bearer {ADMIN_TOKEN}\r\n");
+        let answer = http::post(self.addr, "/admin/teams", &operator, team).await?;
+        ensure!(
+            answer.status == 200,
+            "POST /admin/teams answers {}: {}",
+            answer.status,
+            answer.text()
+        );
+        let key = answer.json()["apiKey"].as_str().map(str::to_owned);
+        key.with_context(|| format!("POST /admin/teams gives no apiKey: {}", answer.text()))
+    }
+
+    /// A GET with a team's key, as JSON.
+    pub(crate) async fn get(&self, path: &str, key: &str) -> Result<Value> {
+        let answer = http::get(self.addr, path, &format!("Authorization: Bearer {key}\r\n")).await?;
+        ensure!(
+            answer.status == 200,
+            "GET {path} answers {}: {}",
+            answer.status,
+            answer.text()
+        );
+        Ok(answer.json())
+    }
+
+    /// Credits that the team has left.
+    pub(crate) async fn credits(&self, key: &str) -> Result<i64> {
+        let usage = self.get("/v2/team/credit-usage", key).await?;
+        usage["data"]["remainingCredits"]
+            .as_i64()
+            .with_context(|| format!("no remainingCredits in {usage}"))
+    }
+
+    /// Everything that no log may hold: keys of teams and of the operator.
+    pub(crate) fn secrets(&self) -> [&str; 3] {
+        [&self.key, &self.other_key, ADMIN_TOKEN]
+    }
+
+    /// Whether the process runs and GET /health answers 200 within a second.
+    pub(crate) async fn is_alive(&mut self) -> bool {
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            return false;
+        }
+        let health = tokio::time::timeout(Duration::from_secs(1), http::get(self.addr, "/health", ""));
+        matches!(health.await, Ok(Ok(answer)) if answer.status == 200)
+    }
+
+    /// The log so far.
+    pub(crate) fn log(&self) -> Vec<u8> {
+        std::fs::read(self.dir.path().join("log")).unwrap_or_default()
+    }
+
+    /// Where the service keeps its files.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    /// Watches the memory until the watch is finished.
+    pub(crate) fn watch_memory(&self) -> MemoryWatch {
+        MemoryWatch::start(self.pid)
+    }
+
+    /// Sends SIGTERM, waits for the end, and returns the exit code; none when a signal ended it.
+    pub(crate) async fn terminate(&mut self, patience: Duration) -> Result<Option<i32>> {
+        let sent = Command::new("kill")
+            .args(["-TERM", &self.pid.to_string()])
+            .status()
+            .await?;
+        ensure!(sent.success(), "cannot send SIGTERM");
+        let ended = tokio::time::timeout(patience, self.child.wait()).await;
+        Ok(ended
+            .with_context(|| format!("still running {} s after SIGTERM", patience.as_secs()))??
+            .code())
+    }
+
+    async fn wait_until_ready(&mut self) -> Result<()> {
+        let started = Instant::now();
+        while started.elapsed() < START_LIMIT {
+            if let Some(status) = self.child.try_wait()? {
+                bail!(
+                    "the server ended with {status}: {}",
+                    String::from_utf8_lossy(&self.log())
+                );
+            }
+            if http::get(self.addr, "/health/ready", "")
+                .await
+                .is_ok_and(|answer| answer.status == 200)
+            {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        bail!(
+            "the server is not ready after {} s: {}",
+            START_LIMIT.as_secs(),
+            String::from_utf8_lossy(&self.log())
+        )
+    }
+}
+
+/// Samples the resident memory of a process.
+pub(crate) struct MemoryWatch {
+    before: u64,
+    peak: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    task: JoinHandle<()>,
+}
+
+impl MemoryWatch {
+    fn start(pid: u32) -> Self {
+        let before = resident_kib(pid);
+        let (peak, stop) = (Arc::new(AtomicU64::new(before)), Arc::new(AtomicBool::new(false)));
+        let (shared_peak, shared_stop) = (Arc::clone(&peak), Arc::clone(&stop));
+        // A thread of its own, so that a busy runtime does not make it miss a peak.
+        let task = tokio::task::spawn_blocking(move || {
+            while !shared_stop.load(Ordering::Relaxed) {
+                shared_peak.fetch_max(resident_kib(pid), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        Self {
+            before,
+            peak,
+            stop,
+            task,
+        }
+    }
+
+    /// By how many MiB the memory has grown at its peak.
+    pub(crate) async fn finish(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.task.await;
+        (self.peak.load(Ordering::Relaxed) - self.before).div_ceil(1024)
+    }
+}
+
+fn resident_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or(0)
+}
+
+fn free_address() -> Result<SocketAddr> {
+    Ok(std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}

@@ -1,0 +1,166 @@
+//! Everything around the service: hostile origin, second origin, receiver, canary, resolver. All on loopback.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use testkit::{Answer, Canary, Dns, Script, Site};
+
+use super::case::{Case, Object};
+use super::setup;
+use super::words::Words;
+
+/// Members of `setup` that other modules handle.
+const ELSEWHERE: &[&str] = &[
+    "credits",
+    "fail_point",
+    "h2",
+    "log_level",
+    "parallel",
+    "raw",
+    "repeat",
+    "signal",
+    "streams",
+    "team",
+];
+
+/// Where scrapes that a client leaves are sent.
+pub(crate) const SLOW_PAGE: &str = "/never-answers";
+
+/// The listeners.
+pub(crate) struct Stage {
+    pub(crate) origin: Site,
+    pub(crate) origin2: Site,
+    pub(crate) receiver: Site,
+    pub(crate) canary: Canary,
+    pub(crate) dns: Dns,
+}
+
+/// Counts that only grow while a case runs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counters {
+    pub(crate) canary: usize,
+    pub(crate) packets: usize,
+    pub(crate) dns: usize,
+    /// Connections to any of the listeners.
+    pub(crate) outbound: usize,
+}
+
+impl Stage {
+    /// Starts all of it, on the ports of the case file where they are free.
+    pub(crate) async fn start() -> Result<Self> {
+        let canary = match Canary::bind(loopback(18200), loopback(18201)).await {
+            Ok(canary) => canary,
+            Err(_) => Canary::start().await,
+        };
+        Ok(Self {
+            origin: site(18100).await.context("cannot start the origin")?,
+            origin2: site(18101).await.context("cannot start the second origin")?,
+            receiver: site(18102).await.context("cannot start the receiver")?,
+            canary,
+            dns: Dns::start().await,
+        })
+    }
+
+    /// The placeholders that stand for the listeners.
+    pub(crate) fn words(&self) -> Words {
+        let mut words = Words::default();
+        let [origin, origin2, receiver] = [&self.origin, &self.origin2, &self.receiver].map(|site| site.addr().port());
+        words.set("ORIGIN", format!("http://origin.test:{origin}"));
+        words.set("ORIGIN2", format!("http://origin2.test:{origin2}"));
+        words.set("RECEIVER", format!("http://hook.test:{receiver}"));
+        words.set("ORIGIN_IP", "127.0.0.1");
+        words.set("CANARY_PORT", self.canary.addr().port().to_string());
+        words.set("CANARY_UDP", self.canary.udp_addr().port().to_string());
+        words.set("CATALOG", "catalog");
+        words.set("WEBHOOK_SECRET", "whsec-of-the-hostile-run");
+        words.moved("origin.test:18100", &format!("origin.test:{origin}"));
+        words
+    }
+
+    /// What the service may reach.
+    pub(crate) fn allow(&self) -> String {
+        [&self.origin, &self.origin2, &self.receiver]
+            .map(|site| site.addr().to_string())
+            .join(",")
+    }
+
+    /// Forgets the case before, and does what this one sets up.
+    pub(crate) fn prepare(&self, case: &Case) -> Result<()> {
+        [&self.origin, &self.origin2, &self.receiver]
+            .iter()
+            .for_each(|site| site.reset());
+        self.dns.reset();
+        for name in ["origin.test", "origin2.test", "hook.test"] {
+            self.dns.set(name, Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
+        }
+        self.dns
+            .set("meta.rebind.test", Answer::from(IpAddr::from([169, 254, 169, 254])));
+        self.origin
+            .script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
+        for (key, value) in &case.setup {
+            match key.as_str() {
+                "origin" => self.pages(&self.origin, value)?,
+                "origin2" => self.pages(&self.origin2, value)?,
+                "dns" => self.names(value.as_object().context("setup.dns is no object")?)?,
+                known if ELSEWHERE.contains(&known) => {}
+                other => bail!("setup.{other} is not known"),
+            }
+        }
+        Ok(())
+    }
+
+    /// The counts now.
+    pub(crate) fn counters(&self) -> Counters {
+        let sites = [&self.origin, &self.origin2, &self.receiver].map(Site::connections);
+        Counters {
+            canary: self.canary.connects(),
+            packets: self.canary.packets(),
+            dns: self.dns.queries().len(),
+            outbound: sites.iter().sum::<usize>() + self.canary.connects(),
+        }
+    }
+
+    fn pages(&self, site: &Site, pages: &Value) -> Result<()> {
+        for page in pages.as_array().context("the pages of an origin are no array")? {
+            let page = page.as_object().context("a page of an origin is no object")?;
+            let (path, script) = setup::page(page, self.canary.addr().port())?;
+            if let Script::H2(attack) = script {
+                site.attack_h2(Some(attack));
+            }
+            site.script(&path, vec![script]);
+        }
+        Ok(())
+    }
+
+    fn names(&self, names: &Object) -> Result<()> {
+        for (name, answer) in names {
+            self.dns.set(name, setup::dns(answer)?);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a member of `setup` is known.
+pub(crate) fn knows(key: &str) -> bool {
+    ["dns", "origin", "origin2"].contains(&key) || ELSEWHERE.contains(&key)
+}
+
+/// Whether a page of the case attacks over HTTP/2. The service speaks HTTP/2 only over TLS, so such a case is called
+/// with https.
+pub(crate) fn needs_tls(case: &Case) -> bool {
+    let pages = case.setup.get("origin").and_then(Value::as_array);
+    pages.is_some_and(|pages| pages.iter().any(|page| page.get("h2").is_some()))
+}
+
+async fn site(port: u16) -> io::Result<Site> {
+    match Site::bind(loopback(port)).await {
+        Ok(site) => Ok(site),
+        Err(_) => Site::bind(loopback(0)).await,
+    }
+}
+
+fn loopback(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}

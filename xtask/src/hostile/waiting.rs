@@ -1,0 +1,176 @@
+//! What exists, and which cases wait for what does not. This is the one table to change when a feature arrives.
+
+use serde_json::Value;
+
+use super::case::{Case, Object};
+use super::scenario;
+
+/// Paths that the service answers. A case on another path waits.
+const PATHS: &[&str] = &[
+    "/v2/scrape",
+    "/v2/team/",
+    "/v2/concurrency-check",
+    "/health",
+    "/metrics",
+    "/openapi.json",
+    "/admin",
+];
+
+/// Formats that can be made. A case that asks for another one waits, unless it expects a refusal.
+const FORMATS: &[&str] = &[
+    "markdown",
+    "html",
+    "rawHtml",
+    "rawBase64",
+    "links",
+    "images",
+    "attributes",
+];
+
+/// Values of `setup.needs` that are there.
+const NEEDS: &[&str] = &[];
+
+/// Scrape options whose engine does not exist yet. A case that uses one waits, unless it expects a refusal.
+const OPTIONS_TO_COME: &[&str] = &["actions", "profile", "redactPII", "onlyCleanContent"];
+
+/// Expectations that can only be looked at when something else exists.
+const EXPECTATIONS_TO_COME: &[(&str, &str)] = &[
+    ("body_equals_unknown_id_body", "jobs that belong to a team"),
+    ("browser_alive_after", "the browser"),
+    ("completed_max", "crawls"),
+    ("dns_queries_outside_proxy", "the browser"),
+    ("final_status", "crawls"),
+    ("good_pages_found_min", "crawls"),
+    ("next_scrape_ok_seconds", "the browser"),
+    ("origin_requests_max", "crawls"),
+    ("own_api_calls_from_webhook", "webhooks"),
+    ("receiver_signature_valid", "webhooks"),
+    ("webhook_headers_must_not_contain", "webhooks"),
+];
+
+/// Members of `setup` that only such cases have.
+const SETUP_TO_COME: &[&str] = &["needs"];
+
+/// What a case waits for; none when it can run.
+pub(crate) fn reason(case: &Case) -> Option<String> {
+    if case.input.contains_key("scenario") {
+        let known = scenario::exists(case.input_text("scenario"));
+        return (!known).then(|| "a scenario of its own".to_owned());
+    }
+    if let Some(need) = case
+        .setup
+        .get("needs")
+        .and_then(Value::as_str)
+        .filter(|need| !NEEDS.contains(need))
+    {
+        return Some(format!("the {need}"));
+    }
+    let path = path(case);
+    if !path.is_empty() && !PATHS.iter().any(|known| path.starts_with(known)) {
+        let resource = path.split('/').take(3).collect::<Vec<_>>().join("/");
+        return Some(format!("{resource}, which does not exist yet"));
+    }
+    let to_come = EXPECTATIONS_TO_COME
+        .iter()
+        .find(|(key, _)| case.expected.contains_key(*key));
+    if let Some((key, what)) = to_come {
+        return Some(format!("{what} (expects {key})"));
+    }
+    option_to_come(case)
+}
+
+/// Whether the table knows an expectation that no running case has.
+pub(crate) fn knows_expectation(key: &str) -> bool {
+    EXPECTATIONS_TO_COME.iter().any(|(known, _)| *known == key)
+}
+
+/// Whether the table knows a member of `setup` that no running case has.
+pub(crate) fn knows_setup(key: &str) -> bool {
+    SETUP_TO_COME.contains(&key)
+}
+
+/// The path that a case calls; for a tool the path of its address.
+fn path(case: &Case) -> &str {
+    match case.input_text("tool").split_once("{BASE_URL}") {
+        Some((_, rest)) => rest.split(' ').next().unwrap_or_default(),
+        None => case.input_text("path"),
+    }
+}
+
+fn option_to_come(case: &Case) -> Option<String> {
+    let statuses = case.statuses();
+    let only_refusals = !statuses.is_empty() && statuses.iter().all(|status| (400..500).contains(status));
+    if only_refusals {
+        return None;
+    }
+    let json = case.input.get("json").and_then(Value::as_object)?;
+    let option = OPTIONS_TO_COME
+        .iter()
+        .find(|option| json.contains_key(**option))
+        .map(|option| (*option).to_owned());
+    option
+        .map(|option| format!("the option {option}"))
+        .or_else(|| format_to_come(json))
+}
+
+fn format_to_come(json: &Object) -> Option<String> {
+    let formats = json.get("formats").and_then(Value::as_array)?;
+    let names = formats
+        .iter()
+        .filter_map(|format| format.as_str().or_else(|| format.get("type")?.as_str()));
+    let missing = names.into_iter().find(|name| !FORMATS.contains(name))?;
+    Some(format!("the format {missing}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(case: Value, expect: Option<&str>) {
+        let mut whole =
+            json!({"id": "x-001", "kind": "x", "setup": {}, "input": {}, "expected": {}, "note": "", "source": ""});
+        for (key, value) in case.as_object().unwrap() {
+            whole[key] = value.clone();
+        }
+        let case: Case = serde_json::from_value(whole).unwrap();
+        assert_eq!(reason(&case).as_deref(), expect, "{case:?}");
+    }
+
+    #[test]
+    fn decides_from_the_case() {
+        let scrape = |json: Value| json!({"method": "POST", "path": "/v2/scrape", "json": json});
+        check(json!({"input": scrape(json!({"url": "x"}))}), None);
+        check(
+            json!({"input": {"path": "/v2/crawl/x"}}),
+            Some("/v2/crawl, which does not exist yet"),
+        );
+        check(
+            json!({"input": scrape(json!({})), "setup": {"needs": "browser"}}),
+            Some("the browser"),
+        );
+        check(
+            json!({"input": scrape(json!({"formats": ["markdown", {"type": "json"}]}))}),
+            Some("the format json"),
+        );
+        let refusal = json!({"http_any_of": [400]});
+        check(
+            json!({"input": scrape(json!({"actions": []})), "expected": refusal}),
+            None,
+        );
+        check(
+            json!({"input": scrape(json!({"actions": []}))}),
+            Some("the option actions"),
+        );
+        check(json!({"input": {"tool": "slow -u {BASE_URL}/v2/scrape -l 60"}}), None);
+        check(
+            json!({"input": {"tool": "slow -u {BASE_URL}/v2/crawl/1 -l 60"}}),
+            Some("/v2/crawl, which does not exist yet"),
+        );
+        check(
+            json!({"input": {"scenario": "the moon falls"}}),
+            Some("a scenario of its own"),
+        );
+    }
+}

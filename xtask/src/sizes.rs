@@ -1,0 +1,134 @@
+//! `cargo xtask sizes`: files and functions stay small enough to read in one go.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::{say, sh};
+
+/// At most one file in twenty is longer than this.
+const FILE_LINES: usize = 450;
+/// At most one function in twenty is longer than this.
+const FUNCTION_LINES: usize = 45;
+/// No function is longer than this.
+const FUNCTION_LINES_MOST: usize = 90;
+
+/// Measures every Rust file of the workspace that ships.
+pub(crate) fn check_workspace() -> Result<()> {
+    let mut files = Vec::new();
+    for folder in ["crates", "bins", "xtask"] {
+        rust_files(&sh::root().join(folder), &mut files)?;
+    }
+    let mut long_files = Vec::new();
+    let mut functions = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file)?;
+        let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if shipped.lines().count() > FILE_LINES {
+            long_files.push(file.display().to_string());
+        }
+        functions.extend(
+            function_lines(shipped)
+                .into_iter()
+                .map(|(name, lines)| (lines, name, file)),
+        );
+    }
+    let long = functions.iter().filter(|(lines, ..)| *lines > FUNCTION_LINES).count();
+    say!(
+        "    {} files, {} over {FILE_LINES} lines; {} functions, {long} over {FUNCTION_LINES} lines",
+        files.len(),
+        long_files.len(),
+        functions.len()
+    );
+    let mut faults: Vec<String> = functions
+        .iter()
+        .filter(|(lines, ..)| *lines > FUNCTION_LINES_MOST)
+        .map(|(lines, name, file)| {
+            format!(
+                "{}: fn {name} has {lines} lines, at most {FUNCTION_LINES_MOST} are allowed",
+                file.display()
+            )
+        })
+        .collect();
+    if long_files.len() * 20 > files.len() {
+        faults.push(format!(
+            "more than 5 % of the files are over {FILE_LINES} lines: {}",
+            long_files.join(", ")
+        ));
+    }
+    if long * 20 > functions.len() {
+        faults.push(format!(
+            "more than 5 % of the functions are over {FUNCTION_LINES} lines"
+        ));
+    }
+    if !faults.is_empty() {
+        bail!("{}", faults.join("\n"));
+    }
+    Ok(())
+}
+
+fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && !path.ends_with("tests") && !path.ends_with("cases") {
+            rust_files(&path, into)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Name and length of every function of a formatted source: from `fn` to the brace at the same indent.
+fn function_lines(source: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut found = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let Some(name) = function_name(line) else { continue };
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let end = format!("{indent}}}");
+        // A one-liner or a declaration without a body ends on its own line.
+        if line.ends_with(';') || line.ends_with('}') {
+            continue;
+        }
+        if let Some(length) = lines[start..].iter().position(|line| **line == end) {
+            found.push((name, length + 1));
+        }
+    }
+    found
+}
+
+fn function_name(line: &str) -> Option<String> {
+    let words = line.trim_start();
+    let after = words.strip_prefix("fn ").or_else(|| {
+        words
+            .split_once(" fn ")
+            .filter(|(before, _)| modifiers_only(before))
+            .map(|(_, after)| after)
+    })?;
+    Some(after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+}
+
+fn modifiers_only(before: &str) -> bool {
+    before.split_whitespace().all(|word| {
+        word.starts_with("pub") || matches!(word, "const" | "async" | "unsafe" | "extern") || word.ends_with(')')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_measured_to_their_own_brace() {
+        let source =
+            "pub(crate) async fn a() {\n    if x {\n    }\n}\n\nimpl B {\n    fn c(&self) {\n        d();\n    }\n}\n";
+        assert_eq!(function_lines(source), [("a".to_owned(), 4), ("c".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn words_in_prose_are_no_functions() {
+        assert_eq!(function_lines("// a fn of time\nlet x = 1;\n"), []);
+    }
+}

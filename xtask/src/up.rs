@@ -1,0 +1,138 @@
+//! `cargo xtask up`: from a fresh clone to a running service with one command.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{say, setup, sh};
+
+/// A page on this machine to try the service on, so that the first scrape works without a network too.
+const SAMPLE: &str = "127.0.0.1:3003";
+const SAMPLE_PAGE: &str = include_str!("up/sample.html");
+
+/// How to start.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder for the database and stored pages.
+    #[arg(long, default_value = "data")]
+    data: PathBuf,
+    /// Where the service listens.
+    #[arg(long, default_value = "127.0.0.1:3002")]
+    listen: String,
+    /// Build without optimisation: quicker to build, slower to run.
+    #[arg(long)]
+    debug: bool,
+}
+
+/// Builds the server, starts it with SQLite and a folder of blobs, and stays until it ends.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    sh::step("setup", setup::for_build)?;
+    let program = sh::step("build", || server(args.debug))?;
+    serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
+    let mut child = start(&program, args)?;
+    wait_ready(&mut child, &args.listen)?;
+    say!(
+        "\nQuarry listens on http://{}, its data is in {}. Try it:\n",
+        args.listen,
+        args.data.display()
+    );
+    say!("{}\n", curl_line(&args.listen));
+    say!("Any public page works the same way; Ctrl-C stops the service.");
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("quarry-server ended with {status}");
+    }
+    Ok(())
+}
+
+/// The line that the README shows.
+fn curl_line(listen: &str) -> String {
+    format!(
+        "curl -s http://{listen}/v2/scrape -H 'Content-Type: application/json' -d '{{\"url\": \"http://{SAMPLE}/\"}}'"
+    )
+}
+
+/// Builds the server and returns where the program is.
+pub(crate) fn server(debug: bool) -> Result<PathBuf> {
+    let mut build = sh::cargo();
+    build.args(["build", "--package", "quarry-server"]);
+    if !debug {
+        build.arg("--release");
+    }
+    sh::run(&mut build)?;
+    Ok(target()?
+        .join(if debug { "debug" } else { "release" })
+        .join("quarry-server"))
+}
+
+fn target() -> Result<PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .current_dir(sh::root())
+        .no_deps()
+        .exec()?;
+    Ok(metadata.target_directory.into())
+}
+
+fn start(program: &PathBuf, args: &Args) -> Result<Child> {
+    Command::new(program)
+        .current_dir(sh::root())
+        .env("QUARRY__SERVER__LISTEN", &args.listen)
+        .env("QUARRY__DATA__DIR", &args.data)
+        .env("QUARRY__EGRESS__ALLOW", SAMPLE)
+        .spawn()
+        .with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// Waits until the service says it is ready.
+pub(crate) fn wait_ready(child: &mut Child, address: &str) -> Result<Duration> {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(30) {
+        if let Some(status) = child.try_wait()? {
+            bail!("the server ended with {status} before it was ready");
+        }
+        if ready(address) {
+            return Ok(started.elapsed());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    bail!("the server was not ready after 30 s")
+}
+
+fn ready(address: &str) -> bool {
+    let Ok(mut stream) = TcpStream::connect(address) else {
+        return false;
+    };
+    let request = format!("GET /health/ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    stream.write_all(request.as_bytes()).is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.starts_with("HTTP/1.1 200")
+}
+
+fn serve_sample() -> Result<()> {
+    let listener = TcpListener::bind(SAMPLE)?;
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let _ = answer(stream);
+        }
+    });
+    Ok(())
+}
+
+fn answer(mut stream: TcpStream) -> Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+    let mut head = [0; 4096];
+    let _ = stream.read(&mut head)?;
+    let length = SAMPLE_PAGE.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(SAMPLE_PAGE.as_bytes())?;
+    Ok(())
+}
