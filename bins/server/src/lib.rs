@@ -117,7 +117,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
     });
     let (background, stop_background) = (TaskTracker::new(), CancellationToken::new());
     if service.config.worker.embedded {
-        // TMP background.spawn(app::maintain(app, stop_background.clone()));
+        background.spawn(app::maintain(app, stop_background.clone()));
     }
     background.spawn(upkeep(service.prometheus.clone(), stop_background.clone()));
     let ending = Ending::default();

@@ -66,29 +66,40 @@ pub async fn maintain(app: App, stop: CancellationToken) {
 /// # Errors
 /// [`AppError::Internal`]; what was done before stays done.
 pub async fn maintain_once(app: &App) -> Result<Round, AppError> {
-    let now = app.now();
-    let reservations =
-        in_batches(async || Ok(ledger::expire_reservations(&mut app.conn().await?, now, BATCH).await?)).await?;
-    let retention = TimeDelta::from_std(app.settings.scrape_retention).unwrap_or(TimeDelta::MAX);
-    let before = now.checked_sub_signed(retention).unwrap_or(Timestamp::MIN_UTC);
-    let scrapes = in_batches(async || Ok(scrapes::forget(&mut app.conn().await?, before, BATCH).await?)).await?;
     Ok(Round {
-        reservations,
-        scrapes,
+        reservations: give_back(app).await?,
+        scrapes: forget_scrapes(app).await?,
         cache: cache::sweep(app).await?,
     })
 }
 
-/// Repeats a step until it finds less than a batch; gives the sum.
-async fn in_batches(step: impl AsyncFn() -> Result<usize, AppError>) -> Result<usize, AppError> {
+async fn give_back(app: &App) -> Result<usize, AppError> {
     let mut sum = 0;
     loop {
-        let done = step().await?;
+        let done = ledger::expire_reservations(&mut app.conn().await?, app.now(), BATCH).await?;
         sum += done;
-        if i64::try_from(done).unwrap_or(BATCH) < BATCH {
+        if is_last(done) {
             return Ok(sum);
         }
     }
+}
+
+async fn forget_scrapes(app: &App) -> Result<usize, AppError> {
+    let retention = TimeDelta::from_std(app.settings.scrape_retention).unwrap_or(TimeDelta::MAX);
+    let before = app.now().checked_sub_signed(retention).unwrap_or(Timestamp::UNIX_EPOCH);
+    let mut sum = 0;
+    loop {
+        let done = scrapes::forget(&mut app.conn().await?, before, BATCH).await?;
+        sum += done;
+        if is_last(done) {
+            return Ok(sum);
+        }
+    }
+}
+
+/// Less than a batch means that nothing is left.
+fn is_last(done: usize) -> bool {
+    i64::try_from(done).unwrap_or(BATCH) < BATCH
 }
 
 async fn lead(app: &App, holder: &str) -> Result<Option<Round>, AppError> {

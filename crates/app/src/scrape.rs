@@ -39,7 +39,7 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     let reserved = timeout_at(job.target.deadline, job.reserve(app, caller)).await;
     let funds = reserved.unwrap_or(Err(ScrapeError::Timeout.into()))?;
     let result = timeout_at(job.target.deadline, produce(app, &job)).await;
-    job.finish(app, caller, funds, result.unwrap_or(Err(ScrapeError::Timeout.into())))
+    job.finish(caller, funds, result.unwrap_or(Err(ScrapeError::Timeout.into())))
         .await
 }
 
@@ -146,7 +146,6 @@ impl Job {
     /// Settles, writes the row, and completes the document.
     async fn finish(
         self,
-        app: &App,
         caller: &Caller,
         funds: Funds,
         result: Result<Produced, AppError>,

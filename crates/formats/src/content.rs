@@ -51,7 +51,7 @@ pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     for index in matches(page, &options.exclude_tags) {
         content.removed[index] = true;
     }
-    content.use_noscript_if_empty();
+    content.use_noscript_if_richer();
     if options.only_main_content {
         score::keep_main(&mut content, options.include_tags.is_empty());
     }
@@ -138,14 +138,27 @@ impl<'p> Content<'p> {
     }
 
     /// Pages that are drawn by scripts often keep their text for readers without scripts.
-    fn use_noscript_if_empty(&mut self) {
-        if self.has_text() {
+    fn use_noscript_if_richer(&mut self) {
+        let page = self.page;
+        let hidden: Vec<Index> = (0..page.len()).filter(|&i| page.is(i, &local_name!("noscript"))).collect();
+        let kept = hidden.iter().map(|&index| score::letters_of(page, page.subtree(index))).sum::<usize>();
+        if kept == 0 {
             return;
         }
-        for index in 0..self.page.len() {
-            if self.page.is(index, &local_name!("noscript")) {
-                self.removed[index] = false;
+        struct Shown<'p>(&'p Page, usize);
+        impl Visitor for Shown<'_> {
+            fn enter(&mut self, _index: Index, _name: &LocalName) -> bool {
+                true
             }
+            fn text(&mut self, index: Index) {
+                self.1 += score::letters_of(self.0, index..index + 1);
+            }
+            fn leave(&mut self, _index: Index) {}
+        }
+        let mut shown = Shown(page, 0);
+        self.walk(&mut shown);
+        if kept > shown.1 {
+            hidden.into_iter().for_each(|index| self.removed[index] = false);
         }
     }
 }

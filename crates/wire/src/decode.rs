@@ -59,7 +59,9 @@ pub fn decode_scrape(body: Value) -> Result<ScrapeBody, Invalid> {
 
 impl ScrapeRequest {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let url = fields.need("url").and_then(url);
+        let url = fields
+            .need("url")
+            .and_then(|field| field.parse(|text| target_url(text).map_err(|error| error.to_string())));
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention && options.only_clean_content {
@@ -77,14 +79,6 @@ impl ScrapeRequest {
             origin,
             integration,
         })
-    }
-}
-
-fn url(field: Field<'_>) -> Option<url::Url> {
-    match field.value.as_str().map(target_url) {
-        Some(Ok(url)) => Some(url),
-        Some(Err(error)) => field.refuse(error.to_string()),
-        None => field.refuse("must be a string"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Request headers that a caller may set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::read::Field;
 
@@ -27,39 +27,34 @@ const CONNECTION_HEADERS: &[&str] = &[
 ];
 
 /// Reads the `headers` option. Names keep their spelling.
-pub(crate) fn read(field: Field<'_>) -> Option<BTreeMap<String, String>> {
-    let mut headers: BTreeMap<String, String> = BTreeMap::new();
-    let mut fault = None;
-    let given = match &field.value {
-        Value::Object(given) => given,
-        _ => return field.refuse("must be an object of strings"),
+pub(crate) fn read(mut field: Field<'_>) -> Option<BTreeMap<String, String>> {
+    let Value::Object(given) = field.value.take() else {
+        return field.refuse("must be an object of strings");
     };
+    match collect(given) {
+        Ok(headers) => Some(headers),
+        Err(reason) => field.refuse(reason),
+    }
+}
+
+fn collect(given: Map<String, Value>) -> Result<BTreeMap<String, String>, String> {
+    let mut headers = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     let mut bytes = 0;
-    for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-        let text = match check(name, value) {
-            Ok(text) => text,
-            Err(reason) => {
-                fault = Some(reason);
-                break;
-            }
-        };
-        if headers.keys().any(|other| other.eq_ignore_ascii_case(name)) {
-            fault = Some(format!("has `{name}` twice, in different case"));
-            break;
-        }
+    for (name, value) in given.into_iter().filter(|(_, value)| !value.is_null()) {
+        let text = check(&name, &value)?.to_owned();
         bytes += name.len() + text.len();
         if headers.len() == MAX_HEADERS || bytes > MAX_HEADER_BYTES {
-            fault = Some(format!(
+            return Err(format!(
                 "must not have more than {MAX_HEADERS} headers or {MAX_HEADER_BYTES} bytes"
             ));
-            break;
         }
-        headers.insert(name.clone(), text.to_owned());
+        if !seen.insert(name.to_ascii_lowercase()) {
+            return Err(format!("must not have `{name}` twice, in different case"));
+        }
+        headers.insert(name, text);
     }
-    match fault {
-        Some(reason) => field.refuse(reason),
-        None => Some(headers),
-    }
+    Ok(headers)
 }
 
 fn check<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {

@@ -46,8 +46,12 @@ impl Default for Location {
 impl Location {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
         let default = Self::default();
+        let language = |field: Field<'_>| field.parse(language);
         Self {
-            country: fields.take("country").and_then(country).unwrap_or(default.country),
+            country: fields
+                .take("country")
+                .and_then(|field| field.parse(country))
+                .unwrap_or(default.country),
             languages: fields
                 .take("languages")
                 .and_then(|field| field.list(0..=20, language))
@@ -56,20 +60,21 @@ impl Location {
     }
 }
 
-fn country(field: Field<'_>) -> Option<String> {
-    match field.value.as_str() {
-        Some(text) if text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => Some(text.to_owned()),
-        _ => field.refuse("must be two capital letters (ISO 3166-1 alpha-2), as `US`"),
+fn country(text: &str) -> Result<String, String> {
+    if text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Ok(text.to_owned());
     }
+    Err("must be two capital letters (ISO 3166-1 alpha-2), as `US`".to_owned())
 }
 
 /// A locale goes into a request header, so its characters are checked; `en_US` is common and means `en-US`.
-fn language(field: Field<'_>) -> Option<String> {
+fn language(text: &str) -> Result<String, String> {
     let part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    match field.value.as_str().map(|text| text.replace('_', "-")) {
-        Some(text) if text.len() <= 35 && (text == "*" || text.split('-').all(part)) => Some(text),
-        _ => field.refuse("must be a locale code, as `en-US`"),
+    let text = text.replace('_', "-");
+    if text.len() <= 35 && (text == "*" || text.split('-').all(part)) {
+        return Ok(text);
     }
+    Err("must be a locale code, as `en-US`".to_owned())
 }
 
 /// Browser state that scrapes of the same name share.

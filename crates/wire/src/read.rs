@@ -128,6 +128,15 @@ impl<'a> Field<'a> {
         Some(text)
     }
 
+    /// A string that `parse` turns into something, or refuses with a reason.
+    pub(crate) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        match self.value.as_str().map(parse) {
+            Some(Ok(value)) => Some(value),
+            Some(Err(reason)) => self.refuse(reason),
+            None => self.expected("a string"),
+        }
+    }
+
     pub(crate) fn word<W: Word>(self) -> Option<W> {
         let found = self.value.as_str().and_then(W::parse);
         found.or_else(|| match self.value {
@@ -338,7 +347,9 @@ mod tests {
     use super::*;
 
     fn check(value: Value, read: impl FnOnce(Field<'_>) -> Option<String>, want: Result<&str, &str>) {
-        let got = body(json!({ "f": value }), |fields| fields.need("f").and_then(read));
+        let got = body([("f".to_owned(), value)].into_iter().collect(), |fields| {
+            fields.need("f").and_then(read)
+        });
         let got = got.map_err(|invalid| invalid.message);
         assert_eq!(got.as_deref().map_err(String::as_str), want);
     }

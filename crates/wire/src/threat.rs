@@ -77,16 +77,16 @@ impl ThreatProtection {
             whitelist,
             blocked_tlds: fields
                 .take("blockedTlds")
-                .and_then(|field| field.list(0..=MAX_ENTRIES, tld)),
+                .and_then(|field| field.list(0..=MAX_ENTRIES, |entry| entry.parse(tld))),
             failure_policy: fields.take("failurePolicy").and_then(Field::word),
         }
     }
 }
 
-fn tld(field: Field<'_>) -> Option<String> {
+fn tld(text: &str) -> Result<String, String> {
     let allowed = |c: char| c == '-' || (c.is_alphanumeric() && !c.is_uppercase());
-    match field.value.as_str() {
-        Some(text) if (1..=63).contains(&text.len()) && text.chars().all(allowed) => Some(text.to_owned()),
-        _ => field.refuse("must be a top-level domain in lower case without a dot"),
+    if (1..=63).contains(&text.len()) && text.chars().all(allowed) {
+        return Ok(text.to_owned());
     }
+    Err("must be a top-level domain in lower case without a dot".to_owned())
 }

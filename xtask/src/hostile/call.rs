@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    fn check(kind: &str, input: Value, expect: &str) {
+    fn check(kind: &str, input: &Value, expect: &str) {
         let case =
             json!({"id": "x", "kind": kind, "setup": {}, "input": input, "expected": {}, "note": "", "source": ""});
         let case: Case = serde_json::from_value(case).unwrap();
@@ -112,17 +112,17 @@ mod tests {
     fn writes_the_request_of_a_case() {
         check(
             "api",
-            json!({"method": "GET", "path": "/v2/crawl/' OR 1"}),
+            &json!({"method": "GET", "path": "/v2/crawl/' OR 1"}),
             "GET /v2/crawl/'%20OR%201 HTTP/1.1\r\nHOST\r\nAuthorization: Bearer K\r\n\r\n",
         );
         check(
             "auth",
-            json!({"method": "GET", "path": "/x", "headers": {"Authorization": ["a", "b"]}}),
+            &json!({"method": "GET", "path": "/x", "headers": {"Authorization": ["a", "b"]}}),
             "GET /x HTTP/1.1\r\nHOST\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n",
         );
         check(
             "api",
-            json!({"method": "POST", "path": "/x", "raw_gen": {"prefix": "[", "repeat": "1,", "count": 2, "suffix": "]"}}),
+            &json!({"method": "POST", "path": "/x", "raw_gen": {"prefix": "[", "repeat": "1,", "count": 2, "suffix": "]"}}),
             "POST /x HTTP/1.1\r\nHOST\r\nAuthorization: Bearer K\r\nContent-Type: application/json\r\n\
              Content-Length: 6\r\n\r\n[1,1,]",
         );

@@ -28,6 +28,7 @@ pub(crate) struct Player {
 
 /// What was there before the case.
 struct Before {
+    key: String,
     counters: Counters,
     log_length: usize,
     credits: Option<i64>,
@@ -62,12 +63,12 @@ impl Player {
         let key = team_key(case, &server).await?;
         let case = expand(case, &self.words(case, &server, &key))?;
         self.stage.prepare(&case)?;
-        let before = self.before(&case, &server, &key).await?;
+        let before = self.before(&case, &server, key.clone()).await?;
         let memory = server.watch_memory();
         let mut seen = self.perform(&case, &mut server, &key).await?;
         wait(&case).await;
         seen.memory_mib = memory.finish().await;
-        self.look(&case, &mut server, &key, before, &mut seen).await?;
+        self.look(&case, &mut server, &before, &mut seen).await?;
         let ended = scenario::ends_server(&case);
         if ended {
             seen.alive = true;
@@ -108,12 +109,13 @@ impl Player {
         words
     }
 
-    async fn before(&self, case: &Case, server: &Server, key: &str) -> Result<Before> {
+    async fn before(&self, case: &Case, server: &Server, key: String) -> Result<Before> {
         let credits = match case.expected.contains_key("charges") {
-            true => Some(server.credits(key).await?),
+            true => Some(server.credits(&key).await?),
             false => None,
         };
         Ok(Before {
+            key,
             counters: self.stage.counters(),
             log_length: server.log().len(),
             credits,
@@ -161,14 +163,7 @@ impl Player {
         })
     }
 
-    async fn look(
-        &self,
-        case: &Case,
-        server: &mut Server,
-        key: &str,
-        before: Before,
-        seen: &mut Evidence,
-    ) -> Result<()> {
+    async fn look(&self, case: &Case, server: &mut Server, before: &Before, seen: &mut Evidence) -> Result<()> {
         let now = self.stage.counters();
         seen.counted = Counters {
             canary: now.canary - before.counters.canary,
@@ -183,14 +178,14 @@ impl Player {
             .secrets()
             .iter()
             .map(ToString::to_string)
-            .chain([key.to_owned()])
+            .chain([before.key.clone()])
             .collect();
         seen.alive = server.is_alive().await;
         if seen.alive && case.expected.contains_key("inflight_after_s") {
-            seen.inflight = server.get("/v2/concurrency-check", key).await?["concurrency"].as_i64();
+            seen.inflight = server.get("/v2/concurrency-check", &before.key).await?["concurrency"].as_i64();
         }
         if let Some(credits) = before.credits.filter(|_| seen.alive) {
-            seen.charges = Some(credits - server.credits(key).await?);
+            seen.charges = Some(credits - server.credits(&before.key).await?);
         }
         if case.expected.keys().any(|key| key.starts_with("logs_")) {
             seen.files = read_files(&server.data());

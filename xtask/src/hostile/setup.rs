@@ -265,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    fn length(body_gen: Value) -> Option<u64> {
+    fn length(body_gen: &Value) -> Option<u64> {
         match page(json!({"path": "/", "body_gen": body_gen}).as_object().unwrap(), 1)
             .unwrap()
             .1
@@ -277,12 +277,15 @@ mod tests {
 
     #[test]
     fn bodies_have_the_length_of_the_case() {
-        assert_eq!(length(json!({"repeat": "<p>word</p>", "bytes": 100})), Some(100));
-        assert_eq!(length(json!({"prefix": "<p ", "repeat": "a=1 ", "count": 2})), Some(11));
-        assert_eq!(length(json!({"bytes_of": "<h1>x"})), Some(5));
-        assert_eq!(length(json!({"bytes": 0})), Some(0));
-        assert_eq!(length(json!({"zeros_bytes": 9, "encode": "gzip*10"})), None);
-        assert_eq!(length(json!({"endless": true})), None);
+        assert_eq!(length(&json!({"repeat": "<p>word</p>", "bytes": 100})), Some(100));
+        assert_eq!(
+            length(&json!({"prefix": "<p ", "repeat": "a=1 ", "count": 2})),
+            Some(11)
+        );
+        assert_eq!(length(&json!({"bytes_of": "<h1>x"})), Some(5));
+        assert_eq!(length(&json!({"bytes": 0})), Some(0));
+        assert_eq!(length(&json!({"zeros_bytes": 9, "encode": "gzip*10"})), None);
+        assert_eq!(length(&json!({"endless": true})), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use url::Url;
 
 pub(super) fn positive<'de, D, N>(input: D) -> Result<N, D::Error>
@@ -74,11 +74,16 @@ pub(super) fn proxies<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Url>, D
     })
 }
 
+/// One level, or a list of `target=level`. To tracing a single unknown word is the name of a target.
 pub(super) fn level<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     let level = String::deserialize(input)?;
-    match level.parse::<Targets>() {
-        Ok(_) => Ok(level),
-        Err(error) => Err(D::Error::custom(format!("{level}: {error}"))),
+    let is_known = match level.contains('=') {
+        true => level.parse::<Targets>().is_ok(),
+        false => level.parse::<LevelFilter>().is_ok(),
+    };
+    match is_known {
+        true => Ok(level),
+        false => Err(D::Error::custom(format!("{level}: expected off, error, warn, info, debug, trace or target=level,…"))),
     }
 }
 

@@ -38,9 +38,13 @@ async fn every_format_of_a_page() {
     site.html("/p?q=1", ARTICLE);
     let document = run(&site, "/p?q=1", options(formats)).await.unwrap().document;
     let base = site.url("/dir/").to_string();
-    assert_eq!(
-        document.markdown.unwrap().trim(),
-        format!("# News\n\nText [one]({base}one) ![pic]({base}a.png)")
+    let markdown = document.markdown.unwrap();
+    assert!(markdown.starts_with("# News\n\nThis is the text"), "{markdown}");
+    assert!(
+        markdown
+            .trim_end()
+            .ends_with(&format!("[one]({base}one) and a picture ![pic]({base}a.png)")),
+        "{markdown}"
     );
     let html = document.html.unwrap();
     assert!(
@@ -129,6 +133,12 @@ async fn empty_main_content_falls_back_to_the_whole_page() {
             .trim(),
         ""
     );
+    let included = ScrapeOptions {
+        include_tags: vec!["nav".to_owned()],
+        ..both()
+    };
+    let document = page("text/html", html, included).await.unwrap();
+    assert_eq!(document.markdown.unwrap().trim(), "Only navigation");
 }
 
 #[tokio::test]

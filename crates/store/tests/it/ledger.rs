@@ -1,15 +1,12 @@
-//! The ledger: one command at a time, many at once, repeated, and late.
+//! The ledger: one command at a time, repeated, and late.
 
-use base::Timestamp;
 use billing::{Applied, Balance, Hold, LedgerError};
 use chrono::{DateTime, NaiveDate};
-use futures_util::future::join_all;
 use store::ledger::{self, Booking};
-use store::scrapes::{self, Scrape};
-use store::teams::{self, Team};
 use store::usage::{self, Period};
-use store::{Conn, Store, StoreError};
+use store::{Store, StoreError};
 
+use crate::bank::{audit, booking, rich_team};
 use crate::{at, id, suite};
 
 suite!(
@@ -18,9 +15,6 @@ suite!(
     a_key_names_one_command,
     too_little_is_refused,
     an_unknown_team_is_refused,
-    sixty_four_reservations_on_ten_credits_give_ten,
-    one_key_used_by_many_at_once_is_booked_once,
-    sixty_four_whole_scrapes_at_once_all_end,
     a_reservation_is_spent_piece_by_piece,
     late_reservations_expire,
     an_expired_reservation_cannot_be_spent,
@@ -28,55 +22,6 @@ suite!(
     usage_is_summed_by_month_and_key,
     history_is_paged_by_key,
 );
-
-/// A booking without an API key.
-pub(crate) fn booking<'a>(key: &'a str, team: &'a str, at: Timestamp) -> Booking<'a> {
-    Booking {
-        key,
-        team,
-        api_key: None,
-        at,
-    }
-}
-
-/// A new team with these credits.
-pub(crate) async fn rich_team(store: &Store, team: &str, credits: i64) {
-    let mut conn = store.conn().await.unwrap();
-    teams::create(&mut conn, &Team::new(team, team, at(0))).await.unwrap();
-    if credits > 0 {
-        ledger::grant(&mut conn, &booking(&format!("plan:{team}"), team, at(0)), credits)
-            .await
-            .unwrap();
-    }
-}
-
-/// Checks that the entries of each transfer add up to zero and those of the team to its balance, which is given back.
-pub(crate) async fn audit(conn: &mut Conn, team: &str) -> Balance {
-    let mut sums = [("available", 0), ("granted", 0), ("reserved", 0), ("spent", 0)];
-    for booked in ledger::history(conn, team, None, 100_000).await.unwrap() {
-        assert_eq!(booked.entries.len(), 2, "{booked:?}");
-        assert_eq!(
-            booked.entries.iter().map(|(_, amount)| amount).sum::<i64>(),
-            0,
-            "{booked:?}"
-        );
-        for (account, amount) in &booked.entries {
-            sums.iter_mut().find(|(name, _)| name == account).unwrap().1 += amount;
-        }
-    }
-    let [(_, available), (_, granted), (_, reserved), (_, spent)] = sums;
-    let balance = ledger::balance(conn, team).await.unwrap();
-    assert_eq!(
-        balance,
-        Balance {
-            available,
-            reserved,
-            spent,
-            granted: -granted
-        }
-    );
-    balance
-}
 
 fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>) -> LedgerError {
     match result {
@@ -248,122 +193,6 @@ async fn an_unknown_team_is_refused(store: Store) {
         ledger::balance(&mut conn, "nobody").await,
         Err(StoreError::UnknownTeam)
     ));
-}
-
-async fn sixty_four_reservations_on_ten_credits_give_ten(store: Store) {
-    rich_team(&store, "team", 10).await;
-    let tries = (0..64).map(|n| {
-        let store = store.clone();
-        tokio::spawn(async move {
-            let mut conn = store.conn().await.unwrap();
-            match ledger::reserve(&mut conn, &booking(&format!("s{n}"), "team", at(0)), 1, at(5)).await {
-                Ok(_) => true,
-                Err(StoreError::Ledger(LedgerError::Insufficient { .. })) => false,
-                Err(other) => panic!("{other}"),
-            }
-        })
-    });
-    let got = join_all(tries)
-        .await
-        .into_iter()
-        .filter(|result| *result.as_ref().unwrap())
-        .count();
-    assert_eq!(got, 10);
-    let balance = audit(&mut store.conn().await.unwrap(), "team").await;
-    assert_eq!(
-        balance,
-        Balance {
-            available: 0,
-            reserved: 10,
-            spent: 0,
-            granted: 10
-        }
-    );
-}
-
-async fn one_key_used_by_many_at_once_is_booked_once(store: Store) {
-    rich_team(&store, "team", 100).await;
-    let tries = (0..50).map(|_| {
-        let store = store.clone();
-        tokio::spawn(async move {
-            let mut conn = store.conn().await.unwrap();
-            let held = ledger::reserve(&mut conn, &booking("s1", "team", at(0)), 5, at(5))
-                .await
-                .unwrap();
-            ledger::settle(&mut conn, &held, 2, at(1)).await.unwrap()
-        })
-    });
-    for hold in join_all(tries).await {
-        assert_eq!(
-            hold.unwrap(),
-            Hold {
-                amount: 5,
-                posted: 2,
-                voided: 3
-            }
-        );
-    }
-    let balance = audit(&mut store.conn().await.unwrap(), "team").await;
-    assert_eq!(
-        balance,
-        Balance {
-            available: 98,
-            reserved: 0,
-            spent: 2,
-            granted: 100
-        }
-    );
-}
-
-/// What 64 requests do at once, with statements outside transactions between them: none may meet a locked database.
-async fn sixty_four_whole_scrapes_at_once_all_end(store: Store) {
-    rich_team(&store, "team", 640).await;
-    let scrapes = (0..64).map(|_| {
-        let store = store.clone();
-        tokio::spawn(async move {
-            for _ in 0..5 {
-                let id = id();
-                let key = format!("scrape:{id}");
-                let mut conn = store.conn().await.unwrap();
-                let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5))
-                    .await
-                    .unwrap();
-                drop(conn);
-                tokio::task::yield_now().await;
-                let mut conn = store.conn().await.unwrap();
-                scrapes::insert(&mut conn, &row(&id)).await.unwrap();
-                ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
-            }
-        })
-    });
-    for result in join_all(scrapes).await {
-        result.unwrap();
-    }
-    let balance = audit(&mut store.conn().await.unwrap(), "team").await;
-    assert_eq!(
-        balance,
-        Balance {
-            available: 320,
-            reserved: 0,
-            spent: 320,
-            granted: 640
-        }
-    );
-}
-
-fn row(id: &str) -> Scrape {
-    Scrape {
-        id: id.to_owned(),
-        team_id: "team".to_owned(),
-        api_key_id: None,
-        url: None,
-        status_code: Some(200),
-        error_code: None,
-        cache_state: None,
-        credits: 1,
-        duration_ms: 1,
-        created_at: at(0),
-    }
 }
 
 async fn a_reservation_is_spent_piece_by_piece(store: Store) {

@@ -8,7 +8,7 @@ use store::teams::{self, Team};
 use store::{Store, StoreError};
 use tokio::runtime::Handle;
 
-use crate::ledger::audit;
+use crate::bank::audit;
 use crate::{at, id, suite};
 
 suite!(random_commands_do_what_the_model_does);

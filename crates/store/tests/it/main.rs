@@ -9,11 +9,13 @@
 )]
 
 mod backend;
+mod bank;
 mod cache;
 mod keys;
 mod leases;
 mod ledger;
 mod ledger_model;
+mod ledger_race;
 mod migrations;
 mod scrapes;
 mod teams;

@@ -10,7 +10,7 @@ use store::{Conn, Store, StoreError, leases, ledger};
 use tokio::sync::oneshot;
 
 use crate::backend::{Db, open};
-use crate::ledger::{audit, booking, rich_team};
+use crate::bank::{audit, booking, rich_team};
 use crate::{at, id, suite};
 
 suite!(

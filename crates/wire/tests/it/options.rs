@@ -198,7 +198,7 @@ fn location() {
     );
     let given = read(json!({ "country": "DE", "languages": ["de-DE", "en_US", "zh-Hant-TW", "*"] }));
     assert_eq!(given.languages, ["de-DE", "en-US", "zh-Hant-TW", "*"]);
-    for wrong in [json!("us"), json!("USA"), json!("U1"), json!(""), json!(1), json!("ÄÖ")] {
+    for wrong in [json!("us"), json!("USA"), json!("U1"), json!(""), json!("ÄÖ")] {
         refused(
             json!({ "location": { "country": wrong } }),
             "location.country",

@@ -1,0 +1,71 @@
+//! A service in a folder of its own, and a client that sends exactly what the test wrote.
+
+use std::time::Duration;
+
+use quarry_server::Running;
+use quarry_server::config::Config;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// The operator's token of every service here.
+pub(crate) const OPERATOR: &str = "the-token-of-the-operator";
+
+/// Starts a service. Keep the folder as long as it runs.
+pub(crate) async fn service(change: impl FnOnce(&mut Config)) -> (Running, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.server.listen = "127.0.0.1:0".parse().unwrap();
+    config.data.dir = folder.path().join("data");
+    config.admin.token = base::Secret::new(OPERATOR);
+    change(&mut config);
+    (quarry_server::start(config).await.unwrap(), folder)
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// The head in lower case.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let start = format!("\r\n{name}: ");
+        let rest = &self.head[self.head.find(&start)? + start.len()..];
+        rest.split("\r\n").next()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    pub(crate) fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// Sends one request, `line` and header lines without the end of the head, and reads the whole answer.
+pub(crate) async fn call(running: &Running, line: &str, headers: &[&str], body: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let length = body.len();
+    let head = format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(body).await.unwrap();
+    read(&mut stream).await
+}
+
+/// Reads until the server closes.
+pub(crate) async fn read(stream: &mut TcpStream) -> Answer {
+    let mut all = Vec::new();
+    timeout(Duration::from_secs(60), stream.read_to_end(&mut all)).await.expect("an answer in time").unwrap();
+    let end = all.windows(4).position(|part| part == b"\r\n\r\n").expect("a head") + 4;
+    let body = all.split_off(end);
+    let head = String::from_utf8_lossy(&all).to_lowercase();
+    Answer { status: head[9..12].parse().unwrap(), head, body }
+}
