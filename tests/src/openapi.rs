@@ -12,11 +12,20 @@ static DOCUMENT: LazyLock<Value> =
 
 /// Fails the test when the document has the path, and does not promise this status or this body.
 pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
-    let Some(operation) = operation(method, path) else { return };
+    let Some(operation) = operation(method, path) else {
+        return;
+    };
     let promised = &operation["responses"][answer.status.to_string()];
-    assert!(!promised.is_null(), "{method} {path}: {} is not in openapi.json: {}", answer.status, answer.body);
+    assert!(
+        !promised.is_null(),
+        "{method} {path}: {} is not in openapi.json: {}",
+        answer.status,
+        answer.body
+    );
     let promised = match promised["$ref"].as_str() {
-        Some(reference) => DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null),
+        Some(reference) => DOCUMENT
+            .pointer(reference.trim_start_matches('#'))
+            .unwrap_or(&Value::Null),
         None => promised,
     };
     let schema = &promised["content"]["application/json"]["schema"];
@@ -26,10 +35,18 @@ pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
     let mut schema = schema.clone();
     schema["components"] = DOCUMENT["components"].clone();
     let faults: Vec<String> = match jsonschema::validator_for(&schema) {
-        Ok(validator) => validator.iter_errors(&answer.body).map(|fault| fault.to_string()).collect(),
+        Ok(validator) => validator
+            .iter_errors(&answer.body)
+            .map(|fault| fault.to_string())
+            .collect(),
         Err(fault) => vec![format!("the schema itself: {fault}")],
     };
-    assert!(faults.is_empty(), "{method} {path} {}: {faults:?} in {}", answer.status, answer.body);
+    assert!(
+        faults.is_empty(),
+        "{method} {path} {}: {faults:?} in {}",
+        answer.status,
+        answer.body
+    );
 }
 
 fn operation(method: &Method, path: &str) -> Option<&'static Value> {
@@ -43,16 +60,26 @@ fn operation(method: &Method, path: &str) -> Option<&'static Value> {
 fn matches(template: &str, path: &str) -> bool {
     let (template, path) = (template.split('/'), path.split('/'));
     template.clone().count() == path.clone().count()
-        && template.zip(path).all(|(want, got)| want == got || (want.starts_with('{') && !got.is_empty()))
+        && template
+            .zip(path)
+            .all(|(want, got)| want == got || (want.starts_with('{') && !got.is_empty()))
 }
 
 /// All paths of the document with their methods, as `GET /v2/…`.
 #[must_use]
 pub fn operations() -> Vec<String> {
     let none = json!({});
-    let paths = DOCUMENT["paths"].as_object().or(none.as_object()).cloned().unwrap_or_default();
+    let paths = DOCUMENT["paths"]
+        .as_object()
+        .or(none.as_object())
+        .cloned()
+        .unwrap_or_default();
     let methods = |path: &str, item: &Value| -> Vec<String> {
-        item.as_object().into_iter().flat_map(|item| item.keys()).map(|method| format!("{} {path}", method.to_uppercase())).collect()
+        item.as_object()
+            .into_iter()
+            .flat_map(|item| item.keys())
+            .map(|method| format!("{} {path}", method.to_uppercase()))
+            .collect()
     };
     let mut all: Vec<_> = paths.iter().flat_map(|(path, item)| methods(path, item)).collect();
     all.sort();

@@ -30,7 +30,9 @@ pub(crate) async fn create_team(
     State(service): State<Arc<Service>>,
     extract::Json(body): extract::Json,
 ) -> Result<Json<TeamCreated>, Failure> {
-    Ok(Json(teams::create(&service.app, wire::decode_create_team(body)?).await?))
+    Ok(Json(
+        teams::create(&service.app, wire::decode_create_team(body)?).await?,
+    ))
 }
 
 /// Teams in the order of their ids.
@@ -139,10 +141,7 @@ pub(crate) struct KeyRevoked {
     params(("key" = String, Path, format = "uuid")),
     responses((status = 200, body = KeyRevoked))
 )]
-pub(crate) async fn revoke_key(
-    State(service): State<Arc<Service>>,
-    Id(key): Id,
-) -> Result<Json<KeyRevoked>, Failure> {
+pub(crate) async fn revoke_key(State(service): State<Arc<Service>>, Id(key): Id) -> Result<Json<KeyRevoked>, Failure> {
     keys::revoke(&service.app, key).await?;
     Ok(Json(KeyRevoked { success: true }))
 }
@@ -156,7 +155,10 @@ fn page(uri: &Uri) -> Result<(Option<Uuid>, u32), Invalid> {
         Some(text) => text.parse().ok().filter(|limit| (1..=1000).contains(limit)),
         None => Some(PAGE),
     };
-    Ok((after, limit.ok_or_else(|| Invalid::at("limit", "must be a whole number from 1 to 1000"))?))
+    Ok((
+        after,
+        limit.ok_or_else(|| Invalid::at("limit", "must be a whole number from 1 to 1000"))?,
+    ))
 }
 
 #[cfg(test)]
@@ -167,7 +169,9 @@ mod tests {
     fn pages() {
         let check = |text: &str, expect: Result<(bool, u32), &str>| {
             let found = page(&format!("/admin/teams{text}").parse().unwrap());
-            let found = found.map(|(after, limit)| (after.is_some(), limit)).map_err(|invalid| invalid.message);
+            let found = found
+                .map(|(after, limit)| (after.is_some(), limit))
+                .map_err(|invalid| invalid.message);
             assert_eq!(found, expect.map_err(str::to_owned), "{text}");
         };
         check("", Ok((false, 100)));

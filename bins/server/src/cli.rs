@@ -141,8 +141,12 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Loaded> {
     let file = file.or_else(|| usual.exists().then_some(usual));
     let mut environment = Vec::new();
     for (name, value) in std::env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with("QUARRY__")) else { continue };
-        let value = value.into_string().map_err(|_| anyhow!("{name}: the value is not UTF-8"))?;
+        let Some(name) = name.to_str().filter(|name| name.starts_with("QUARRY__")) else {
+            continue;
+        };
+        let value = value
+            .into_string()
+            .map_err(|_| anyhow!("{name}: the value is not UTF-8"))?;
         environment.push((name.to_owned(), value));
     }
     Ok(config::load(file, environment)?)
@@ -150,7 +154,10 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Loaded> {
 
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to standard output")
+    std::io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .context("cannot write to standard output")
 }
 
 /// Writes the generated documents into a folder.
@@ -212,8 +219,20 @@ impl Teams {
                     enterprise: new.enterprise,
                     catalog: new.catalog,
                 };
-                let NewTeam { name, credits, concurrency, rate_limit, .. } = new;
-                let request = CreateTeam { name, credits, concurrency, rate_limit, flags };
+                let NewTeam {
+                    name,
+                    credits,
+                    concurrency,
+                    rate_limit,
+                    ..
+                } = new;
+                let request = CreateTeam {
+                    name,
+                    credits,
+                    concurrency,
+                    rate_limit,
+                    flags,
+                };
                 // The same bounds as over HTTP.
                 let request = wire::decode_create_team(serde_json::to_value(request)?)?;
                 let made = teams::create(app, request).await?;
@@ -226,9 +245,23 @@ impl Teams {
                     enterprise: change.enterprise,
                     catalog: change.catalog,
                 };
-                let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, .. } = *change;
-                let request =
-                    UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags: Some(flags) };
+                let TeamChange {
+                    id,
+                    name,
+                    unlimited,
+                    add_credits,
+                    concurrency,
+                    rate_limit,
+                    ..
+                } = *change;
+                let request = UpdateTeam {
+                    name,
+                    unlimited,
+                    add_credits,
+                    concurrency,
+                    rate_limit,
+                    flags: Some(flags),
+                };
                 let request = wire::decode_update_team(serde_json::to_value(request)?)?;
                 print(&line(&teams::update(app, id, request).await?))
             }
@@ -251,7 +284,9 @@ async fn list_teams(app: &App) -> anyhow::Result<()> {
 }
 
 fn line(team: &TeamView) -> String {
-    let credits = team.available.map_or("unlimited".to_owned(), |credits| credits.to_string());
+    let credits = team
+        .available
+        .map_or("unlimited".to_owned(), |credits| credits.to_string());
     let flags = [
         (team.flags.zero_data_retention, " zero-data-retention"),
         (team.flags.enterprise, " enterprise"),

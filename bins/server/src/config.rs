@@ -243,9 +243,14 @@ pub struct Loaded {
 }
 
 impl Default for Config {
-    #[expect(clippy::expect_used, reason = "the built-in file does not change at run time, and a test loads it")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the built-in file does not change at run time, and a test loads it"
+    )]
     fn default() -> Self {
-        load(None, []).expect("config.default.toml is a complete configuration").config
+        load(None, [])
+            .expect("config.default.toml is a complete configuration")
+            .config
     }
 }
 
@@ -265,7 +270,10 @@ pub fn load(
         layers.add_variable(&name, &value)?;
     }
     let effective = layers.redacted();
-    Ok(Loaded { config: layers.decode()?, effective })
+    Ok(Loaded {
+        config: layers.decode()?,
+        effective,
+    })
 }
 
 #[cfg(test)]
@@ -273,12 +281,20 @@ mod tests {
     use super::*;
 
     fn pairs(environment: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
-        load(None, environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        load(
+            None,
+            environment
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        )
     }
 
     fn check(name: &str, value: &str, expect: &str) {
         let error = pairs(&[(name, value)]).expect_err(name).to_string();
-        assert!(error.starts_with(&format!("{name}: ")) && error.contains(expect), "{error}");
+        assert!(
+            error.starts_with(&format!("{name}: ")) && error.contains(expect),
+            "{error}"
+        );
     }
 
     #[test]
@@ -336,15 +352,24 @@ mod tests {
         check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
         check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
         check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");
-        check("QUARRY__SERVER__LISTENN", "x", "no such setting, did you mean QUARRY__SERVER__LISTEN?");
+        check(
+            "QUARRY__SERVER__LISTENN",
+            "x",
+            "no such setting, did you mean QUARRY__SERVER__LISTEN?",
+        );
         check("QUARRY__SERVER", "x", "no such setting");
         check("QUARRY__NOPE__X", "x", "no such setting");
     }
 
     #[test]
     fn refused_secrets_are_not_repeated() {
-        let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", "ftp://u:hush@h")]).unwrap_err().to_string();
-        assert!(error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"), "{error}");
+        let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", "ftp://u:hush@h")])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -363,7 +388,11 @@ mod tests {
         let file = folder.path().join("my.toml");
         for (text, key, part) in [
             ("[server]\nlisten = 5", "server.listen in my.toml", "expected a text"),
-            ("[server]\nlisen = \"x\"", "server.lisen in my.toml", "did you mean server.listen?"),
+            (
+                "[server]\nlisen = \"x\"",
+                "server.lisen in my.toml",
+                "did you mean server.listen?",
+            ),
             ("[servr]\nlisten = \"x\"", "servr in my.toml", "no such section"),
             ("listen = 1", "listen in my.toml", "no such section"),
             ("[server", "my.toml", ""),

@@ -3,12 +3,12 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use ::fetch::FetchError;
+use ::scrape::ScrapeError;
 use app::AppError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ::fetch::FetchError;
-use ::scrape::ScrapeError;
 use serde_json::{Value, json};
 use wire::{Code, ErrorBody};
 
@@ -23,7 +23,10 @@ pub(crate) struct Failure {
 impl Failure {
     /// A failure with a message for people. The message must not hold anything of ours that is not public.
     pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
-        Self { body: Box::new(ErrorBody::new(code, error)), retry_after: None }
+        Self {
+            body: Box::new(ErrorBody::new(code, error)),
+            retry_after: None,
+        }
     }
 
     /// The same, with when to try again.
@@ -53,7 +56,9 @@ impl IntoResponse for Failure {
         let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(*self.body)).into_response();
         if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -67,7 +72,10 @@ impl fmt::Display for Failure {
 
 impl From<wire::Invalid> for Failure {
     fn from(invalid: wire::Invalid) -> Self {
-        Self { body: Box::new(ErrorBody::from(&invalid)), retry_after: None }
+        Self {
+            body: Box::new(ErrorBody::from(&invalid)),
+            retry_after: None,
+        }
     }
 }
 
@@ -98,9 +106,9 @@ impl From<AppError> for Failure {
 fn unsupported(features: &[wire::Unsupported]) -> Failure {
     let code = features.first().map_or(Code::BadRequest, |feature| feature.code);
     let messages: Vec<&str> = features.iter().map(|feature| feature.message.as_str()).collect();
-    let details = features.iter().map(|feature| {
-        json!({ "path": feature.path, "code": feature.code, "message": feature.message })
-    });
+    let details = features
+        .iter()
+        .map(|feature| json!({ "path": feature.path, "code": feature.code, "message": feature.message }));
     Failure::new(code, messages.join("; ")).details(details.collect())
 }
 

@@ -76,7 +76,10 @@ struct Bearer;
 impl Modify for Bearer {
     fn modify(&self, document: &mut Document) {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        document.components.get_or_insert_default().add_security_scheme("key", SecurityScheme::Http(bearer));
+        document
+            .components
+            .get_or_insert_default()
+            .add_security_scheme("key", SecurityScheme::Http(bearer));
     }
 }
 
@@ -91,7 +94,10 @@ impl Modify for Refusals {
         }
         for (path, item) in &mut document.paths.paths {
             let access = Access::of(path);
-            for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
+            for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete]
+                .into_iter()
+                .flatten()
+            {
                 for status in refusals(access, operation.request_body.is_some()) {
                     let description = words.get(status).map(|words| words.join(", ")).unwrap_or_default();
                     refuse(operation, *status, description);
@@ -112,9 +118,17 @@ fn refusals(access: Access, takes_body: bool) -> &'static [u16] {
 }
 
 fn refuse(operation: &mut Operation, status: u16, description: String) {
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
-    let response = ResponseBuilder::new().description(description).content("application/json", content).build();
-    operation.responses.responses.insert(status.to_string(), response.into());
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name("ErrorBody")))
+        .build();
+    let response = ResponseBuilder::new()
+        .description(description)
+        .content("application/json", content)
+        .build();
+    operation
+        .responses
+        .responses
+        .insert(status.to_string(), response.into());
 }
 
 #[cfg(test)]
@@ -138,10 +152,17 @@ mod tests {
             .unwrap()
             .iter()
             .flat_map(|(path, methods)| {
-                methods.as_object().unwrap().keys().map(move |method| format!("{} {path}", method.to_uppercase()))
+                methods
+                    .as_object()
+                    .unwrap()
+                    .keys()
+                    .map(move |method| format!("{} {path}", method.to_uppercase()))
             })
             .collect();
-        let routed = routes::table().iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+        let routed = routes::table()
+            .iter()
+            .map(|route| format!("{} {}", route.method, route.path))
+            .collect();
         assert_eq!(described, routed);
     }
 
@@ -150,7 +171,10 @@ mod tests {
         for (path, methods) in interface()["paths"].as_object().unwrap() {
             for operation in methods.as_object().unwrap().values() {
                 assert!(operation["responses"]["200"]["content"].is_object(), "{path}");
-                assert!(operation["summary"].as_str().is_some_and(|text| !text.is_empty()), "{path}");
+                assert!(
+                    operation["summary"].as_str().is_some_and(|text| !text.is_empty()),
+                    "{path}"
+                );
             }
         }
     }

@@ -26,27 +26,87 @@ pub(crate) struct Route {
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    let route = |method, path, what, handler| Route { method, path, what, handler };
+    let route = |method, path, what, handler| Route {
+        method,
+        path,
+        what,
+        handler,
+    };
     vec![
         route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape)),
-        route("GET", "/v2/team/credit-usage", "Credits left, and this month's plan", get(team::credit_usage)),
-        route("GET", "/v2/team/credit-usage/historical", "Credits by month", get(team::credit_history)),
-        route("GET", "/v2/team/token-usage", "Credits left, in tokens", get(team::token_usage)),
-        route("GET", "/v2/team/token-usage/historical", "Tokens by month", get(team::token_history)),
-        route("GET", "/v2/team/queue-status", "Jobs that wait and run", get(team::queue_status)),
-        route("GET", "/v2/concurrency-check", "Scrapes in flight, and how many there may be", get(team::concurrency)),
-        route("POST", "/admin/teams", "Make a team with a first key", post(admin::create_team)),
+        route(
+            "GET",
+            "/v2/team/credit-usage",
+            "Credits left, and this month's plan",
+            get(team::credit_usage),
+        ),
+        route(
+            "GET",
+            "/v2/team/credit-usage/historical",
+            "Credits by month",
+            get(team::credit_history),
+        ),
+        route(
+            "GET",
+            "/v2/team/token-usage",
+            "Credits left, in tokens",
+            get(team::token_usage),
+        ),
+        route(
+            "GET",
+            "/v2/team/token-usage/historical",
+            "Tokens by month",
+            get(team::token_history),
+        ),
+        route(
+            "GET",
+            "/v2/team/queue-status",
+            "Jobs that wait and run",
+            get(team::queue_status),
+        ),
+        route(
+            "GET",
+            "/v2/concurrency-check",
+            "Scrapes in flight, and how many there may be",
+            get(team::concurrency),
+        ),
+        route(
+            "POST",
+            "/admin/teams",
+            "Make a team with a first key",
+            post(admin::create_team),
+        ),
         route("GET", "/admin/teams", "Teams, page by page", get(admin::list_teams)),
         route("GET", "/admin/teams/{team}", "One team", get(admin::read_team)),
-        route("PATCH", "/admin/teams/{team}", "Change a team, or give it credits", patch(admin::update_team)),
-        route("POST", "/admin/teams/{team}/keys", "Make another key", post(admin::create_key)),
-        route("GET", "/admin/teams/{team}/keys", "The keys of a team", get(admin::list_keys)),
+        route(
+            "PATCH",
+            "/admin/teams/{team}",
+            "Change a team, or give it credits",
+            patch(admin::update_team),
+        ),
+        route(
+            "POST",
+            "/admin/teams/{team}/keys",
+            "Make another key",
+            post(admin::create_key),
+        ),
+        route(
+            "GET",
+            "/admin/teams/{team}/keys",
+            "The keys of a team",
+            get(admin::list_keys),
+        ),
         route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
         route("GET", "/health", "Is it up", get(health::health)),
         route("GET", "/health/live", "Does the process answer", get(health::live)),
         route("GET", "/health/ready", "Can it take requests", get(health::ready)),
         route("GET", "/metrics", "Numbers for Prometheus", get(health::metrics)),
-        route("GET", "/openapi.json", "This interface, for programs", get(openapi::show)),
+        route(
+            "GET",
+            "/openapi.json",
+            "This interface, for programs",
+            get(openapi::show),
+        ),
     ]
 }
 
@@ -60,7 +120,9 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, route.handler))
         .fallback(async || auth::not_found())
-        .method_not_allowed_fallback(async || Failure::new(Code::MethodNotAllowed, "the path does not take this method"))
+        .method_not_allowed_fallback(async || {
+            Failure::new(Code::MethodNotAllowed, "the path does not take this method")
+        })
         .layer(from_fn_with_state(service.clone(), auth::guard))
         .layer(CatchPanicLayer::custom(telemetry::panicked))
         .layer(compress)

@@ -75,7 +75,11 @@ pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<con
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = Connection { router: router.clone(), settings: settings.clone(), peer };
+                let connection = Connection {
+                    router: router.clone(),
+                    settings: settings.clone(),
+                    peer,
+                };
                 let (drain, cut) = (ending.drain.clone(), ending.cut.clone());
                 ending.open.spawn(async move {
                     tokio::select! {
@@ -202,7 +206,10 @@ struct Activity {
 
 impl Activity {
     fn new() -> Self {
-        Self { running: AtomicUsize::new(0), rest_since: Mutex::new(Instant::now()) }
+        Self {
+            running: AtomicUsize::new(0),
+            rest_since: Mutex::new(Instant::now()),
+        }
     }
 
     /// Returns once nothing has run for so long.

@@ -8,13 +8,16 @@ use crate::markdown::media::source;
 use crate::page::{Index, Page};
 use crate::urls::{absolute, is_embedded, largest};
 
-/// Bytes of one document; a long base URL multiplies with every relative link.
-const MAX_BYTES: usize = 64 << 20;
+/// Bytes of one document, roughly; a long base URL multiplies with every relative link.
+const MAX_BYTES: usize = 48 << 20;
 
 /// The content as HTML: scripts, styles, `<noscript>`, `<meta>` and `<head>` removed, event handlers removed, URLs
 /// absolute, responsive images resolved to the largest. A whole page is wrapped in `<html><body>`.
 pub fn html(content: &Content) -> String {
-    let mut writer = Writer { page: content.page(), out: String::new() };
+    let mut writer = Writer {
+        page: content.page(),
+        out: String::new(),
+    };
     content.walk(&mut writer);
     writer.out
 }
@@ -26,7 +29,9 @@ struct Writer<'p> {
 
 impl Visitor for Writer<'_> {
     fn enter(&mut self, index: Index, name: &LocalName) -> bool {
-        let Some(element) = self.page.element(index) else { return false };
+        let Some(element) = self.page.element(index) else {
+            return false;
+        };
         if self.out.len() > MAX_BYTES {
             return false;
         }
@@ -71,7 +76,11 @@ impl Writer<'_> {
     }
 
     fn starts_with_line_end(&self, index: Index) -> bool {
-        self.page.children(index).next().and_then(|child| self.page.text(child)).is_some_and(|text| text.starts_with('\n'))
+        self.page
+            .children(index)
+            .next()
+            .and_then(|child| self.page.text(child))
+            .is_some_and(|text| text.starts_with('\n'))
     }
 
     fn attributes(&mut self, element: &Element) {
@@ -79,7 +88,11 @@ impl Writer<'_> {
         let is_image = element.name.local == local_name!("img");
         if is_image {
             if let Some(source) = source(element) {
-                let source = if is_embedded(&source) { Some(source) } else { absolute(base, &source).map(String::from) };
+                let source = if is_embedded(&source) {
+                    Some(source)
+                } else {
+                    absolute(base, &source).map(String::from)
+                };
                 source.iter().for_each(|source| self.attribute("src", source));
             }
         }
@@ -95,7 +108,9 @@ impl Writer<'_> {
                     best.iter().for_each(|url| self.attribute(name, url.as_str()));
                 }
                 "href" | "src" | "poster" | "action" | "formaction" | "cite" | "data" | "background" | "longdesc" => {
-                    resolved(base, name, value).iter().for_each(|url| self.attribute(name, url));
+                    resolved(base, name, value)
+                        .iter()
+                        .for_each(|url| self.attribute(name, url));
                 }
                 "srcdoc" => {}
                 _ => self.attribute(name, value),
@@ -162,7 +177,10 @@ fn is_void(name: &LocalName) -> bool {
 
 /// Elements whose content browsers do not show; it would be read as text by some parsers and as markup by others.
 fn is_opaque(name: &LocalName) -> bool {
-    matches!(*name, local_name!("iframe") | local_name!("noembed") | local_name!("noframes"))
+    matches!(
+        *name,
+        local_name!("iframe") | local_name!("noembed") | local_name!("noframes")
+    )
 }
 
 fn push_escaped(out: &mut String, text: &str, attribute: bool) {
@@ -179,6 +197,9 @@ fn push_escaped(out: &mut String, text: &str, attribute: bool) {
         out.push_str(&text[plain..i]);
         out.push_str(replacement);
         plain = i + c.len_utf8();
+        if out.len() > MAX_BYTES {
+            return;
+        }
     }
     out.push_str(&text[plain..]);
 }
@@ -194,27 +215,54 @@ mod tests {
     }
 
     fn check(source: &str, expect: &str) {
-        let options = ContentOptions { only_main_content: false, ..ContentOptions::default() };
+        let options = ContentOptions {
+            only_main_content: false,
+            ..ContentOptions::default()
+        };
         let expect = format!("<html><body>{expect}</body></html>");
         assert_eq!(clean(source, &options), expect, "{source}");
     }
 
     #[test]
     fn machinery_goes() {
-        check("<head><title>t</title><style>x</style></head><p onclick=x OnLoad=y id=a>x<script>y</script><noscript>z</noscript><link href=x>", "<p id=\"a\">x</p>");
-        check("<svg onload=x><script>y</script><style>z</style><g/></svg>", "<svg><g></g></svg>");
-        check("<a href='javascript:x'>a</a><iframe src=/f srcdoc='<script>'>&lt;script></iframe>", "<a>a</a><iframe src=\"https://a.test/f\"></iframe>");
+        check(
+            "<head><title>t</title><style>x</style></head><p onclick=x OnLoad=y id=a>x<script>y</script><noscript>z</noscript><link href=x>",
+            "<p id=\"a\">x</p>",
+        );
+        check(
+            "<svg onload=x><script>y</script><style>z</style><g/></svg>",
+            "<svg><g></g></svg>",
+        );
+        check(
+            "<a href='javascript:x'>a</a><iframe src=/f srcdoc='<script>'>&lt;script></iframe>",
+            "<a>a</a><iframe src=\"https://a.test/f\"></iframe>",
+        );
         check("<xmp><b></xmp>", "<pre>&lt;b&gt;</pre>");
     }
 
     #[test]
     fn urls_become_absolute() {
-        check("<base href=/b/><a href='x?a=1&b=2'>a</a>", "<a href=\"https://a.test/b/x?a=1&amp;b=2\">a</a>");
-        check("<img src=s.jpg srcset='a.jpg 1x, b.jpg 2x' sizes=1 alt='\"'>", "<img src=\"https://a.test/d/b.jpg\" alt=\"&quot;\">");
-        check("<img src='data:image/gif;base64,R0' data-src=l.jpg>", "<img src=\"https://a.test/d/l.jpg\">");
-        check("<img src='data:image/gif;base64,R0'>", "<img src=\"data:image/gif;base64,R0\">");
+        check(
+            "<base href=/b/><a href='x?a=1&b=2'>a</a>",
+            "<a href=\"https://a.test/b/x?a=1&amp;b=2\">a</a>",
+        );
+        check(
+            "<img src=s.jpg srcset='a.jpg 1x, b.jpg 2x' sizes=1 alt='\"'>",
+            "<img src=\"https://a.test/d/b.jpg\" alt=\"&quot;\">",
+        );
+        check(
+            "<img src='data:image/gif;base64,R0' data-src=l.jpg>",
+            "<img src=\"https://a.test/d/l.jpg\">",
+        );
+        check(
+            "<img src='data:image/gif;base64,R0'>",
+            "<img src=\"data:image/gif;base64,R0\">",
+        );
         check("<source srcset='a 1x, b 2x'>", "<source srcset=\"https://a.test/d/b\">");
-        check("<a href=''>a</a><a href='#x'>b</a>", "<a href=\"\">a</a><a href=\"https://a.test/d/p#x\">b</a>");
+        check(
+            "<a href=''>a</a><a href='#x'>b</a>",
+            "<a href=\"\">a</a><a href=\"https://a.test/d/p#x\">b</a>",
+        );
     }
 
     #[test]
@@ -229,8 +277,14 @@ mod tests {
             include_tags: vec!["div".into(), ".b".into()],
             exclude_tags: vec!["i".into()],
         };
-        assert_eq!(clean("<div>1<div class=b>2</div><i>3</i></div><p class=b>4<p>5", &options), "<div>1<div class=\"b\">2</div></div><p class=\"b\">4</p>");
-        let nothing = ContentOptions { include_tags: vec!["table".into()], ..options };
+        assert_eq!(
+            clean("<div>1<div class=b>2</div><i>3</i></div><p class=b>4<p>5", &options),
+            "<div>1<div class=\"b\">2</div></div><p class=\"b\">4</p>"
+        );
+        let nothing = ContentOptions {
+            include_tags: vec!["table".into()],
+            ..options
+        };
         assert_eq!(clean("<p>x", &nothing), "");
     }
 }

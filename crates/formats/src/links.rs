@@ -55,7 +55,12 @@ pub(crate) struct UniqueUrls<'b> {
 
 impl<'b> UniqueUrls<'b> {
     pub(crate) fn new(base: &'b Url) -> Self {
-        UniqueUrls { base, urls: Vec::new(), seen: HashSet::new(), bytes: 0 }
+        UniqueUrls {
+            base,
+            urls: Vec::new(),
+            seen: HashSet::new(),
+            bytes: 0,
+        }
     }
 
     pub(crate) fn add(&mut self, link: &str) {
@@ -128,10 +133,17 @@ fn autolink(rest: &str) -> (usize, Option<&str>) {
 
 /// `](target "title")` or `](<target>)`; parentheses inside the target are balanced.
 fn inline_target(rest: &str) -> (usize, Option<&str>) {
-    let Some(target) = rest.strip_prefix("](") else { return (1, None) };
+    let Some(target) = rest.strip_prefix("](") else {
+        return (1, None);
+    };
     let blanks = target.len() - target.trim_start().len();
     if let Some(bracketed) = target[blanks..].strip_prefix('<') {
-        return bracketed.char_indices().take(LOOK_AHEAD).find(|(_, c)| *c == '>').map(|(i, _)| i).map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
+        return bracketed
+            .char_indices()
+            .take(LOOK_AHEAD)
+            .find(|(_, c)| *c == '>')
+            .map(|(i, _)| i)
+            .map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
     }
     let mut depth = 0_usize;
     for (i, c) in target.char_indices().take(LOOK_AHEAD).skip(blanks) {
@@ -150,7 +162,9 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
     if !starts_like_url(rest) {
         return (1, None);
     }
-    let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c)).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c))
+        .unwrap_or(rest.len());
     let mut url = &rest[..end];
     if url.len() > LOOK_AHEAD {
         return (end, None);
@@ -159,7 +173,11 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
         let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', ']']);
         // A closing parenthesis belongs to the sentence unless the URL opened it.
         let unbalanced = shorter.ends_with(')') && shorter.matches(')').count() > shorter.matches('(').count();
-        let shorter = if unbalanced { &shorter[..shorter.len() - 1] } else { shorter };
+        let shorter = if unbalanced {
+            &shorter[..shorter.len() - 1]
+        } else {
+            shorter
+        };
         if shorter.len() == url.len() {
             break;
         }
@@ -170,7 +188,9 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
 
 fn starts_like_url(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| {
-        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)) && text.len() > scheme.len()
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+            && text.len() > scheme.len()
     })
 }
 
@@ -192,7 +212,13 @@ mod tests {
         );
         assert_eq!(
             links(&page),
-            ["https://a.test/d/x", "https://a.test/y#z", "https://b.test/", "mailto:a@b.c", "tel:+1"]
+            [
+                "https://a.test/d/x",
+                "https://a.test/y#z",
+                "https://b.test/",
+                "mailto:a@b.c",
+                "tel:+1"
+            ]
         );
     }
 
@@ -205,12 +231,27 @@ mod tests {
     #[test]
     fn links_of_a_text() {
         let check = |text: &str, expect: &[&str]| assert_eq!(text_links(text, &base()), expect, "{text}");
-        check("see [a](x) and [b](</y z> \"t\") and ![i](i.png)", &["https://a.test/d/x", "https://a.test/y%20z", "https://a.test/d/i.png"]);
-        check("[w](https://w.test/a_(b)) (https://w.test/c_(d)).", &["https://w.test/a_(b)", "https://w.test/c_(d)"]);
-        check("<https://b.test/q?a=b> https://c.test, http://d.test/.", &["https://b.test/q?a=b", "https://c.test/", "http://d.test/"]);
+        check(
+            "see [a](x) and [b](</y z> \"t\") and ![i](i.png)",
+            &["https://a.test/d/x", "https://a.test/y%20z", "https://a.test/d/i.png"],
+        );
+        check(
+            "[w](https://w.test/a_(b)) (https://w.test/c_(d)).",
+            &["https://w.test/a_(b)", "https://w.test/c_(d)"],
+        );
+        check(
+            "<https://b.test/q?a=b> https://c.test, http://d.test/.",
+            &["https://b.test/q?a=b", "https://c.test/", "http://d.test/"],
+        );
         check("[r]: https://r.test \"t\"\n[^1]: no", &["https://r.test/"]);
-        check("`https://no.test` ``a`https://no.test`` https://yes.test", &["https://yes.test/"]);
-        check("```\nhttps://no.test\n~~~\n```\nhttps://yes.test", &["https://yes.test/"]);
+        check(
+            "`https://no.test` ``a`https://no.test`` https://yes.test",
+            &["https://yes.test/"],
+        );
+        check(
+            "```\nhttps://no.test\n~~~\n```\nhttps://yes.test",
+            &["https://yes.test/"],
+        );
         check("[a](#x) xhttps://no.test [b](javascript:x)", &[]);
         check("[open](", &[]);
         check("https://é.test/ü", &["https://xn--9ca.test/%C3%BC"]);

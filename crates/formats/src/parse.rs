@@ -25,6 +25,8 @@ const MAX_NODES: usize = 600_000;
 const MAX_BYTES: usize = 64 << 20;
 /// Bytes of text that is not script or style.
 const MAX_TEXT: usize = 24 << 20;
+/// Tags and pieces of text read; a million lone `&amp;` take a second.
+const MAX_TOKENS: usize = 4_000_000;
 const ATTRIBUTE_BYTES: usize = 48;
 /// Source handed to the tokenizer at once; the budget is looked at in between.
 const CHUNK: usize = 64 << 10;
@@ -32,19 +34,28 @@ const CHUNK: usize = 64 << 10;
 /// Parses `html`. The flag says whether something had to be left out.
 pub(crate) fn parse(html: &str) -> (Document, bool) {
     let tree = BoundedTree::default();
-    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let options = TreeBuilderOpts {
+        scripting_enabled: false,
+        ..TreeBuilderOpts::default()
+    };
     let filter = Filter {
         builder: TreeBuilder::new(tree, options),
         raw_text: Cell::new(false),
         dropped: RefCell::default(),
         cut: Cell::new(false),
+        tokens: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(filter, TokenizerOpts::default());
-    let mut feed = Feed { html, fed: 0, queue: BufferQueue::default(), tokenizer };
+    let mut feed = Feed {
+        html,
+        fed: 0,
+        queue: BufferQueue::default(),
+        tokenizer,
+    };
     let cut_attributes = feed.run();
     let tokenizer = feed.tokenizer;
     tokenizer.end();
-    let cut = tokenizer.sink.cut.get() || cut_attributes;
+    let cut = tokenizer.sink.cut.get() || tokenizer.sink.full() || cut_attributes;
     (tokenizer.sink.builder.sink.finish(), cut)
 }
 
@@ -62,7 +73,9 @@ impl Feed<'_> {
         let mut cut = false;
         while !self.tokenizer.sink.full() {
             let raw_text = self.tokenizer.sink.raw_text.get();
-            let Some(start) = self.html[at..].find(if raw_text { "</" } else { "<" }) else { break };
+            let Some(start) = self.html[at..].find(if raw_text { "</" } else { "<" }) else {
+                break;
+            };
             let begin = at + start;
             let markup = markup_at(self.html, begin);
             at = markup.end;
@@ -106,11 +119,12 @@ struct Filter {
     /// Start tags dropped for their depth, so that their end tags are dropped too.
     dropped: RefCell<HashMap<LocalName, usize>>,
     cut: Cell<bool>,
+    tokens: Cell<usize>,
 }
 
 impl Filter {
     fn full(&self) -> bool {
-        self.builder.sink.full()
+        self.tokens.get() > MAX_TOKENS || self.builder.sink.full()
     }
 
     fn drops(&self, tag: &Tag) -> bool {
@@ -156,6 +170,7 @@ impl TokenSink for Filter {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        self.tokens.set(self.tokens.get() + 1);
         match &token {
             Token::EOFToken => {}
             _ if self.full() => {
@@ -167,7 +182,9 @@ impl TokenSink for Filter {
                 self.cut.set(true);
                 return TokenSinkResult::Continue;
             }
-            Token::TagToken(Tag { kind: TagKind::EndTag, .. }) => self.raw_text.set(false),
+            Token::TagToken(Tag {
+                kind: TagKind::EndTag, ..
+            }) => self.raw_text.set(false),
             Token::CharacterTokens(text) if !self.raw_text.get() => self.builder.sink.read(text.len()),
             _ => {}
         }
@@ -219,13 +236,19 @@ impl Default for BoundedTree {
 impl BoundedTree {
     fn full(&self) -> bool {
         // A tag that closes badly nested formatting can deepen the tree past the limit, but not for ever.
-        self.bytes.get() > MAX_BYTES || self.text.get() > MAX_TEXT || self.document.tree.len() > MAX_NODES || self.depth.get() > 4 * MAX_DEPTH
+        self.bytes.get() > MAX_BYTES
+            || self.text.get() > MAX_TEXT
+            || self.document.tree.len() > MAX_NODES
+            || self.depth.get() > 4 * MAX_DEPTH
     }
 
     fn handle(&self, id: NodeId) -> Handle {
         let mut depths = self.depths.borrow_mut();
         depths.push(0);
-        Handle { id, place: depths.len() - 1 }
+        Handle {
+            id,
+            place: depths.len() - 1,
+        }
     }
 
     fn spend(&self, bytes: usize) {
@@ -268,7 +291,10 @@ impl TreeSink for BoundedTree {
     fn parse_error(&self, _message: Cow<'static, str>) {}
 
     fn get_document(&self) -> Handle {
-        Handle { id: self.document.tree.root_id(), place: 0 }
+        Handle {
+            id: self.document.tree.root_id(),
+            place: 0,
+        }
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> Self::ElemName<'a> {
@@ -301,7 +327,8 @@ impl TreeSink for BoundedTree {
 
     fn append_based_on_parent_node(&self, element: &Handle, previous: &Handle, child: NodeOrText<Handle>) {
         let child = self.child(self.depth_of(previous), child);
-        self.document.append_based_on_parent_node(&element.id, &previous.id, child);
+        self.document
+            .append_based_on_parent_node(&element.id, &previous.id, child);
     }
 
     fn append_doctype_to_document(&self, name: StrTendril, public_id: StrTendril, system_id: StrTendril) {

@@ -17,8 +17,10 @@ const LIKELY_LIMIT: f64 = 0.3;
 /// The filtered page must keep this part of the whole, or at least [`ENOUGH`] letters.
 const KEPT: f64 = 0.1;
 const ENOUGH: f64 = 250.0;
-/// `<main>` and `<article>` are trusted when they hold this part of what is left.
-const TRUSTED: f64 = 0.3;
+/// `<main>` is trusted when it holds this part of what is left …
+const TRUSTED_MAIN: f64 = 0.3;
+/// … and `<article>` when it holds this part of `<main>` or of the page.
+const TRUSTED_ARTICLE: f64 = 0.45;
 /// A child with this part of its parent's text stands for the parent.
 const DOMINANT: f64 = 0.8;
 /// What a letter inside a link counts.
@@ -97,7 +99,10 @@ impl Measures {
 
 /// Letters of all text nodes in `range`.
 pub(crate) fn letters_of(page: &Page, range: std::ops::Range<Index>) -> usize {
-    range.filter_map(|index| page.text(index)).map(|text| letters(&text) as usize).sum()
+    range
+        .filter_map(|index| page.text(index))
+        .map(|text| letters(&text) as usize)
+        .sum()
 }
 
 fn letters(text: &str) -> u32 {
@@ -114,7 +119,9 @@ fn judgements(content: &Content, whole: &Measures) -> Vec<(Index, Noise)> {
     for &root in content.roots() {
         // A root that the caller chose is never noise itself.
         for at in root + 1..page.end(root) {
-            let Some(noise) = page.element(at).and_then(|element| judge(&element)) else { continue };
+            let Some(noise) = page.element(at).and_then(|element| judge(&element)) else {
+                continue;
+            };
             if !noise.certain && (holds_any(page, at, &titles) || is_header_of_part(page, at)) {
                 continue;
             }
@@ -128,7 +135,10 @@ fn judgements(content: &Content, whole: &Measures) -> Vec<(Index, Noise)> {
     }
     let total = whole.weight_of(content).max(1.0);
     let limit = |noise: Noise| if noise.certain { CERTAIN_LIMIT } else { LIKELY_LIMIT };
-    found.retain(|(_, noise)| sums.get(noise.reason).is_none_or(|(sum, _)| *sum <= limit(*noise) * total));
+    found.retain(|(_, noise)| {
+        sums.get(noise.reason)
+            .is_none_or(|(sum, _)| *sum <= limit(*noise) * total)
+    });
     found
 }
 
@@ -141,13 +151,18 @@ fn holds_any(page: &Page, index: Index, sorted: &[Index]) -> bool {
 fn is_header_of_part(page: &Page, index: Index) -> bool {
     page.is(index, &local_name!("header"))
         && page.ancestors(index).any(|above| {
-            page.is(above, &local_name!("article")) || page.is(above, &local_name!("main")) || page.is(above, &local_name!("section"))
+            page.is(above, &local_name!("article"))
+                || page.is(above, &local_name!("main"))
+                || page.is(above, &local_name!("section"))
         })
 }
 
 /// Removes what is noise; returns what was removed.
 fn remove_noise(content: &mut Content, noise: &[(Index, Noise)], only_certain: bool) -> Vec<Index> {
-    let chosen = noise.iter().filter(|(_, noise)| noise.certain || !only_certain).map(|(index, _)| *index);
+    let chosen = noise
+        .iter()
+        .filter(|(_, noise)| noise.certain || !only_certain)
+        .map(|(index, _)| *index);
     let fresh: Vec<Index> = chosen.filter(|&index| !content.is_removed(index)).collect();
     fresh.iter().for_each(|&index| content.set_removed(index, true));
     fresh
@@ -157,19 +172,25 @@ fn remove_noise(content: &mut Content, noise: &[(Index, Noise)], only_certain: b
 fn choose_root(content: &mut Content, rest: &Measures) {
     let page = content.page();
     let mut at = 0;
-    for landmark in [local_name!("main"), local_name!("article")] {
+    for (landmark, part) in [
+        (local_name!("main"), TRUSTED_MAIN),
+        (local_name!("article"), TRUSTED_ARTICLE),
+    ] {
+        let by_role = landmark == local_name!("main");
         let trusted = page
             .subtree(at)
-            .filter(|&i| page.is(i, &landmark) || landmark == local_name!("main") && has_role_main(page, i))
+            .filter(|&i| page.is(i, &landmark) || by_role && has_role_main(page, i))
             .max_by(|&a, &b| rest.weight(a).total_cmp(&rest.weight(b)))
-            .filter(|&i| rest.weight(i) >= if landmark == local_name!("main") { TRUSTED } else { 1.5 * TRUSTED } * rest.weight(at));
+            .filter(|&i| rest.weight(i) >= part * rest.weight(at));
         at = trusted.unwrap_or(at);
     }
     while let Some(child) = dominant_child(page, rest, at) {
         at = child;
     }
     let mut roots = vec![at];
-    let has_title = page.subtree(at).any(|i| page.is(i, &local_name!("h1")) && rest.text[i] > 0);
+    let has_title = page
+        .subtree(at)
+        .any(|i| page.is(i, &local_name!("h1")) && rest.text[i] > 0);
     let title = (0..at).find(|&i| page.is(i, &local_name!("h1")) && rest.text[i] > 0 && page.end(i) <= at);
     if let Some(title) = title.filter(|&title| !has_title && is_kept(content, title)) {
         roots.insert(0, title);
@@ -178,12 +199,15 @@ fn choose_root(content: &mut Content, rest: &Measures) {
 }
 
 fn has_role_main(page: &Page, index: Index) -> bool {
-    page.attr(index, "role").is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
+    page.attr(index, "role")
+        .is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
 }
 
 fn dominant_child(page: &Page, rest: &Measures, at: Index) -> Option<Index> {
     let weight = rest.weight(at);
-    let best = page.children(at).max_by(|&a, &b| rest.weight(a).total_cmp(&rest.weight(b)))?;
+    let best = page
+        .children(at)
+        .max_by(|&a, &b| rest.weight(a).total_cmp(&rest.weight(b)))?;
     (weight > 0.0 && rest.weight(best) >= DOMINANT * weight && may_stand_alone(page, best)).then_some(best)
 }
 
@@ -221,10 +245,22 @@ fn remove_link_lists(content: &mut Content, rest: &Measures) {
     while at < page.end(root) {
         let block = matches!(
             page.name(at),
-            Some(&(local_name!("ul") | local_name!("ol") | local_name!("div") | local_name!("section") | local_name!("aside")))
+            Some(
+                &(local_name!("ul")
+                    | local_name!("ol")
+                    | local_name!("div")
+                    | local_name!("section")
+                    | local_name!("aside"))
+            )
         );
         let links = block && rest.linked(at) > LINK_LIST && f64::from(rest.text[at]) <= largest;
-        if links && page.subtree(at).filter(|&i| page.is(i, &local_name!("a"))).nth(2).is_some() {
+        if links
+            && page
+                .subtree(at)
+                .filter(|&i| page.is(i, &local_name!("a")))
+                .nth(2)
+                .is_some()
+        {
             content.set_removed(at, true);
         }
         at = if content.is_removed(at) { page.end(at) } else { at + 1 };

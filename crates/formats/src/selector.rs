@@ -77,7 +77,13 @@ mod tests {
 
     #[test]
     fn selectors_are_checked() {
-        for good in ["p", "#main > .a:not(.b)", "a[href^='http']", "article, .x", "h1:has(+ p)"] {
+        for good in [
+            "p",
+            "#main > .a:not(.b)",
+            "a[href^='http']",
+            "article, .x",
+            "h1:has(+ p)",
+        ] {
             assert_eq!(check_selector(good), Ok(()), "{good}");
         }
         for bad in ["p >", "..x", "[", "p::before", "*text*", ":nope", "a[", "\u{0}("] {

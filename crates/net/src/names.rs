@@ -7,7 +7,6 @@ const NEVER: &[&str] = &[
     "ip6-localhost",
     "ip6-loopback",
     "onion",
-    "invalid",
     "alt",
 ];
 

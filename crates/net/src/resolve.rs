@@ -79,6 +79,14 @@ impl Resolver {
     }
 
     async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
+        if host
+            .trim_end_matches('.')
+            .rsplit('.')
+            .next()
+            .is_some_and(|zone| zone.eq_ignore_ascii_case("invalid"))
+        {
+            return Err("names under .invalid never exist (RFC 6761)".to_owned());
+        }
         let mut name = Name::from_ascii(host).map_err(|_| "not a valid dns name".to_owned())?;
         // Without this the search domains of the machine would be tried.
         name.set_fqdn(true);

@@ -23,7 +23,6 @@ const RESERVED: &[&str] = &[
     "creditsUsed",
     "concurrencyLimited",
     "concurrencyQueueDurationMs",
-    "numPages",
     "totalPages",
     "provider",
 ];

@@ -72,6 +72,37 @@ impl Evidence {
         Ok(value.and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
+    /// One line for a person to read.
+    pub(crate) fn summary(&self) -> String {
+        let mut out = match &self.answer {
+            Some(Ok(answer)) => format!(
+                "{} {}, ",
+                answer.status,
+                answer.json()["code"].as_str().unwrap_or("no code")
+            ),
+            Some(Err(error)) => format!("{error}, "),
+            None => String::new(),
+        };
+        let Counters {
+            canary, dns, outbound, ..
+        } = self.counted;
+        let seconds = self.elapsed.unwrap_or_default().as_secs_f64();
+        out += &format!(
+            "{seconds:.2} s, +{} MiB, {canary} canary, {dns} dns, {outbound} outbound",
+            self.memory_mib
+        );
+        if !self.health_ms.is_empty() {
+            out += &format!(", health p99 {:.0} ms, closed {}", self.health_p99(), self.closed);
+        }
+        if let Some(seconds) = self.slow_closed_s {
+            out += &format!(", slow connections closed after {seconds:.1} s");
+        }
+        if let Some(observed) = &self.observed {
+            out += &format!(", {}", Value::from(observed.clone()));
+        }
+        out
+    }
+
     /// The value that 99 of 100 health checks stay under, in milliseconds.
     pub(crate) fn health_p99(&self) -> f64 {
         let mut times = self.health_ms.clone();

@@ -45,20 +45,23 @@ impl Player {
         })
     }
 
-    /// Plays one case.
-    pub(crate) async fn play(&mut self, case: &Case) -> Outcome {
-        let failures = match self.attempt(case).await {
-            Ok(failures) => failures,
-            Err(error) => vec![format!("cannot be played: {error:#}")],
+    /// Plays one case. The text says what was observed, for a person to read.
+    pub(crate) async fn play(&mut self, case: &Case) -> (Outcome, String) {
+        let (failures, observed) = match self.attempt(case).await {
+            Ok((failures, seen)) => (failures, seen.summary()),
+            Err(error) => (vec![format!("cannot be played: {error:#}")], "nothing".to_owned()),
         };
-        if failures.is_empty() {
-            Outcome::Passed
-        } else {
-            Outcome::Failed(failures)
-        }
+        (
+            if failures.is_empty() {
+                Outcome::Passed
+            } else {
+                Outcome::Failed(failures)
+            },
+            observed,
+        )
     }
 
-    async fn attempt(&mut self, case: &Case) -> Result<Vec<String>> {
+    async fn attempt(&mut self, case: &Case) -> Result<(Vec<String>, Evidence)> {
         let mut server = self.server_for(case).await?;
         let key = team_key(case, &server).await?;
         let case = expand(case, &self.words(case, &server, &key))?;
@@ -76,7 +79,7 @@ impl Player {
         if seen.alive && !ended {
             self.server = Some(server);
         }
-        Ok(self.failures(&case, &seen))
+        Ok((self.failures(&case, &seen), seen))
     }
 
     /// The running server when it will do, else a new one. A case with a limit of memory gets a new one, because what

@@ -93,7 +93,7 @@ pub(crate) async fn keep(app: &App, place: &Place, fetched: &Fetched) {
     }
 }
 
-/// What one round of [`sweep`] removed.
+/// What left the cache in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Copies.

@@ -1,5 +1,7 @@
 //! The operations on a real database, a real blob folder and a real client, against an origin on loopback.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
 mod admin;
 mod auth;
 mod cache;

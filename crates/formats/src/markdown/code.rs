@@ -7,8 +7,16 @@ use crate::content::Content;
 use crate::page::{Index, Page};
 
 /// Classes of line numbers beside the code.
-const GUTTERS: [&str; 8] =
-    ["gutter", "lineno", "linenos", "line-number", "line-numbers", "linenumber", "linenodiv", "line-numbers-rows"];
+const GUTTERS: [&str; 8] = [
+    "gutter",
+    "lineno",
+    "linenos",
+    "line-number",
+    "line-numbers",
+    "linenumber",
+    "linenodiv",
+    "line-numbers-rows",
+];
 
 /// The fenced block for the element at `index`, or None when it holds no text.
 pub(super) fn block(content: &Content, index: Index) -> Option<String> {
@@ -62,11 +70,17 @@ fn end_line(out: &mut String) {
 }
 
 fn is_line(name: &LocalName) -> bool {
-    matches!(*name, local_name!("div") | local_name!("p") | local_name!("li") | local_name!("tr"))
+    matches!(
+        *name,
+        local_name!("div") | local_name!("p") | local_name!("li") | local_name!("tr")
+    )
 }
 
 fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
-    if matches!(*name, local_name!("button") | local_name!("svg") | local_name!("script") | local_name!("style")) {
+    if matches!(
+        *name,
+        local_name!("button") | local_name!("svg") | local_name!("script") | local_name!("style")
+    ) {
         return true;
     }
     page.attr(index, "class").is_some_and(|class| is_gutter(&class))
@@ -91,7 +105,9 @@ fn declared(element: &Element) -> Option<String> {
     let class = element.attr("class").unwrap_or_default();
     let mut names = class.split_ascii_whitespace();
     let prefixed = names.clone().find_map(|name| {
-        ["language-", "lang-", "highlight-source-", "brush:"].iter().find_map(|prefix| name.strip_prefix(prefix))
+        ["language-", "lang-", "highlight-source-", "brush:"]
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix))
     });
     let brush = || names.find(|name| *name == "brush:").and(names.next());
     let attribute = || element.attr("data-lang").or_else(|| element.attr("data-language"));

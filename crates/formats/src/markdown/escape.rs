@@ -17,7 +17,11 @@ pub(super) struct Spot {
 
 /// Appends `text` to `out`.
 pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
-    let text = if spot.line_start { push_line_start(out, text, spot) } else { text };
+    let text = if spot.line_start {
+        push_line_start(out, text, spot)
+    } else {
+        text
+    };
     let several_tildes = || text.bytes().filter(|b| *b == b'~').nth(1).is_some();
     let tildes = text.contains('~') && several_tildes();
     let brackets = spot.in_link && !holds_plain_brackets(text);
@@ -31,7 +35,11 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
             '`' => "\\`",
             '*' if !stands_alone(before(out, text, i), rest) => "\\*",
             '_' if !stands_alone(before(out, text, i), rest) && !inside_word(before(out, text, i), rest) => "\\_",
-            '~' if tildes && before(out, text, i).is_some_and(|p| !p.is_whitespace()) || rest.starts_with('~') && tildes => "\\~",
+            '~' if tildes && before(out, text, i).is_some_and(|p| !p.is_whitespace())
+                || rest.starts_with('~') && tildes =>
+            {
+                "\\~"
+            }
             '[' if brackets => "\\[",
             ']' if brackets || rest.chars().next().or(spot.next).is_some_and(|n| "([:".contains(n)) => "\\]",
             '|' if spot.in_cell => "\\|",
@@ -79,12 +87,19 @@ fn inside_word(before: Option<char>, rest: &str) -> bool {
 }
 
 fn starts_entity(rest: &str) -> bool {
-    let Some(end) = rest.bytes().take(34).position(|b| b == b';') else { return false };
+    let Some(end) = rest.bytes().take(34).position(|b| b == b';') else {
+        return false;
+    };
     let name = &rest[..end];
     match name.strip_prefix('#') {
         Some(number) => {
-            let (digits, hex) = number.strip_prefix(['x', 'X']).map_or((number, false), |hex| (hex, true));
-            !digits.is_empty() && digits.bytes().all(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })
+            let (digits, hex) = number
+                .strip_prefix(['x', 'X'])
+                .map_or((number, false), |hex| (hex, true));
+            !digits.is_empty()
+                && digits
+                    .bytes()
+                    .all(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })
         }
         None => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()),
     }
@@ -164,7 +179,11 @@ fn is_balanced(url: &str) -> bool {
 pub(super) fn push_code_span(out: &mut String, code: &str, in_cell: bool) {
     let ticks = "`".repeat(longest_run(code, '`') + 1);
     let ticks = if longest_run(code, '`') == 0 { "`" } else { &ticks };
-    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
+    let pad = if code.starts_with('`') || code.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     out.push_str(ticks);
     out.push_str(pad);
     if in_cell {
@@ -199,8 +218,27 @@ mod tests {
 
     #[test]
     fn text_keeps_what_is_harmless() {
-        for text in ["a - b + c", "snake_case_name", "2 * 3", "a < b && c", "AT&T, R&D", "#tag", "1.5 x", "[1] a", "a] b", "~100 to ~200", "x > y"] {
-            check_at(text, text, Spot { line_start: true, ..Spot::default() });
+        for text in [
+            "a - b + c",
+            "snake_case_name",
+            "2 * 3",
+            "a < b && c",
+            "AT&T, R&D",
+            "#tag",
+            "1.5 x",
+            "[1] a",
+            "a] b",
+            "~100 to ~200",
+            "x > y",
+        ] {
+            check_at(
+                text,
+                text,
+                Spot {
+                    line_start: true,
+                    ..Spot::default()
+                },
+            );
         }
     }
 
@@ -219,7 +257,16 @@ mod tests {
 
     #[test]
     fn line_starts_are_escaped() {
-        let check = |text: &str, expect: &str| check_at(text, expect, Spot { line_start: true, ..Spot::default() });
+        let check = |text: &str, expect: &str| {
+            check_at(
+                text,
+                expect,
+                Spot {
+                    line_start: true,
+                    ..Spot::default()
+                },
+            )
+        };
         check("# a", "\\# a");
         check("> a", "\\> a");
         check("- a", "\\- a");
@@ -230,14 +277,27 @@ mod tests {
         check("12) a", "12\\) a");
         check("[x] a", "\\[x] a");
         check("===", "===");
-        let later = Spot { line_start: true, later_line: true, ..Spot::default() };
+        let later = Spot {
+            line_start: true,
+            later_line: true,
+            ..Spot::default()
+        };
         check_at("===", "\\===", later);
         check_at("--- | ---", "\\--- | ---", later);
     }
 
     #[test]
     fn brackets_in_links() {
-        let check = |text: &str, expect: &str| check_at(text, expect, Spot { in_link: true, ..Spot::default() });
+        let check = |text: &str, expect: &str| {
+            check_at(
+                text,
+                expect,
+                Spot {
+                    in_link: true,
+                    ..Spot::default()
+                },
+            )
+        };
         check("[1]", "[1]");
         check("a](http://evil.test) [b", "a\\](http://evil.test) \\[b");
         check("[a](b)", "\\[a\\](b)");

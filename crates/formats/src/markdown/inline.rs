@@ -57,7 +57,11 @@ pub(super) struct Inline {
 
 impl Default for Inline {
     fn default() -> Self {
-        Inline { runs: Vec::new(), marks: Rc::from([]), links: Vec::new() }
+        Inline {
+            runs: Vec::new(),
+            marks: Rc::from([]),
+            links: Vec::new(),
+        }
     }
 }
 
@@ -99,16 +103,26 @@ impl Inline {
             if text.is_empty() {
                 return;
             }
-            self.runs.push(Run { piece: Piece::Text(String::new()), marks: Rc::clone(&self.marks) });
+            self.runs.push(Run {
+                piece: Piece::Text(String::new()),
+                marks: Rc::clone(&self.marks),
+            });
         }
-        if let Some(Run { piece: Piece::Text(all), .. }) = self.runs.last_mut() {
+        if let Some(Run {
+            piece: Piece::Text(all),
+            ..
+        }) = self.runs.last_mut()
+        {
             fold_blanks(all, text);
         }
     }
 
     /// Adds markdown.
     pub(super) fn raw(&mut self, markdown: String) {
-        self.runs.push(Run { piece: Piece::Raw(markdown), marks: Rc::clone(&self.marks) });
+        self.runs.push(Run {
+            piece: Piece::Raw(markdown),
+            marks: Rc::clone(&self.marks),
+        });
     }
 
     /// A blank between this and what follows.
@@ -117,7 +131,10 @@ impl Inline {
     }
 
     pub(super) fn line_break(&mut self) {
-        self.runs.push(Run { piece: Piece::Break, marks: Rc::clone(&self.marks) });
+        self.runs.push(Run {
+            piece: Piece::Break,
+            marks: Rc::clone(&self.marks),
+        });
     }
 
     /// Whether nothing visible was added yet.
@@ -132,7 +149,16 @@ impl Inline {
     /// The paragraphs read so far as markdown; two line breaks in a row part paragraphs. Open marks stay open.
     pub(super) fn take(&mut self, place: Place) -> Vec<String> {
         let runs = std::mem::take(&mut self.runs);
-        let mut writer = Writer { runs: &runs, links: &self.links, place, done: Vec::new(), out: String::new(), open: Vec::new(), blank: false, breaks: 0 };
+        let mut writer = Writer {
+            runs: &runs,
+            links: &self.links,
+            place,
+            done: Vec::new(),
+            out: String::new(),
+            open: Vec::new(),
+            blank: false,
+            breaks: 0,
+        };
         for at in 0..runs.len() {
             writer.run(at);
         }
@@ -206,7 +232,11 @@ impl Writer<'_> {
         opening.sort_by_key(|mark| std::cmp::Reverse(self.extent(at, *mark)));
         let bare = opening.is_empty();
         for (i, mark) in opening.iter().enumerate() {
-            let first = if i + 1 < opening.len() || code || raw { '*' } else { content.chars().next().unwrap_or('*') };
+            let first = if i + 1 < opening.len() || code || raw {
+                '*'
+            } else {
+                content.chars().next().unwrap_or('*')
+            };
             self.open_mark(at, *mark, first);
         }
         let in_cell = self.place == Place::Cell;
@@ -218,7 +248,17 @@ impl Writer<'_> {
             let in_link = self.open.iter().any(|(mark, _)| matches!(mark, Mark::Link(_)));
             let line_start = line_start && bare && self.place == Place::Paragraph;
             let next = Some(self.after(at + 1));
-            push_text(&mut self.out, content, Spot { line_start, later_line, in_link, in_cell, next });
+            push_text(
+                &mut self.out,
+                content,
+                Spot {
+                    line_start,
+                    later_line,
+                    in_link,
+                    in_cell,
+                    next,
+                },
+            );
         }
     }
 
@@ -291,7 +331,9 @@ impl Writer<'_> {
 
     fn link_end(&self, number: usize) -> String {
         let in_cell = self.place == Place::Cell;
-        let Some((target, title)) = self.links.get(number) else { return "]".into() };
+        let Some((target, title)) = self.links.get(number) else {
+            return "]".into();
+        };
         let target = destination(target, in_cell);
         match title {
             Some(title) => {
@@ -306,7 +348,14 @@ impl Writer<'_> {
 
     /// The first delimiter where words end at both sides, the second inside words, tags where neither would be read as
     /// a delimiter (CommonMark, "left-flanking delimiter run").
-    fn delimiter(&self, at: usize, mark: Mark, first: char, [outer, inner]: [&'static str; 2], tags: [&'static str; 2]) -> (&'static str, String) {
+    fn delimiter(
+        &self,
+        at: usize,
+        mark: Mark,
+        first: char,
+        [outer, inner]: [&'static str; 2],
+        tags: [&'static str; 2],
+    ) -> (&'static str, String) {
         let end = at + self.extent(at, mark);
         let before = self.out.chars().next_back().unwrap_or(' ');
         let last = self.runs[at..end].iter().rev().find_map(Run::last).unwrap_or(first);
@@ -325,7 +374,8 @@ impl Writer<'_> {
 
     /// The character that will stand behind the run before `end`.
     fn after(&self, end: usize) -> char {
-        let blank_inside = matches!(&self.runs[end - 1].piece, Piece::Text(text) if text.ends_with(char::is_whitespace));
+        let blank_inside =
+            matches!(&self.runs[end - 1].piece, Piece::Text(text) if text.ends_with(char::is_whitespace));
         match self.runs.get(end) {
             _ if blank_inside => ' ',
             None => ' ',
@@ -354,7 +404,10 @@ impl Run {
 /// Unicode punctuation and symbols, told without tables: neither a letter, a digit, a blank nor a combining mark.
 fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation()
-        || !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() && !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+        || !c.is_ascii()
+            && !c.is_alphanumeric()
+            && !c.is_whitespace()
+            && !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 #[cfg(test)]

@@ -31,7 +31,13 @@ impl List {
     pub(super) fn new(ordered: bool, start: Option<i64>, previous: Option<Ended>, written: usize) -> List {
         let follows = previous.is_some_and(|ended| ended.at == written && ended.ordered == ordered);
         let alternate = follows && previous.is_some_and(|ended| !ended.alternate);
-        List { ordered, next: start.unwrap_or(1), alternate, items: 0, began: written }
+        List {
+            ordered,
+            next: start.unwrap_or(1),
+            alternate,
+            items: 0,
+            began: written,
+        }
     }
 
     /// The marker of the next item; `value` is the item's own number.
@@ -53,7 +59,11 @@ impl List {
     }
 
     pub(super) fn end(&self, written: usize) -> Ended {
-        Ended { ordered: self.ordered, alternate: self.alternate, at: written }
+        Ended {
+            ordered: self.ordered,
+            alternate: self.alternate,
+            at: written,
+        }
     }
 }
 
@@ -64,7 +74,10 @@ mod tests {
     #[test]
     fn markers() {
         let mut list = List::new(true, Some(3), None, 0);
-        assert_eq!([list.marker(None), list.marker(Some(7)), list.marker(None)], ["3. ", "7. ", "8. "]);
+        assert_eq!(
+            [list.marker(None), list.marker(Some(7)), list.marker(None)],
+            ["3. ", "7. ", "8. "]
+        );
         let mut next = List::new(true, None, Some(list.end(9)), 9);
         assert_eq!(next.marker(None), "1) ");
         assert_eq!(List::new(true, None, Some(next.end(20)), 20).marker(None), "1. ");

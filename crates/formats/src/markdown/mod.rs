@@ -9,6 +9,8 @@ mod inline;
 mod list;
 pub(crate) mod media;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 
@@ -22,7 +24,7 @@ use crate::content::{Content, Visitor};
 use crate::page::{Index, Page};
 
 /// Bytes of all link targets together; a long base URL multiplies with every relative link.
-const MAX_LINK_BYTES: usize = 32 << 20;
+const MAX_LINK_BYTES: usize = 16 << 20;
 
 /// How markdown is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +35,9 @@ pub struct MarkdownOptions {
 
 impl Default for MarkdownOptions {
     fn default() -> Self {
-        MarkdownOptions { remove_base64_images: true }
+        MarkdownOptions {
+            remove_base64_images: true,
+        }
     }
 }
 
@@ -169,11 +173,19 @@ impl Writer<'_> {
             local_name!("li") => self.start_item(index),
             local_name!("blockquote") if !self.is_flat() => {
                 self.flush();
-                if self.blocks.open_quote() { Open::Quote } else { Open::Flat }
+                if self.blocks.open_quote() {
+                    Open::Quote
+                } else {
+                    Open::Flat
+                }
             }
             local_name!("dt") | local_name!("summary") => {
                 self.boundary();
-                if self.inline.open(Mark::Strong) { Open::BoldBlock } else { Open::Block }
+                if self.inline.open(Mark::Strong) {
+                    Open::BoldBlock
+                } else {
+                    Open::Block
+                }
             }
             local_name!("table") if self.is_data_table(index) => {
                 self.flush();
@@ -205,6 +217,7 @@ impl Writer<'_> {
             }
             local_name!("svg") | local_name!("canvas") | local_name!("select") | local_name!("datalist") => {}
             local_name!("textarea") | local_name!("title") | local_name!("rp") | local_name!("template") => {}
+            local_name!("span") if is_drawn_formula(self.page, index) => {}
             _ if is_block(name) => {
                 self.boundary();
                 return Some(Open::Block);
@@ -215,7 +228,11 @@ impl Writer<'_> {
     }
 
     fn mark(&mut self, mark: Mark) -> Open {
-        if self.inline.open(mark) { Open::Mark } else { Open::Inline }
+        if self.inline.open(mark) {
+            Open::Mark
+        } else {
+            Open::Inline
+        }
     }
 
     fn start_link(&mut self, index: Index) -> Option<Open> {
@@ -225,9 +242,15 @@ impl Writer<'_> {
         if self.link_bytes > MAX_LINK_BYTES {
             return Some(Open::Inline);
         }
-        let Some((target, title)) = media::link(self.page, index) else { return Some(Open::Inline) };
+        let Some((target, title)) = media::link(self.page, index) else {
+            return Some(Open::Inline);
+        };
         self.link_bytes += target.len();
-        Some(if self.inline.open_link(target, title) { Open::Mark } else { Open::Inline })
+        Some(if self.inline.open_link(target, title) {
+            Open::Mark
+        } else {
+            Open::Inline
+        })
     }
 
     fn image(&mut self, index: Index) {
@@ -265,10 +288,15 @@ impl Writer<'_> {
             return Open::Block;
         }
         self.flush();
-        let start = self.page.attr(index, "start").and_then(|start| start.trim().parse().ok());
+        let start = self
+            .page
+            .attr(index, "start")
+            .and_then(|start| start.trim().parse().ok());
         let parent = self.page.parent(index).and_then(|parent| self.page.name(parent));
-        let inner = matches!(parent, Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu"))))
-            && self.lists.last().is_some_and(|list| list.items > 0)
+        let inner = matches!(
+            parent,
+            Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu")))
+        ) && self.lists.last().is_some_and(|list| list.items > 0)
             && self.blocks.reopen_item();
         let list = List::new(ordered, start, self.ended, self.blocks.len());
         let in_item = self.open.iter().rev().any(|open| matches!(open, Open::Item));
@@ -298,7 +326,10 @@ impl Writer<'_> {
             return Open::Block;
         }
         self.flush();
-        let value = self.page.attr(index, "value").and_then(|value| value.trim().parse().ok());
+        let value = self
+            .page
+            .attr(index, "value")
+            .and_then(|value| value.trim().parse().ok());
         let written = self.blocks.len();
         let marker = match self.lists.last_mut() {
             Some(list) => {
@@ -309,7 +340,11 @@ impl Writer<'_> {
             }
             None => "- ".into(),
         };
-        if self.blocks.open_item(marker) { Open::Item } else { Open::Flat }
+        if self.blocks.open_item(marker) {
+            Open::Item
+        } else {
+            Open::Flat
+        }
     }
 
     fn start_table_part(&mut self, index: Index, name: &LocalName) -> Open {
@@ -319,7 +354,9 @@ impl Writer<'_> {
             return Open::Block;
         }
         self.flush();
-        let Some(table) = &mut self.table else { return Open::Block };
+        let Some(table) = &mut self.table else {
+            return Open::Block;
+        };
         if *name == local_name!("tr") {
             table.open_row();
             return Open::Inline;
@@ -366,7 +403,10 @@ impl Writer<'_> {
 
     /// `- [x]`: a check box at the start of a list item.
     fn task_box(&mut self, index: Index) {
-        let is_box = self.page.attr(index, "type").is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
+        let is_box = self
+            .page
+            .attr(index, "type")
+            .is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
         if is_box && self.inline.is_empty() && self.open.contains(&Open::Item) && !self.blocks.started() {
             let checked = self.page.attr(index, "checked").is_some();
             self.inline.raw(if checked { "[x]" } else { "[ ]" }.into());
@@ -377,15 +417,24 @@ impl Writer<'_> {
     /// A formula as TeX where the page holds its source, else its parts as text.
     fn formula(&mut self, index: Index) -> Option<Open> {
         let annotation = self.page.subtree(index).find(|&i| {
-            self.page.attr(i, "encoding").is_some_and(|encoding| encoding.eq_ignore_ascii_case("application/x-tex"))
+            self.page
+                .attr(i, "encoding")
+                .is_some_and(|encoding| encoding.eq_ignore_ascii_case("application/x-tex"))
         });
         let tex = annotation.map(|i| self.page.text_of(i));
         let Some(tex) = tex.or_else(|| self.page.attr(index, "alttext").map(String::from)) else {
             return Some(Open::Inline);
         };
         let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-        let display = self.page.attr(index, "display").is_some_and(|display| &*display == "block");
-        self.inline.raw(if display { format!("$${tex}$$") } else { format!("${tex}$") });
+        let display = self
+            .page
+            .attr(index, "display")
+            .is_some_and(|display| &*display == "block");
+        self.inline.raw(if display {
+            format!("$${tex}$$")
+        } else {
+            format!("${tex}$")
+        });
         None
     }
 
@@ -442,6 +491,12 @@ fn is_permalink(page: &Page, index: Index) -> bool {
     let to_itself = page.attr(index, "href").is_some_and(|href| href.starts_with('#'));
     let text = page.text_of(index);
     to_itself && (text.trim().is_empty() || matches!(text.trim(), "#" | "¶" | "§" | "🔗" | "∞" | "\u{f0c1}"))
+}
+
+/// The drawing that KaTeX puts beside the formula itself.
+fn is_drawn_formula(page: &Page, index: Index) -> bool {
+    page.attr(index, "class")
+        .is_some_and(|class| class.split_ascii_whitespace().any(|name| name == "katex-html"))
 }
 
 /// Elements that begin a new line in a browser.

@@ -46,9 +46,19 @@ impl Table {
     }
 
     pub(super) fn open_cell(&mut self, page: &Page, index: Index) {
-        let span = |name| page.attr(index, name).and_then(|n| n.trim().parse().ok()).unwrap_or(1_usize).max(1);
+        let span = |name| {
+            page.attr(index, name)
+                .and_then(|n| n.trim().parse().ok())
+                .unwrap_or(1_usize)
+                .max(1)
+        };
         let align = align(page, index);
-        self.cell = Some(Cell { text: String::new(), columns: span("colspan"), rows: span("rowspan"), align });
+        self.cell = Some(Cell {
+            text: String::new(),
+            columns: span("colspan"),
+            rows: span("rowspan"),
+            align,
+        });
     }
 
     pub(super) fn close_cell(&mut self) {
@@ -81,9 +91,16 @@ impl Table {
         for (n, row) in grid.iter().enumerate() {
             // Short rows are legal, a short header is not.
             let missing = if n == 0 { width - row.len() } else { 0 };
-            push_row(&mut lines, row.iter().map(|cell| cell.map_or("", |cell| &cell.text)).chain(std::iter::repeat_n("", missing)));
+            push_row(
+                &mut lines,
+                row.iter()
+                    .map(|cell| cell.map_or("", |cell| &cell.text))
+                    .chain(std::iter::repeat_n("", missing)),
+            );
             if n == 0 {
-                let rules = row.iter().map(|cell| cell.map_or(Align::None, |cell| cell.align).rule());
+                let rules = row
+                    .iter()
+                    .map(|cell| cell.map_or(Align::None, |cell| cell.align).rule());
                 push_row(&mut lines, rules.chain(std::iter::repeat_n("---", missing)));
             }
         }
@@ -139,7 +156,12 @@ fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
             }
             let first = line.len();
             line.push(Some(cell));
-            let extra = cell.columns.min(widest).saturating_sub(1).min(widest.saturating_sub(line.len())).min(spare);
+            let extra = cell
+                .columns
+                .min(widest)
+                .saturating_sub(1)
+                .min(widest.saturating_sub(line.len()))
+                .min(spare);
             line.extend(std::iter::repeat_n(None, extra));
             spare -= extra;
             if cell.rows > 1 && line.len() <= MAX_SPANNED_COLUMNS {
@@ -191,7 +213,10 @@ impl Shape {
         let short = self.text < 400 * self.cells;
         let several = self.widest >= 2 && (self.rows >= 2 || self.text < 100 * self.cells);
         let declared = self.headers > 0 && (self.rows >= 2 || self.cells >= 2);
-        !self.nested && !self.gutter && !self.presentation && (declared && !self.blocks || several && short && !self.blocks)
+        !self.nested
+            && !self.gutter
+            && !self.presentation
+            && (declared && !self.blocks || several && short && !self.blocks)
     }
 }
 
@@ -215,7 +240,14 @@ pub(super) fn data_tables(content: &Content) -> HashMap<Index, bool> {
             }
             let role = page.attr(at, "role").unwrap_or_default();
             let presentation = role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none");
-            open.push((at, Shape { end: page.end(at), presentation, ..Shape::default() }));
+            open.push((
+                at,
+                Shape {
+                    end: page.end(at),
+                    presentation,
+                    ..Shape::default()
+                },
+            ));
         } else if let Some((_, shape)) = open.last_mut() {
             count(page, at, shape);
         }
@@ -243,7 +275,13 @@ fn count(page: &Page, at: Index, shape: &mut Shape) {
             shape.widest = shape.widest.max(shape.row_cells);
             shape.gutter |= page.attr(at, "class").is_some_and(|class| is_gutter(&class));
         }
-        Some(&(local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("blockquote"))) => {
+        Some(
+            &(local_name!("h1")
+            | local_name!("h2")
+            | local_name!("h3")
+            | local_name!("h4")
+            | local_name!("blockquote")),
+        ) => {
             shape.blocks = true;
         }
         Some(&local_name!("pre")) => shape.code_end = page.end(at),

@@ -12,6 +12,15 @@ use crate::{bounds, decode_page, lengths, page, refused};
 fn defaults() {
     let request = page(json!({}));
     assert_eq!(request.options, ScrapeOptions::default());
+    // api-v2.md "Scrape options", spelled out.
+    let want = json!({
+        "formats": [{ "type": "markdown" }], "onlyMainContent": true, "onlyCleanContent": false, "includeTags": [], "excludeTags": [],
+        "headers": {}, "waitFor": 0, "timeout": 60_000, "mobile": false, "blockAds": true, "removeBase64Images": true,
+        "skipTlsVerification": true, "proxy": "auto", "storeInCache": true, "lockdown": false, "actions": [],
+        "checkPromptInjection": false, "fastMode": false,
+    });
+    assert_eq!(serde_json::to_value(&request.options).unwrap(), want);
+    assert!(!request.zero_data_retention && !request.domain_tools && request.tool_detail.is_none());
     assert_eq!(request.options.max_age_ms(), 172_800_000);
     assert_eq!(page(json!({ "lockdown": true })).options.max_age_ms(), 63_072_000_000);
     // The Python client sends 4 hours with every option: that counts as given, under lockdown too.

@@ -1,0 +1,110 @@
+//! Pages made to break a converter: every format answers, quickly and in bounded space. The thread of a test has 2 MiB of
+//! stack, as those that convert pages in the service. Sizes are those that a build without optimisation can stand.
+
+use formats::{
+    ContentOptions, MarkdownOptions, Page, attributes, content, html, images, links, markdown, metadata, text_links,
+};
+use url::Url;
+
+/// Runs every format and returns the markdown of the whole page.
+fn convert(source: &str) -> String {
+    let page = Page::parse(source, &Url::parse("https://example.com/a").unwrap());
+    let main = content(&page, &ContentOptions::default());
+    let all = content(
+        &page,
+        &ContentOptions {
+            only_main_content: false,
+            ..ContentOptions::default()
+        },
+    );
+    html(&main);
+    links(&page);
+    images(&page);
+    metadata(&page);
+    attributes(&page, "div > p, [a]", "class");
+    markdown(&main, &MarkdownOptions::default());
+    markdown(&all, &MarkdownOptions::default())
+}
+
+#[test]
+fn nesting() {
+    for unit in [
+        "<div>",
+        "<blockquote>",
+        "<ul><li>",
+        "<table><tr><td>",
+        "<svg><g>",
+        "<a href=x><b>",
+        "<pre>",
+        "<template>",
+    ] {
+        let source = format!("start {}end", unit.repeat(20_000));
+        let found = convert(&source);
+        assert!(found.contains("start"), "{unit}");
+        assert!(found.len() < 100_000, "{unit}: {} bytes", found.len());
+    }
+    let found = convert(&format!("{}end", "<ul><li>x".repeat(20_000)));
+    assert!(found.ends_with("end"));
+    assert_eq!(found.matches('x').count(), 20_000);
+    assert!(found.len() < 2_000_000);
+}
+
+#[test]
+fn formatting_that_is_never_closed() {
+    let found = convert(&"<a href=x><b><i>x".repeat(5_000));
+    assert_eq!(found.matches("x](").count() + found.matches("x_").count() > 0, true);
+    convert(&(0..3_000).map(|i| format!("<p><b id={i}>x</p>")).collect::<String>());
+    convert(&"<b><i><p></b></i>x".repeat(3_000));
+}
+
+#[test]
+fn attributes_without_end() {
+    let same = format!("<p {}>text", "a=1 ".repeat(300_000));
+    assert_eq!(convert(&same), "text");
+    let different: String = (0..300_000).map(|i| format!("a{i} ")).collect();
+    assert_eq!(convert(&format!("<p {different}>text")), "text");
+    assert_eq!(convert(&format!("<svg><style><p {different}>text</p>")), "text");
+    assert_eq!(convert(&format!("<script>a<b {different}</script>text")), "text");
+    let srcset = format!("<img srcset='{}'>", "/a.png 1w,".repeat(300_000));
+    assert_eq!(convert(&srcset), "![](https://example.com/a.png)");
+}
+
+#[test]
+fn tables_without_end() {
+    assert_eq!(
+        convert("<table><tr><td colspan=1000000000 rowspan=1000000000>x</td></tr></table>"),
+        "x"
+    );
+    let wide = format!(
+        "<table><tr>{}{}",
+        "<td rowspan=9999 colspan=9999>x".repeat(3_000),
+        "<tr><td>y".repeat(3_000)
+    );
+    assert!(convert(&wide).len() < 1_000_000);
+}
+
+#[test]
+fn long_text() {
+    let words = "word ".repeat(200_000);
+    assert_eq!(convert(&words), words.trim());
+    assert_eq!(convert(&format!("<p>{}", "*".repeat(200_000))).len(), 400_000);
+    convert(&"<".repeat(100_000));
+    convert(&"<!--".repeat(100_000));
+    convert(&"&amp;".repeat(50_000));
+    text_links(&"](".repeat(50_000), &Url::parse("https://example.com/").unwrap());
+    text_links(
+        &"`https://a.test ``".repeat(20_000),
+        &Url::parse("https://example.com/").unwrap(),
+    );
+}
+
+#[test]
+fn a_page_past_the_limit_says_so_and_keeps_its_start() {
+    let page = Page::parse(
+        &"<p>word</p>".repeat(310_000),
+        &Url::parse("https://example.com/").unwrap(),
+    );
+    assert!(page.truncated());
+    assert_eq!(metadata(&page).len(), 0);
+    assert!(!content(&page, &ContentOptions::default()).is_empty());
+}

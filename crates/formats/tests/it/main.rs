@@ -1,0 +1,5 @@
+//! Whole pages in, formats out.
+
+mod cases;
+mod hostile;
+mod properties;
