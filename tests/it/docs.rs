@@ -49,7 +49,7 @@ async fn the_curl_lines_work() {
             if document == "README.md" {
                 assert!(
                     answer.markdown().starts_with(
-                        "# How stone was split before steel\n\nA quarryman reads the *grain* of a block first."
+                        "# How stone was split before steel\n\nA quarryman reads the _grain_ of a block first."
                     ),
                     "{}",
                     answer.markdown()

@@ -110,7 +110,11 @@ fn bad_settings_stop_the_start_and_name_the_key() {
         ("QUARRY__SERVER__LISTN", "x"),
         ("QUARRY__STORE__URL", "mysql://x"),
     ] {
-        let ended = run(data.path(), &[], &[(name, value)]);
+        let ended = run(
+            data.path(),
+            &[],
+            &[("QUARRY__SERVER__LISTEN", "127.0.0.1:0"), (name, value)],
+        );
         assert!(!ended.status.success(), "{name}={value} was accepted");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(

@@ -6,6 +6,7 @@ use store::ledger::{self, Booking, Reservation};
 use store::scrapes::{self, Scrape};
 use store::{Conn, StoreError};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use crate::auth::Caller;
 use crate::{App, AppError, metrics};
@@ -50,17 +51,23 @@ impl Funds {
             });
         }
         // In a task of its own: when the request is dropped in the middle of the booking, the booking still ends, and
-        // the funds that nobody picks up give themselves back.
+        // the funds that nobody picks up give themselves back. They travel through a channel and not as the task's
+        // result, which would be dropped after the task has left the tracker, behind the back of `drain`.
+        let (give, take) = oneshot::channel();
         let owner = app.clone();
-        let booking = app.tracker.spawn(async move {
-            let mut conn = owner.store.conn().await?;
-            let reservation = ledger::reserve(&mut conn, &source.booking(owner.now()), amount, expires_at).await?;
-            Ok(Self {
-                app: owner,
-                source: Some(Source::Reserved(reservation)),
-            })
+        app.tracker.spawn(async move {
+            let booked = Self::book(owner, &source, amount, expires_at).await;
+            drop(give.send(booked));
         });
-        booking.await.map_err(AppError::internal)?.map_err(refused)
+        take.await.map_err(AppError::internal)?.map_err(refused)
+    }
+
+    async fn book(app: App, source: &Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
+        let mut conn = app.store.conn().await?;
+        let reservation = ledger::reserve(&mut conn, &source.booking(app.now()), amount, expires_at).await?;
+        drop(conn);
+        let source = Some(Source::Reserved(reservation));
+        Ok(Self { app, source })
     }
 
     /// Charges `credits`, gives the rest back and writes the row of the scrape, all or nothing.

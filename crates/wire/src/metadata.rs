@@ -23,6 +23,7 @@ const RESERVED: &[&str] = &[
     "creditsUsed",
     "concurrencyLimited",
     "concurrencyQueueDurationMs",
+    "numPages",
     "totalPages",
     "provider",
 ];

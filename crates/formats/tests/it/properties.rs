@@ -147,7 +147,8 @@ proptest! {
         images(&page);
         text_links(&source, &url());
         for value in metadata(&page).values() {
-            prop_assert!(!value.to_string().contains(|c: char| c.is_control() || c == '\u{202e}'));
+            let unfit = value.to_string().contains(|c: char| c.is_control() || c == '\u{202e}');
+            prop_assert!(!unfit);
         }
     }
 }
