@@ -24,7 +24,7 @@ const PAGE: u32 = 100;
     path = "/admin/teams",
     tag = "admin",
     request_body = CreateTeam,
-    responses((status = 200, body = TeamCreated))
+    responses((status = 200, description = "OK", body = TeamCreated))
 )]
 pub(crate) async fn create_team(
     State(service): State<Arc<Service>>,
@@ -44,7 +44,7 @@ pub(crate) async fn create_team(
         ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
         ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
     ),
-    responses((status = 200, body = Listing<TeamView>))
+    responses((status = 200, description = "OK", body = Listing<TeamView>))
 )]
 pub(crate) async fn list_teams(
     State(service): State<Arc<Service>>,
@@ -60,7 +60,7 @@ pub(crate) async fn list_teams(
     path = "/admin/teams/{team}",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    responses((status = 200, body = Answer<TeamView>))
+    responses((status = 200, description = "OK", body = Answer<TeamView>))
 )]
 pub(crate) async fn read_team(
     State(service): State<Arc<Service>>,
@@ -76,7 +76,7 @@ pub(crate) async fn read_team(
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
     request_body = UpdateTeam,
-    responses((status = 200, body = Answer<TeamView>))
+    responses((status = 200, description = "OK", body = Answer<TeamView>))
 )]
 pub(crate) async fn update_team(
     State(service): State<Arc<Service>>,
@@ -94,7 +94,7 @@ pub(crate) async fn update_team(
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
     request_body = CreateKey,
-    responses((status = 200, body = KeyCreated))
+    responses((status = 200, description = "OK", body = KeyCreated))
 )]
 pub(crate) async fn create_key(
     State(service): State<Arc<Service>>,
@@ -115,7 +115,7 @@ pub(crate) async fn create_key(
         ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
         ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
     ),
-    responses((status = 200, body = Listing<KeyView>))
+    responses((status = 200, description = "OK", body = Listing<KeyView>))
 )]
 pub(crate) async fn list_keys(
     State(service): State<Arc<Service>>,
@@ -139,7 +139,7 @@ pub(crate) struct KeyRevoked {
     path = "/admin/keys/{key}",
     tag = "admin",
     params(("key" = String, Path, format = "uuid")),
-    responses((status = 200, body = KeyRevoked))
+    responses((status = 200, description = "OK", body = KeyRevoked))
 )]
 pub(crate) async fn revoke_key(State(service): State<Arc<Service>>, Id(key): Id) -> Result<Json<KeyRevoked>, Failure> {
     keys::revoke(&service.app, key).await?;

@@ -213,60 +213,65 @@ impl Teams {
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let app = &open(&loaded).await?;
         match self {
-            Self::Create(new) => {
-                let flags = TeamFlags {
-                    zero_data_retention: new.zero_data_retention,
-                    enterprise: new.enterprise,
-                    catalog: new.catalog,
-                };
-                let NewTeam {
-                    name,
-                    credits,
-                    concurrency,
-                    rate_limit,
-                    ..
-                } = new;
-                let request = CreateTeam {
-                    name,
-                    credits,
-                    concurrency,
-                    rate_limit,
-                    flags,
-                };
-                // The same bounds as over HTTP.
-                let request = wire::decode_create_team(serde_json::to_value(request)?)?;
-                let made = teams::create(app, request).await?;
-                print(&format!("team {}\nkey  {}\n", made.team_id, made.api_key))
-            }
+            Self::Create(new) => create_team(app, new).await,
             Self::List => list_teams(app).await,
-            Self::Set(change) => {
-                let flags = FlagChanges {
-                    zero_data_retention: change.zero_data_retention,
-                    enterprise: change.enterprise,
-                    catalog: change.catalog,
-                };
-                let TeamChange {
-                    id,
-                    name,
-                    unlimited,
-                    add_credits,
-                    concurrency,
-                    rate_limit,
-                    ..
-                } = *change;
-                let request = UpdateTeam {
-                    name,
-                    unlimited,
-                    add_credits,
-                    concurrency,
-                    rate_limit,
-                    flags: Some(flags),
-                };
-                let request = wire::decode_update_team(serde_json::to_value(request)?)?;
-                print(&line(&teams::update(app, id, request).await?))
-            }
+            Self::Set(change) => change_team(app, *change).await,
         }
     }
+}
+
+async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
+    let flags = TeamFlags {
+        zero_data_retention: new.zero_data_retention,
+        enterprise: new.enterprise,
+        catalog: new.catalog,
+    };
+    let NewTeam {
+        name,
+        credits,
+        concurrency,
+        rate_limit,
+        ..
+    } = new;
+    let request = CreateTeam {
+        name,
+        credits,
+        concurrency,
+        rate_limit,
+        flags,
+    };
+    // The same bounds as over HTTP.
+    let request = wire::decode_create_team(serde_json::to_value(request)?)?;
+    let made = teams::create(app, request).await?;
+    print(&format!("team {}\nkey  {}\n", made.team_id, made.api_key))
+}
+
+async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
+    let flags = FlagChanges {
+        zero_data_retention: change.zero_data_retention,
+        enterprise: change.enterprise,
+        catalog: change.catalog,
+    };
+    let TeamChange {
+        id,
+        name,
+        unlimited,
+        add_credits,
+        concurrency,
+        rate_limit,
+        ..
+    } = change;
+    let flags = Some(flags);
+    let request = UpdateTeam {
+        name,
+        unlimited,
+        add_credits,
+        concurrency,
+        rate_limit,
+        flags,
+    };
+    let request = wire::decode_update_team(serde_json::to_value(request)?)?;
+    print(&line(&teams::update(app, id, request).await?))
 }
 
 async fn list_teams(app: &App) -> anyhow::Result<()> {

@@ -150,3 +150,113 @@ impl fmt::Display for Chain<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: AppError, status: u16, code: &str) -> (String, Option<u64>) {
+        let failure = Failure::from(error);
+        let (body, wait) = (failure.body.clone(), failure.retry_after);
+        assert_eq!(body.code.as_str(), code, "{}", body.error);
+        assert!(!body.success && !body.error.is_empty());
+        let response = failure.into_response();
+        assert_eq!(response.status().as_u16(), status, "{code}");
+        assert_eq!(response.headers().contains_key(header::RETRY_AFTER), wait.is_some());
+        (serde_json::to_string(&body).unwrap(), wait)
+    }
+
+    #[test]
+    fn refusals_by_kind() {
+        check(wire::Invalid::at("url", "is required").into(), 400, "BAD_REQUEST");
+        check(AppError::Unauthorized("no"), 401, "UNAUTHORIZED");
+        check(
+            AppError::InsufficientCredits {
+                needed: 2,
+                available: 1,
+            },
+            402,
+            "insufficient_credits",
+        );
+        check(AppError::Forbidden("no"), 403, "FORBIDDEN");
+        check(AppError::NotFound("team"), 404, "NOT_FOUND");
+        check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
+        check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+        assert_eq!(
+            check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1,
+            Some(1)
+        );
+        assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
+    }
+
+    #[test]
+    fn scrape_failures_by_kind() {
+        let of = |error: ScrapeError, status: u16, code: &str| check(AppError::Scrape(error), status, code).0;
+        let reason = String::new;
+        of(
+            FetchError::Blocked {
+                host: "h".into(),
+                reason: "r",
+            }
+            .into(),
+            403,
+            "SCRAPE_TARGET_BLOCKED",
+        );
+        of(
+            FetchError::Dns { host: "h".into() }.into(),
+            400,
+            "SCRAPE_DNS_RESOLUTION_ERROR",
+        );
+        of(FetchError::Tls { reason: reason() }.into(), 422, "SCRAPE_SSL_ERROR");
+        of(FetchError::Site { reason: reason() }.into(), 422, "SCRAPE_SITE_ERROR");
+        of(FetchError::Timeout.into(), 408, "SCRAPE_TIMEOUT");
+        of(
+            FetchError::TooLarge { what: "body", limit: 1 }.into(),
+            422,
+            "SCRAPE_TOO_LARGE",
+        );
+        of(FetchError::TooManyRedirects.into(), 422, "SCRAPE_TOO_MANY_REDIRECTS");
+        of(FetchError::Proxy { reason: reason() }.into(), 422, "SCRAPE_PROXY_ERROR");
+        of(
+            ScrapeError::UnsupportedFile { content_type: reason() },
+            422,
+            "SCRAPE_UNSUPPORTED_FILE_ERROR",
+        );
+        // Without `details.state` the official clients do not wait for it to go on (client-contract.md section 2).
+        assert!(!of(ScrapeError::Timeout, 408, "SCRAPE_TIMEOUT").contains("details"));
+        of(ScrapeError::Panicked, 500, "UNKNOWN_ERROR");
+    }
+
+    #[test]
+    fn one_feature_answers_and_all_are_listed() {
+        let feature = |path: &str, code| wire::Unsupported {
+            path: path.into(),
+            code,
+            message: format!("no {path}"),
+        };
+        let both = vec![
+            feature("a", Code::ScrapeJsonNotSupported),
+            feature("b", Code::ScrapeMenuNotSupported),
+        ];
+        let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_JSON_NOT_SUPPORTED");
+        assert!(
+            body.contains("no a; no b") && body.contains("SCRAPE_MENU_NOT_SUPPORTED"),
+            "{body}"
+        );
+    }
+
+    #[test]
+    fn internals_stay_inside() {
+        let cause = || "postgres://user:hush@host broke in src/x.rs".into();
+        let (body, _) = check(AppError::Internal(cause()), 500, "UNKNOWN_ERROR");
+        assert!(!body.contains("postgres") && !body.contains("src/"), "{body}");
+        let (body, wait) = check(AppError::BillingUnavailable(cause()), 503, "billing_unavailable");
+        assert!(!body.contains("postgres") && wait.is_some(), "{body}");
+    }
+
+    #[test]
+    fn a_chain_is_one_line() {
+        let error = AppError::Internal(Box::new(std::io::Error::other("disk")));
+        assert_eq!(Chain(&error).to_string(), "unexpected error: disk");
+    }
+}

@@ -43,13 +43,13 @@ pub(crate) enum Status {
 }
 
 /// The process runs and answers.
-#[utoipa::path(get, path = "/health/live", tag = "health", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/health/live", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn live() -> Response {
     answer(Status::Ok)
 }
 
 /// The service can do its work: it is not stopping, and the database answers.
-#[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, body = Health), (status = 503, body = Health)))]
+#[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     if service.draining.load(Ordering::Relaxed) {
         return answer(Status::Draining);
@@ -65,13 +65,13 @@ pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
 }
 
 /// The short form for people: 200 as long as the process serves, also while it drains.
-#[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn health() -> Response {
     answer(Status::Ok)
 }
 
 /// Numbers in the text format of Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, body = String, content_type = "text/plain")))]
+#[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     (
         [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],

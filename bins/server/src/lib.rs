@@ -147,7 +147,7 @@ impl Running {
         &self.service.app
     }
 
-    /// Ends in order: readiness goes off, `server.drain_delay_s` later the port closes, running requests finish, then
+    /// Ends in order: readiness goes off, `server.drain_delay_s` later new connections get 503, running requests finish, then
     /// the work behind them. True when all of it fitted into `server.drain_s`; what did not was cut.
     pub async fn stop(self) -> bool {
         let settings = &self.service.config.server;

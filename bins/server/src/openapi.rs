@@ -1,13 +1,12 @@
 //! `/openapi.json`: the interface, gathered from the handlers and the types of `wire`.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
+use axum::http::StatusCode;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi as Document, Ref, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
-use wire::{Code, ErrorBody};
+use wire::ErrorBody;
 
 use crate::auth::Access;
 use crate::{admin, health, scrape, team};
@@ -25,7 +24,7 @@ fn document() -> Document {
 }
 
 /// This document.
-#[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, body = serde_json::Value)))]
+#[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, description = "OK", body = serde_json::Value)))]
 pub(crate) async fn show() -> Json<Document> {
     Json(document())
 }
@@ -88,10 +87,6 @@ struct Refusals;
 
 impl Modify for Refusals {
     fn modify(&self, document: &mut Document) {
-        let mut words: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-        for code in Code::ALL {
-            words.entry(code.status()).or_default().push(code.as_str());
-        }
         for (path, item) in &mut document.paths.paths {
             let access = Access::of(path);
             for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete]
@@ -99,8 +94,7 @@ impl Modify for Refusals {
                 .flatten()
             {
                 for status in refusals(access, operation.request_body.is_some()) {
-                    let description = words.get(status).map(|words| words.join(", ")).unwrap_or_default();
-                    refuse(operation, *status, description);
+                    refuse(operation, *status);
                 }
             }
         }
@@ -117,12 +111,15 @@ fn refusals(access: Access, takes_body: bool) -> &'static [u16] {
     }
 }
 
-fn refuse(operation: &mut Operation, status: u16, description: String) {
+fn refuse(operation: &mut Operation, status: u16) {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name("ErrorBody")))
         .build();
+    let reason = StatusCode::from_u16(status)
+        .ok()
+        .and_then(|status| status.canonical_reason());
     let response = ResponseBuilder::new()
-        .description(description)
+        .description(reason.unwrap_or_default())
         .content("application/json", content)
         .build();
     operation
@@ -171,6 +168,12 @@ mod tests {
         for (path, methods) in interface()["paths"].as_object().unwrap() {
             for operation in methods.as_object().unwrap().values() {
                 assert!(operation["responses"]["200"]["content"].is_object(), "{path}");
+                for answer in operation["responses"].as_object().unwrap().values() {
+                    assert!(
+                        answer["description"].as_str().is_some_and(|text| !text.is_empty()),
+                        "{path}"
+                    );
+                }
                 assert!(
                     operation["summary"].as_str().is_some_and(|text| !text.is_empty()),
                     "{path}"

@@ -117,7 +117,7 @@ fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAdd
 mod tests {
     use super::*;
 
-    fn headers(name: HeaderName, values: &[&[u8]]) -> HeaderMap {
+    fn headers(name: &HeaderName, values: &[&[u8]]) -> HeaderMap {
         values
             .iter()
             .map(|value| (name.clone(), value[..].try_into().unwrap()))
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn request_ids() {
-        let check = |values: &[&[u8]], expect| assert_eq!(request_id(&headers(REQUEST_ID, values)).0, expect);
+        let check = |values: &[&[u8]], expect| assert_eq!(request_id(&headers(&REQUEST_ID, values)).0, expect);
         check(&[], GivenId::Absent);
         check(&[b"ok:1._-Z"], GivenId::Usable);
         check(&[&[b'x'; 128]], GivenId::Usable);
@@ -141,7 +141,7 @@ mod tests {
     fn only_trusted_proxies_name_the_client() {
         let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap()];
         let check = |peer: &str, lines: &[&[u8]], expect: &str| {
-            let found = client_address(&headers(FORWARDED_FOR, lines), peer.parse().unwrap(), &trusted);
+            let found = client_address(&headers(&FORWARDED_FOR, lines), peer.parse().unwrap(), &trusted);
             assert_eq!(found.to_string(), expect, "{peer}");
         };
         check("192.0.2.1", &[b"203.0.113.9"], "192.0.2.1");

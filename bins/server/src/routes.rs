@@ -26,18 +26,27 @@ pub(crate) struct Route {
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    let route = |method, path, what, handler| Route {
-        method,
-        path,
-        what,
-        handler,
-    };
+    [pages(), usage(), operator(), watchers()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn pages() -> Vec<Route> {
+    vec![route(
+        "POST",
+        "/v2/scrape",
+        "Turn one page into data",
+        post(scrape::scrape),
+    )]
+}
+
+fn usage() -> Vec<Route> {
     vec![
-        route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape)),
         route(
             "GET",
             "/v2/team/credit-usage",
-            "Credits left, and this month's plan",
+            "Credits left and granted",
             get(team::credit_usage),
         ),
         route(
@@ -49,7 +58,7 @@ pub(crate) fn table() -> Vec<Route> {
         route(
             "GET",
             "/v2/team/token-usage",
-            "Credits left, in tokens",
+            "The same in tokens",
             get(team::token_usage),
         ),
         route(
@@ -61,15 +70,20 @@ pub(crate) fn table() -> Vec<Route> {
         route(
             "GET",
             "/v2/team/queue-status",
-            "Jobs that wait and run",
+            "Scrapes that wait and run",
             get(team::queue_status),
         ),
         route(
             "GET",
             "/v2/concurrency-check",
-            "Scrapes in flight, and how many there may be",
+            "Scrapes that run and may run",
             get(team::concurrency),
         ),
+    ]
+}
+
+fn operator() -> Vec<Route> {
+    vec![
         route(
             "POST",
             "/admin/teams",
@@ -81,7 +95,7 @@ pub(crate) fn table() -> Vec<Route> {
         route(
             "PATCH",
             "/admin/teams/{team}",
-            "Change a team, or give it credits",
+            "Change a team or give it credits",
             patch(admin::update_team),
         ),
         route(
@@ -97,6 +111,11 @@ pub(crate) fn table() -> Vec<Route> {
             get(admin::list_keys),
         ),
         route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
+    ]
+}
+
+fn watchers() -> Vec<Route> {
+    vec![
         route("GET", "/health", "Is it up", get(health::health)),
         route("GET", "/health/live", "Does the process answer", get(health::live)),
         route("GET", "/health/ready", "Can it take requests", get(health::ready)),
@@ -108,6 +127,15 @@ pub(crate) fn table() -> Vec<Route> {
             get(openapi::show),
         ),
     ]
+}
+
+fn route(method: &'static str, path: &'static str, what: &'static str, handler: MethodRouter<Arc<Service>>) -> Route {
+    Route {
+        method,
+        path,
+        what,
+        handler,
+    }
 }
 
 /// The table as a service, inside the layers that every request passes, outermost last.

@@ -17,7 +17,7 @@ use crate::request::{Context, GivenId};
 /// The two forms of the body, for the interface document; `wire` decodes it.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
 pub(crate) enum ScrapeCall {
     /// A page.
     Page(ScrapeRequest),
@@ -31,7 +31,7 @@ pub(crate) enum ScrapeCall {
     path = "/v2/scrape",
     tag = "scrape",
     request_body = ScrapeCall,
-    responses((status = 200, body = ScrapeAnswer))
+    responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
 pub(crate) async fn scrape(
     State(service): State<Arc<Service>>,

@@ -1,5 +1,6 @@
 //! Connections: accept, time limits, HTTP/1.1 and HTTP/2 from one port, and the orderly end.
 
+mod refuse;
 mod socket;
 
 use std::net::SocketAddr;
@@ -41,7 +42,7 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 /// How to end the connections that a [`run`] has accepted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ending {
-    /// Accept no more, finish what runs.
+    /// Serve no new connection, finish what runs.
     pub(crate) drain: CancellationToken,
     /// Cut what still runs.
     pub(crate) cut: CancellationToken,
@@ -50,7 +51,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Stops accepting, lets running requests finish for at most `patience`, then cuts the rest. True when none was cut.
+    /// Answers 503 to who comes now, lets running requests finish for at most `patience`, then cuts the rest. True when none was cut.
     pub(crate) async fn finish(&self, patience: Duration) -> bool {
         self.drain.cancel();
         self.open.close();
@@ -61,7 +62,8 @@ impl Ending {
     }
 }
 
-/// Accepts connections until `ending.drain`, and serves each in a task of `ending.open`.
+/// Accepts connections until `ending.cut`, and serves each in a task of `ending.open`. From `ending.drain` on every new one
+/// is told to go elsewhere: a balancer that has not noticed yet gets an answer instead of a closed port.
 pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<config::Server>, ending: Ending) {
     let slots = Arc::new(Semaphore::new(settings.max_connections.min(Semaphore::MAX_PERMITS)));
     loop {
@@ -70,10 +72,20 @@ pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<con
             (slot, listener.accept().await)
         };
         let (slot, accepted) = tokio::select! {
-            () = ending.drain.cancelled() => break,
+            () = ending.cut.cancelled() => break,
             accepted = accepted => accepted,
         };
         match accepted {
+            Ok((stream, _)) if ending.drain.is_cancelled() => {
+                let cut = ending.cut.clone();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = cut.cancelled() => {}
+                        () = refuse::refuse(stream) => {}
+                    }
+                    drop(slot);
+                });
+            }
             Ok((stream, peer)) => {
                 let connection = Connection {
                     router: router.clone(),

@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::extract::query;
 
 /// Credits left and granted.
-#[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, body = Answer<CreditUsage>)))]
+#[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<CreditUsage>)))]
 pub(crate) async fn credit_usage(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
@@ -23,7 +23,7 @@ pub(crate) async fn credit_usage(
 }
 
 /// The same in tokens.
-#[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, body = Answer<TokenUsage>)))]
+#[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<TokenUsage>)))]
 pub(crate) async fn token_usage(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
@@ -37,7 +37,7 @@ pub(crate) async fn token_usage(
     path = "/v2/team/credit-usage/historical",
     tag = "team",
     params(("byApiKey" = Option<bool>, Query, description = "Also split each month by API key")),
-    responses((status = 200, body = Periods<CreditPeriod>))
+    responses((status = 200, description = "OK", body = Periods<CreditPeriod>))
 )]
 pub(crate) async fn credit_history(
     State(service): State<Arc<Service>>,
@@ -55,7 +55,7 @@ pub(crate) async fn credit_history(
     path = "/v2/team/token-usage/historical",
     tag = "team",
     params(("byApiKey" = Option<bool>, Query, description = "Also split each month by API key")),
-    responses((status = 200, body = Periods<TokenPeriod>))
+    responses((status = 200, description = "OK", body = Periods<TokenPeriod>))
 )]
 pub(crate) async fn token_history(
     State(service): State<Arc<Service>>,
@@ -68,7 +68,7 @@ pub(crate) async fn token_history(
 }
 
 /// Jobs that run and wait.
-#[utoipa::path(get, path = "/v2/team/queue-status", tag = "team", responses((status = 200, body = QueueStatus)))]
+#[utoipa::path(get, path = "/v2/team/queue-status", tag = "team", responses((status = 200, description = "OK", body = QueueStatus)))]
 pub(crate) async fn queue_status(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
@@ -77,7 +77,7 @@ pub(crate) async fn queue_status(
 }
 
 /// Scrapes in flight, and how many there may be.
-#[utoipa::path(get, path = "/v2/concurrency-check", tag = "team", responses((status = 200, body = Concurrency)))]
+#[utoipa::path(get, path = "/v2/concurrency-check", tag = "team", responses((status = 200, description = "OK", body = Concurrency)))]
 pub(crate) async fn concurrency(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,

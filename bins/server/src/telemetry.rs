@@ -159,7 +159,6 @@ fn name(method: &Method) -> &'static str {
 }
 
 /// What a client gets when a handler panicked. The place is already in the log.
-#[expect(clippy::needless_pass_by_value, reason = "the signature is tower-http's")]
 pub(crate) fn panicked(_payload: Box<dyn Any + Send + 'static>) -> Response {
     metrics::panicked();
     Failure::new(Code::UnknownError, "unexpected error").into_response()

@@ -56,13 +56,13 @@ impl Funds {
         let (give, take) = oneshot::channel();
         let owner = app.clone();
         app.tracker.spawn(async move {
-            let booked = Self::book(owner, &source, amount, expires_at).await;
+            let booked = Self::hold(owner, &source, amount, expires_at).await;
             drop(give.send(booked));
         });
         take.await.map_err(AppError::internal)?.map_err(refused)
     }
 
-    async fn book(app: App, source: &Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
+    async fn hold(app: App, source: &Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
         let mut conn = app.store.conn().await?;
         let reservation = ledger::reserve(&mut conn, &source.booking(app.now()), amount, expires_at).await?;
         drop(conn);

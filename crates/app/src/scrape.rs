@@ -204,7 +204,11 @@ impl Job {
     }
 
     fn log(&self, caller: &Caller, result: &Result<Produced, AppError>, credits: i64) {
-        let url = if self.private { "" } else { self.target.url.as_str() };
+        // Queries carry tokens.
+        let mut shown = self.target.url.clone();
+        shown.set_query(None);
+        shown.set_fragment(None);
+        let url = if self.private { "" } else { shown.as_str() };
         let duration_ms = self.started.elapsed().as_millis();
         let team = caller.team.id.as_str();
         match result {

@@ -54,10 +54,10 @@ impl Visitor for Writer<'_> {
     }
 
     fn text(&mut self, index: Index) {
-        if let Some(text) = self.page.text(index) {
-            if self.out.len() <= MAX_BYTES {
-                push_escaped(&mut self.out, &text, false);
-            }
+        if let Some(text) = self.page.text(index)
+            && self.out.len() <= MAX_BYTES
+        {
+            push_escaped(&mut self.out, &text, false);
         }
     }
 
@@ -86,15 +86,13 @@ impl Writer<'_> {
     fn attributes(&mut self, element: &Element) {
         let base = self.page.base();
         let is_image = element.name.local == local_name!("img");
-        if is_image {
-            if let Some(source) = source(element) {
-                let source = if is_embedded(&source) {
-                    Some(source)
-                } else {
-                    absolute(base, &source).map(String::from)
-                };
-                source.iter().for_each(|source| self.attribute("src", source));
-            }
+        if let Some(source) = source(element).filter(|_| is_image) {
+            let source = if is_embedded(&source) {
+                Some(source)
+            } else {
+                absolute(base, &source).map(String::from)
+            };
+            source.iter().for_each(|source| self.attribute("src", source));
         }
         for attribute in &element.attrs {
             let name = &*attribute.name.local;

@@ -1,6 +1,6 @@
 //! The `links` format: where a page, or a text without markup, points to.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use dom_query::local_name;
 use url::Url;
@@ -10,7 +10,7 @@ use crate::urls::absolute;
 
 /// Bytes of all links together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 32 << 20;
-/// How far the end of a link or code span is looked for.
+/// Characters that are searched for the end of a link.
 const LOOK_AHEAD: usize = 8192;
 
 /// Absolute targets of all `<a href>` and `<area href>`, unique, in document order. `mailto:` and `tel:` are kept; links
@@ -18,10 +18,9 @@ const LOOK_AHEAD: usize = 8192;
 pub fn links(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
     for index in 0..page.len() {
-        if page.is(index, &local_name!("a")) || page.is(index, &local_name!("area")) {
-            if let Some(href) = page.attr(index, "href") {
-                found.add(&href);
-            }
+        let is_link = page.is(index, &local_name!("a")) || page.is(index, &local_name!("area"));
+        if let Some(href) = page.attr(index, "href").filter(|_| is_link) {
+            found.add(&href);
         }
     }
     found.urls
@@ -81,11 +80,12 @@ fn line_links(line: &str, found: &mut UniqueUrls) {
         found.add(target);
         return;
     }
+    let backticks = last_backticks(line);
     let mut at = 0;
     while let Some(next) = line[at..].find(['`', '<', ']', 'h', 'H']) {
         let rest = &line[at + next..];
         let (used, link) = match rest.as_bytes()[0] {
-            b'`' => (code_span(rest), None),
+            b'`' => (code_span(rest, &backticks), None),
             b'<' => autolink(rest),
             b']' => inline_target(rest),
             _ if line[..at + next].ends_with(|c: char| c.is_alphanumeric()) => (1, None),
@@ -108,13 +108,16 @@ fn definition(line: &str) -> Option<&str> {
     Some(target.trim_start_matches('<').trim_end_matches('>'))
 }
 
-/// Length of the code span that starts with the backticks of `rest`, or of the backticks where none closes.
-fn code_span(rest: &str) -> usize {
-    let bytes = &rest.as_bytes()[..rest.len().min(LOOK_AHEAD)];
-    let run_at = |at: usize| bytes[at..].iter().take_while(|b| **b == b'`').count();
+/// Length of the code span that starts with the backticks of `rest`, or of the backticks where none closes. `last` has the
+/// last place of every length of backticks in the line, counted from its end.
+fn code_span(rest: &str, last: &HashMap<usize, usize>) -> usize {
+    let run_at = |at: usize| rest.as_bytes()[at..].iter().take_while(|b| **b == b'`').count();
     let ticks = run_at(0);
+    if last.get(&ticks).is_none_or(|from_end| *from_end >= rest.len()) {
+        return ticks;
+    }
     let mut at = ticks;
-    while let Some(next) = bytes[at..].iter().position(|b| *b == b'`') {
+    while let Some(next) = rest[at..].find('`') {
         let run = run_at(at + next);
         at += next + run;
         if run == ticks {
@@ -122,6 +125,18 @@ fn code_span(rest: &str) -> usize {
         }
     }
     ticks
+}
+
+fn last_backticks(line: &str) -> HashMap<usize, usize> {
+    let mut last = HashMap::new();
+    let mut at = 0;
+    while let Some(next) = line[at..].find('`') {
+        let start = at + next;
+        let run = line.as_bytes()[start..].iter().take_while(|b| **b == b'`').count();
+        last.insert(run, line.len() - start);
+        at = start + run;
+    }
+    last
 }
 
 fn autolink(rest: &str) -> (usize, Option<&str>) {
@@ -138,16 +153,16 @@ fn inline_target(rest: &str) -> (usize, Option<&str>) {
     };
     let blanks = target.len() - target.trim_start().len();
     if let Some(bracketed) = target[blanks..].strip_prefix('<') {
-        return bracketed
-            .char_indices()
-            .take(LOOK_AHEAD)
-            .find(|(_, c)| *c == '>')
-            .map(|(i, _)| i)
-            .map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
+        let end = bracketed
+            .find(['<', '>'])
+            .filter(|&end| bracketed[end..].starts_with('>'));
+        return end.map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
     }
     let mut depth = 0_usize;
     for (i, c) in target.char_indices().take(LOOK_AHEAD).skip(blanks) {
         match c {
+            // Markdown readers give up at 32 levels.
+            '(' if depth == 32 => break,
             '(' => depth += 1,
             ')' if depth == 0 => return (i + 2, Some(&target[..i])),
             ')' => depth -= 1,
@@ -166,22 +181,15 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
         .find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c))
         .unwrap_or(rest.len());
     let mut url = &rest[..end];
-    if url.len() > LOOK_AHEAD {
-        return (end, None);
-    }
-    loop {
-        let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', ']']);
-        // A closing parenthesis belongs to the sentence unless the URL opened it.
-        let unbalanced = shorter.ends_with(')') && shorter.matches(')').count() > shorter.matches('(').count();
-        let shorter = if unbalanced {
-            &shorter[..shorter.len() - 1]
-        } else {
-            shorter
-        };
-        if shorter.len() == url.len() {
-            break;
+    // A closing parenthesis belongs to the sentence unless the URL opened it.
+    let mut surplus = url.matches(')').count().saturating_sub(url.matches('(').count());
+    while let Some(last) = url.chars().next_back() {
+        match last {
+            ')' if surplus > 0 => surplus -= 1,
+            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | ']' => {}
+            _ => break,
         }
-        url = shorter;
+        url = &url[..url.len() - 1];
     }
     (end, Some(url))
 }

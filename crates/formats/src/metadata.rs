@@ -194,22 +194,22 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(html: &str, expect: Value) {
+    fn check(html: &str, expect: &Value) {
         let url = url::Url::parse("https://a.test/d/p").unwrap();
-        assert_eq!(Value::Object(metadata(&Page::parse(html, &url))), expect, "{html}");
+        assert_eq!(&Value::Object(metadata(&Page::parse(html, &url))), expect, "{html}");
     }
 
     #[test]
     fn titles() {
-        check("<title> a\n b </title><title>c</title>", json!({"title": "a b"}));
-        check("<svg><title>no</title></svg>", json!({}));
+        check("<title> a\n b </title><title>c</title>", &json!({"title": "a b"}));
+        check("<svg><title>no</title></svg>", &json!({}));
         check(
             "<meta property=og:title content=o>",
-            json!({"title": "o", "ogTitle": "o", "og:title": "o"}),
+            &json!({"title": "o", "ogTitle": "o", "og:title": "o"}),
         );
         check(
             "<title></title><meta name=twitter:title content=t>",
-            json!({"title": "t", "twitter:title": "t"}),
+            &json!({"title": "t", "twitter:title": "t"}),
         );
     }
 
@@ -217,9 +217,9 @@ mod tests {
     fn values_carry_no_control_characters() {
         check(
             "<title>a\u{0}b\u{202e}c\u{1b}[31md\r\nSet-Cookie: x</title>",
-            json!({"title": "a\u{fffd}bc[31md Set-Cookie: x"}),
+            &json!({"title": "a\u{fffd}bc[31md Set-Cookie: x"}),
         );
-        check("<meta name='k\u{1b}' content='\u{7f}v\u{85}w'>", json!({"k": "v w"}));
+        check("<meta name='k\u{1b}' content='\u{7f}v\u{85}w'>", &json!({"k": "v w"}));
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
              <meta name=Description content=d><meta name=keywords content='a, b'><meta name=robots content=noindex>
              <meta property=og:locale:alternate content=fr><meta property=article:published_time content=2020>
              <meta name=DC.date content=2019><meta itemprop=price content=3>",
-            json!({
+            &json!({
                 "language": "de", "favicon": "https://a.test/d/f.ico", "description": "d", "Description": "d",
                 "keywords": "a, b", "robots": "noindex", "ogLocaleAlternate": ["fr"], "og:locale:alternate": "fr",
                 "publishedTime": "2020", "article:published_time": "2020", "dcDate": "2019", "DC.date": "2019", "price": "3",
@@ -241,8 +241,8 @@ mod tests {
     fn repeats_become_arrays() {
         check(
             "<meta property=article:tag content=a><meta property=article:tag content=b><meta property=article:tag content=a>",
-            json!({"articleTag": ["a", "b"], "article:tag": ["a", "b"]}),
+            &json!({"articleTag": ["a", "b"], "article:tag": ["a", "b"]}),
         );
-        check("<meta name=k><meta name=k content=' '><meta content=x>", json!({}));
+        check("<meta name=k><meta name=k content=' '><meta content=x>", &json!({}));
     }
 }

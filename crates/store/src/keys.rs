@@ -57,15 +57,12 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     Ok(())
 }
 
-/// The key with this hash and its team, unless it was revoked.
+/// The key with this hash and its team, revoked or not: a caller with a revoked key is told so.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
-    let query = api_key::table
-        .inner_join(team::table)
-        .filter(api_key::hash.eq(hash))
-        .filter(api_key::revoked_at.is_null());
+    let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
     let found: Option<(Row, Team)> = on!(conn, |c| query
         .select((Row::as_select(), Team::as_select()))
         .first(c)

@@ -23,7 +23,7 @@ pub struct Team {
     pub concurrency: i32,
     /// How many calls a minute are let in; zero means any number.
     pub rate_per_minute: i32,
-    /// Nothing of its scrapes is kept.
+    /// It may ask for scrapes of which nothing is kept.
     pub zero_data_retention: bool,
     /// It may use the options for enterprises.
     pub enterprise: bool,

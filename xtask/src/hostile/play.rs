@@ -86,11 +86,9 @@ impl Player {
     /// the case before has left in the allocator would hide its growth.
     async fn server_for(&mut self, case: &Case) -> Result<Server> {
         let text = |key: &str| case.setup.get(key).and_then(Value::as_str).map(str::to_owned);
-        let drain_delay_s = scenario::ends_server(case).then_some(1);
         let flavour = Flavour {
             log_level: text("log_level"),
             fail_point: text("fail_point"),
-            drain_delay_s,
         };
         match self.server.take() {
             Some(server) if server.flavour == flavour && !case.expected.contains_key("max_rss_delta_mib") => Ok(server),
@@ -205,6 +203,9 @@ impl Player {
     fn failures(&self, case: &Case, seen: &Evidence) -> Vec<String> {
         let every = self.every.iter().filter(|(key, _)| !case.expected.contains_key(*key));
         let mut failures = Vec::new();
+        if stage::needs_tls(case) && !seen.origin.iter().any(|request| request.method == "PRI") {
+            failures.push("the origin could not attack, as the service did not speak HTTP/2 to it".to_owned());
+        }
         for (key, want) in case.expected.iter().chain(every) {
             match expect::check(key, want, seen) {
                 Some(Ok(())) => {}

@@ -52,8 +52,8 @@ async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<V
     Ok(json!({"http_200": count(200), "http_402": count(402), "balance": server.credits(&key).await?}))
 }
 
-/// The service gets SIGTERM while scrapes wait for a slow page. Its port stays open for a second (`drain_delay_s`),
-/// so that a new request can be refused by it and not by the system.
+/// The service gets SIGTERM while scrapes wait for a slow page. A new request that is refused by the system, because
+/// nobody listens any more, is observed as status 0.
 async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
     let slow = Reply {
         delay: Duration::from_secs(3),

@@ -27,8 +27,6 @@ pub(crate) struct Flavour {
     pub(crate) log_level: Option<String>,
     /// A fail point that panics.
     pub(crate) fail_point: Option<String>,
-    /// `server.drain_delay_s`; none for the default.
-    pub(crate) drain_delay_s: Option<u32>,
 }
 
 /// A running service.
@@ -68,9 +66,6 @@ impl Server {
         }
         if let Some(point) = &flavour.fail_point {
             command.env("FAILPOINTS", format!("{point}=panic"));
-        }
-        if let Some(seconds) = flavour.drain_delay_s {
-            command.env("QUARRY__SERVER__DRAIN_DELAY_S", seconds.to_string());
         }
         let child = command
             .spawn()
@@ -193,9 +188,12 @@ impl Server {
     }
 }
 
-/// Samples the resident memory of a process.
+/// Watches the resident memory of a process: the system's own high-water mark, which misses nothing but may not be
+/// resettable, and samples.
 pub(crate) struct MemoryWatch {
+    pid: u32,
     before: u64,
+    marked: bool,
     peak: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     task: JoinHandle<()>,
@@ -203,18 +201,22 @@ pub(crate) struct MemoryWatch {
 
 impl MemoryWatch {
     fn start(pid: u32) -> Self {
-        let before = resident_kib(pid);
+        // Writing 5 sets VmHWM to the present VmRSS (proc(5)).
+        let marked = std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok();
+        let before = status_kib(pid, "VmRSS:");
         let (peak, stop) = (Arc::new(AtomicU64::new(before)), Arc::new(AtomicBool::new(false)));
         let (shared_peak, shared_stop) = (Arc::clone(&peak), Arc::clone(&stop));
         // A thread of its own, so that a busy runtime does not make it miss a peak.
         let task = tokio::task::spawn_blocking(move || {
             while !shared_stop.load(Ordering::Relaxed) {
-                shared_peak.fetch_max(resident_kib(pid), Ordering::Relaxed);
+                shared_peak.fetch_max(status_kib(pid, "VmRSS:"), Ordering::Relaxed);
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
         Self {
+            pid,
             before,
+            marked,
             peak,
             stop,
             task,
@@ -225,13 +227,15 @@ impl MemoryWatch {
     pub(crate) async fn finish(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.task.await;
-        (self.peak.load(Ordering::Relaxed) - self.before).div_ceil(1024)
+        let mark = if self.marked { status_kib(self.pid, "VmHWM:") } else { 0 };
+        let peak = self.peak.load(Ordering::Relaxed).max(mark);
+        (peak - self.before).div_ceil(1024)
     }
 }
 
-fn resident_kib(pid: u32) -> u64 {
+fn status_kib(pid: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
         .unwrap_or(0)
 }

@@ -43,7 +43,7 @@ pub(crate) struct Counters {
     pub(crate) canary: usize,
     pub(crate) packets: usize,
     pub(crate) dns: usize,
-    /// Connections to any of the listeners.
+    /// Connections to any of the listeners, and requests on them, as a connection may be older than the case.
     pub(crate) outbound: usize,
 }
 
@@ -113,7 +113,8 @@ impl Stage {
 
     /// The counts now.
     pub(crate) fn counters(&self) -> Counters {
-        let sites = [&self.origin, &self.origin2, &self.receiver].map(Site::connections);
+        let sites =
+            [&self.origin, &self.origin2, &self.receiver].map(|site| site.connections() + site.requests().len());
         Counters {
             canary: self.canary.connects(),
             packets: self.canary.packets(),

@@ -66,7 +66,11 @@ pub(crate) fn reason(case: &Case) -> Option<String> {
         return Some(format!("the {need}"));
     }
     let path = path(case);
-    if !path.is_empty() && !PATHS.iter().any(|known| path.starts_with(known)) {
+    // Who may call is decided before what is called.
+    let only_the_key_counts = !case.statuses().is_empty()
+        && case.statuses().contains(&401)
+        && case.statuses().iter().all(|status| matches!(status, 400 | 401));
+    if !only_the_key_counts && !path.is_empty() && !PATHS.iter().any(|known| path.starts_with(known)) {
         let resource = path.split(['/', '?']).take(3).collect::<Vec<_>>().join("/");
         return Some(format!("{resource}, which does not exist yet"));
     }

@@ -121,7 +121,7 @@ impl Layers {
     }
 }
 
-fn refused(key: impl Into<String>, message: impl ToString) -> ConfigError {
+fn refused(key: impl Into<String>, message: impl std::fmt::Display) -> ConfigError {
     ConfigError {
         key: key.into(),
         message: message.to_string().trim().replace('\n', ": "),

@@ -1,5 +1,11 @@
 //! The server over a socket, without scraping anything: heads, bodies, refusals, limits, the end.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod body;
 mod caller;
 mod doors;

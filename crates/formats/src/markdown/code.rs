@@ -2,7 +2,9 @@
 
 use dom_query::{Element, LocalName, local_name};
 
+use super::Writer;
 use super::escape::longest_run;
+use super::inline::Mark;
 use crate::content::Content;
 use crate::page::{Index, Page};
 
@@ -18,8 +20,30 @@ const GUTTERS: [&str; 8] = [
     "line-numbers-rows",
 ];
 
+impl Writer<'_> {
+    pub(super) fn code_block(&mut self, index: Index) {
+        if self.is_flat() {
+            self.boundary();
+            let code = text(self.content, index);
+            let opened = self.inline.open(Mark::Code);
+            for line in code.lines().filter(|line| !line.trim().is_empty()) {
+                self.inline.text(line);
+                self.inline.line_break();
+            }
+            if opened {
+                self.inline.close();
+            }
+            return self.boundary();
+        }
+        self.flush();
+        if let Some(block) = block(self.content, index) {
+            self.blocks.write(&block);
+        }
+    }
+}
+
 /// The fenced block for the element at `index`, or None when it holds no text.
-pub(super) fn block(content: &Content, index: Index) -> Option<String> {
+fn block(content: &Content, index: Index) -> Option<String> {
     let code = text(content, index);
     let code = code.trim_matches('\n').trim_end();
     if code.trim().is_empty() {
@@ -31,7 +55,7 @@ pub(super) fn block(content: &Content, index: Index) -> Option<String> {
 }
 
 /// The text below `index` with its line breaks, without line numbers and buttons.
-pub(super) fn text(content: &Content, index: Index) -> String {
+fn text(content: &Content, index: Index) -> String {
     let page = content.page();
     let mut out = String::new();
     let mut open_blocks: Vec<Index> = Vec::new();
@@ -107,7 +131,7 @@ fn declared(element: &Element) -> Option<String> {
     let prefixed = names.clone().find_map(|name| {
         ["language-", "lang-", "highlight-source-", "brush:"]
             .iter()
-            .find_map(|prefix| name.strip_prefix(prefix))
+            .find_map(|prefix| name.strip_prefix(prefix).filter(|rest| !rest.is_empty()))
     });
     let brush = || names.find(|name| *name == "brush:").and(names.next());
     let attribute = || element.attr("data-lang").or_else(|| element.attr("data-language"));

@@ -35,9 +35,7 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
             '`' => "\\`",
             '*' if !stands_alone(before(out, text, i), rest) => "\\*",
             '_' if !stands_alone(before(out, text, i), rest) && !inside_word(before(out, text, i), rest) => "\\_",
-            '~' if tildes && before(out, text, i).is_some_and(|p| !p.is_whitespace())
-                || rest.starts_with('~') && tildes =>
-            {
+            '~' if tildes && (rest.starts_with('~') || before(out, text, i).is_some_and(|p| !p.is_whitespace())) => {
                 "\\~"
             }
             '[' if brackets => "\\[",

@@ -2,6 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use dom_query::local_name;
+
+use super::blocks::Gap;
+use super::{Open, Writer};
+use crate::page::Index;
+
 /// Numbers that markdown reads.
 const NUMBERS: RangeInclusive<i64> = 0..=999_999_999;
 
@@ -63,6 +69,85 @@ impl List {
             ordered: self.ordered,
             alternate: self.alternate,
             at: written,
+        }
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn start_list(&mut self, index: Index, ordered: bool) -> Open {
+        if self.is_flat() {
+            self.boundary();
+            return Open::Block;
+        }
+        self.flush();
+        let start = self
+            .page
+            .attr(index, "start")
+            .and_then(|start| start.trim().parse().ok());
+        let parent = self.page.parent(index).and_then(|parent| self.page.name(parent));
+        let inner = matches!(
+            parent,
+            Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu")))
+        ) && self.lists.last().is_some_and(|list| list.items > 0)
+            && self.blocks.reopen_item();
+        let list = List::new(ordered, start, self.ended, self.blocks.len());
+        let in_item = self.open.iter().rev().any(|open| matches!(open, Open::Item));
+        if inner || in_item && self.blocks.started() && list.interrupts() && !self.lists.is_empty() {
+            self.blocks.set_gap(Gap::Line);
+        }
+        self.lists.push(list);
+        if inner { Open::InnerList } else { Open::List }
+    }
+
+    pub(super) fn end_list(&mut self) {
+        self.flush();
+        let written = self.blocks.len();
+        if let Some(list) = self.lists.pop().filter(|list| written > list.began) {
+            self.ended = Some(list.end(written));
+            self.blocks.set_gap(Gap::BlankLine);
+        }
+    }
+
+    pub(super) fn start_item(&mut self, index: Index) -> Open {
+        if self.is_flat() {
+            self.boundary();
+            if self.in_cell() {
+                self.inline.text("- ");
+            }
+            return Open::Block;
+        }
+        self.flush();
+        let value = self
+            .page
+            .attr(index, "value")
+            .and_then(|value| value.trim().parse().ok());
+        let written = self.blocks.len();
+        let marker = match self.lists.last_mut() {
+            Some(list) => {
+                if list.began < written && list.items > 0 {
+                    self.blocks.set_gap(Gap::Line);
+                }
+                list.marker(value)
+            }
+            None => "- ".into(),
+        };
+        if self.blocks.open_item(marker) {
+            Open::Item
+        } else {
+            Open::Flat
+        }
+    }
+
+    /// `- [x]`: a check box at the start of a list item.
+    pub(super) fn task_box(&mut self, index: Index) {
+        let is_box = self
+            .page
+            .attr(index, "type")
+            .is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
+        if is_box && self.inline.is_empty() && self.open.contains(&Open::Item) && !self.blocks.started() {
+            let checked = self.page.attr(index, "checked").is_some();
+            self.inline.raw(if checked { "[x]" } else { "[ ]" }.into());
+            self.inline.blank();
         }
     }
 }

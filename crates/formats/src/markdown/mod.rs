@@ -1,6 +1,7 @@
 //! The `markdown` format: GitHub Flavored Markdown, written in one walk over the tree.
 //!
-//! `mod.rs` knows what every element becomes, [`inline`] writes paragraphs, [`blocks`] puts them below each other.
+//! This file knows what every element becomes; [`inline`] collects a paragraph, [`paragraph`] writes it, [`blocks`] puts
+//! blocks below each other; lists, tables, code and media have a file each.
 
 mod blocks;
 mod code;
@@ -8,6 +9,7 @@ mod escape;
 mod inline;
 mod list;
 pub(crate) mod media;
+mod paragraph;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -16,15 +18,13 @@ use std::collections::HashMap;
 
 use dom_query::{LocalName, local_name};
 
-use self::blocks::{Blocks, Gap};
-use self::inline::{Inline, Mark, Place};
+use self::blocks::Blocks;
+use self::inline::{Inline, Mark};
 use self::list::{Ended, List};
+use self::paragraph::Place;
 use self::table::Table;
 use crate::content::{Content, Visitor};
 use crate::page::{Index, Page};
-
-/// Bytes of all link targets together; a long base URL multiplies with every relative link.
-const MAX_LINK_BYTES: usize = 16 << 20;
 
 /// How markdown is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,12 +162,8 @@ impl Writer<'_> {
                 self.inline.text("\"");
                 Open::Quotation
             }
-            local_name!("h1") => self.start_heading(1),
-            local_name!("h2") => self.start_heading(2),
-            local_name!("h3") => self.start_heading(3),
-            local_name!("h4") => self.start_heading(4),
-            local_name!("h5") => self.start_heading(5),
-            local_name!("h6") => self.start_heading(6),
+            local_name!("h1") | local_name!("h2") | local_name!("h3") => self.start_heading(name),
+            local_name!("h4") | local_name!("h5") | local_name!("h6") => self.start_heading(name),
             local_name!("ul") | local_name!("menu") => self.start_list(index, false),
             local_name!("ol") => self.start_list(index, true),
             local_name!("li") => self.start_item(index),
@@ -192,7 +188,7 @@ impl Writer<'_> {
                 self.table = Some(Table::default());
                 Open::Table
             }
-            local_name!("tr") | local_name!("td") | local_name!("th") => self.start_table_part(index, name),
+            local_name!("tr") | local_name!("td") | local_name!("th") => return self.start_table_part(index, name),
             _ => return self.start_other(index, name),
         })
     }
@@ -217,7 +213,7 @@ impl Writer<'_> {
             }
             local_name!("svg") | local_name!("canvas") | local_name!("select") | local_name!("datalist") => {}
             local_name!("textarea") | local_name!("title") | local_name!("rp") | local_name!("template") => {}
-            local_name!("span") if is_drawn_formula(self.page, index) => {}
+            local_name!("span") if media::is_drawn_formula(self.page, index) => {}
             _ if is_block(name) => {
                 self.boundary();
                 return Some(Open::Block);
@@ -235,43 +231,14 @@ impl Writer<'_> {
         }
     }
 
-    fn start_link(&mut self, index: Index) -> Option<Open> {
-        if self.heading && is_permalink(self.page, index) {
-            return None;
-        }
-        if self.link_bytes > MAX_LINK_BYTES {
-            return Some(Open::Inline);
-        }
-        let Some((target, title)) = media::link(self.page, index) else {
-            return Some(Open::Inline);
-        };
-        self.link_bytes += target.len();
-        Some(if self.inline.open_link(target, title) {
-            Open::Mark
-        } else {
-            Open::Inline
-        })
-    }
-
-    fn image(&mut self, index: Index) {
-        if self.link_bytes > MAX_LINK_BYTES {
-            return;
-        }
-        let in_cell = self.in_cell();
-        if let Some(image) = media::image(self.page, index, self.options.remove_base64_images, in_cell) {
-            self.link_bytes += image.len();
-            self.inline.raw(image);
-        }
-    }
-
-    fn start_heading(&mut self, level: usize) -> Open {
+    fn start_heading(&mut self, name: &LocalName) -> Open {
         if self.heading || self.in_cell() {
             self.boundary();
             return Open::Block;
         }
         self.flush();
         self.heading = true;
-        Open::Heading(level)
+        Open::Heading(name[1..].parse().unwrap_or(6))
     }
 
     fn end_heading(&mut self, level: usize) {
@@ -282,96 +249,6 @@ impl Writer<'_> {
         }
     }
 
-    fn start_list(&mut self, index: Index, ordered: bool) -> Open {
-        if self.is_flat() {
-            self.boundary();
-            return Open::Block;
-        }
-        self.flush();
-        let start = self
-            .page
-            .attr(index, "start")
-            .and_then(|start| start.trim().parse().ok());
-        let parent = self.page.parent(index).and_then(|parent| self.page.name(parent));
-        let inner = matches!(
-            parent,
-            Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu")))
-        ) && self.lists.last().is_some_and(|list| list.items > 0)
-            && self.blocks.reopen_item();
-        let list = List::new(ordered, start, self.ended, self.blocks.len());
-        let in_item = self.open.iter().rev().any(|open| matches!(open, Open::Item));
-        if inner || in_item && self.blocks.started() && list.interrupts() && !self.lists.is_empty() {
-            self.blocks.set_gap(Gap::Line);
-        }
-        self.lists.push(list);
-        if inner { Open::InnerList } else { Open::List }
-    }
-
-    fn end_list(&mut self) {
-        self.flush();
-        if let Some(list) = self.lists.pop() {
-            if self.blocks.len() > list.began {
-                self.ended = Some(list.end(self.blocks.len()));
-                self.blocks.set_gap(Gap::BlankLine);
-            }
-        }
-    }
-
-    fn start_item(&mut self, index: Index) -> Open {
-        if self.is_flat() {
-            self.boundary();
-            if self.in_cell() {
-                self.inline.text("- ");
-            }
-            return Open::Block;
-        }
-        self.flush();
-        let value = self
-            .page
-            .attr(index, "value")
-            .and_then(|value| value.trim().parse().ok());
-        let written = self.blocks.len();
-        let marker = match self.lists.last_mut() {
-            Some(list) => {
-                if list.began < written && list.items > 0 {
-                    self.blocks.set_gap(Gap::Line);
-                }
-                list.marker(value)
-            }
-            None => "- ".into(),
-        };
-        if self.blocks.open_item(marker) {
-            Open::Item
-        } else {
-            Open::Flat
-        }
-    }
-
-    fn start_table_part(&mut self, index: Index, name: &LocalName) -> Open {
-        // Cells of layout tables, and parts without a table, are ordinary blocks.
-        if self.table.is_none() || self.in_cell() {
-            self.boundary();
-            return Open::Block;
-        }
-        self.flush();
-        let Some(table) = &mut self.table else {
-            return Open::Block;
-        };
-        if *name == local_name!("tr") {
-            table.open_row();
-            return Open::Inline;
-        }
-        table.open_cell(self.page, index);
-        Open::Cell
-    }
-
-    fn end_table(&mut self) {
-        self.flush();
-        if let Some(lines) = self.table.take().and_then(Table::finish) {
-            self.blocks.write(&lines);
-        }
-    }
-
     fn rule(&mut self) {
         if self.is_flat() {
             return self.boundary();
@@ -379,79 +256,6 @@ impl Writer<'_> {
         self.flush();
         let rule = if self.blocks.behind_star() { "---" } else { "* * *" };
         self.blocks.write(rule);
-    }
-
-    fn code_block(&mut self, index: Index) {
-        if self.is_flat() {
-            self.boundary();
-            let code = code::text(self.content, index);
-            let opened = self.inline.open(Mark::Code);
-            for line in code.lines().filter(|line| !line.trim().is_empty()) {
-                self.inline.text(line);
-                self.inline.line_break();
-            }
-            if opened {
-                self.inline.close();
-            }
-            return self.boundary();
-        }
-        self.flush();
-        if let Some(block) = code::block(self.content, index) {
-            self.blocks.write(&block);
-        }
-    }
-
-    /// `- [x]`: a check box at the start of a list item.
-    fn task_box(&mut self, index: Index) {
-        let is_box = self
-            .page
-            .attr(index, "type")
-            .is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
-        if is_box && self.inline.is_empty() && self.open.contains(&Open::Item) && !self.blocks.started() {
-            let checked = self.page.attr(index, "checked").is_some();
-            self.inline.raw(if checked { "[x]" } else { "[ ]" }.into());
-            self.inline.blank();
-        }
-    }
-
-    /// A formula as TeX where the page holds its source, else its parts as text.
-    fn formula(&mut self, index: Index) -> Option<Open> {
-        let annotation = self.page.subtree(index).find(|&i| {
-            self.page
-                .attr(i, "encoding")
-                .is_some_and(|encoding| encoding.eq_ignore_ascii_case("application/x-tex"))
-        });
-        let tex = annotation.map(|i| self.page.text_of(i));
-        let Some(tex) = tex.or_else(|| self.page.attr(index, "alttext").map(String::from)) else {
-            return Some(Open::Inline);
-        };
-        let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-        let display = self
-            .page
-            .attr(index, "display")
-            .is_some_and(|display| &*display == "block");
-        self.inline.raw(if display {
-            format!("$${tex}$$")
-        } else {
-            format!("${tex}$")
-        });
-        None
-    }
-
-    fn embedded(&mut self, index: Index) {
-        if let Some((target, text)) = media::embedded(self.page, index) {
-            self.boundary();
-            let opened = self.inline.open_link(target.into(), None);
-            self.inline.text(&text);
-            if opened {
-                self.inline.close();
-            }
-            self.boundary();
-        }
-    }
-
-    fn is_data_table(&self, index: Index) -> bool {
-        !self.is_flat() && self.tables.get(&index).copied().unwrap_or(false)
     }
 
     fn in_cell(&self) -> bool {
@@ -484,19 +288,6 @@ impl Writer<'_> {
             self.blocks.write(&paragraph);
         }
     }
-}
-
-/// An anchor that links a heading to itself.
-fn is_permalink(page: &Page, index: Index) -> bool {
-    let to_itself = page.attr(index, "href").is_some_and(|href| href.starts_with('#'));
-    let text = page.text_of(index);
-    to_itself && (text.trim().is_empty() || matches!(text.trim(), "#" | "¶" | "§" | "🔗" | "∞" | "\u{f0c1}"))
-}
-
-/// The drawing that KaTeX puts beside the formula itself.
-fn is_drawn_formula(page: &Page, index: Index) -> bool {
-    page.attr(index, "class")
-        .is_some_and(|class| class.split_ascii_whitespace().any(|name| name == "katex-html"))
 }
 
 /// Elements that begin a new line in a browser.

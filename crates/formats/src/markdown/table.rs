@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use dom_query::local_name;
+use dom_query::{LocalName, local_name};
 
 use super::code::is_gutter;
+use super::{Open, Writer};
 use crate::content::Content;
 use crate::page::{Index, Page};
 
@@ -187,6 +188,40 @@ fn align(page: &Page, index: Index) -> Align {
         Some("center") => Align::Center,
         Some("right") => Align::Right,
         _ => Align::None,
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn start_table_part(&mut self, index: Index, name: &LocalName) -> Option<Open> {
+        if self.page.attr(index, "class").is_some_and(|class| is_gutter(&class)) {
+            return None;
+        }
+        // Cells of layout tables, and parts without a table, are ordinary blocks.
+        if self.table.is_none() || self.in_cell() {
+            self.boundary();
+            return Some(Open::Block);
+        }
+        self.flush();
+        let Some(table) = &mut self.table else {
+            return Some(Open::Block);
+        };
+        if *name == local_name!("tr") {
+            table.open_row();
+            return Some(Open::Inline);
+        }
+        table.open_cell(self.page, index);
+        Some(Open::Cell)
+    }
+
+    pub(super) fn end_table(&mut self) {
+        self.flush();
+        if let Some(lines) = self.table.take().and_then(Table::finish) {
+            self.blocks.write(&lines);
+        }
+    }
+
+    pub(super) fn is_data_table(&self, index: Index) -> bool {
+        !self.is_flat() && self.tables.get(&index).copied().unwrap_or(false)
     }
 }
 

@@ -179,7 +179,7 @@ fn code_blocks() {
     );
     check(
         "<table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre>a\nb</pre></table>",
-        "```\n1\n2\n```\n\n```\na\nb\n```",
+        "```\na\nb\n```",
     );
     check("<pre> \n </pre>", "");
     check("<xmp><b></xmp>", "```\n<b>\n```");

@@ -52,7 +52,10 @@ fn nesting() {
 #[test]
 fn formatting_that_is_never_closed() {
     let found = convert(&"<a href=x><b><i>x".repeat(5_000));
-    assert_eq!(found.matches("x](").count() + found.matches("x_").count() > 0, true);
+    assert_eq!(
+        found.matches('x').count() - found.matches("example.com/x").count() * 2,
+        5_000
+    );
     convert(&(0..3_000).map(|i| format!("<p><b id={i}>x</p>")).collect::<String>());
     convert(&"<b><i><p></b></i>x".repeat(3_000));
 }

