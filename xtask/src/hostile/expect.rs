@@ -161,9 +161,10 @@ fn status(seen: &Evidence, accepted: &[Value]) -> Verdict {
         .iter()
         .any(|status| status.as_u64() == Some(answer.status.into()));
     let body: String = answer.text().chars().take(160).collect();
+    let accepted = Value::from(accepted);
     said(
         fine,
-        &format!("status {}, expected {accepted:?}: {body}", answer.status),
+        &format!("status {}, expected one of {accepted}: {body}", answer.status),
     )
 }
 

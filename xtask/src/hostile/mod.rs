@@ -63,6 +63,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Some(binary) => binary.canonicalize()?,
         None => sh::step("build quarry-server with fail points", build)?,
     };
+    raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let failed = runtime.block_on(play_all(&file, binary, args.verbose))?;
     // Floods may still be written to somebody who left; nothing waits for them.
@@ -72,6 +73,13 @@ pub(crate) fn run(args: Args) -> Result<()> {
         std::process::exit(1);
     }
     Ok(())
+}
+
+/// A thousand slow connections need more files than the usual 1024. Where it cannot be raised, the cases that need it
+/// fail and say so.
+fn raise_file_limit() {
+    let pid = std::process::id().to_string();
+    let _ = sh::run(sh::command("prlimit").args(["--pid", &pid, "--nofile=8192:"]));
 }
 
 fn build() -> Result<PathBuf> {

@@ -109,27 +109,30 @@ fn head(options: &Options, target: &Target) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Seconds until the service closed the connection; none when it never did.
+/// Seconds until the service closed the connection; none when it never did, or when there was no connection.
 async fn client(addr: SocketAddr, head: Vec<u8>, interval: Duration, end: Instant) -> Option<f64> {
+    let mut stream = TcpStream::connect(addr).await.ok()?;
     let started = Instant::now();
-    let left = end.saturating_duration_since(started);
+    stream.write_all(&head).await.ok()?;
+    let (mut reader, mut writer) = stream.split();
     let drip = async {
-        let mut stream = TcpStream::connect(addr).await?;
-        stream.write_all(&head).await?;
-        let (mut reader, mut writer) = stream.split();
-        let write = async {
-            loop {
-                tokio::time::sleep(interval).await;
-                if writer.write_all(b"a").await.is_err() {
-                    std::future::pending::<()>().await;
-                }
+        loop {
+            tokio::time::sleep(interval).await;
+            if writer.write_all(b"a").await.is_err() {
+                std::future::pending::<()>().await;
             }
-        };
-        let mut rest = Vec::new();
-        tokio::select! { read = reader.read_to_end(&mut rest) => read.map(|_| ()), () = write => Ok(()) }
+        }
     };
-    let closed: Result<std::io::Result<()>, _> = tokio::time::timeout(left, drip).await;
-    closed.ok().map(|_| started.elapsed().as_secs_f64())
+    let mut rest = Vec::new();
+    // An end of the stream and a reset are both the service's doing.
+    let closed = async {
+        tokio::select! { _ = reader.read_to_end(&mut rest) => (), () = drip => () }
+    };
+    let left = end.saturating_duration_since(started);
+    tokio::time::timeout(left, closed)
+        .await
+        .ok()
+        .map(|()| started.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]
