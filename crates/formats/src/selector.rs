@@ -9,6 +9,9 @@ const MAX_LENGTH: usize = 2000;
 /// Deepest nesting of parentheses that is accepted: the selector parser calls itself for each.
 const MAX_NESTING: usize = 16;
 
+/// Children of one element up to which `a ~ b` is searched: every one is compared with all before it.
+const MAX_SIBLINGS: usize = 20_000;
+
 /// Why a selector cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
@@ -41,10 +44,13 @@ pub(crate) fn compile(selector: &str) -> Result<Matcher, SelectorError> {
     Matcher::new(selector).map_err(|_| SelectorError::Invalid(selector.to_owned()))
 }
 
-/// Elements that match any of `selectors`, in document order. Selectors that cannot be used match nothing.
+/// Elements that match any of `selectors`, in document order. Selectors that cannot be used match nothing, and neither
+/// do those with `~` on a page where one element has more than 20 000 children.
 pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
+    let crowded = selectors.iter().any(|selector| has_sibling_search(selector)) && most_children(page) > MAX_SIBLINGS;
     let mut found: Vec<Index> = selectors
         .iter()
+        .filter(|selector| !crowded || !has_sibling_search(selector))
         .filter_map(|selector| compile(selector).ok())
         .flat_map(|matcher| {
             let nodes = page.document().select_matcher(&matcher);
@@ -55,6 +61,21 @@ pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// `a ~ b`, but not `[class~=b]`.
+fn has_sibling_search(selector: &str) -> bool {
+    selector
+        .match_indices('~')
+        .any(|(i, _)| !selector[i + 1..].starts_with('='))
+}
+
+fn most_children(page: &Page) -> usize {
+    let mut children = vec![0; page.len()];
+    (0..page.len())
+        .filter_map(|index| page.parent(index))
+        .for_each(|parent| children[parent] += 1);
+    children.into_iter().max().unwrap_or(0)
 }
 
 fn nesting(selector: &str) -> usize {
@@ -91,5 +112,15 @@ mod tests {
         }
         assert_eq!(check_selector(" "), Err(SelectorError::Empty));
         assert_eq!(check_selector(&":not(".repeat(500)), Err(SelectorError::TooLarge));
+    }
+
+    #[test]
+    fn sibling_searches_are_bounded() {
+        let url = url::Url::parse("https://a.test/").unwrap();
+        let count = |html: &str, selector: &str| matches(&Page::parse(html, &url), &[selector.to_owned()]).len();
+        assert_eq!(count("<b></b><i></i><i class='x y'></i>", "b ~ i"), 2);
+        let crowd = format!("<i class='x y'></i>{}", "<i></i>".repeat(20_000));
+        assert_eq!(count(&crowd, "b ~ i"), 0);
+        assert_eq!(count(&crowd, "[class~=y]"), 1);
     }
 }

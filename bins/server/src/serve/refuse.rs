@@ -17,7 +17,9 @@ pub(super) async fn refuse(mut stream: TcpStream) {
 
 async fn answer(stream: &mut TcpStream) -> std::io::Result<()> {
     let mut request = vec![0; 16 * 1024];
-    stream.read(&mut request).await?;
+    if stream.read(&mut request).await? == 0 {
+        return Ok(());
+    }
     let body = serde_json::to_string(&ErrorBody::new(Code::ShuttingDown, "the server is about to stop"))?;
     let head = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\n\
