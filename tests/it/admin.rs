@@ -9,12 +9,7 @@ async fn a_team_is_made_read_and_changed() {
     let operator = app.operator();
     let body = json!({"name": "research", "credits": 50, "concurrency": 3, "flags": {"zeroDataRetention": true}});
     let made = operator.post("/admin/teams", &body).await;
-    assert_eq!(
-        (made.status, &made.body["success"]),
-        (200, &json!(true)),
-        "{}",
-        made.body
-    );
+    assert_eq!((made.status, &made.body["success"]), (200, &json!(true)), "{}", made.body);
     let id = made.body["teamId"].as_str().unwrap();
     let key = made.body["apiKey"].as_str().unwrap();
     assert!(key.starts_with("fc-") && key.len() > 40, "{key}");
@@ -24,9 +19,7 @@ async fn a_team_is_made_read_and_changed() {
     assert!(read.body.to_string().contains("research"), "{}", read.body);
     assert!(!read.body.to_string().contains(key), "the key is shown once");
 
-    let changed = operator
-        .patch(&format!("/admin/teams/{id}"), &json!({"addCredits": 25}))
-        .await;
+    let changed = operator.patch(&format!("/admin/teams/{id}"), &json!({"addCredits": 25})).await;
     assert_eq!(changed.status, 200, "{}", changed.body);
     let usage = app.bearer(key).get("/v2/team/credit-usage").await.body;
     assert_eq!(usage["data"]["remainingCredits"], 75);
@@ -39,14 +32,7 @@ async fn nobody_else_gets_in() {
         assert_eq!(client.post("/admin/teams", &json!({"name": "x"})).await.status, 401);
     }
     let without = TestApp::with(|config| config.admin.token = base::Secret::default()).await;
-    assert_eq!(
-        without
-            .operator()
-            .post("/admin/teams", &json!({"name": "x"}))
-            .await
-            .status,
-        404
-    );
+    assert_eq!(without.operator().post("/admin/teams", &json!({"name": "x"})).await.status, 404);
 }
 
 #[tokio::test]
@@ -61,11 +47,5 @@ async fn bad_teams_are_refused_by_field() {
         assert_eq!(answer.status, 400, "{}", answer.body);
         assert!(answer.body.to_string().contains(field), "{}", answer.body);
     }
-    assert_eq!(
-        app.operator()
-            .get("/admin/teams/00000000-0000-0000-0000-000000000000")
-            .await
-            .status,
-        404
-    );
+    assert_eq!(app.operator().get("/admin/teams/00000000-0000-0000-0000-000000000000").await.status, 404);
 }

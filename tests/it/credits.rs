@@ -6,9 +6,7 @@ use serde_json::json;
 use crate::ARTICLE;
 
 async fn remaining(team: &Client) -> i64 {
-    team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"]
-        .as_i64()
-        .unwrap()
+    team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -24,12 +22,7 @@ async fn sixty_four_scrapes_on_ten_credits_give_ten_pages() {
     let mut statuses = Vec::new();
     for call in calls {
         let answer = call.await.unwrap();
-        assert!(
-            answer.status == 200 || answer.code() == "insufficient_credits",
-            "{} {}",
-            answer.status,
-            answer.body
-        );
+        assert!(answer.status == 200 || answer.code() == "insufficient_credits", "{} {}", answer.status, answer.body);
         statuses.push(answer.status);
     }
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 10);
@@ -60,20 +53,11 @@ async fn what_fails_costs_nothing() {
 #[tokio::test]
 async fn a_caller_who_leaves_is_not_charged() {
     let app = TestApp::with_keys().await;
-    app.site.respond(
-        "/slow",
-        testkit::Reply {
-            delay: std::time::Duration::from_secs(30),
-            ..testkit::Reply::default()
-        },
-    );
+    app.site
+        .respond("/slow", testkit::Reply { delay: std::time::Duration::from_secs(30), ..testkit::Reply::default() });
     let team = app.team(Some(10), json!({})).await;
     let body = json!({"url": app.page("/slow"), "maxAge": 0});
-    assert!(
-        tokio::time::timeout(std::time::Duration::from_millis(300), team.scrape(&body))
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(std::time::Duration::from_millis(300), team.scrape(&body)).await.is_err());
     let mut left = (0, 0);
     for _ in 0..200 {
         let queue = team.get("/v2/team/queue-status").await.body;

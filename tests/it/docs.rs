@@ -13,18 +13,9 @@ fn root() -> PathBuf {
 /// Path and JSON body of every `curl … -d '{…}'` in the document.
 fn curl_calls(document: &str) -> Vec<(String, Value)> {
     let text = fs::read_to_string(root().join(document)).unwrap().replace("\\\n", " ");
-    let calls = text
-        .lines()
-        .filter(|line| line.trim_start().starts_with("curl ") && line.contains("-d '"));
+    let calls = text.lines().filter(|line| line.trim_start().starts_with("curl ") && line.contains("-d '"));
     let parse = |line: &str| {
-        let path = line
-            .split("127.0.0.1:3002")
-            .nth(1)
-            .unwrap()
-            .split_whitespace()
-            .next()
-            .unwrap()
-            .to_owned();
+        let path = line.split("127.0.0.1:3002").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
         let body = line.split("-d '").nth(1).unwrap().split('\'').next().unwrap();
         (path, serde_json::from_str(body).unwrap())
     };
@@ -39,11 +30,7 @@ async fn the_curl_lines_work() {
     for document in ["README.md", "docs/API.md", "docs/SELF-HOSTING.md"] {
         for (path, body) in curl_calls(document) {
             let body = body.to_string().replace("http://127.0.0.1:3003/", &app.page("/"));
-            let client = if path.starts_with("/admin") {
-                app.operator()
-            } else {
-                app.anonymous()
-            };
+            let client = if path.starts_with("/admin") { app.operator() } else { app.anonymous() };
             let answer = client.post_raw(&path, body.clone()).await;
             assert_eq!(answer.status, 200, "{document}: {path} {body}: {}", answer.body);
             if document == "README.md" {

@@ -9,6 +9,7 @@ mod docs;
 mod health;
 mod limits;
 mod options;
+mod postgres;
 mod privacy;
 mod process;
 mod scrape;

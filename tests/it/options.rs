@@ -7,9 +7,7 @@ use crate::ARTICLE;
 
 async fn markdown_with(app: &TestApp, options: Value) -> String {
     let mut body = json!({"url": app.page("/stone"), "maxAge": 0});
-    body.as_object_mut()
-        .unwrap()
-        .extend(options.as_object().unwrap().clone());
+    body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
     let answer = app.anonymous().scrape(&body).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     answer.markdown().to_owned()
@@ -22,15 +20,9 @@ async fn content_options_choose_what_stays() {
     let whole = markdown_with(&app, json!({"onlyMainContent": false})).await;
     assert!(whole.contains("NAVIGATION") && whole.contains("FOOTER"), "{whole}");
     let included = markdown_with(&app, json!({"includeTags": [".aside"]})).await;
-    assert!(
-        included.contains("bridges") && !included.contains("coarse"),
-        "{included}"
-    );
+    assert!(included.contains("bridges") && !included.contains("coarse"), "{included}");
     let excluded = markdown_with(&app, json!({"excludeTags": [".aside"]})).await;
-    assert!(
-        !excluded.contains("bridges") && excluded.contains("coarse"),
-        "{excluded}"
-    );
+    assert!(!excluded.contains("bridges") && excluded.contains("coarse"), "{excluded}");
 }
 
 #[tokio::test]
@@ -50,16 +42,8 @@ async fn headers_language_and_device_reach_the_site() {
     markdown_with(&app, json!({"headers": {"X-Own": "yes-42"}, "mobile": true, "location": {"country": "DE", "languages": ["de", "en"]}})).await;
     let seen = app.site.requests().pop().unwrap();
     assert_eq!(seen.header("x-own"), "yes-42");
-    assert!(
-        seen.header("user-agent").contains("Mobile"),
-        "{}",
-        seen.header("user-agent")
-    );
-    assert!(
-        seen.header("accept-language").starts_with("de,en"),
-        "{}",
-        seen.header("accept-language")
-    );
+    assert!(seen.header("user-agent").contains("Mobile"), "{}", seen.header("user-agent"));
+    assert!(seen.header("accept-language").starts_with("de,en"), "{}", seen.header("accept-language"));
     assert_eq!(seen.flaw, None);
 }
 
@@ -67,16 +51,9 @@ async fn headers_language_and_device_reach_the_site() {
 async fn a_wait_that_cannot_be_had_is_said() {
     let app = TestApp::start().await;
     app.site.html("/stone", ARTICLE);
-    let answer = app
-        .anonymous()
-        .scrape(&json!({"url": app.page("/stone"), "waitFor": 10}))
-        .await;
+    let answer = app.anonymous().scrape(&json!({"url": app.page("/stone"), "waitFor": 10})).await;
     assert_eq!(answer.status, 200);
-    assert!(
-        answer.body["data"]["warning"].as_str().unwrap().contains("waitFor"),
-        "{}",
-        answer.body
-    );
+    assert!(answer.body["data"]["warning"].as_str().unwrap().contains("waitFor"), "{}", answer.body);
 }
 
 #[tokio::test]
@@ -94,9 +71,7 @@ async fn bad_options_are_refused_by_name() {
     ];
     for (options, field) in cases {
         let mut body = json!({"url": app.page("/stone")});
-        body.as_object_mut()
-            .unwrap()
-            .extend(options.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
         let answer = app.anonymous().scrape(&body).await;
         assert_eq!(answer.status, 400, "{options}: {}", answer.body);
         assert!(answer.body.to_string().contains(field), "{options}: {}", answer.body);
@@ -109,28 +84,15 @@ async fn what_has_no_engine_yet_is_refused_with_its_own_code() {
     let app = TestApp::start().await;
     let cases = [
         (json!({"formats": ["screenshot"]}), "SCREENSHOT_NOT_SUPPORTED"),
-        (
-            json!({"formats": [{"type": "json", "prompt": "x"}]}),
-            "JSON_NOT_SUPPORTED",
-        ),
+        (json!({"formats": [{"type": "json", "prompt": "x"}]}), "JSON_NOT_SUPPORTED"),
         (json!({"formats": ["summary"]}), "SUMMARY_NOT_SUPPORTED"),
         (json!({"formats": ["product"]}), "PRODUCT_NOT_SUPPORTED"),
-        (
-            json!({"actions": [{"type": "wait", "milliseconds": 10}]}),
-            "ACTIONS_NOT_SUPPORTED",
-        ),
+        (json!({"actions": [{"type": "wait", "milliseconds": 10}]}), "ACTIONS_NOT_SUPPORTED"),
     ];
     for (options, code) in cases {
         let mut body = json!({"url": app.page("/stone")});
-        body.as_object_mut()
-            .unwrap()
-            .extend(options.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
         let answer = app.anonymous().scrape(&body).await;
-        assert_eq!(
-            (answer.status, answer.code().ends_with(code)),
-            (400, true),
-            "{options}: {}",
-            answer.body
-        );
+        assert_eq!((answer.status, answer.code().ends_with(code)), (400, true), "{options}: {}", answer.body);
     }
 }

@@ -19,10 +19,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
         }
         let bytes = fs::read(&path).unwrap();
         let plain = zstd::decode_all(&bytes[..]).unwrap_or_default();
-        if [bytes, plain]
-            .iter()
-            .any(|bytes| String::from_utf8_lossy(bytes).contains(text))
-        {
+        if [bytes, plain].iter().any(|bytes| String::from_utf8_lossy(bytes).contains(text)) {
             found.push(path.display().to_string());
         }
     }
@@ -41,15 +38,10 @@ async fn zero_data_retention_leaves_nothing_behind() {
     let path = format!("/{MARKER}");
     app.site.html(&path, page());
     let team = app.team(Some(10), json!({"zeroDataRetention": true})).await;
-    let answer = team
-        .scrape(&json!({"url": app.page(&path), "zeroDataRetention": true}))
-        .await;
+    let answer = team.scrape(&json!({"url": app.page(&path), "zeroDataRetention": true})).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(answer.markdown().contains(MARKER));
-    assert_eq!(
-        team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"],
-        9
-    );
+    assert_eq!(team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"], 9);
     app.stop().await;
     assert_eq!(files_with(app.data(), MARKER), Vec::<String>::new());
 }
@@ -59,10 +51,7 @@ async fn an_ordinary_scrape_is_kept_so_the_search_above_can_find() {
     let mut app = TestApp::start().await;
     let path = format!("/{MARKER}");
     app.site.html(&path, page());
-    assert_eq!(
-        app.anonymous().scrape(&json!({"url": app.page(&path)})).await.status,
-        200
-    );
+    assert_eq!(app.anonymous().scrape(&json!({"url": app.page(&path)})).await.status, 200);
     app.stop().await;
     assert!(!files_with(app.data(), MARKER).is_empty());
 }
@@ -71,9 +60,7 @@ async fn an_ordinary_scrape_is_kept_so_the_search_above_can_find() {
 async fn zero_data_retention_is_the_operators_to_give() {
     let app = TestApp::with_keys().await;
     let team = app.team(Some(10), json!({})).await;
-    let answer = team
-        .scrape(&json!({"url": app.page("/"), "zeroDataRetention": true}))
-        .await;
+    let answer = team.scrape(&json!({"url": app.page("/"), "zeroDataRetention": true})).await;
     assert_eq!((answer.status, answer.code()), (403, "FORBIDDEN"));
 }
 
@@ -85,10 +72,7 @@ async fn a_password_in_a_url_is_used_and_cut() {
     let answer = app.anonymous().scrape(&json!({"url": url})).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(!answer.body.to_string().contains("URLPASS33"), "{}", answer.body);
-    assert_eq!(
-        app.site.requests()[0].header("authorization"),
-        "Basic dXNlcjpVUkxQQVNTMzM="
-    );
+    assert_eq!(app.site.requests()[0].header("authorization"), "Basic dXNlcjpVUkxQQVNTMzM=");
     app.stop().await;
     assert_eq!(files_with(app.data(), "URLPASS33"), Vec::<String>::new());
 }

@@ -10,29 +10,18 @@ use std::time::{Duration, Instant};
 fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let path = own.ancestors().nth(2).unwrap().join("quarry-server");
-    assert!(
-        path.is_file(),
-        "{} is not built; run cargo build --workspace first",
-        path.display()
-    );
+    assert!(path.is_file(), "{} is not built; run cargo build --workspace first", path.display());
     path
 }
 
 fn run(data: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(program());
-    command
-        .current_dir(data)
-        .args(arguments)
-        .env("QUARRY__DATA__DIR", data)
-        .envs(environment.iter().copied());
+    command.current_dir(data).args(arguments).env("QUARRY__DATA__DIR", data).envs(environment.iter().copied());
     command.output().unwrap()
 }
 
 fn start(data: &Path) -> (Child, String) {
-    let address = format!(
-        "127.0.0.1:{}",
-        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-    );
+    let address = format!("127.0.0.1:{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port());
     let mut command = Command::new(program());
     command
         .current_dir(data)
@@ -45,9 +34,7 @@ fn start(data: &Path) -> (Child, String) {
 
 fn status(address: &str, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream
-        .write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes())
-        .ok()?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     Some(answer.split(' ').nth(1)?.to_owned())
@@ -66,13 +53,7 @@ fn it_starts_with_nothing_set_and_ends_on_sigterm() {
     let data = tempfile::tempdir().unwrap();
     let (mut child, address) = start(data.path());
     wait_ready(&address);
-    assert!(
-        Command::new("kill")
-            .args(["-TERM", &child.id().to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let started = Instant::now();
     let ended = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -110,17 +91,10 @@ fn bad_settings_stop_the_start_and_name_the_key() {
         ("QUARRY__SERVER__LISTN", "x"),
         ("QUARRY__STORE__URL", "mysql://x"),
     ] {
-        let ended = run(
-            data.path(),
-            &[],
-            &[("QUARRY__SERVER__LISTEN", "127.0.0.1:0"), (name, value)],
-        );
+        let ended = run(data.path(), &[], &[("QUARRY__SERVER__LISTEN", "127.0.0.1:0"), (name, value)]);
         assert!(!ended.status.success(), "{name}={value} was accepted");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert!(
-            said.contains(name) || said.to_lowercase().contains("store.url"),
-            "{name}: {said}"
-        );
+        assert!(said.contains(name) || said.to_lowercase().contains("store.url"), "{name}: {said}");
     }
 }
 
@@ -129,29 +103,15 @@ fn keys_are_made_listed_and_revoked_on_the_command_line() {
     let data = tempfile::tempdir().unwrap();
     let out = |arguments: &[&str]| {
         let ended = run(data.path(), arguments, &[]);
-        assert!(
-            ended.status.success(),
-            "{arguments:?}: {}",
-            String::from_utf8_lossy(&ended.stderr)
-        );
+        assert!(ended.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ended.stderr));
         String::from_utf8_lossy(&ended.stdout).into_owned()
     };
     let made = out(&["keys", "create"]);
-    let key = made
-        .split_whitespace()
-        .find(|word| word.starts_with("fc-"))
-        .unwrap()
-        .to_owned();
+    let key = made.split_whitespace().find(|word| word.starts_with("fc-")).unwrap().to_owned();
     let listed = out(&["keys", "list"]);
-    assert!(
-        listed.contains(&key[key.len() - 4..]) && !listed.contains(&key),
-        "{listed}"
-    );
-    let id = listed
-        .split_whitespace()
-        .find(|word| word.len() == 36 && word.matches('-').count() == 4)
-        .unwrap()
-        .to_owned();
+    assert!(listed.contains(&key[key.len() - 4..]) && !listed.contains(&key), "{listed}");
+    let id =
+        listed.split_whitespace().find(|word| word.len() == 36 && word.matches('-').count() == 4).unwrap().to_owned();
     out(&["keys", "revoke", &id]);
     assert!(out(&["keys", "list"]).contains("revoked"));
 }

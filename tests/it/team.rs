@@ -11,24 +11,14 @@ async fn usage_follows_what_was_scraped() {
     app.site.html("/stone", ARTICLE);
     let team = app.team(Some(100), json!({})).await;
     for _ in 0..3 {
-        assert_eq!(
-            team.scrape(&json!({"url": app.page("/stone"), "maxAge": 0}))
-                .await
-                .status,
-            200
-        );
+        assert_eq!(team.scrape(&json!({"url": app.page("/stone"), "maxAge": 0})).await.status, 200);
     }
     let usage = team.get("/v2/team/credit-usage").await.body;
     assert_eq!(usage["data"]["remainingCredits"], 97);
     assert!(team.get("/v2/team/token-usage").await.body["data"]["remainingTokens"].is_i64());
     let history = team.get("/v2/team/credit-usage/historical").await.body;
     assert_eq!(
-        history["periods"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|p| p["creditsUsed"].as_i64().unwrap())
-            .sum::<i64>(),
+        history["periods"].as_array().unwrap().iter().map(|p| p["creditsUsed"].as_i64().unwrap()).sum::<i64>(),
         3
     );
     let by_key = team.get("/v2/team/credit-usage/historical?byApiKey=true").await.body;

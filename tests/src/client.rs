@@ -36,6 +36,12 @@ impl Client {
         Self { address, token }
     }
 
+    /// The bearer token it calls with.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// GET.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(self.request(Method::GET, path), Bytes::new()).await
@@ -48,17 +54,13 @@ impl Client {
 
     /// POST of a body as it is, called JSON.
     pub async fn post_raw(&self, path: &str, body: impl Into<Bytes>) -> Answer {
-        let request = self
-            .request(Method::POST, path)
-            .header("content-type", "application/json");
+        let request = self.request(Method::POST, path).header("content-type", "application/json");
         self.send(request, body.into()).await
     }
 
     /// PATCH of a JSON body.
     pub async fn patch(&self, path: &str, body: &Value) -> Answer {
-        let request = self
-            .request(Method::PATCH, path)
-            .header("content-type", "application/json");
+        let request = self.request(Method::PATCH, path).header("content-type", "application/json");
         self.send(request, body.to_string().into()).await
     }
 
@@ -69,9 +71,7 @@ impl Client {
 
     /// A request that can be changed before it is sent with [`Client::send`].
     pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("http://{}{path}", self.address));
+        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         match &self.token {
             Some(token) => request.header("authorization", format!("Bearer {token}")),
             None => request,
@@ -92,11 +92,7 @@ impl Client {
         let bytes = body.collect().await.expect("a whole body").to_bytes();
         let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
         let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
-        let answer = Answer {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-        };
+        let answer = Answer { status: head.status.as_u16(), headers: head.headers, body };
         openapi::check(&method, &path, &answer);
         answer
     }
@@ -118,9 +114,6 @@ impl Answer {
     /// A header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 }

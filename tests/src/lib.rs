@@ -52,13 +52,7 @@ impl TestApp {
         change(&mut config);
         let running = quarry_server::start(config).await.expect("the service starts");
         let address = running.address;
-        Self {
-            site,
-            dns,
-            running: Some(running),
-            address,
-            data,
-        }
+        Self { site, dns, running: Some(running), address, data }
     }
 
     /// A service that wants keys.

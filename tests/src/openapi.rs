@@ -16,16 +16,9 @@ pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
         return;
     };
     let promised = &operation["responses"][answer.status.to_string()];
-    assert!(
-        !promised.is_null(),
-        "{method} {path}: {} is not in openapi.json: {}",
-        answer.status,
-        answer.body
-    );
+    assert!(!promised.is_null(), "{method} {path}: {} is not in openapi.json: {}", answer.status, answer.body);
     let promised = match promised["$ref"].as_str() {
-        Some(reference) => DOCUMENT
-            .pointer(reference.trim_start_matches('#'))
-            .unwrap_or(&Value::Null),
+        Some(reference) => DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null),
         None => promised,
     };
     let schema = &promised["content"]["application/json"]["schema"];
@@ -35,18 +28,10 @@ pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
     let mut schema = schema.clone();
     schema["components"] = DOCUMENT["components"].clone();
     let faults: Vec<String> = match jsonschema::validator_for(&schema) {
-        Ok(validator) => validator
-            .iter_errors(&answer.body)
-            .map(|fault| fault.to_string())
-            .collect(),
+        Ok(validator) => validator.iter_errors(&answer.body).map(|fault| fault.to_string()).collect(),
         Err(fault) => vec![format!("the schema itself: {fault}")],
     };
-    assert!(
-        faults.is_empty(),
-        "{method} {path} {}: {faults:?} in {}",
-        answer.status,
-        answer.body
-    );
+    assert!(faults.is_empty(), "{method} {path} {}: {faults:?} in {}", answer.status, answer.body);
 }
 
 fn operation(method: &Method, path: &str) -> Option<&'static Value> {
@@ -60,20 +45,14 @@ fn operation(method: &Method, path: &str) -> Option<&'static Value> {
 fn matches(template: &str, path: &str) -> bool {
     let (template, path) = (template.split('/'), path.split('/'));
     template.clone().count() == path.clone().count()
-        && template
-            .zip(path)
-            .all(|(want, got)| want == got || (want.starts_with('{') && !got.is_empty()))
+        && template.zip(path).all(|(want, got)| want == got || (want.starts_with('{') && !got.is_empty()))
 }
 
 /// All paths of the document with their methods, as `GET /v2/…`.
 #[must_use]
 pub fn operations() -> Vec<String> {
     let none = json!({});
-    let paths = DOCUMENT["paths"]
-        .as_object()
-        .or(none.as_object())
-        .cloned()
-        .unwrap_or_default();
+    let paths = DOCUMENT["paths"].as_object().or(none.as_object()).cloned().unwrap_or_default();
     let methods = |path: &str, item: &Value| -> Vec<String> {
         item.as_object()
             .into_iter()

@@ -6,11 +6,7 @@ use crate::{say, sh};
 
 /// Rewrites them; the difference is for a person to read in `git diff`.
 pub(crate) fn update() -> Result<()> {
-    sh::run(
-        sh::cargo()
-            .args(["test", "--quiet", "--package", "formats", "cases"])
-            .env("UPDATE", "1"),
-    )?;
+    sh::run(sh::cargo().args(["test", "--quiet", "--package", "formats", "cases"]).env("UPDATE", "1"))?;
     say!("read what changed: git diff crates/formats/cases");
     Ok(())
 }

@@ -15,11 +15,7 @@ pub(crate) fn run() -> Result<()> {
     })?;
     sh::step("generated files", || codegen::run(true))?;
     sh::step("documentation", || {
-        sh::run(
-            sh::cargo()
-                .args(["doc", "--workspace", "--no-deps", "--quiet"])
-                .env("RUSTDOCFLAGS", "-D warnings"),
-        )
+        sh::run(sh::cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
     })?;
     sh::step("licences, bans and sources", || {
         sh::run(sh::cargo().args(["deny", "check", "bans", "licenses", "sources"]))

@@ -11,9 +11,7 @@ use crate::{say, sh};
 pub(crate) fn run(check: bool) -> Result<()> {
     let fresh = tempfile::tempdir()?;
     sh::run(
-        sh::cargo()
-            .args(["run", "--quiet", "--package", "quarry-server", "--", "codegen", "--out"])
-            .arg(fresh.path()),
+        sh::cargo().args(["run", "--quiet", "--package", "quarry-server", "--", "codegen", "--out"]).arg(fresh.path()),
     )?;
     let docs = sh::root().join("docs");
     let mut stale = Vec::new();

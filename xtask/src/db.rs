@@ -49,10 +49,7 @@ pub(crate) fn binaries() -> Option<PathBuf> {
 pub(crate) fn start() -> Result<()> {
     let folder = kept_folder();
     if folder.join("postmaster.pid").exists() {
-        bail!(
-            "a database already runs in {}; stop it with cargo xtask db stop",
-            folder.display()
-        );
+        bail!("a database already runs in {}; stop it with cargo xtask db stop", folder.display());
     }
     let cluster = start_in(&folder)?;
     say!("QUARRY_TEST_POSTGRES={}", cluster.url());
@@ -77,9 +74,7 @@ fn start_in(folder: &Path) -> Result<Cluster> {
         sh::run(Command::new("chown").arg("postgres").arg(folder))?;
     }
     sh::output(
-        as_postgres(&bin.join("initdb"))
-            .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D"])
-            .arg(folder),
+        as_postgres(&bin.join("initdb")).args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D"]).arg(folder),
     )?;
     // Tests measure correctness, not durability: without fsync they are several times faster.
     let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200 -k ''");
@@ -92,22 +87,14 @@ fn start_in(folder: &Path) -> Result<Cluster> {
             .arg(&log)
             .arg("start"),
     )?;
-    Ok(Cluster {
-        folder: folder.to_path_buf(),
-        port,
-    })
+    Ok(Cluster { folder: folder.to_path_buf(), port })
 }
 
 fn stop_in(folder: &Path) -> Result<()> {
     if let Some(bin) = binaries()
         && folder.join("postmaster.pid").exists()
     {
-        sh::run(
-            as_postgres(&bin.join("pg_ctl"))
-                .args(["-s", "-w", "-m", "immediate", "-D"])
-                .arg(folder)
-                .arg("stop"),
-        )?;
+        sh::run(as_postgres(&bin.join("pg_ctl")).args(["-s", "-w", "-m", "immediate", "-D"]).arg(folder).arg("stop"))?;
     }
     if folder.exists() {
         fs::remove_dir_all(folder)?;

@@ -37,11 +37,7 @@ pub(crate) fn check_workspace() -> Result<()> {
 
 /// Every edge of the workspace in `root` that goes the wrong way or through a closed gate, in words.
 fn check(root: &Path) -> Result<Vec<String>> {
-    let metadata = MetadataCommand::new()
-        .current_dir(root)
-        .no_deps()
-        .other_options(vec!["--offline".into()])
-        .exec()?;
+    let metadata = MetadataCommand::new().current_dir(root).no_deps().other_options(vec!["--offline".into()]).exec()?;
     let tables: Tables =
         serde_json::from_value(metadata.workspace_metadata.clone()).context("[workspace.metadata] of Cargo.toml")?;
     Ok(violations(&metadata, &tables))
@@ -51,26 +47,16 @@ fn violations(metadata: &Metadata, tables: &Tables) -> Vec<String> {
     let mut found = Vec::new();
     for package in metadata.workspace_packages() {
         let Some(from) = tables.layers.rank(&package.name) else {
-            found.push(format!(
-                "{} stands in no layer of [workspace.metadata.layers]",
-                package.name
-            ));
+            found.push(format!("{} stands in no layer of [workspace.metadata.layers]", package.name));
             continue;
         };
         // Tests may use the fakes of the tool layer, so only what ships is held to the order.
-        for dependency in package
-            .dependencies
-            .iter()
-            .filter(|d| d.kind != DependencyKind::Development)
-        {
+        for dependency in package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development) {
             if let Some(to) = tables.layers.rank(&dependency.name)
                 && (to > from || (to == from && !tables.layers.siblings.contains(&tables.layers.order[to])))
             {
                 let (from, to) = (&tables.layers.order[from], &tables.layers.order[to]);
-                found.push(format!(
-                    "{} ({from}) may not depend on {} ({to})",
-                    package.name, dependency.name
-                ));
+                found.push(format!("{} ({from}) may not depend on {} ({to})", package.name, dependency.name));
             }
             if let Some(open) = tables.gates.get(&dependency.name)
                 && !open.iter().any(|name| **name == *package.name)
@@ -89,11 +75,9 @@ fn violations(metadata: &Metadata, tables: &Tables) -> Vec<String> {
 
 impl Layers {
     fn rank(&self, package: &str) -> Option<usize> {
-        self.order.iter().position(|layer| {
-            self.members
-                .get(layer)
-                .is_some_and(|names| names.iter().any(|n| n == package))
-        })
+        self.order
+            .iter()
+            .position(|layer| self.members.get(layer).is_some_and(|names| names.iter().any(|n| n == package)))
     }
 }
 
@@ -125,10 +109,7 @@ mod tests {
     #[test]
     fn an_edge_that_goes_up_is_named() {
         let found = planted("high = { path = \"../high\" }");
-        assert!(
-            found.contains(&"low (domain) may not depend on high (app)".to_owned()),
-            "{found:?}"
-        );
+        assert!(found.contains(&"low (domain) may not depend on high (app)".to_owned()), "{found:?}");
     }
 
     #[test]

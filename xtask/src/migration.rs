@@ -8,19 +8,12 @@ use crate::{say, sh};
 
 /// Makes `crates/store/migrations/{sqlite,postgres}/<UTC time>_<name>/{up,down}.sql`.
 pub(crate) fn create(name: &str) -> Result<()> {
-    if name.is_empty()
-        || !name
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-    {
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') {
         bail!("a migration's name is lower case letters, digits and _");
     }
     let stamp = sh::output(sh::command("date").args(["-u", "+%Y%m%d%H%M%S"]))?;
     for backend in ["sqlite", "postgres"] {
-        let folder = sh::root()
-            .join("crates/store/migrations")
-            .join(backend)
-            .join(format!("{}_{name}", stamp.trim()));
+        let folder = sh::root().join("crates/store/migrations").join(backend).join(format!("{}_{name}", stamp.trim()));
         fs::create_dir_all(&folder)?;
         for file in ["up.sql", "down.sql"] {
             fs::write(folder.join(file), "")?;

@@ -20,11 +20,7 @@ struct Tool {
 }
 
 const PACKAGES: &[Package] = &[
-    Package {
-        name: "build-essential",
-        present: || sh::on_path("cc"),
-        why: "SQLite and the TLS library hold C code",
-    },
+    Package { name: "build-essential", present: || sh::on_path("cc"), why: "SQLite and the TLS library hold C code" },
     Package {
         name: "postgresql",
         present: || db::binaries().is_some(),
@@ -33,14 +29,8 @@ const PACKAGES: &[Package] = &[
 ];
 
 const TOOLS: &[Tool] = &[
-    Tool {
-        name: "cargo-nextest",
-        why: "runs the tests",
-    },
-    Tool {
-        name: "cargo-deny",
-        why: "checks licences and sources of dependencies",
-    },
+    Tool { name: "cargo-nextest", why: "runs the tests" },
+    Tool { name: "cargo-deny", why: "checks licences and sources of dependencies" },
 ];
 
 /// Installs everything that building, testing and checking need.
@@ -79,10 +69,7 @@ fn packages(wanted: &[Package]) -> Result<()> {
     }
     if !sh::on_path("apt-get") {
         let names: Vec<_> = missing.iter().map(|package| package.name).collect();
-        bail!(
-            "apt-get is not here; install the equivalent of {} and run this again",
-            names.join(", ")
-        );
+        bail!("apt-get is not here; install the equivalent of {} and run this again", names.join(", "));
     }
     sh::run(apt().args(["update", "-qq"]))?;
     let mut install = apt();
@@ -93,11 +80,7 @@ fn packages(wanted: &[Package]) -> Result<()> {
 
 /// `apt-get` as root: as it is for root, through sudo for anybody else.
 fn apt() -> Command {
-    let mut command = if sh::is_root() {
-        sh::command("apt-get")
-    } else {
-        sh::command("sudo")
-    };
+    let mut command = if sh::is_root() { sh::command("apt-get") } else { sh::command("sudo") };
     if !sh::is_root() {
         command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
     }
@@ -109,10 +92,6 @@ fn install(tool: &Tool) -> Result<()> {
     if sh::on_path(tool.name) {
         return Ok(());
     }
-    say!(
-        "setup: building {} ({}); this takes some minutes, once",
-        tool.name,
-        tool.why
-    );
+    say!("setup: building {} ({}); this takes some minutes, once", tool.name, tool.why);
     sh::run(sh::cargo().args(["install", "--locked", tool.name]))
 }

@@ -9,10 +9,7 @@ use anyhow::{Context, Result, bail};
 
 /// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("."))
-        .to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
 }
 
 /// Says something to the person at the terminal.
@@ -58,11 +55,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let out = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !out.status.success() {
-        bail!(
-            "{command:?} ended with {}: {}",
-            out.status,
-            String::from_utf8_lossy(&out.stderr).trim()
-        );
+        bail!("{command:?} ended with {}: {}", out.status, String::from_utf8_lossy(&out.stderr).trim());
     }
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }

@@ -28,11 +28,7 @@ pub(crate) fn check_workspace() -> Result<()> {
         if shipped.lines().count() > FILE_LINES {
             long_files.push(file.display().to_string());
         }
-        functions.extend(
-            function_lines(shipped)
-                .into_iter()
-                .map(|(name, lines)| (lines, name, file)),
-        );
+        functions.extend(function_lines(shipped).into_iter().map(|(name, lines)| (lines, name, file)));
     }
     let long = functions.iter().filter(|(lines, ..)| *lines > FUNCTION_LINES).count();
     say!(
@@ -45,22 +41,14 @@ pub(crate) fn check_workspace() -> Result<()> {
         .iter()
         .filter(|(lines, ..)| *lines > FUNCTION_LINES_MOST)
         .map(|(lines, name, file)| {
-            format!(
-                "{}: fn {name} has {lines} lines, at most {FUNCTION_LINES_MOST} are allowed",
-                file.display()
-            )
+            format!("{}: fn {name} has {lines} lines, at most {FUNCTION_LINES_MOST} are allowed", file.display())
         })
         .collect();
     if long_files.len() * 20 > files.len() {
-        faults.push(format!(
-            "more than 5 % of the files are over {FILE_LINES} lines: {}",
-            long_files.join(", ")
-        ));
+        faults.push(format!("more than 5 % of the files are over {FILE_LINES} lines: {}", long_files.join(", ")));
     }
     if long * 20 > functions.len() {
-        faults.push(format!(
-            "more than 5 % of the functions are over {FUNCTION_LINES} lines"
-        ));
+        faults.push(format!("more than 5 % of the functions are over {FUNCTION_LINES} lines"));
     }
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));
@@ -101,12 +89,9 @@ fn function_lines(source: &str) -> Vec<(String, usize)> {
 
 fn function_name(line: &str) -> Option<String> {
     let words = line.trim_start();
-    let after = words.strip_prefix("fn ").or_else(|| {
-        words
-            .split_once(" fn ")
-            .filter(|(before, _)| modifiers_only(before))
-            .map(|(_, after)| after)
-    })?;
+    let after = words
+        .strip_prefix("fn ")
+        .or_else(|| words.split_once(" fn ").filter(|(before, _)| modifiers_only(before)).map(|(_, after)| after))?;
     Some(after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
 }
 

@@ -36,11 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
     let mut child = start(&program, args)?;
     wait_ready(&mut child, &args.listen)?;
-    say!(
-        "\nQuarry listens on http://{}, its data is in {}. Try it:\n",
-        args.listen,
-        args.data.display()
-    );
+    say!("\nQuarry listens on http://{}, its data is in {}. Try it:\n", args.listen, args.data.display());
     say!("{}\n", curl_line(&args.listen));
     say!("Any public page works the same way; Ctrl-C stops the service.");
     let status = child.wait()?;
@@ -65,16 +61,11 @@ pub(crate) fn server(debug: bool) -> Result<PathBuf> {
         build.arg("--release");
     }
     sh::run(&mut build)?;
-    Ok(target()?
-        .join(if debug { "debug" } else { "release" })
-        .join("quarry-server"))
+    Ok(target()?.join(if debug { "debug" } else { "release" }).join("quarry-server"))
 }
 
 fn target() -> Result<PathBuf> {
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .current_dir(sh::root())
-        .no_deps()
-        .exec()?;
+    let metadata = cargo_metadata::MetadataCommand::new().current_dir(sh::root()).no_deps().exec()?;
     Ok(metadata.target_directory.into())
 }
 

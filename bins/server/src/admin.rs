@@ -30,9 +30,7 @@ pub(crate) async fn create_team(
     State(service): State<Arc<Service>>,
     extract::Json(body): extract::Json,
 ) -> Result<Json<TeamCreated>, Failure> {
-    Ok(Json(
-        teams::create(&service.app, wire::decode_create_team(body)?).await?,
-    ))
+    Ok(Json(teams::create(&service.app, wire::decode_create_team(body)?).await?))
 }
 
 /// Teams in the order of their ids.
@@ -155,10 +153,7 @@ fn page(uri: &Uri) -> Result<(Option<Uuid>, u32), Invalid> {
         Some(text) => text.parse().ok().filter(|limit| (1..=1000).contains(limit)),
         None => Some(PAGE),
     };
-    Ok((
-        after,
-        limit.ok_or_else(|| Invalid::at("limit", "must be a whole number from 1 to 1000"))?,
-    ))
+    Ok((after, limit.ok_or_else(|| Invalid::at("limit", "must be a whole number from 1 to 1000"))?))
 }
 
 #[cfg(test)]
@@ -169,9 +164,7 @@ mod tests {
     fn pages() {
         let check = |text: &str, expect: Result<(bool, u32), &str>| {
             let found = page(&format!("/admin/teams{text}").parse().unwrap());
-            let found = found
-                .map(|(after, limit)| (after.is_some(), limit))
-                .map_err(|invalid| invalid.message);
+            let found = found.map(|(after, limit)| (after.is_some(), limit)).map_err(|invalid| invalid.message);
             assert_eq!(found, expect.map_err(str::to_owned), "{text}");
         };
         check("", Ok((false, 100)));

@@ -32,10 +32,7 @@ pub(crate) enum Access {
 impl Access {
     /// The rule that [`guard`] applies.
     pub(crate) fn of(path: &str) -> Self {
-        let under = |root: &str| {
-            path.strip_prefix(root)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         if under("/v2") {
             Self::Team
         } else if under("/admin") {
@@ -96,16 +93,12 @@ async fn caller(service: &Service, headers: &HeaderMap) -> Result<Caller, Failur
 fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standing> {
     let now = Instant::now();
     let per_minute = u32::try_from(caller.team.rate_per_minute).unwrap_or(0);
-    let team = service
-        .limits
-        .take(Subject::Team(caller.team.id.clone()), per_minute, now);
+    let team = service.limits.take(Subject::Team(caller.team.id.clone()), per_minute, now);
     let address = match caller.key {
         Some(_) => None,
         None => {
             let subject = Subject::Address(network(context.address()));
-            service
-                .limits
-                .take(subject, service.config.limits.keyless_per_minute, now)
+            service.limits.take(subject, service.config.limits.keyless_per_minute, now)
         }
     };
     match (team, address) {
@@ -121,11 +114,7 @@ fn operator(service: &Service, headers: &HeaderMap) -> Result<(), Failure> {
     let given = Sha256::digest(bearer(headers)?.unwrap_or_default().as_bytes());
     // Every byte is looked at, so the time tells nothing; the digests make both sides of one length.
     let differences = given.iter().zip(expected).fold(0, |sum, (a, b)| sum | (a ^ b));
-    if differences == 0 {
-        Ok(())
-    } else {
-        Err(Failure::new(Code::Unauthorized, "the operator's token is needed"))
-    }
+    if differences == 0 { Ok(()) } else { Err(Failure::new(Code::Unauthorized, "the operator's token is needed")) }
 }
 
 /// The answer for a path that does not exist.
@@ -138,10 +127,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     let first = lines.next();
     if lines.next().is_some() {
-        return Err(Failure::new(
-            Code::BadRequest,
-            "the request has more than one Authorization header",
-        ));
+        return Err(Failure::new(Code::BadRequest, "the request has more than one Authorization header"));
     }
     let Some(text) = first.and_then(|value| value.to_str().ok()) else {
         return Ok(None);
@@ -174,10 +160,8 @@ mod tests {
     }
 
     fn check(lines: &[&[u8]], expect: Result<Option<&str>, ()>) {
-        let headers: HeaderMap = lines
-            .iter()
-            .map(|line| (header::AUTHORIZATION, line[..].try_into().unwrap()))
-            .collect();
+        let headers: HeaderMap =
+            lines.iter().map(|line| (header::AUTHORIZATION, line[..].try_into().unwrap())).collect();
         assert_eq!(bearer(&headers).map_err(drop), expect, "{lines:?}");
     }
 

@@ -144,9 +144,7 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Loaded> {
         let Some(name) = name.to_str().filter(|name| name.starts_with("QUARRY__")) else {
             continue;
         };
-        let value = value
-            .into_string()
-            .map_err(|_| anyhow!("{name}: the value is not UTF-8"))?;
+        let value = value.into_string().map_err(|_| anyhow!("{name}: the value is not UTF-8"))?;
         environment.push((name.to_owned(), value));
     }
     Ok(config::load(file, environment)?)
@@ -154,10 +152,7 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Loaded> {
 
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    std::io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .context("cannot write to standard output")
+    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to standard output")
 }
 
 /// Writes the generated documents into a folder.
@@ -221,25 +216,10 @@ impl Teams {
 }
 
 async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
-    let flags = TeamFlags {
-        zero_data_retention: new.zero_data_retention,
-        enterprise: new.enterprise,
-        catalog: new.catalog,
-    };
-    let NewTeam {
-        name,
-        credits,
-        concurrency,
-        rate_limit,
-        ..
-    } = new;
-    let request = CreateTeam {
-        name,
-        credits,
-        concurrency,
-        rate_limit,
-        flags,
-    };
+    let flags =
+        TeamFlags { zero_data_retention: new.zero_data_retention, enterprise: new.enterprise, catalog: new.catalog };
+    let NewTeam { name, credits, concurrency, rate_limit, .. } = new;
+    let request = CreateTeam { name, credits, concurrency, rate_limit, flags };
     // The same bounds as over HTTP.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
     let made = teams::create(app, request).await?;
@@ -252,24 +232,9 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
         enterprise: change.enterprise,
         catalog: change.catalog,
     };
-    let TeamChange {
-        id,
-        name,
-        unlimited,
-        add_credits,
-        concurrency,
-        rate_limit,
-        ..
-    } = change;
+    let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, .. } = change;
     let flags = Some(flags);
-    let request = UpdateTeam {
-        name,
-        unlimited,
-        add_credits,
-        concurrency,
-        rate_limit,
-        flags,
-    };
+    let request = UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags };
     let request = wire::decode_update_team(serde_json::to_value(request)?)?;
     print(&line(&teams::update(app, id, request).await?))
 }
@@ -289,9 +254,7 @@ async fn list_teams(app: &App) -> anyhow::Result<()> {
 }
 
 fn line(team: &TeamView) -> String {
-    let credits = team
-        .available
-        .map_or("unlimited".to_owned(), |credits| credits.to_string());
+    let credits = team.available.map_or("unlimited".to_owned(), |credits| credits.to_string());
     let flags = [
         (team.flags.zero_data_retention, " zero-data-retention"),
         (team.flags.enterprise, " enterprise"),

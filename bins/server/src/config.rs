@@ -243,14 +243,9 @@ pub struct Loaded {
 }
 
 impl Default for Config {
-    #[expect(
-        clippy::expect_used,
-        reason = "the built-in file does not change at run time, and a test loads it"
-    )]
+    #[expect(clippy::expect_used, reason = "the built-in file does not change at run time, and a test loads it")]
     fn default() -> Self {
-        load(None, [])
-            .expect("config.default.toml is a complete configuration")
-            .config
+        load(None, []).expect("config.default.toml is a complete configuration").config
     }
 }
 
@@ -270,10 +265,7 @@ pub fn load(
         layers.add_variable(&name, &value)?;
     }
     let effective = layers.redacted();
-    Ok(Loaded {
-        config: layers.decode()?,
-        effective,
-    })
+    Ok(Loaded { config: layers.decode()?, effective })
 }
 
 #[cfg(test)]
@@ -281,20 +273,12 @@ mod tests {
     use super::*;
 
     fn pairs(environment: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
-        load(
-            None,
-            environment
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
-        )
+        load(None, environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
     }
 
     fn check(name: &str, value: &str, expect: &str) {
         let error = pairs(&[(name, value)]).expect_err(name).to_string();
-        assert!(
-            error.starts_with(&format!("{name}: ")) && error.contains(expect),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("{name}: ")) && error.contains(expect), "{error}");
     }
 
     #[test]
@@ -352,24 +336,15 @@ mod tests {
         check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
         check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
         check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");
-        check(
-            "QUARRY__SERVER__LISTENN",
-            "x",
-            "no such setting, did you mean QUARRY__SERVER__LISTEN?",
-        );
+        check("QUARRY__SERVER__LISTENN", "x", "no such setting, did you mean QUARRY__SERVER__LISTEN?");
         check("QUARRY__SERVER", "x", "no such setting");
         check("QUARRY__NOPE__X", "x", "no such setting");
     }
 
     #[test]
     fn refused_secrets_are_not_repeated() {
-        let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", "ftp://u:hush@h")])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"),
-            "{error}"
-        );
+        let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", "ftp://u:hush@h")]).unwrap_err().to_string();
+        assert!(error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"), "{error}");
     }
 
     #[test]
@@ -388,11 +363,7 @@ mod tests {
         let file = folder.path().join("my.toml");
         for (text, key, part) in [
             ("[server]\nlisten = 5", "server.listen in my.toml", "expected a text"),
-            (
-                "[server]\nlisen = \"x\"",
-                "server.lisen in my.toml",
-                "did you mean server.listen?",
-            ),
+            ("[server]\nlisen = \"x\"", "server.lisen in my.toml", "did you mean server.listen?"),
             ("[servr]\nlisten = \"x\"", "servr in my.toml", "no such section"),
             ("listen = 1", "listen in my.toml", "no such section"),
             ("[server", "my.toml", ""),

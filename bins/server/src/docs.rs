@@ -41,10 +41,7 @@ pub fn configuration() -> String {
             comment.push(words.strip_prefix(' ').unwrap_or(words));
         } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             section = name;
-            let _ = writeln!(
-                text,
-                "\n## {section}\n\n| Key | Variable | Default | Meaning |\n|---|---|---|---|"
-            );
+            let _ = writeln!(text, "\n## {section}\n\n| Key | Variable | Default | Meaning |\n|---|---|---|---|");
         } else if let Some((key, default)) = line.split_once(" = ") {
             let meaning = cell(&comment.join(" "));
             let variable = format!("QUARRY__{}__{}", section.to_uppercase(), key.to_uppercase());
@@ -71,13 +68,7 @@ pub fn routes() -> String {
             Access::Team => "a team",
             Access::Operator => "the operator",
         };
-        let _ = writeln!(
-            text,
-            "| {} | `{}` | {who} | {} |",
-            route.method,
-            route.path,
-            cell(route.what)
-        );
+        let _ = writeln!(text, "| {} | `{}` | {who} | {} |", route.method, route.path, cell(route.what));
     }
     text
 }
@@ -102,13 +93,8 @@ mod tests {
             text.contains("| `listen` | `QUARRY__SERVER__LISTEN` | `\"127.0.0.1:3002\"` | Address and port"),
             "{text}"
         );
-        let keys = config::DEFAULTS
-            .lines()
-            .filter(|line| line.contains(" = ") && !line.starts_with('#'))
-            .count();
-        let rows = text
-            .lines()
-            .filter(|line| line.contains("`QUARRY__") && line.starts_with("| `"));
+        let keys = config::DEFAULTS.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
+        let rows = text.lines().filter(|line| line.contains("`QUARRY__") && line.starts_with("| `"));
         assert_eq!(rows.clone().count(), keys);
         for row in rows {
             assert!(!row.ends_with("|  |"), "no comment: {row}");

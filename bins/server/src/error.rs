@@ -23,10 +23,7 @@ pub(crate) struct Failure {
 impl Failure {
     /// A failure with a message for people. The message must not hold anything of ours that is not public.
     pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
-        Self {
-            body: Box::new(ErrorBody::new(code, error)),
-            retry_after: None,
-        }
+        Self { body: Box::new(ErrorBody::new(code, error)), retry_after: None }
     }
 
     /// The same, with when to try again.
@@ -56,9 +53,7 @@ impl IntoResponse for Failure {
         let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(*self.body)).into_response();
         if let Some(seconds) = self.retry_after {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -72,10 +67,7 @@ impl fmt::Display for Failure {
 
 impl From<wire::Invalid> for Failure {
     fn from(invalid: wire::Invalid) -> Self {
-        Self {
-            body: Box::new(ErrorBody::from(&invalid)),
-            retry_after: None,
-        }
+        Self { body: Box::new(ErrorBody::from(&invalid)), retry_after: None }
     }
 }
 
@@ -170,22 +162,12 @@ mod tests {
     fn refusals_by_kind() {
         check(wire::Invalid::at("url", "is required").into(), 400, "BAD_REQUEST");
         check(AppError::Unauthorized("no"), 401, "UNAUTHORIZED");
-        check(
-            AppError::InsufficientCredits {
-                needed: 2,
-                available: 1,
-            },
-            402,
-            "insufficient_credits",
-        );
+        check(AppError::InsufficientCredits { needed: 2, available: 1 }, 402, "insufficient_credits");
         check(AppError::Forbidden("no"), 403, "FORBIDDEN");
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
         check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
         check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
-        assert_eq!(
-            check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1,
-            Some(1)
-        );
+        assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
     }
 
@@ -193,35 +175,15 @@ mod tests {
     fn scrape_failures_by_kind() {
         let of = |error: ScrapeError, status: u16, code: &str| check(AppError::Scrape(error), status, code).0;
         let reason = String::new;
-        of(
-            FetchError::Blocked {
-                host: "h".into(),
-                reason: "r",
-            }
-            .into(),
-            403,
-            "SCRAPE_TARGET_BLOCKED",
-        );
-        of(
-            FetchError::Dns { host: "h".into() }.into(),
-            400,
-            "SCRAPE_DNS_RESOLUTION_ERROR",
-        );
+        of(FetchError::Blocked { host: "h".into(), reason: "r" }.into(), 403, "SCRAPE_TARGET_BLOCKED");
+        of(FetchError::Dns { host: "h".into() }.into(), 400, "SCRAPE_DNS_RESOLUTION_ERROR");
         of(FetchError::Tls { reason: reason() }.into(), 422, "SCRAPE_SSL_ERROR");
         of(FetchError::Site { reason: reason() }.into(), 422, "SCRAPE_SITE_ERROR");
         of(FetchError::Timeout.into(), 408, "SCRAPE_TIMEOUT");
-        of(
-            FetchError::TooLarge { what: "body", limit: 1 }.into(),
-            422,
-            "SCRAPE_TOO_LARGE",
-        );
+        of(FetchError::TooLarge { what: "body", limit: 1 }.into(), 422, "SCRAPE_TOO_LARGE");
         of(FetchError::TooManyRedirects.into(), 422, "SCRAPE_TOO_MANY_REDIRECTS");
         of(FetchError::Proxy { reason: reason() }.into(), 422, "SCRAPE_PROXY_ERROR");
-        of(
-            ScrapeError::UnsupportedFile { content_type: reason() },
-            422,
-            "SCRAPE_UNSUPPORTED_FILE_ERROR",
-        );
+        of(ScrapeError::UnsupportedFile { content_type: reason() }, 422, "SCRAPE_UNSUPPORTED_FILE_ERROR");
         // Without `details.state` the official clients do not wait for it to go on (client-contract.md section 2).
         assert!(!of(ScrapeError::Timeout, 408, "SCRAPE_TIMEOUT").contains("details"));
         of(ScrapeError::Panicked, 500, "UNKNOWN_ERROR");
@@ -229,20 +191,10 @@ mod tests {
 
     #[test]
     fn one_feature_answers_and_all_are_listed() {
-        let feature = |path: &str, code| wire::Unsupported {
-            path: path.into(),
-            code,
-            message: format!("no {path}"),
-        };
-        let both = vec![
-            feature("a", Code::ScrapeJsonNotSupported),
-            feature("b", Code::ScrapeMenuNotSupported),
-        ];
+        let feature = |path: &str, code| wire::Unsupported { path: path.into(), code, message: format!("no {path}") };
+        let both = vec![feature("a", Code::ScrapeJsonNotSupported), feature("b", Code::ScrapeMenuNotSupported)];
         let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_JSON_NOT_SUPPORTED");
-        assert!(
-            body.contains("no a; no b") && body.contains("SCRAPE_MENU_NOT_SUPPORTED"),
-            "{body}"
-        );
+        assert!(body.contains("no a; no b") && body.contains("SCRAPE_MENU_NOT_SUPPORTED"), "{body}");
     }
 
     #[test]

@@ -70,9 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 /// The first value of a name in the query; names that nobody asks for are no error.
 pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
     let query = uri.query().unwrap_or_default();
-    url::form_urlencoded::parse(query.as_bytes())
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| value)
+    url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 struct BodyLimits<'a> {
@@ -83,9 +81,7 @@ struct BodyLimits<'a> {
 
 impl BodyLimits<'_> {
     async fn read(&self, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
-        let announced = headers
-            .get(header::CONTENT_LENGTH)
-            .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|length| length > self.bytes as u64) {
             // A client that waits for 100 Continue has sent nothing that would be in the way of the answer.
             if !headers.contains_key(header::EXPECT) {
@@ -103,10 +99,7 @@ impl BodyLimits<'_> {
                 return Err(self.too_large());
             }
             if read.len() + chunk.len() > SMALL && permit.is_none() {
-                permit = timeout_at(self.until, self.large.acquire())
-                    .await
-                    .map_err(|_| self.too_slow())?
-                    .ok();
+                permit = timeout_at(self.until, self.large.acquire()).await.map_err(|_| self.too_slow())?.ok();
             }
             read.extend_from_slice(&chunk);
         }
@@ -130,10 +123,7 @@ impl BodyLimits<'_> {
 
     fn too_large(&self) -> Failure {
         let mib = self.bytes / (1024 * 1024);
-        Failure::new(
-            Code::PayloadTooLarge,
-            format!("the body of the request is larger than {mib} MiB"),
-        )
+        Failure::new(Code::PayloadTooLarge, format!("the body of the request is larger than {mib} MiB"))
     }
 
     fn too_slow(&self) -> Failure {
@@ -154,10 +144,9 @@ async fn discard(mut body: Body) {
 
 fn encoding(headers: &HeaderMap) -> Result<(), Failure> {
     match headers.get(header::CONTENT_ENCODING) {
-        Some(value) if !value.as_bytes().eq_ignore_ascii_case(b"identity") => Err(Failure::new(
-            Code::UnsupportedMediaType,
-            "compressed request bodies are not accepted",
-        )),
+        Some(value) if !value.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            Err(Failure::new(Code::UnsupportedMediaType, "compressed request bodies are not accepted"))
+        }
         _ => Ok(()),
     }
 }
@@ -166,14 +155,10 @@ fn parse(bytes: &[u8]) -> Result<Value, Failure> {
     let refused = |why: String| Failure::new(Code::BadRequestInvalidJson, why);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
-        return Err(refused(
-            "the body of the request is empty, expected a JSON object".to_owned(),
-        ));
+        return Err(refused("the body of the request is empty, expected a JSON object".to_owned()));
     }
     if values(bytes) > MOST_VALUES {
-        return Err(refused(format!(
-            "the body of the request holds more than {MOST_VALUES} JSON values"
-        )));
+        return Err(refused(format!("the body of the request holds more than {MOST_VALUES} JSON values")));
     }
     // serde_json itself refuses more than 128 levels and bytes that are not UTF-8.
     serde_json::from_slice(bytes).map_err(|error| refused(format!("the body of the request is not JSON: {error}")))
@@ -213,36 +198,23 @@ mod tests {
         check(b"\xef\xbb\xbf{}", "{}");
         check(b"", "BAD_REQUEST_INVALID_JSON: the body of the request is empty");
         check(b" \n", "is empty");
-        check(
-            b"{\"a\":",
-            "BAD_REQUEST_INVALID_JSON: the body of the request is not JSON: EOF",
-        );
+        check(b"{\"a\":", "BAD_REQUEST_INVALID_JSON: the body of the request is not JSON: EOF");
         check(b"{\"url\":\"\xff\xfe\"}", "not JSON");
         check(b"{\"a\":1e400}", "number out of range");
         check(b"{} x", "trailing characters");
         check("[".repeat(1000).as_bytes(), "recursion limit");
         check("[".repeat(MOST_VALUES).as_bytes(), "more than 100000 JSON values");
-        check(
-            format!("[{}1]", "1,".repeat(MOST_VALUES)).as_bytes(),
-            "more than 100000 JSON values",
-        );
-        check(
-            format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes(),
-            "recursion limit",
-        );
+        check(format!("[{}1]", "1,".repeat(MOST_VALUES)).as_bytes(), "more than 100000 JSON values");
+        check(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes(), "recursion limit");
         let deepest = format!("{}{}", "[".repeat(127), "]".repeat(127));
         check(deepest.as_bytes(), &deepest);
     }
 
     #[test]
     fn brackets_in_strings_are_not_values() {
-        for (text, expect) in [
-            ("1", 1),
-            ("[1,2]", 3),
-            (r#"{"a":{"b":1},"c":"[,{"}"#, 4),
-            (r#""\",[""#, 1),
-            (r#""\\",1"#, 2),
-        ] {
+        for (text, expect) in
+            [("1", 1), ("[1,2]", 3), (r#"{"a":{"b":1},"c":"[,{"}"#, 4), (r#""\",[""#, 1), (r#""\\",1"#, 2)]
+        {
             assert_eq!(values(text.as_bytes()), expect, "{text}");
         }
     }
@@ -258,16 +230,11 @@ mod tests {
     }
 
     async fn read(limit: usize, chunks: Vec<&'static [u8]>, large: &Semaphore) -> Result<usize, u16> {
-        let limits = BodyLimits {
-            bytes: limit,
-            until: Instant::now() + Duration::from_millis(50),
-            large,
-        };
+        let limits = BodyLimits { bytes: limit, until: Instant::now() + Duration::from_millis(50), large };
         let frames = chunks.into_iter().map(Ok::<_, std::io::Error>);
         let body = Body::from_stream(stream::iter(frames));
         let read = limits.read(&HeaderMap::new(), body).await;
-        read.map(|bytes| bytes.len())
-            .map_err(|failure| failure.into_response().status().as_u16())
+        read.map(|bytes| bytes.len()).map_err(|failure| failure.into_response().status().as_u16())
     }
 
     #[tokio::test]
@@ -285,11 +252,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_is_announced_too_large_is_not_kept() {
         let large = Semaphore::new(1);
-        let limits = BodyLimits {
-            bytes: 10,
-            until: Instant::now() + Duration::from_secs(5),
-            large: &large,
-        };
+        let limits = BodyLimits { bytes: 10, until: Instant::now() + Duration::from_secs(5), large: &large };
         let headers = [(header::CONTENT_LENGTH, "11".parse().unwrap())].into_iter().collect();
         let failure = limits.read(&headers, Body::from("12345678901")).await.unwrap_err();
         assert_eq!(failure.into_response().status(), 413);

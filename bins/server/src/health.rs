@@ -73,33 +73,19 @@ pub(crate) async fn health() -> Response {
 /// Numbers in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
-    (
-        [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],
-        service.prometheus.render(),
-    )
-        .into_response()
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], service.prometheus.render()).into_response()
 }
 
 /// Reads one row: a connection alone may come from the pool untried.
 async fn database(app: &App) -> Result<(), StoreError> {
-    teams::find(&mut app.store.conn().await?, app::DEFAULT_TEAM)
-        .await
-        .map(drop)
+    teams::find(&mut app.store.conn().await?, app::DEFAULT_TEAM).await.map(drop)
 }
 
 fn answer(status: Status) -> Response {
     let success = status == Status::Ok;
-    let code = if success {
-        StatusCode::OK
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
-    let mut health = serde_json::to_value(Health {
-        success,
-        status,
-        version: env!("CARGO_PKG_VERSION"),
-    })
-    .unwrap_or_default();
+    let code = if success { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let mut health =
+        serde_json::to_value(Health { success, status, version: env!("CARGO_PKG_VERSION") }).unwrap_or_default();
     if !success && let Some(members) = health.as_object_mut() {
         // Every answer that is not 200 has `error` (api-v2.md "Errors").
         members.insert("error".to_owned(), "the service takes no requests now".into());

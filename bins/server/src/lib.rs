@@ -104,9 +104,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 /// As [`start`].
 pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, StartError> {
     let listener = listen(config.server.listen).await?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| parts::refused("SERVER__LISTEN", error))?;
+    let address = listener.local_addr().map_err(|error| parts::refused("SERVER__LISTEN", error))?;
     let app = open(&config, clock, Some(address)).await?;
     let service = Arc::new(Service {
         app: app.clone(),
@@ -124,20 +122,9 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
     background.spawn(upkeep(service.prometheus.clone(), stop_background.clone()));
     let ending = Ending::default();
     let settings = Arc::new(service.config.server.clone());
-    background.spawn(serve::run(
-        listener,
-        routes::router(service.clone()),
-        settings,
-        ending.clone(),
-    ));
+    background.spawn(serve::run(listener, routes::router(service.clone()), settings, ending.clone()));
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
-    Ok(Running {
-        address,
-        service,
-        ending,
-        background,
-        stop_background,
-    })
+    Ok(Running { address, service, ending, background, stop_background })
 }
 
 impl Running {
@@ -154,10 +141,7 @@ impl Running {
         let until = Instant::now() + settings.drain;
         self.service.draining.store(true, Ordering::Relaxed);
         tokio::time::sleep(settings.drain_delay.min(settings.drain)).await;
-        let finished = self
-            .ending
-            .finish(until.saturating_duration_since(Instant::now()))
-            .await;
+        let finished = self.ending.finish(until.saturating_duration_since(Instant::now())).await;
         self.stop_background.cancel();
         self.background.close();
         // Bookings of requests that were cut still run: they get a moment even when the time is used up.
@@ -186,11 +170,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ConfigError> {
 
 /// Histograms keep every sample until this runs or somebody reads `/metrics`.
 async fn upkeep(prometheus: PrometheusHandle, stop: CancellationToken) {
-    while stop
-        .run_until_cancelled(tokio::time::sleep(Duration::from_secs(10)))
-        .await
-        .is_some()
-    {
+    while stop.run_until_cancelled(tokio::time::sleep(Duration::from_secs(10))).await.is_some() {
         prometheus.run_upkeep();
     }
 }

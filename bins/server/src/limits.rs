@@ -70,13 +70,7 @@ impl Limits {
         let reset = rest_at.saturating_duration_since(now);
         let free = WINDOW.saturating_sub(reset).as_nanos() / step.as_nanos().max(1);
         let remaining = u32::try_from(free).unwrap_or(per_minute).min(per_minute);
-        Some(Standing {
-            policy,
-            limit: per_minute,
-            remaining,
-            reset,
-            refused_for,
-        })
+        Some(Standing { policy, limit: per_minute, remaining, reset, refused_for })
     }
 }
 
@@ -89,12 +83,7 @@ impl Standing {
 
     /// Adds the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers), the older trio and `Retry-After`.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
-        let Self {
-            policy,
-            limit,
-            remaining,
-            ..
-        } = self;
+        let Self { policy, limit, remaining, .. } = self;
         let reset = seconds(self.reset);
         let mut put = |name, text: String| {
             if let Ok(value) = HeaderValue::try_from(text) {

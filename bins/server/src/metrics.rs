@@ -33,11 +33,7 @@ fn install() -> PrometheusHandle {
     // Fails only when the program that embeds us has a recorder of its own, which then gets the numbers.
     let _ = metrics::set_global_recorder(recorder);
     describe_counter!(REQUESTS, "Requests by method, matched route and status.");
-    describe_histogram!(
-        SECONDS,
-        metrics::Unit::Seconds,
-        "Time to the head of the answer, by matched route."
-    );
+    describe_histogram!(SECONDS, metrics::Unit::Seconds, "Time to the head of the answer, by matched route.");
     describe_gauge!(IN_FLIGHT, "Requests that run now.");
     describe_counter!(RATE_LIMITED, "Requests refused because of requests per minute.");
     describe_counter!(PANICS, "Handlers that panicked.");

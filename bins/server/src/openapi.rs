@@ -75,10 +75,7 @@ struct Bearer;
 impl Modify for Bearer {
     fn modify(&self, document: &mut Document) {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        document
-            .components
-            .get_or_insert_default()
-            .add_security_scheme("key", SecurityScheme::Http(bearer));
+        document.components.get_or_insert_default().add_security_scheme("key", SecurityScheme::Http(bearer));
     }
 }
 
@@ -89,10 +86,7 @@ impl Modify for Refusals {
     fn modify(&self, document: &mut Document) {
         for (path, item) in &mut document.paths.paths {
             let access = Access::of(path);
-            for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete]
-                .into_iter()
-                .flatten()
-            {
+            for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
                 for status in refusals(access, operation.request_body.is_some()) {
                     refuse(operation, *status);
                 }
@@ -112,20 +106,11 @@ fn refusals(access: Access, takes_body: bool) -> &'static [u16] {
 }
 
 fn refuse(operation: &mut Operation, status: u16) {
-    let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name("ErrorBody")))
-        .build();
-    let reason = StatusCode::from_u16(status)
-        .ok()
-        .and_then(|status| status.canonical_reason());
-    let response = ResponseBuilder::new()
-        .description(reason.unwrap_or_default())
-        .content("application/json", content)
-        .build();
-    operation
-        .responses
-        .responses
-        .insert(status.to_string(), response.into());
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let response =
+        ResponseBuilder::new().description(reason.unwrap_or_default()).content("application/json", content).build();
+    operation.responses.responses.insert(status.to_string(), response.into());
 }
 
 #[cfg(test)]
@@ -149,17 +134,10 @@ mod tests {
             .unwrap()
             .iter()
             .flat_map(|(path, methods)| {
-                methods
-                    .as_object()
-                    .unwrap()
-                    .keys()
-                    .map(move |method| format!("{} {path}", method.to_uppercase()))
+                methods.as_object().unwrap().keys().map(move |method| format!("{} {path}", method.to_uppercase()))
             })
             .collect();
-        let routed = routes::table()
-            .iter()
-            .map(|route| format!("{} {}", route.method, route.path))
-            .collect();
+        let routed = routes::table().iter().map(|route| format!("{} {}", route.method, route.path)).collect();
         assert_eq!(described, routed);
     }
 
@@ -169,15 +147,9 @@ mod tests {
             for operation in methods.as_object().unwrap().values() {
                 assert!(operation["responses"]["200"]["content"].is_object(), "{path}");
                 for answer in operation["responses"].as_object().unwrap().values() {
-                    assert!(
-                        answer["description"].as_str().is_some_and(|text| !text.is_empty()),
-                        "{path}"
-                    );
+                    assert!(answer["description"].as_str().is_some_and(|text| !text.is_empty()), "{path}");
                 }
-                assert!(
-                    operation["summary"].as_str().is_some_and(|text| !text.is_empty()),
-                    "{path}"
-                );
+                assert!(operation["summary"].as_str().is_some_and(|text| !text.is_empty()), "{path}");
             }
         }
     }

@@ -25,10 +25,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let folder = data_folder(&config.data.dir)?;
     let store = open_store(config, &folder).await?;
     let blobs = open_blobs(config, &folder)?;
-    let tools = scrape::Tools {
-        engines: vec![engine(config, listen)?],
-        cpu: Arc::new(Semaphore::new(parses(config))),
-    };
+    let tools = scrape::Tools { engines: vec![engine(config, listen)?], cpu: Arc::new(Semaphore::new(parses(config))) };
     let app = App::new(Parts {
         store,
         blobs,
@@ -44,21 +41,14 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
 
 /// An error with the name of the variable that the setting can be given by.
 pub(crate) fn refused(key: &str, why: impl Display) -> ConfigError {
-    ConfigError {
-        key: format!("QUARRY__{key}"),
-        message: why.to_string(),
-    }
+    ConfigError { key: format!("QUARRY__{key}"), message: why.to_string() }
 }
 
 /// Only the user that runs the service may look inside: pages and the ledger are in it.
 fn data_folder(folder: &Path) -> Result<PathBuf, ConfigError> {
     let why = |error: std::io::Error| refused("DATA__DIR", format!("cannot use {}: {error}", folder.display()));
     let folder = std::path::absolute(folder).map_err(why)?;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(why)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(why)?;
     Ok(folder)
 }
 
@@ -68,17 +58,11 @@ async fn open_store(config: &Config, folder: &Path) -> Result<Store, ConfigError
         true => Secret::new(format!("sqlite://{}", folder.join("quarry.db").display())),
     };
     let connections = Some(config.store.max_connections).filter(|number| *number > 0);
-    let options = store::Options {
-        connections,
-        ..store::Options::default()
-    };
+    let options = store::Options { connections, ..store::Options::default() };
     let why = |error: StoreError| refused("STORE__URL", error);
     let store = Store::open(url.expose(), options).await.map_err(why)?;
     if !config.store.migrate && !store.pending().await.map_err(why)?.is_empty() {
-        return Err(refused(
-            "STORE__MIGRATE",
-            "the schema of the database is behind and migrating is off",
-        ));
+        return Err(refused("STORE__MIGRATE", "the schema of the database is behind and migrating is off"));
     }
     Ok(store)
 }
@@ -87,9 +71,7 @@ fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
     let why = |error: String| refused("BLOBS__URL", error);
     let settings = &config.blobs;
     let url = match settings.url.as_str() {
-        "" => Url::from_directory_path(folder.join("blobs"))
-            .map_err(|()| why("not a folder".to_owned()))?
-            .to_string(),
+        "" => Url::from_directory_path(folder.join("blobs")).map_err(|()| why("not a folder".to_owned()))?.to_string(),
         url => url.to_owned(),
     };
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -119,10 +101,8 @@ fn engine(config: &Config, listen: Option<SocketAddr>) -> Result<Arc<dyn fetch::
     let client =
         net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))?;
     let list = |proxies: &Proxies| proxies.0.iter().map(|url| net::Proxy { url: url.clone() }).collect();
-    let proxies = fetch::Proxies {
-        basic: list(&config.fetch.basic_proxies),
-        enhanced: list(&config.fetch.enhanced_proxies),
-    };
+    let proxies =
+        fetch::Proxies { basic: list(&config.fetch.basic_proxies), enhanced: list(&config.fetch.enhanced_proxies) };
     Ok(Arc::new(fetch::HttpEngine::new(client, proxies)))
 }
 

@@ -94,11 +94,7 @@ fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAdd
     if !is_trusted(&peer) {
         return peer;
     }
-    let lines: Vec<&str> = headers
-        .get_all(FORWARDED_FOR)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .collect();
+    let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
     let hops = lines.iter().rev().flat_map(|line| line.rsplit(','));
     let mut nearest = peer;
     for hop in hops {
@@ -118,10 +114,7 @@ mod tests {
     use super::*;
 
     fn headers(name: &HeaderName, values: &[&[u8]]) -> HeaderMap {
-        values
-            .iter()
-            .map(|value| (name.clone(), value[..].try_into().unwrap()))
-            .collect()
+        values.iter().map(|value| (name.clone(), value[..].try_into().unwrap())).collect()
     }
 
     #[test]

@@ -26,90 +26,32 @@ pub(crate) struct Route {
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    [pages(), usage(), operator(), watchers()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [pages(), usage(), operator(), watchers()].into_iter().flatten().collect()
 }
 
 fn pages() -> Vec<Route> {
-    vec![route(
-        "POST",
-        "/v2/scrape",
-        "Turn one page into data",
-        post(scrape::scrape),
-    )]
+    vec![route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape))]
 }
 
 fn usage() -> Vec<Route> {
     vec![
-        route(
-            "GET",
-            "/v2/team/credit-usage",
-            "Credits left and granted",
-            get(team::credit_usage),
-        ),
-        route(
-            "GET",
-            "/v2/team/credit-usage/historical",
-            "Credits by month",
-            get(team::credit_history),
-        ),
-        route(
-            "GET",
-            "/v2/team/token-usage",
-            "The same in tokens",
-            get(team::token_usage),
-        ),
-        route(
-            "GET",
-            "/v2/team/token-usage/historical",
-            "Tokens by month",
-            get(team::token_history),
-        ),
-        route(
-            "GET",
-            "/v2/team/queue-status",
-            "Scrapes that wait and run",
-            get(team::queue_status),
-        ),
-        route(
-            "GET",
-            "/v2/concurrency-check",
-            "Scrapes that run and may run",
-            get(team::concurrency),
-        ),
+        route("GET", "/v2/team/credit-usage", "Credits left and granted", get(team::credit_usage)),
+        route("GET", "/v2/team/credit-usage/historical", "Credits by month", get(team::credit_history)),
+        route("GET", "/v2/team/token-usage", "The same in tokens", get(team::token_usage)),
+        route("GET", "/v2/team/token-usage/historical", "Tokens by month", get(team::token_history)),
+        route("GET", "/v2/team/queue-status", "Scrapes that wait and run", get(team::queue_status)),
+        route("GET", "/v2/concurrency-check", "Scrapes that run and may run", get(team::concurrency)),
     ]
 }
 
 fn operator() -> Vec<Route> {
     vec![
-        route(
-            "POST",
-            "/admin/teams",
-            "Make a team with a first key",
-            post(admin::create_team),
-        ),
+        route("POST", "/admin/teams", "Make a team with a first key", post(admin::create_team)),
         route("GET", "/admin/teams", "Teams, page by page", get(admin::list_teams)),
         route("GET", "/admin/teams/{team}", "One team", get(admin::read_team)),
-        route(
-            "PATCH",
-            "/admin/teams/{team}",
-            "Change a team or give it credits",
-            patch(admin::update_team),
-        ),
-        route(
-            "POST",
-            "/admin/teams/{team}/keys",
-            "Make another key",
-            post(admin::create_key),
-        ),
-        route(
-            "GET",
-            "/admin/teams/{team}/keys",
-            "The keys of a team",
-            get(admin::list_keys),
-        ),
+        route("PATCH", "/admin/teams/{team}", "Change a team or give it credits", patch(admin::update_team)),
+        route("POST", "/admin/teams/{team}/keys", "Make another key", post(admin::create_key)),
+        route("GET", "/admin/teams/{team}/keys", "The keys of a team", get(admin::list_keys)),
         route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
     ]
 }
@@ -120,22 +62,12 @@ fn watchers() -> Vec<Route> {
         route("GET", "/health/live", "Does the process answer", get(health::live)),
         route("GET", "/health/ready", "Can it take requests", get(health::ready)),
         route("GET", "/metrics", "Numbers for Prometheus", get(health::metrics)),
-        route(
-            "GET",
-            "/openapi.json",
-            "This interface, for programs",
-            get(openapi::show),
-        ),
+        route("GET", "/openapi.json", "This interface, for programs", get(openapi::show)),
     ]
 }
 
 fn route(method: &'static str, path: &'static str, what: &'static str, handler: MethodRouter<Arc<Service>>) -> Route {
-    Route {
-        method,
-        path,
-        what,
-        handler,
-    }
+    Route { method, path, what, handler }
 }
 
 /// The table as a service, inside the layers that every request passes, outermost last.

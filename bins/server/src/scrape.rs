@@ -59,8 +59,5 @@ fn tools(caller: &Caller, context: &Context) -> Failure {
     if !caller.team.catalog {
         return Failure::new(Code::Forbidden, "This endpoint is not enabled for this team.");
     }
-    Failure::new(
-        Code::ProviderToolsNotSupported,
-        "provider-tool calls are not available on this server",
-    )
+    Failure::new(Code::ProviderToolsNotSupported, "provider-tool calls are not available on this server")
 }

@@ -87,11 +87,7 @@ pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<con
                 });
             }
             Ok((stream, peer)) => {
-                let connection = Connection {
-                    router: router.clone(),
-                    settings: settings.clone(),
-                    peer,
-                };
+                let connection = Connection { router: router.clone(), settings: settings.clone(), peer };
                 let (drain, cut) = (ending.drain.clone(), ending.cut.clone());
                 ending.open.spawn(async move {
                     tokio::select! {
@@ -189,11 +185,7 @@ async fn version(stream: &TcpStream) -> std::io::Result<Option<Version>> {
 
 fn builder(settings: &config::Server) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(settings.head_timeout)
-        .max_buf_size(settings.max_head);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(settings.head_timeout).max_buf_size(settings.max_head);
     let list = u32::try_from(settings.max_head).unwrap_or(u32::MAX);
     builder
         .http2()
@@ -218,10 +210,7 @@ struct Activity {
 
 impl Activity {
     fn new() -> Self {
-        Self {
-            running: AtomicUsize::new(0),
-            rest_since: Mutex::new(Instant::now()),
-        }
+        Self { running: AtomicUsize::new(0), rest_since: Mutex::new(Instant::now()) }
     }
 
     /// Returns once nothing has run for so long.

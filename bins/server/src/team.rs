@@ -44,9 +44,7 @@ pub(crate) async fn credit_history(
     Extension(caller): Extension<Caller>,
     uri: Uri,
 ) -> Result<Json<Periods<CreditPeriod>>, Failure> {
-    Ok(Json(Periods::new(
-        usage::credit_history(&service.app, &caller, by_api_key(&uri)).await?,
-    )))
+    Ok(Json(Periods::new(usage::credit_history(&service.app, &caller, by_api_key(&uri)).await?)))
 }
 
 /// Tokens by month.
@@ -62,9 +60,7 @@ pub(crate) async fn token_history(
     Extension(caller): Extension<Caller>,
     uri: Uri,
 ) -> Result<Json<Periods<TokenPeriod>>, Failure> {
-    Ok(Json(Periods::new(
-        usage::token_history(&service.app, &caller, by_api_key(&uri)).await?,
-    )))
+    Ok(Json(Periods::new(usage::token_history(&service.app, &caller, by_api_key(&uri)).await?)))
 }
 
 /// Jobs that run and wait.

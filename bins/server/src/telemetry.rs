@@ -23,19 +23,8 @@ use crate::request::{Context, REQUEST_ID};
 use crate::serve::Peer;
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 11] = [
-    "app",
-    "base",
-    "billing",
-    "blobs",
-    "fetch",
-    "formats",
-    "net",
-    "quarry_server",
-    "scrape",
-    "store",
-    "wire",
-];
+const OURS: [&str; 11] =
+    ["app", "base", "billing", "blobs", "fetch", "formats", "net", "quarry_server", "scrape", "store", "wire"];
 /// Status in log and metrics for a client that left before its answer (a custom of nginx).
 const CLIENT_LEFT: u16 = 499;
 
@@ -46,17 +35,12 @@ const CLIENT_LEFT: u16 = 499;
 /// When logging was started before.
 pub fn init(log: &Log) -> Result<(), TryInitError> {
     let lines = match log.format {
-        LogFormat::Json => fmt::layer()
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .with_writer(std::io::stderr)
-            .boxed(),
+        LogFormat::Json => {
+            fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr).boxed()
+        }
         LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
     };
-    tracing_subscriber::registry()
-        .with(lines.with_filter(filter(&log.level)))
-        .try_init()?;
+    tracing_subscriber::registry().with(lines.with_filter(filter(&log.level))).try_init()?;
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place = place.as_deref().unwrap_or("unknown"), "panicked");
@@ -70,36 +54,20 @@ fn filter(level: &str) -> Targets {
     if level.contains('=') {
         return targets;
     }
-    let ours = targets
-        .default_level()
-        .unwrap_or(tracing::level_filters::LevelFilter::INFO);
+    let ours = targets.default_level().unwrap_or(tracing::level_filters::LevelFilter::INFO);
     let others = ours.min(tracing::level_filters::LevelFilter::ERROR);
-    Targets::new()
-        .with_default(others)
-        .with_targets(OURS.map(|target| (target, ours)))
+    Targets::new().with_default(others).with_targets(OURS.map(|target| (target, ours)))
 }
 
 /// The outermost layer: gives the request its id and its log line, and counts it.
 pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
-    let peer = request
-        .extensions()
-        .get()
-        .copied()
-        .unwrap_or(Peer(([0, 0, 0, 0], 0).into()));
+    let peer = request.extensions().get().copied().unwrap_or(Peer(([0, 0, 0, 0], 0).into()));
     let context = Context::new(request.headers(), peer, &service.config.server.trusted_proxies);
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map_or("unmatched".into(), |path| path.as_str().to_owned());
+    let route = request.extensions().get::<MatchedPath>().map_or("unmatched".into(), |path| path.as_str().to_owned());
     request.extensions_mut().insert(context.clone());
     let span = info_span!("request", id = context.id());
-    let mut line = Line {
-        method: name(request.method()),
-        route,
-        context,
-        started: Instant::now(),
-        status: CLIENT_LEFT,
-    };
+    let mut line =
+        Line { method: name(request.method()), route, context, started: Instant::now(), status: CLIENT_LEFT };
     metrics::in_flight(1.0);
     let mut response = next.run(request).instrument(span).await;
     line.status = response.status().as_u16();
@@ -120,27 +88,13 @@ struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let Self {
-            method,
-            route,
-            context,
-            started,
-            status,
-        } = self;
+        let Self { method, route, context, started, status } = self;
         let time = started.elapsed();
         metrics::in_flight(-1.0);
         metrics::request(method, route, *status, time);
         let ms = time.as_secs_f64() * 1000.0;
         let ms = (ms * 10.0).round() / 10.0;
-        tracing::info!(
-            request_id = context.id(),
-            team = context.team(),
-            method,
-            route,
-            status,
-            ms,
-            "request"
-        );
+        tracing::info!(request_id = context.id(), team = context.team(), method, route, status, ms, "request");
     }
 }
 

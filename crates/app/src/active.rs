@@ -25,21 +25,13 @@ impl Active {
             return None;
         }
         *count += 1;
-        Some(Slot {
-            active: self.clone(),
-            team: team.to_owned(),
-        })
+        Some(Slot { active: self.clone(), team: team.to_owned() })
     }
 
     /// Scrapes of a team in flight now.
     #[must_use]
     pub fn count(&self, team: &str) -> u32 {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(team)
-            .copied()
-            .unwrap_or(0)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(team).copied().unwrap_or(0)
     }
 
     /// Scrapes of all teams in flight now.

@@ -25,9 +25,7 @@ pub struct Caller {
 /// # Errors
 /// [`AppError::Unauthorized`] for a revoked key in both modes, and for anything but a known key in [`AuthMode::Keys`].
 pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppError> {
-    let token = token
-        .map(str::trim)
-        .filter(|token| !matches!(*token, "" | "undefined" | "null"));
+    let token = token.map(str::trim).filter(|token| !matches!(*token, "" | "undefined" | "null"));
     let found = match token {
         Some(token) => keys::find_by_hash(&mut app.conn().await?, &hash(token)).await?,
         None => None,
@@ -37,15 +35,10 @@ pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppE
     }
     match (found, app.settings.auth) {
         (Some((key, _)), _) if key.revoked_at.is_some() => Err(AppError::Unauthorized("this API key was revoked")),
-        (Some((key, team)), _) => Ok(Caller {
-            team,
-            key: Some(key.id),
-        }),
+        (Some((key, team)), _) => Ok(Caller { team, key: Some(key.id) }),
         (None, AuthMode::Open) => anybody(app).await,
         (None, AuthMode::Keys) if token.is_some() => Err(AppError::Unauthorized("this API key is not known")),
-        (None, AuthMode::Keys) => Err(AppError::Unauthorized(
-            "an API key is needed: Authorization: Bearer <key>",
-        )),
+        (None, AuthMode::Keys) => Err(AppError::Unauthorized("an API key is needed: Authorization: Bearer <key>")),
     }
 }
 
@@ -98,15 +91,8 @@ mod tests {
     fn tokens() {
         let (one, two) = (token(), token());
         assert_ne!(one.expose(), two.expose());
-        assert!(
-            one.expose().starts_with("fc-") && one.expose().len() == 67,
-            "{}",
-            one.expose().len()
-        );
-        assert_eq!(
-            hash("abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert!(one.expose().starts_with("fc-") && one.expose().len() == 67, "{}", one.expose().len());
+        assert_eq!(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(hint("fc-123456"), "3456");
         assert_eq!(hint("ab"), "ab");
     }

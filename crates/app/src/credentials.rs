@@ -28,20 +28,14 @@ mod tests {
     fn check(input: &str, url: &str, expect: Option<(&str, &str)>) {
         let (cut, found) = split(Url::parse(input).unwrap());
         assert_eq!(cut.as_str(), url);
-        let found = found
-            .as_ref()
-            .map(|(name, password)| (name.as_str(), password.expose()));
+        let found = found.as_ref().map(|(name, password)| (name.as_str(), password.expose()));
         assert_eq!(found, expect, "{input}");
     }
 
     #[test]
     fn userinfo_is_cut_and_decoded() {
         check("http://a.example/x?y#z", "http://a.example/x?y#z", None);
-        check(
-            "http://me:p%40ss+1@a.example:81/x",
-            "http://a.example:81/x",
-            Some(("me", "p@ss+1")),
-        );
+        check("http://me:p%40ss+1@a.example:81/x", "http://a.example:81/x", Some(("me", "p@ss+1")));
         check("http://me@a.example/", "http://a.example/", Some(("me", "")));
         check("http://:only@a.example/", "http://a.example/", Some(("", "only")));
     }

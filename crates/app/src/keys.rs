@@ -23,11 +23,7 @@ pub async fn create(app: &App, team: Uuid, name: &str) -> Result<KeyCreated, App
     }
     let (key, token) = fresh(app, &team, name);
     rows::create(&mut conn, &key).await?;
-    Ok(KeyCreated {
-        success: true,
-        api_key: token.expose().to_owned(),
-        key_id: uuid(&key.id)?,
-    })
+    Ok(KeyCreated { success: true, api_key: token.expose().to_owned(), key_id: uuid(&key.id)? })
 }
 
 /// Up to `limit` (1 to 1000) keys of a team, revoked ones included, in the order of their ids, behind `after`.
@@ -45,11 +41,7 @@ pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Res
     let found = rows::list(&mut conn, &team, after.as_deref(), i64::from(limit)).await?;
     let data = found.into_iter().map(view).collect::<Result<Vec<_>, _>>()?;
     let next = data.last().filter(|_| data.len() == limit as usize).map(|key| key.id);
-    Ok(Listing {
-        success: true,
-        data,
-        next,
-    })
+    Ok(Listing { success: true, data, next })
 }
 
 /// Stops a key from working, from the next call on.

@@ -45,10 +45,7 @@ impl Funds {
         let (team, api_key) = (caller.team.id.clone(), caller.key.clone());
         let source = Source::Unlimited { key, team, api_key };
         if caller.team.unlimited || amount == 0 {
-            return Ok(Self {
-                app: app.clone(),
-                source: Some(source),
-            });
+            return Ok(Self { app: app.clone(), source: Some(source) });
         }
         // In a task of its own: when the request is dropped in the middle of the booking, the booking still ends, and
         // the funds that nobody picks up give themselves back. They travel through a channel and not as the task's
@@ -84,10 +81,7 @@ impl Funds {
             let done = book(&app, &source, credits, row.as_ref()).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.
-                drop(Self {
-                    app,
-                    source: Some(source),
-                });
+                drop(Self { app, source: Some(source) });
             }
             done
         });
@@ -117,18 +111,8 @@ impl Drop for Funds {
 impl Source {
     fn booking(&self, at: Timestamp) -> Booking<'_> {
         match self {
-            Self::Reserved(held) => Booking {
-                key: &held.key,
-                team: &held.team,
-                api_key: held.api_key.as_deref(),
-                at,
-            },
-            Self::Unlimited { key, team, api_key } => Booking {
-                key,
-                team,
-                api_key: api_key.as_deref(),
-                at,
-            },
+            Self::Reserved(held) => Booking { key: &held.key, team: &held.team, api_key: held.api_key.as_deref(), at },
+            Self::Unlimited { key, team, api_key } => Booking { key, team, api_key: api_key.as_deref(), at },
         }
     }
 }

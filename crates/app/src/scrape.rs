@@ -31,16 +31,12 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     }
     refuse(caller, &request)?;
     let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
-    let _slot = app
-        .active
-        .enter(&caller.team.id, limit)
-        .ok_or(AppError::ConcurrencyLimited { limit })?;
+    let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
     let job = Job::new(app, caller, request, started);
     let reserved = timeout_at(job.target.deadline, job.reserve(app, caller)).await;
     let funds = reserved.unwrap_or(Err(ScrapeError::Timeout.into()))?;
     let result = timeout_at(job.target.deadline, produce(app, &job)).await;
-    job.finish(caller, funds, result.unwrap_or(Err(ScrapeError::Timeout.into())))
-        .await
+    job.finish(caller, funds, result.unwrap_or(Err(ScrapeError::Timeout.into()))).await
 }
 
 /// Everything that can be refused without a look at the ledger or the page.
@@ -53,9 +49,7 @@ fn refuse(caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
         return Err(AppError::Forbidden("the tool catalog is not enabled for this team"));
     }
     if request.domain_tools && request.is_private() {
-        return Err(AppError::Forbidden(
-            "domainTools cannot be combined with zero data retention",
-        ));
+        return Err(AppError::Forbidden("domainTools cannot be combined with zero data retention"));
     }
     match wire::unsupported(request) {
         features if features.is_empty() => Ok(()),
@@ -67,10 +61,7 @@ fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
     let check = |text: &str, path: &dyn Fn() -> String| {
         formats::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
     };
-    for (name, tags) in [
-        ("includeTags", &options.include_tags),
-        ("excludeTags", &options.exclude_tags),
-    ] {
+    for (name, tags) in [("includeTags", &options.include_tags), ("excludeTags", &options.exclude_tags)] {
         for (index, tag) in tags.iter().enumerate() {
             check(tag, &|| format!("{name}[{index}]"))?;
         }
@@ -122,13 +113,7 @@ impl Job {
             id: new_id().to_string(),
             policy: cache::policy(&options, situation, began),
             place: Place::of(app, caller, &url, &options),
-            target: Target {
-                url,
-                basic_auth,
-                options,
-                deadline,
-                private,
-            },
+            target: Target { url, basic_auth, options, deadline, private },
             private,
             began,
             started,
@@ -168,9 +153,7 @@ impl Job {
         document.metadata.scrape_id = self.id;
         document.metadata.credits_used = credits;
         document.metadata.cache_state = produced.cache;
-        document.metadata.cached_at = produced
-            .cached_at
-            .map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true));
+        document.metadata.cached_at = produced.cached_at.map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true));
         Ok(document)
     }
 
@@ -186,9 +169,7 @@ impl Job {
 
     fn row(&self, caller: &Caller, result: &Result<Produced, AppError>, credits: i64) -> Scrape {
         let produced = result.as_ref().ok();
-        let cache = produced
-            .and_then(|produced| produced.cache)
-            .map(|state| state.as_str().to_owned());
+        let cache = produced.and_then(|produced| produced.cache).map(|state| state.as_str().to_owned());
         Scrape {
             id: self.id.clone(),
             team_id: caller.team.id.clone(),
@@ -237,11 +218,7 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
         metrics::cache_lookup(copy.is_some());
         if let Some(copy) = copy {
             let derived = derive(&app.tools, &job.target, copy.fetched).await?;
-            return Ok(Produced {
-                derived,
-                cache: Some(CacheState::Hit),
-                cached_at: Some(copy.fetched_at),
-            });
+            return Ok(Produced { derived, cache: Some(CacheState::Hit), cached_at: Some(copy.fetched_at) });
         }
     }
     match on_miss {
@@ -254,19 +231,11 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
         let copy = fetched.clone();
         // Together, and within bounds: a slow blob store may not cost the caller the document.
         let until = (Instant::now() + KEEP_PATIENCE).min(job.target.deadline - KEEP_MARGIN);
-        tokio::join!(
-            derive(&app.tools, &job.target, fetched),
-            timeout_at(until, cache::keep(app, &job.place, &copy))
-        )
-        .0
+        tokio::join!(derive(&app.tools, &job.target, fetched), timeout_at(until, cache::keep(app, &job.place, &copy))).0
     } else {
         derive(&app.tools, &job.target, fetched).await
     };
-    Ok(Produced {
-        derived: derived?,
-        cache: window.map(|_| CacheState::Miss),
-        cached_at: None,
-    })
+    Ok(Produced { derived: derived?, cache: window.map(|_| CacheState::Miss), cached_at: None })
 }
 
 /// A broken cache fails only those who want nothing else.

@@ -95,10 +95,7 @@ impl Deref for App {
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App")
-            .field("store", &self.store)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("App").field("store", &self.store).field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 

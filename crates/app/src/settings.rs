@@ -61,10 +61,6 @@ impl Default for Settings {
 
 impl Default for CacheSettings {
     fn default() -> Self {
-        Self {
-            enabled: true,
-            shared: false,
-            retention: MONTH,
-        }
+        Self { enabled: true, shared: false, retention: MONTH }
     }
 }

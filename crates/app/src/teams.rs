@@ -34,11 +34,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
         grant(conn, &team.id, credits, now).await
     })
     .await?;
-    Ok(TeamCreated {
-        success: true,
-        api_key: token.expose().to_owned(),
-        team_id: id,
-    })
+    Ok(TeamCreated { success: true, api_key: token.expose().to_owned(), team_id: id })
 }
 
 /// One team.
@@ -47,9 +43,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
 /// [`AppError::NotFound`].
 pub async fn read(app: &App, id: Uuid) -> Result<TeamView, AppError> {
     let mut conn = app.conn().await?;
-    let team = rows::find(&mut conn, &id.to_string())
-        .await?
-        .ok_or(AppError::NotFound("team"))?;
+    let team = rows::find(&mut conn, &id.to_string()).await?.ok_or(AppError::NotFound("team"))?;
     view(&mut conn, team).await
 }
 
@@ -66,11 +60,7 @@ pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<
         data.push(view(&mut conn, team).await?);
     }
     let next = data.last().filter(|_| data.len() == limit as usize).map(|team| team.id);
-    Ok(Listing {
-        success: true,
-        data,
-        next,
-    })
+    Ok(Listing { success: true, data, next })
 }
 
 /// Changes a team and grants it credits, both or neither.
@@ -107,17 +97,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
 async fn grant(conn: &mut Conn, team: &str, credits: i64, at: Timestamp) -> Result<(), StoreError> {
     if credits > 0 {
         let key = format!("grant:{}", new_id());
-        ledger::grant(
-            conn,
-            &Booking {
-                key: &key,
-                team,
-                api_key: None,
-                at,
-            },
-            credits,
-        )
-        .await?;
+        ledger::grant(conn, &Booking { key: &key, team, api_key: None, at }, credits).await?;
     }
     Ok(())
 }

@@ -26,12 +26,7 @@ pub async fn credit_usage(app: &App, caller: &Caller) -> Result<CreditUsage, App
         let balance = ledger::balance(&mut app.conn().await?, &caller.team.id).await?;
         (balance.available, balance.granted)
     };
-    Ok(CreditUsage {
-        remaining_credits,
-        plan_credits,
-        billing_period_start: None,
-        billing_period_end: None,
-    })
+    Ok(CreditUsage { remaining_credits, plan_credits, billing_period_start: None, billing_period_end: None })
 }
 
 /// The same in tokens.
@@ -55,18 +50,9 @@ pub async fn token_usage(app: &App, caller: &Caller) -> Result<TokenUsage, AppEr
 pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Result<Vec<CreditPeriod>, AppError> {
     let mut conn = app.conn().await?;
     let periods = rows::periods(&mut conn, &caller.team.id, by_api_key).await?;
-    let names = if by_api_key {
-        keys::names(&mut conn, &caller.team.id).await?
-    } else {
-        Default::default()
-    };
+    let names = if by_api_key { keys::names(&mut conn, &caller.team.id).await? } else { Default::default() };
     let now = app.now();
-    let period = |Period {
-                      start,
-                      end,
-                      api_key,
-                      credits,
-                  }| CreditPeriod {
+    let period = |Period { start, end, api_key, credits }| CreditPeriod {
         start_date: Some(midnight(start)),
         end_date: Some(midnight(end)).filter(|end| *end <= now),
         api_key: api_key.map(|id| names.get(&id).cloned().unwrap_or(id)),
@@ -110,11 +96,7 @@ pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, App
 #[must_use]
 pub fn concurrency(app: &App, caller: &Caller) -> Concurrency {
     let concurrency = app.active.count(&caller.team.id);
-    Concurrency {
-        success: true,
-        concurrency,
-        max_concurrency: max_concurrency(caller),
-    }
+    Concurrency { success: true, concurrency, max_concurrency: max_concurrency(caller) }
 }
 
 fn max_concurrency(caller: &Caller) -> u32 {

@@ -18,10 +18,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that asks the system for the time"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for the time")]
     fn now(&self) -> Timestamp {
         Utc::now()
     }

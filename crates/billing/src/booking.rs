@@ -156,13 +156,7 @@ pub fn entries(transfer: Transfer, amount: i64) -> [Entry; 2] {
         Transfer::Void => (Account::Reserved, Account::Available),
         Transfer::Charge => (Account::Granted, Account::Spent),
     };
-    [
-        Entry {
-            account: from,
-            amount: -amount,
-        },
-        Entry { account: to, amount },
-    ]
+    [Entry { account: from, amount: -amount }, Entry { account: to, amount }]
 }
 
 /// Carries out a command on a balance. `hold` is the team's reservation that a post or a void names, if it exists.
@@ -176,58 +170,24 @@ pub fn step(balance: Balance, hold: Option<Hold>, command: &Command) -> Result<S
         Command::Reserve { amount } => {
             let amount = positive(*amount)?;
             if balance.available < amount {
-                return Err(LedgerError::Insufficient {
-                    needed: amount,
-                    available: balance.available,
-                });
+                return Err(LedgerError::Insufficient { needed: amount, available: balance.available });
             }
-            (
-                Transfer::Reserve,
-                amount,
-                Some(Hold {
-                    amount,
-                    posted: 0,
-                    voided: 0,
-                }),
-            )
+            (Transfer::Reserve, amount, Some(Hold { amount, posted: 0, voided: 0 }))
         }
         Command::Post { amount, .. } => {
             let (needed, hold) = (positive(*amount)?, open(hold)?);
             if hold.remaining() < needed {
-                return Err(LedgerError::Overdrawn {
-                    needed,
-                    remaining: hold.remaining(),
-                });
+                return Err(LedgerError::Overdrawn { needed, remaining: hold.remaining() });
             }
-            (
-                Transfer::Post,
-                needed,
-                Some(Hold {
-                    posted: hold.posted + needed,
-                    ..hold
-                }),
-            )
+            (Transfer::Post, needed, Some(Hold { posted: hold.posted + needed, ..hold }))
         }
         Command::Void { .. } => {
             let hold = open(hold)?;
-            (
-                Transfer::Void,
-                hold.remaining(),
-                Some(Hold {
-                    voided: hold.remaining(),
-                    ..hold
-                }),
-            )
+            (Transfer::Void, hold.remaining(), Some(Hold { voided: hold.remaining(), ..hold }))
         }
     };
     let entries = entries(transfer, amount);
-    Ok(Step {
-        transfer,
-        amount,
-        entries,
-        balance: balance.after(&entries)?,
-        hold,
-    })
+    Ok(Step { transfer, amount, entries, balance: balance.after(&entries)?, hold })
 }
 
 /// The key under which a reservation that is settled in one go is spent.
@@ -260,13 +220,8 @@ impl Account {
 
 impl Transfer {
     /// All of them.
-    pub const ALL: [Transfer; 5] = [
-        Transfer::Grant,
-        Transfer::Reserve,
-        Transfer::Post,
-        Transfer::Void,
-        Transfer::Charge,
-    ];
+    pub const ALL: [Transfer; 5] =
+        [Transfer::Grant, Transfer::Reserve, Transfer::Post, Transfer::Void, Transfer::Charge];
 
     /// The name in the database.
     #[must_use]
@@ -345,41 +300,24 @@ impl Hold {
 }
 
 fn positive(amount: i64) -> Result<i64, LedgerError> {
-    if amount > 0 {
-        Ok(amount)
-    } else {
-        Err(LedgerError::Amount(amount))
-    }
+    if amount > 0 { Ok(amount) } else { Err(LedgerError::Amount(amount)) }
 }
 
 fn open(hold: Option<Hold>) -> Result<Hold, LedgerError> {
     let hold = hold.ok_or(LedgerError::UnknownReservation)?;
-    if hold.remaining() > 0 {
-        Ok(hold)
-    } else {
-        Err(LedgerError::Closed)
-    }
+    if hold.remaining() > 0 { Ok(hold) } else { Err(LedgerError::Closed) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RICH: Balance = Balance {
-        available: 10,
-        reserved: 0,
-        spent: 0,
-        granted: 10,
-    };
+    const RICH: Balance = Balance { available: 10, reserved: 0, spent: 0, granted: 10 };
 
     #[test]
     fn every_transfer_adds_up_to_zero() {
         for transfer in Transfer::ALL {
-            assert_eq!(
-                entries(transfer, 7).iter().map(|entry| entry.amount).sum::<i64>(),
-                0,
-                "{transfer:?}"
-            );
+            assert_eq!(entries(transfer, 7).iter().map(|entry| entry.amount).sum::<i64>(), 0, "{transfer:?}");
         }
     }
 
@@ -388,50 +326,15 @@ mod tests {
         let check = |hold: Option<Hold>, command: Command, expect: LedgerError| {
             assert_eq!(step(RICH, hold, &command), Err(expect), "{command:?}");
         };
-        let post = |amount| Command::Post {
-            reservation: "r".into(),
-            amount,
-        };
-        let void = Command::Void {
-            reservation: "r".into(),
-        };
-        let half = Some(Hold {
-            amount: 4,
-            posted: 2,
-            voided: 0,
-        });
+        let post = |amount| Command::Post { reservation: "r".into(), amount };
+        let void = Command::Void { reservation: "r".into() };
+        let half = Some(Hold { amount: 4, posted: 2, voided: 0 });
         check(None, Command::Grant { amount: 0 }, LedgerError::Amount(0));
-        check(
-            None,
-            Command::Grant { amount: i64::MAX },
-            LedgerError::Amount(-i64::MAX),
-        );
+        check(None, Command::Grant { amount: i64::MAX }, LedgerError::Amount(-i64::MAX));
         check(None, Command::Charge { amount: -1 }, LedgerError::Amount(-1));
-        check(
-            None,
-            Command::Reserve { amount: 11 },
-            LedgerError::Insufficient {
-                needed: 11,
-                available: 10,
-            },
-        );
+        check(None, Command::Reserve { amount: 11 }, LedgerError::Insufficient { needed: 11, available: 10 });
         check(None, post(1), LedgerError::UnknownReservation);
-        check(
-            half,
-            post(3),
-            LedgerError::Overdrawn {
-                needed: 3,
-                remaining: 2,
-            },
-        );
-        check(
-            Some(Hold {
-                amount: 4,
-                posted: 4,
-                voided: 0,
-            }),
-            void,
-            LedgerError::Closed,
-        );
+        check(half, post(3), LedgerError::Overdrawn { needed: 3, remaining: 2 });
+        check(Some(Hold { amount: 4, posted: 4, voided: 0 }), void, LedgerError::Closed);
     }
 }

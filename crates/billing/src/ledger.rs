@@ -42,35 +42,16 @@ impl Ledger {
     pub fn apply(&mut self, team: &str, key: &str, command: &Command) -> Result<Applied, LedgerError> {
         if let Some(record) = self.records.get(key) {
             let same = record.team == team && record.command == *command;
-            return if same {
-                Ok(Applied::Before(record.amount))
-            } else {
-                Err(LedgerError::KeyReused)
-            };
+            return if same { Ok(Applied::Before(record.amount)) } else { Err(LedgerError::KeyReused) };
         }
         let named = command.reservation().unwrap_or(key);
-        let hold = self
-            .holds
-            .get(named)
-            .filter(|(owner, _)| owner == team)
-            .map(|(_, hold)| *hold);
-        let Step {
-            amount,
-            entries,
-            balance,
-            hold,
-            ..
-        } = step(self.balance(team), hold, command)?;
+        let hold = self.holds.get(named).filter(|(owner, _)| owner == team).map(|(_, hold)| *hold);
+        let Step { amount, entries, balance, hold, .. } = step(self.balance(team), hold, command)?;
         if let Some(hold) = hold {
             self.holds.insert(named.to_owned(), (team.to_owned(), hold));
         }
         self.balances.insert(team.to_owned(), balance);
-        let record = Record {
-            team: team.to_owned(),
-            command: command.clone(),
-            amount,
-            entries,
-        };
+        let record = Record { team: team.to_owned(), command: command.clone(), amount, entries };
         self.records.insert(key.to_owned(), record);
         Ok(Applied::Now(amount))
     }
@@ -84,10 +65,7 @@ impl Ledger {
     /// A team's reservation.
     #[must_use]
     pub fn hold(&self, team: &str, reservation: &str) -> Option<Hold> {
-        self.holds
-            .get(reservation)
-            .filter(|(owner, _)| owner == team)
-            .map(|(_, hold)| *hold)
+        self.holds.get(reservation).filter(|(owner, _)| owner == team).map(|(_, hold)| *hold)
     }
 
     /// Every transfer by its key.
@@ -115,12 +93,7 @@ impl Ledger {
 
     fn check_team(&self, team: &str) -> Result<(), String> {
         let balance = self.balance(team);
-        let Balance {
-            available,
-            reserved,
-            spent,
-            granted,
-        } = balance;
+        let Balance { available, reserved, spent, granted } = balance;
         if available < 0 || reserved < 0 || spent < 0 || available + reserved + spent != granted {
             return Err(format!("balance of {team} is out of bounds: {balance:?}"));
         }
@@ -129,16 +102,9 @@ impl Ledger {
             sum = sum.after(&record.entries).map_err(|error| error.to_string())?;
         }
         if sum != balance {
-            return Err(format!(
-                "balance of {team} is {balance:?} and its entries add up to {sum:?}"
-            ));
+            return Err(format!("balance of {team} is {balance:?} and its entries add up to {sum:?}"));
         }
-        let held: i64 = self
-            .holds
-            .values()
-            .filter(|(owner, _)| owner == team)
-            .map(|(_, hold)| hold.remaining())
-            .sum();
+        let held: i64 = self.holds.values().filter(|(owner, _)| owner == team).map(|(_, hold)| hold.remaining()).sum();
         if held != reserved {
             return Err(format!("{team} has {reserved} reserved and holds of {held}"));
         }
@@ -156,10 +122,7 @@ mod tests {
         let grant = Command::Grant { amount: 5 };
         assert_eq!(ledger.apply("a", "k", &grant), Ok(Applied::Now(5)));
         assert_eq!(ledger.apply("a", "k", &grant), Ok(Applied::Before(5)));
-        assert_eq!(
-            ledger.apply("a", "k", &Command::Grant { amount: 6 }),
-            Err(LedgerError::KeyReused)
-        );
+        assert_eq!(ledger.apply("a", "k", &Command::Grant { amount: 6 }), Err(LedgerError::KeyReused));
         assert_eq!(ledger.apply("b", "k", &grant), Err(LedgerError::KeyReused));
         assert_eq!(ledger.balance("a").available, 5);
         assert_eq!(ledger.invariants(), Ok(()));
@@ -170,20 +133,10 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.apply("a", "g", &Command::Grant { amount: 5 }).unwrap();
         ledger.apply("a", "r", &Command::Reserve { amount: 3 }).unwrap();
-        let void = Command::Void {
-            reservation: "r".into(),
-        };
+        let void = Command::Void { reservation: "r".into() };
         assert_eq!(ledger.apply("b", "v", &void), Err(LedgerError::UnknownReservation));
         assert_eq!(ledger.apply("a", "v", &void), Ok(Applied::Now(3)));
         assert_eq!(ledger.apply("a", "w", &void), Err(LedgerError::Closed));
-        assert_eq!(
-            ledger.balance("a"),
-            Balance {
-                available: 5,
-                reserved: 0,
-                spent: 0,
-                granted: 5
-            }
-        );
+        assert_eq!(ledger.balance("a"), Balance { available: 5, reserved: 0, spent: 0, granted: 5 });
     }
 }

@@ -64,22 +64,14 @@ pub enum Outcome {
 /// The extras that these options ask for, each once, in the order of [`EXTRAS`].
 #[must_use]
 pub fn extras(options: &ScrapeOptions) -> Vec<Extra> {
-    EXTRAS
-        .iter()
-        .map(|(extra, _)| *extra)
-        .filter(|extra| asks_for(options, *extra))
-        .collect()
+    EXTRAS.iter().map(|(extra, _)| *extra).filter(|extra| asks_for(options, *extra)).collect()
 }
 
 /// The most a scrape with these options can cost, in credits: what is reserved before it starts.
 #[must_use]
 pub fn quote(options: &ScrapeOptions) -> i64 {
     let extras = extras(options);
-    if options.lockdown {
-        price(&Outcome::LockdownHit { extras })
-    } else {
-        price(&Outcome::Page { extras })
-    }
+    if options.lockdown { price(&Outcome::LockdownHit { extras }) } else { price(&Outcome::Page { extras }) }
 }
 
 /// What a scrape that ended like this costs, in credits; never more than its [`quote`].
@@ -114,11 +106,7 @@ fn asks_for(options: &ScrapeOptions, extra: Extra) -> bool {
 
 /// A duplicate in the list is paid once.
 fn sum(extras: &[Extra]) -> i64 {
-    EXTRAS
-        .iter()
-        .filter(|(extra, _)| extras.contains(extra))
-        .map(|(_, credits)| credits)
-        .sum()
+    EXTRAS.iter().filter(|(extra, _)| extras.contains(extra)).map(|(_, credits)| credits).sum()
 }
 
 #[cfg(test)]
@@ -141,25 +129,13 @@ mod tests {
         check(json!({}), 1);
         check(json!({ "formats": ["links", "html", "rawHtml", "images"] }), 1);
         check(json!({ "formats": [{ "type": "json", "prompt": "x" }] }), 5);
-        check(
-            json!({ "formats": [{ "type": "json", "prompt": "x", "checkPromptInjection": true }] }),
-            9,
-        );
+        check(json!({ "formats": [{ "type": "json", "prompt": "x", "checkPromptInjection": true }] }), 9);
         check(json!({ "formats": [{ "type": "question", "question": "x" }] }), 5);
         check(json!({ "formats": [{ "type": "query", "prompt": "x" }] }), 5);
-        check(
-            json!({ "formats": [{ "type": "highlights", "query": "x" }, "markdown"] }),
-            5,
-        );
+        check(json!({ "formats": [{ "type": "highlights", "query": "x" }, "markdown"] }), 5);
         check(json!({ "formats": ["audio", "video"] }), 9);
-        check(
-            json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["git-diff"] }] }),
-            1,
-        );
-        check(
-            json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"] }] }),
-            5,
-        );
+        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["git-diff"] }] }), 1);
+        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"] }] }), 5);
         check(json!({ "redactPII": true }), 5);
         check(json!({ "redactPII": false }), 1);
         check(json!({ "checkPromptInjection": true }), 5);
@@ -173,18 +149,8 @@ mod tests {
         let check = |outcome: Outcome, expect: i64| assert_eq!(price(&outcome), expect, "{outcome:?}");
         check(Outcome::Failed, 0);
         check(Outcome::Page { extras: vec![] }, 1);
-        check(
-            Outcome::Page {
-                extras: vec![Extra::Json, Extra::Question],
-            },
-            9,
-        );
-        check(
-            Outcome::Page {
-                extras: vec![Extra::Json, Extra::Json],
-            },
-            5,
-        );
+        check(Outcome::Page { extras: vec![Extra::Json, Extra::Question] }, 9);
+        check(Outcome::Page { extras: vec![Extra::Json, Extra::Json] }, 5);
         check(Outcome::LockdownHit { extras: vec![] }, 5);
         check(Outcome::LockdownMiss, 1);
     }
@@ -198,11 +164,7 @@ mod tests {
             let ends = if lockdown {
                 vec![Outcome::Failed, Outcome::LockdownMiss, Outcome::LockdownHit { extras }]
             } else {
-                vec![
-                    Outcome::Failed,
-                    Outcome::Page { extras: vec![] },
-                    Outcome::Page { extras },
-                ]
+                vec![Outcome::Failed, Outcome::Page { extras: vec![] }, Outcome::Page { extras }]
             };
             for outcome in ends {
                 assert!(price(&outcome) <= quote(&options), "{outcome:?}");

@@ -40,9 +40,7 @@ fn log() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec((operation(), again), 200..260).prop_map(|drawn| {
         let mut log: Vec<Operation> = Vec::with_capacity(drawn.len());
         for (fresh, again) in drawn {
-            let next = again
-                .filter(|_| !log.is_empty())
-                .map_or(fresh, |index| index.get(&log).clone());
+            let next = again.filter(|_| !log.is_empty()).map_or(fresh, |index| index.get(&log).clone());
             log.push(next);
         }
         log
@@ -50,11 +48,7 @@ fn log() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 fn run(cases: u32, test: impl Fn(&mut TestRunner)) {
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     test(&mut TestRunner::new(config));
 }
 
@@ -87,17 +81,9 @@ fn a_hundred_thousand_random_operations_keep_every_rule() {
         result.unwrap();
     });
     let total = booked.get() + repeated.get() + refused.get();
-    println!(
-        "{total} operations: {} booked, {} repeated, {} refused",
-        booked.get(),
-        repeated.get(),
-        refused.get()
-    );
+    println!("{total} operations: {} booked, {} repeated, {} refused", booked.get(), repeated.get(), refused.get());
     assert!(total >= 100_000, "only {total} operations");
-    assert!(
-        booked.get() > 10_000 && repeated.get() > 2_000 && refused.get() > 10_000,
-        "the mix is off"
-    );
+    assert!(booked.get() > 10_000 && repeated.get() > 2_000 && refused.get() > 10_000, "the mix is off");
 }
 
 /// The whole log again, in a new ledger and then on top of the finished one.
@@ -108,10 +94,7 @@ fn replay_gives_the_same(ledger: &Ledger, operations: &[Operation]) -> Result<()
     }
     prop_assert_eq!(&again, ledger);
     for (key, record) in ledger.records() {
-        prop_assert_eq!(
-            again.apply(&record.team, key, &record.command),
-            Ok(Applied::Before(record.amount))
-        );
+        prop_assert_eq!(again.apply(&record.team, key, &record.command), Ok(Applied::Before(record.amount)));
     }
     prop_assert_eq!(&again, ledger);
     Ok(())
@@ -121,11 +104,7 @@ fn replay_gives_the_same(ledger: &Ledger, operations: &[Operation]) -> Result<()
 #[test]
 fn a_job_pays_each_page_once_and_gives_the_rest_back() {
     run(400, |runner| {
-        let plan = (
-            1..30_i64,
-            0..60_i64,
-            prop::collection::vec((0..30_i64, 1..6_i64), 0..60),
-        );
+        let plan = (1..30_i64, 0..60_i64, prop::collection::vec((0..30_i64, 1..6_i64), 0..60));
         let result = runner.run(&plan, |(limit, credits, attempts)| {
             const PRICE: i64 = 5;
             let mut ledger = Ledger::default();
@@ -135,50 +114,23 @@ fn a_job_pays_each_page_once_and_gives_the_rest_back() {
             let reserve = Command::Reserve { amount: limit * PRICE };
             if let Err(error) = ledger.apply("t", "job", &reserve) {
                 let available = credits;
-                prop_assert_eq!(
-                    error,
-                    LedgerError::Insufficient {
-                        needed: limit * PRICE,
-                        available
-                    }
-                );
+                prop_assert_eq!(error, LedgerError::Insufficient { needed: limit * PRICE, available });
                 prop_assert_eq!(ledger.balance("t").spent, 0);
                 return Ok(());
             }
             let mut paid = BTreeMap::new();
             for (page, cost) in attempts.into_iter().filter(|(page, _)| *page < limit) {
                 let cost = *paid.entry(page).or_insert(cost);
-                let post = Command::Post {
-                    reservation: "job".into(),
-                    amount: cost,
-                };
+                let post = Command::Post { reservation: "job".into(), amount: cost };
                 let applied = ledger.apply("t", &format!("job/page/{page}"), &post);
                 prop_assert!(applied.is_ok() || applied == Err(LedgerError::Closed), "{:?}", applied);
             }
             let spent: i64 = paid.values().sum();
             prop_assert_eq!(ledger.balance("t").spent, spent);
-            let _ = ledger.apply(
-                "t",
-                &void_key("job"),
-                &Command::Void {
-                    reservation: "job".into(),
-                },
-            );
+            let _ = ledger.apply("t", &void_key("job"), &Command::Void { reservation: "job".into() });
             let hold = ledger.hold("t", "job").unwrap();
-            prop_assert_eq!(
-                hold,
-                Hold {
-                    amount: limit * PRICE,
-                    posted: spent,
-                    voided: limit * PRICE - spent
-                }
-            );
-            let left = Balance {
-                available: credits - spent,
-                reserved: 0,
-                spent,
-                granted: credits,
-            };
+            prop_assert_eq!(hold, Hold { amount: limit * PRICE, posted: spent, voided: limit * PRICE - spent });
+            let left = Balance { available: credits - spent, reserved: 0, spent, granted: credits };
             prop_assert_eq!(ledger.balance("t"), left);
             ledger.invariants().map_err(TestCaseError::fail)
         });
@@ -200,10 +152,7 @@ fn no_order_of_debits_spends_more_than_there_is() {
             for n in &tries {
                 let key = format!("scrape:{n}");
                 if ledger.apply("t", &key, &Command::Reserve { amount: 1 }).is_ok() {
-                    let post = Command::Post {
-                        reservation: key.clone(),
-                        amount: 1,
-                    };
+                    let post = Command::Post { reservation: key.clone(), amount: 1 };
                     prop_assert!(ledger.apply("t", &post_key(&key), &post).is_ok());
                 }
             }

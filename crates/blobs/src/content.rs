@@ -62,11 +62,7 @@ pub async fn put(blobs: &Blobs, body: Bytes) -> Result<Digest, BlobError> {
         return Ok(digest);
     }
     let packed = off_thread(move || zstd::bulk::compress(&body, LEVEL)).await;
-    let packed = packed.map_err(|source| BlobError::Codec {
-        action: "compress",
-        key: key.clone(),
-        source,
-    })?;
+    let packed = packed.map_err(|source| BlobError::Codec { action: "compress", key: key.clone(), source })?;
     blobs.put(&key, packed.into()).await?;
     Ok(digest)
 }
@@ -94,11 +90,7 @@ pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Opt
         Ok(Some((false, _))) => std::io::Error::other("its bytes do not have its digest"),
         Err(source) => source,
     };
-    let broken = BlobError::Codec {
-        action: "decompress",
-        key: key.clone(),
-        source: broken,
-    };
+    let broken = BlobError::Codec { action: "decompress", key: key.clone(), source: broken };
     tracing::error!(error = &broken as &dyn std::error::Error, "removed a damaged body");
     blobs.delete(&key).await?;
     Ok(None)
@@ -121,9 +113,7 @@ fn packed_limit(len: usize) -> usize {
 fn unpack(packed: &[u8], max_bytes: usize) -> std::io::Result<Option<Bytes>> {
     let mut body = Vec::new();
     let one_more = (max_bytes as u64).saturating_add(1);
-    zstd::stream::read::Decoder::with_buffer(packed)?
-        .take(one_more)
-        .read_to_end(&mut body)?;
+    zstd::stream::read::Decoder::with_buffer(packed)?.take(one_more).read_to_end(&mut body)?;
     Ok((body.len() <= max_bytes).then(|| body.into()))
 }
 
@@ -149,13 +139,7 @@ mod tests {
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest.to_string(), text);
         assert_eq!(text.parse::<Digest>().unwrap(), digest);
-        for bad in [
-            "",
-            "ba",
-            &text.to_uppercase(),
-            &text.replace('b', "g"),
-            &format!("{text}00"),
-        ] {
+        for bad in ["", "ba", &text.to_uppercase(), &text.replace('b', "g"), &format!("{text}00")] {
             assert!(bad.parse::<Digest>().is_err(), "{bad}");
         }
     }

@@ -13,11 +13,7 @@ pub(crate) fn check(key: &str) -> Result<(), BlobError> {
         let known = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');
         !matches!(segment, "" | "." | "..") && segment.len() <= 200 && segment.bytes().all(known)
     };
-    if key.len() <= MAX_KEY && key.split('/').all(plain) {
-        Ok(())
-    } else {
-        Err(BlobError::Key(key.to_owned()))
-    }
+    if key.len() <= MAX_KEY && key.split('/').all(plain) { Ok(()) } else { Err(BlobError::Key(key.to_owned())) }
 }
 
 #[cfg(test)]

@@ -89,10 +89,7 @@ impl Blobs {
     /// [`BlobError::Key`] for another key, [`BlobError::Store`] when the store fails.
     pub async fn put(&self, key: &str, body: Bytes) -> Result<(), BlobError> {
         let path = self.path(key)?;
-        self.store
-            .put(&path, body.into())
-            .await
-            .map_err(|source| failed("write", key, source))?;
+        self.store.put(&path, body.into()).await.map_err(|source| failed("write", key, source))?;
         Ok(())
     }
 
@@ -116,16 +113,9 @@ impl Blobs {
             Err(source) => return Err(failed("read", key, source)),
         };
         if found.meta.size > limit as u64 {
-            return Err(BlobError::TooLarge {
-                key: key.to_owned(),
-                limit,
-            });
+            return Err(BlobError::TooLarge { key: key.to_owned(), limit });
         }
-        found
-            .bytes()
-            .await
-            .map(Some)
-            .map_err(|source| failed("read", key, source))
+        found.bytes().await.map(Some).map_err(|source| failed("read", key, source))
     }
 
     /// Whether there is something under `key`.
@@ -153,19 +143,11 @@ impl Blobs {
 
     fn path(&self, key: &str) -> Result<Path, BlobError> {
         key::check(key)?;
-        let whole = if self.prefix.is_root() {
-            key.to_owned()
-        } else {
-            format!("{}/{key}", self.prefix)
-        };
+        let whole = if self.prefix.is_root() { key.to_owned() } else { format!("{}/{key}", self.prefix) };
         Path::parse(whole).map_err(|_| BlobError::Key(key.to_owned()))
     }
 }
 
 fn failed(action: &'static str, key: &str, source: object_store::Error) -> BlobError {
-    BlobError::Store {
-        action,
-        key: key.to_owned(),
-        source,
-    }
+    BlobError::Store { action, key: key.to_owned(), source }
 }

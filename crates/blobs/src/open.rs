@@ -42,10 +42,7 @@ impl Blobs {
     /// # Errors
     /// As [`Blobs::open`].
     pub fn open_with(url: &str, s3: &S3) -> Result<Self, BlobError> {
-        let refused = |reason: String| BlobError::Address {
-            url: url.to_owned(),
-            reason,
-        };
+        let refused = |reason: String| BlobError::Address { url: url.to_owned(), reason };
         let parsed = Url::parse(url).map_err(|error| refused(error.to_string()))?;
         match parsed.scheme() {
             "file" => local(&parsed).map_err(refused),
@@ -58,25 +55,17 @@ impl Blobs {
 /// Writes go to a file beside the target and are renamed into place. They are not forced to the disk: `content` checks
 /// every body against its hash, so what a power cut tears is fetched again instead of being believed.
 fn local(url: &Url) -> Result<Blobs, String> {
-    let folder = url
-        .to_file_path()
-        .map_err(|()| "it is not an absolute folder".to_owned())?;
+    let folder = url.to_file_path().map_err(|()| "it is not an absolute folder".to_owned())?;
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| error.to_string())?;
-    Ok(Blobs {
-        store: Arc::new(store),
-        prefix: Path::default(),
-    })
+    Ok(Blobs { store: Arc::new(store), prefix: Path::default() })
 }
 
 fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
         return Err("credentials and options go into the settings, not into the address".to_owned());
     }
-    let name = url
-        .host_str()
-        .filter(|host| !host.is_empty())
-        .ok_or("the bucket is missing")?;
+    let name = url.host_str().filter(|host| !host.is_empty()).ok_or("the bucket is missing")?;
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(name)
         .with_region(s3.region.as_deref().unwrap_or("us-east-1"))
@@ -84,9 +73,8 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
         // One blob at a time is all that is ever deleted here, and not every compatible store has the list form.
         .with_disable_bulk_delete(true);
     if let Some(endpoint) = &s3.endpoint {
-        builder = builder
-            .with_endpoint(endpoint.trim_end_matches('/'))
-            .with_allow_http(endpoint.starts_with("http://"));
+        builder =
+            builder.with_endpoint(endpoint.trim_end_matches('/')).with_allow_http(endpoint.starts_with("http://"));
     }
     if let Some(id) = &s3.access_key_id {
         builder = builder.with_access_key_id(id);
@@ -122,10 +110,7 @@ mod tests {
 
     #[test]
     fn settings_do_not_print_secrets() {
-        let s3 = S3 {
-            secret_access_key: Some(Secret::new("hush")),
-            ..S3::default()
-        };
+        let s3 = S3 { secret_access_key: Some(Secret::new("hush")), ..S3::default() };
         assert!(!format!("{s3:?}").contains("hush"));
     }
 }

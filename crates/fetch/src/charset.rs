@@ -31,14 +31,8 @@ pub(crate) fn decode<'a>(body: &'a [u8], hints: Hints<'_>) -> Cow<'a, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         return encoding.decode_without_bom_handling(&body[mark..]).0;
     }
-    let declared = hints
-        .header
-        .and_then(known)
-        .or_else(|| if hints.markup { prescan(body) } else { None });
-    declared
-        .unwrap_or_else(|| guess(body, hints.tld))
-        .decode_without_bom_handling(body)
-        .0
+    let declared = hints.header.and_then(known).or_else(|| if hints.markup { prescan(body) } else { None });
+    declared.unwrap_or_else(|| guess(body, hints.tld)).decode_without_bom_handling(body).0
 }
 
 /// The `charset` parameter of a `Content-Type` value, without quotes.
@@ -86,9 +80,7 @@ fn prescan(body: &[u8]) -> Option<&'static Encoding> {
 
 fn is_meta(rest: &[u8]) -> bool {
     let name = rest.get(1..5).is_some_and(|name| name.eq_ignore_ascii_case(b"meta"));
-    name && rest
-        .get(5)
-        .is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'/')
+    name && rest.get(5).is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'/')
 }
 
 /// The encoding that one `<meta …>` declares, and how many bytes its attributes take.
@@ -103,11 +95,8 @@ fn meta(text: &[u8]) -> (Option<&'static Encoding>, usize) {
             _ => {}
         }
     }
-    let from_content = || {
-        content
-            .filter(|_| pragma)
-            .and_then(|content| attribute_after(content.as_bytes(), b"charset"))
-    };
+    let from_content =
+        || content.filter(|_| pragma).and_then(|content| attribute_after(content.as_bytes(), b"charset"));
     (charset.or_else(from_content).and_then(|label| in_ascii(&label)), at)
 }
 
@@ -119,9 +108,7 @@ fn attribute(text: &[u8], at: usize) -> Option<(String, String, usize)> {
     if matches!(text.get(start), None | Some(b'>')) {
         return None;
     }
-    let name_end = skip(start + 1, |byte| {
-        !byte.is_ascii_whitespace() && !matches!(byte, b'=' | b'>' | b'/')
-    });
+    let name_end = skip(start + 1, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'=' | b'>' | b'/'));
     let equals = skip(name_end, u8::is_ascii_whitespace);
     if text.get(equals) != Some(&b'=') {
         return Some((lower(text, start..name_end), String::new(), name_end));
@@ -148,20 +135,10 @@ fn lower(text: &[u8], range: Range<usize>) -> String {
 
 /// The value after `name=` in free text such as `text/html; charset=koi8-r`.
 fn attribute_after(text: &[u8], name: &[u8]) -> Option<String> {
-    let found = text
-        .windows(name.len())
-        .position(|part| part.eq_ignore_ascii_case(name))?;
-    let rest = text[found + name.len()..]
-        .trim_ascii_start()
-        .strip_prefix(b"=")?
-        .trim_ascii_start();
-    let rest = rest
-        .strip_prefix(b"\"")
-        .or_else(|| rest.strip_prefix(b"'"))
-        .unwrap_or(rest);
-    let end = rest
-        .iter()
-        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b'"' | b'\'' | b'?'));
+    let found = text.windows(name.len()).position(|part| part.eq_ignore_ascii_case(name))?;
+    let rest = text[found + name.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
+    let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b'"' | b'\'' | b'?'));
     Some(lower(rest, 0..end.unwrap_or(rest.len())))
 }
 
@@ -186,11 +163,7 @@ fn guess(body: &[u8], tld: Option<&str>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(window, start + window.len() == body.len());
     // The detector panics on anything but a lower-case label.
-    let plain = |label: &&str| {
-        label
-            .bytes()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-')
-    };
+    let plain = |label: &&str| label.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-');
     detector.guess(tld.filter(plain).map(str::as_bytes), Utf8Detection::Deny)
 }
 
@@ -211,23 +184,12 @@ mod tests {
     use super::*;
 
     fn check(body: &[u8], header: Option<&str>, expect: &str) {
-        let text = decode(
-            body,
-            Hints {
-                header,
-                markup: true,
-                tld: None,
-            },
-        );
+        let text = decode(body, Hints { header, markup: true, tld: None });
         assert!(text.contains(expect), "{header:?}: {text}");
     }
 
     fn encoded(label: &str, text: &str) -> Vec<u8> {
-        Encoding::for_label(label.as_bytes())
-            .unwrap()
-            .encode(text)
-            .0
-            .into_owned()
+        Encoding::for_label(label.as_bytes()).unwrap().encode(text).0.into_owned()
     }
 
     const RUSSIAN: &str = "Привет, мир! Это обычный русский текст для проверки.";
@@ -255,34 +217,14 @@ mod tests {
     #[test]
     fn declarations_in_the_page() {
         let page = |head: &str, label: &str, text: &str| [head.as_bytes().to_vec(), encoded(label, text)].concat();
-        check(
-            &page("<META CharSet='shift_jis'>", "shift_jis", JAPANESE),
-            None,
-            JAPANESE,
-        );
-        check(
-            &page("<meta/charset = \"shift_jis\" />", "shift_jis", JAPANESE),
-            None,
-            JAPANESE,
-        );
+        check(&page("<META CharSet='shift_jis'>", "shift_jis", JAPANESE), None, JAPANESE);
+        check(&page("<meta/charset = \"shift_jis\" />", "shift_jis", JAPANESE), None, JAPANESE);
         let pragma = "<meta http-equiv=Content-Type content='text/html; charset=KOI8-R'>";
         check(&page(pragma, "koi8-r", "да"), None, "да");
         let reversed = "<meta content=\"text/html;charset=koi8-r\" http-equiv=\"content-type\">";
         check(&page(reversed, "koi8-r", "да"), None, "да");
-        check(
-            &page("<?xml version='1.0' encoding='windows-1251'?><r>", "windows-1251", "да"),
-            None,
-            "да",
-        );
-        check(
-            &page(
-                "<!-- <meta charset=koi8-r> --><meta charset=windows-1251>",
-                "windows-1251",
-                "да",
-            ),
-            None,
-            "да",
-        );
+        check(&page("<?xml version='1.0' encoding='windows-1251'?><r>", "windows-1251", "да"), None, "да");
+        check(&page("<!-- <meta charset=koi8-r> --><meta charset=windows-1251>", "windows-1251", "да"), None, "да");
         let late = format!("<!--{}--><meta charset=windows-1251>", "x".repeat(3000));
         check(&page(&late, "windows-1251", "да"), None, "да");
     }
@@ -306,17 +248,9 @@ mod tests {
         check(&encoded("euc-jp", JAPANESE), None, JAPANESE);
         check(RUSSIAN.as_bytes(), None, RUSSIAN);
         check(b"ascii", None, "ascii");
-        check(
-            &encoded("windows-1252", "un café, déjà vu, à la carte"),
-            None,
-            "café, déjà",
-        );
+        check(&encoded("windows-1252", "un café, déjà vu, à la carte"), None, "café, déjà");
         let script = format!("<script>{}</script>", "var a=1;".repeat(200_000));
-        check(
-            &[script.into_bytes(), encoded("windows-1251", RUSSIAN)].concat(),
-            None,
-            RUSSIAN,
-        );
+        check(&[script.into_bytes(), encoded("windows-1251", RUSSIAN)].concat(), None, RUSSIAN);
     }
 
     #[test]
@@ -342,22 +276,9 @@ mod tests {
             b"<meta =\"",
             b"<meta a='b",
         ] {
-            decode(
-                body,
-                Hints {
-                    markup: true,
-                    tld: Some("RU"),
-                    ..Hints::default()
-                },
-            );
+            decode(body, Hints { markup: true, tld: Some("RU"), ..Hints::default() });
         }
-        decode(
-            b"\xff\xc0",
-            Hints {
-                tld: Some("xn--p1ai"),
-                ..Hints::default()
-            },
-        );
+        decode(b"\xff\xc0", Hints { tld: Some("xn--p1ai"), ..Hints::default() });
     }
 
     #[test]

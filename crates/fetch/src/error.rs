@@ -73,12 +73,10 @@ impl From<net::Error> for FetchError {
             net::Error::TooLarge { what, limit } => Self::TooLarge { what, limit },
             net::Error::TooManyRedirects { .. } => Self::TooManyRedirects,
             net::Error::Proxy { reason } => Self::Proxy { reason },
-            net::Error::Connect { reason, .. } => Self::Site {
-                reason: format!("no connection: {reason}"),
-            },
-            net::Error::BadRedirect { reason, .. } => Self::Site {
-                reason: format!("it redirects to no url: {reason}"),
-            },
+            net::Error::Connect { reason, .. } => Self::Site { reason: format!("no connection: {reason}") },
+            net::Error::BadRedirect { reason, .. } => {
+                Self::Site { reason: format!("it redirects to no url: {reason}") }
+            }
             net::Error::Protocol { reason, .. } => Self::Site { reason },
         }
     }

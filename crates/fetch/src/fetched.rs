@@ -37,34 +37,15 @@ impl Fetched {
     pub fn new(url: Url, status: u16, content_type: Option<String>, body: Bytes) -> Self {
         let kind = detect(content_type.as_deref(), &body);
         let charset = content_type.as_deref().and_then(charset::parameter).map(str::to_owned);
-        Self {
-            url,
-            status,
-            content_type,
-            kind,
-            body,
-            charset,
-            proxy: wire::ProxyUsed::Basic,
-            warnings: Vec::new(),
-        }
+        Self { url, status, content_type, kind, body, charset, proxy: wire::ProxyUsed::Basic, warnings: Vec::new() }
     }
 
     /// The body as text, by byte order mark, header, declaration in the page, and detection, in this order.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
-        let tld = self
-            .url
-            .domain()
-            .and_then(|domain| domain.trim_end_matches('.').rsplit('.').next());
+        let tld = self.url.domain().and_then(|domain| domain.trim_end_matches('.').rsplit('.').next());
         let markup = matches!(self.kind, Kind::Html | Kind::Xml);
-        charset::decode(
-            &self.body,
-            Hints {
-                header: self.charset.as_deref(),
-                markup,
-                tld,
-            },
-        )
+        charset::decode(&self.body, Hints { header: self.charset.as_deref(), markup, tld })
     }
 
     /// Whether the page counts as loaded: 2xx or 304 (api-v2.md, "Scrape response").
@@ -83,19 +64,8 @@ impl Fetched {
 /// Neither the body nor the URL: either may be private.
 impl fmt::Debug for Fetched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            status,
-            kind,
-            charset,
-            proxy,
-            body,
-            ..
-        } = self;
-        write!(
-            f,
-            "Fetched {{ {status} {kind:?} charset {charset:?} proxy {proxy:?} {} bytes }}",
-            body.len()
-        )
+        let Self { status, kind, charset, proxy, body, .. } = self;
+        write!(f, "Fetched {{ {status} {kind:?} charset {charset:?} proxy {proxy:?} {} bytes }}", body.len())
     }
 }
 
@@ -111,10 +81,7 @@ mod tests {
     #[test]
     fn kind_and_charset_follow_from_header_and_body() {
         let page = fetched(200, "text/html; charset=koi8-r", b"\xc4\xc1");
-        assert_eq!(
-            (page.kind, page.charset.as_deref(), &*page.text()),
-            (Kind::Html, Some("koi8-r"), "да")
-        );
+        assert_eq!((page.kind, page.charset.as_deref(), &*page.text()), (Kind::Html, Some("koi8-r"), "да"));
         let plain = fetched(200, "text/plain", "<meta charset=koi8-r>да".as_bytes());
         assert_eq!(plain.text(), "<meta charset=koi8-r>да");
     }

@@ -24,11 +24,7 @@ const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
 ///
 /// Everything that the caller sets, except [`HARMLESS`], is marked sensitive.
 pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
-    let (agent, phone) = if request.mobile {
-        (MOBILE, "?1")
-    } else {
-        (DESKTOP, "?0")
-    };
+    let (agent, phone) = if request.mobile { (MOBILE, "?1") } else { (DESKTOP, "?0") };
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, HeaderValue::from_static(agent));
     headers.insert(ACCEPT, HeaderValue::from_static(PAGE));
@@ -48,11 +44,7 @@ pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
     if let Some(value) = authorization(request) {
         headers.insert(AUTHORIZATION, value);
     }
-    let warnings = request
-        .headers
-        .iter()
-        .filter_map(|(name, value)| set(&mut headers, name, value))
-        .collect();
+    let warnings = request.headers.iter().filter_map(|(name, value)| set(&mut headers, name, value)).collect();
     (headers, warnings)
 }
 
@@ -74,13 +66,9 @@ fn authorization(request: &FetchRequest) -> Option<HeaderValue> {
 
 /// Gives a warning when it cannot be sent. The contract refuses such headers earlier; a library user may still try.
 fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Option<String> {
-    let (Ok(name), Ok(mut value)) = (
-        HeaderName::try_from(name),
-        HeaderValue::from_bytes(value.trim().as_bytes()),
-    ) else {
-        return Some(format!(
-            "header {name:?} was not sent: its name or value is not allowed"
-        ));
+    let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value.trim().as_bytes()))
+    else {
+        return Some(format!("header {name:?} was not sent: its name or value is not allowed"));
     };
     value.set_sensitive(!HARMLESS.contains(&name));
     headers.insert(name, value);
@@ -118,11 +106,7 @@ mod tests {
     #[test]
     fn a_phone_says_so() {
         let desktop = build(&request(&[])).0;
-        let mobile = build(&FetchRequest {
-            mobile: true,
-            ..request(&[])
-        })
-        .0;
+        let mobile = build(&FetchRequest { mobile: true, ..request(&[]) }).0;
         assert!(!desktop[USER_AGENT].to_str().unwrap().contains("Mobile"));
         assert!(mobile[USER_AGENT].to_str().unwrap().contains("Android") && mobile["sec-ch-ua-mobile"] == "?1");
         assert_eq!(desktop[ACCEPT_LANGUAGE], "en-US,en;q=0.9");
@@ -130,14 +114,8 @@ mod tests {
 
     #[test]
     fn location_speaks() {
-        let location = wire::Location {
-            country: "FR".to_owned(),
-            languages: Vec::new(),
-        };
-        let (headers, _) = build(&FetchRequest {
-            location: Some(location),
-            ..request(&[])
-        });
+        let location = wire::Location { country: "FR".to_owned(), languages: Vec::new() };
+        let (headers, _) = build(&FetchRequest { location: Some(location), ..request(&[]) });
         assert_eq!(headers[ACCEPT_LANGUAGE], "fr-FR,fr;q=0.9,en-US;q=0.8,en;q=0.7");
     }
 
@@ -160,9 +138,7 @@ mod tests {
         assert!(headers["cookie"].is_sensitive() && headers[AUTHORIZATION].is_sensitive());
         assert!(!headers[USER_AGENT].is_sensitive());
         assert_eq!(warnings.len(), 2);
-        request
-            .headers
-            .insert("authorization".to_owned(), "Bearer x".to_owned());
+        request.headers.insert("authorization".to_owned(), "Bearer x".to_owned());
         assert_eq!(build(&request).0[AUTHORIZATION], "Bearer x");
     }
 }

@@ -34,11 +34,7 @@ impl HttpEngine {
     /// An engine over this client.
     #[must_use]
     pub fn new(client: net::Client, proxies: Proxies) -> Self {
-        Self {
-            client,
-            proxies,
-            turn: AtomicUsize::new(0),
-        }
+        Self { client, proxies, turn: AtomicUsize::new(0) }
     }
 
     /// One request over one kind of proxy.
@@ -128,14 +124,10 @@ impl Engine for HttpEngine {
             _ => self.attempt(request, ProxyUsed::Basic, request.deadline).await?,
         };
         if matches!(request.proxy, ProxyMode::Enhanced | ProxyMode::Stealth) && !enhanced {
-            fetched
-                .warnings
-                .push("no enhanced proxy is configured on this server, so a basic one was used".to_owned());
+            fetched.warnings.push("no enhanced proxy is configured on this server, so a basic one was used".to_owned());
         }
         if !request.wait_for.is_zero() {
-            fetched
-                .warnings
-                .push("waitFor had no effect: the page was fetched without running its scripts".to_owned());
+            fetched.warnings.push("waitFor had no effect: the page was fetched without running its scripts".to_owned());
         }
         Ok(fetched)
     }

@@ -40,11 +40,9 @@ pub fn detect(content_type: Option<&str>, body: &[u8]) -> Kind {
         return kind;
     }
     match declared {
-        Some(Kind::Html | Kind::Xml) => markup(&head).unwrap_or(if declared == Some(Kind::Xml) {
-            Kind::Xml
-        } else {
-            Kind::Html
-        }),
+        Some(Kind::Html | Kind::Xml) => {
+            markup(&head).unwrap_or(if declared == Some(Kind::Xml) { Kind::Xml } else { Kind::Html })
+        }
         Some(kind @ (Kind::Text | Kind::Markdown)) => {
             if is_binary(body) {
                 Kind::Other
@@ -72,12 +70,7 @@ impl Kind {
 
 /// The type without parameters, in lower case: `text/html` of `Text/HTML; charset=utf-8`.
 fn essence(content_type: &str) -> String {
-    content_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase()
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// `None` for types that say nothing: none at all, `application/octet-stream`, ones we do not know.
@@ -148,11 +141,7 @@ fn signature(body: &[u8]) -> Option<Kind> {
 /// Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1 annex H), but only a declared PDF gets that credit.
 fn pdf_behind_junk(body: &[u8]) -> Kind {
     let start = &body[..body.len().min(LOOK)];
-    if start.windows(5).any(|part| part == b"%PDF-") || is_binary(body) {
-        Kind::Pdf
-    } else {
-        Kind::Text
-    }
+    if start.windows(5).any(|part| part == b"%PDF-") || is_binary(body) { Kind::Pdf } else { Kind::Text }
 }
 
 /// The beginning of the body as lower-case ASCII: without byte order mark, white space and comments, UTF-16 narrowed.
@@ -213,23 +202,14 @@ mod tests {
 
     fn check(content_type: &str, body: &[u8], expect: Kind) {
         let content_type = (!content_type.is_empty()).then_some(content_type);
-        assert_eq!(
-            detect(content_type, body),
-            expect,
-            "{content_type:?} {:?}",
-            String::from_utf8_lossy(body)
-        );
+        assert_eq!(detect(content_type, body), expect, "{content_type:?} {:?}", String::from_utf8_lossy(body));
     }
 
     #[test]
     fn header_decides_when_the_bytes_do_not_object() {
         check("text/html", b"hello", Kind::Html);
         check("Text/HTML; charset=utf-8", b"<p>x", Kind::Html);
-        check(
-            "application/xhtml+xml",
-            b"<?xml version='1.0'?><html xmlns='x'>",
-            Kind::Html,
-        );
+        check("application/xhtml+xml", b"<?xml version='1.0'?><html xmlns='x'>", Kind::Html);
         check("application/rss+xml", b"<rss>", Kind::Xml);
         check("application/json", b"{}", Kind::Json);
         check("application/ld+json; profile=x", b"{}", Kind::Json);

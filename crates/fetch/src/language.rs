@@ -101,11 +101,7 @@ const COUNTRIES: [(&str, &str); 88] = [
 /// The languages of a country are followed by English, so that a site without them does not answer in a random one.
 /// Countries that are not in the table, and no country, mean American English.
 pub(crate) fn accept(country: Option<&str>, languages: &[String]) -> String {
-    let asked: Vec<&str> = languages
-        .iter()
-        .map(|language| language.trim())
-        .filter(|tag| is_tag(tag))
-        .collect();
+    let asked: Vec<&str> = languages.iter().map(|language| language.trim()).filter(|tag| is_tag(tag)).collect();
     if !asked.is_empty() {
         return weighted(&asked);
     }
@@ -131,13 +127,8 @@ fn weighted(tags: &[&str]) -> String {
     let base = |tag: &str| tag.split('-').next().unwrap_or_default().to_owned();
     let mut ordered: Vec<String> = Vec::new();
     for (at, tag) in tags.iter().enumerate() {
-        let last_of_base = !tags[at + 1..]
-            .iter()
-            .any(|later| base(later).eq_ignore_ascii_case(&base(tag)));
-        for candidate in [Some((*tag).to_owned()), last_of_base.then(|| base(tag))]
-            .into_iter()
-            .flatten()
-        {
+        let last_of_base = !tags[at + 1..].iter().any(|later| base(later).eq_ignore_ascii_case(&base(tag)));
+        for candidate in [Some((*tag).to_owned()), last_of_base.then(|| base(tag))].into_iter().flatten() {
             if !ordered.iter().any(|known| known.eq_ignore_ascii_case(&candidate)) {
                 ordered.push(candidate);
             }
@@ -164,10 +155,7 @@ mod tests {
     fn the_table_is_sorted_and_well_formed() {
         assert!(COUNTRIES.windows(2).all(|pair| pair[0].0 < pair[1].0));
         for (country, tags) in COUNTRIES {
-            assert!(
-                tags.split(' ').all(|tag| is_tag(tag) && tag.ends_with(country)),
-                "{country}"
-            );
+            assert!(tags.split(' ').all(|tag| is_tag(tag) && tag.ends_with(country)), "{country}");
         }
     }
 
@@ -177,10 +165,7 @@ mod tests {
         check("US", "en-US,en;q=0.9");
         check("GB", "en-GB,en;q=0.9");
         check("DE", "de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7");
-        check(
-            "CH",
-            "de-CH,de;q=0.9,fr-CH;q=0.8,fr;q=0.7,it-CH;q=0.6,it;q=0.5,en-US;q=0.4,en;q=0.3",
-        );
+        check("CH", "de-CH,de;q=0.9,fr-CH;q=0.8,fr;q=0.7,it-CH;q=0.6,it;q=0.5,en-US;q=0.4,en;q=0.3");
         check("ZZ", "en-US,en;q=0.9");
         assert_eq!(accept(None, &[]), "en-US,en;q=0.9");
     }

@@ -11,16 +11,9 @@ use crate::{Engine, Feature};
 #[must_use]
 pub fn plan(engines: &[Arc<dyn Engine>], wanted: &[Feature]) -> Vec<Arc<dyn Engine>> {
     let lacks = |engine: &dyn Engine, hard: bool| {
-        wanted
-            .iter()
-            .filter(|feature| feature.is_hard() == hard && !engine.offers(**feature))
-            .count()
+        wanted.iter().filter(|feature| feature.is_hard() == hard && !engine.offers(**feature)).count()
     };
-    let mut order: Vec<_> = engines
-        .iter()
-        .filter(|engine| lacks(engine.as_ref(), true) == 0)
-        .cloned()
-        .collect();
+    let mut order: Vec<_> = engines.iter().filter(|engine| lacks(engine.as_ref(), true) == 0).cloned().collect();
     order.sort_by_key(|engine| (lacks(engine.as_ref(), false), engine.rank()));
     order
 }

@@ -21,10 +21,7 @@ mod tests {
     #[test]
     fn values_in_document_order() {
         let url = url::Url::parse("https://a.test/").unwrap();
-        let page = Page::parse(
-            "<p data-v=1><i><p data-v='' class=x><a data-v=1></a><svg viewBox='0 0'>",
-            &url,
-        );
+        let page = Page::parse("<p data-v=1><i><p data-v='' class=x><a data-v=1></a><svg viewBox='0 0'>", &url);
         assert_eq!(attributes(&page, "p, a, i", "DATA-V"), ["1", "", "1"]);
         assert_eq!(attributes(&page, "svg", "viewBox"), ["0 0"]);
         assert_eq!(attributes(&page, "p >", "data-v"), [""; 0]);

@@ -49,10 +49,7 @@ pub(crate) fn judge(element: &Element) -> Option<Noise> {
         local_name!("button") => likely("<button>"),
         _ => None,
     };
-    [by_tag, by_role(element), by_names(element)]
-        .into_iter()
-        .flatten()
-        .max()
+    [by_tag, by_role(element), by_names(element)].into_iter().flatten().max()
 }
 
 fn certain(reason: &'static str) -> Option<Noise> {
@@ -66,24 +63,13 @@ fn likely(reason: &'static str) -> Option<Noise> {
 fn by_role(element: &Element) -> Option<Noise> {
     let role = element.attr("role")?;
     let role = role.trim();
-    [
-        "navigation",
-        "menu",
-        "menubar",
-        "dialog",
-        "alertdialog",
-        "search",
-        "contentinfo",
-    ]
-    .into_iter()
-    .find(|noise| role.eq_ignore_ascii_case(noise))
-    .and_then(certain)
-    .or_else(|| {
-        ["banner", "complementary"]
-            .into_iter()
-            .find(|noise| role.eq_ignore_ascii_case(noise))
-            .and_then(likely)
-    })
+    ["navigation", "menu", "menubar", "dialog", "alertdialog", "search", "contentinfo"]
+        .into_iter()
+        .find(|noise| role.eq_ignore_ascii_case(noise))
+        .and_then(certain)
+        .or_else(|| {
+            ["banner", "complementary"].into_iter().find(|noise| role.eq_ignore_ascii_case(noise)).and_then(likely)
+        })
 }
 
 /// Not shown when the page is opened.

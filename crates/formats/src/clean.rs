@@ -14,10 +14,7 @@ const MAX_BYTES: usize = 48 << 20;
 /// The content as HTML: scripts, styles, `<noscript>`, `<meta>` and `<head>` removed, event handlers removed, URLs
 /// absolute, responsive images resolved to the largest. A whole page is wrapped in `<html><body>`.
 pub fn html(content: &Content) -> String {
-    let mut writer = Writer {
-        page: content.page(),
-        out: String::new(),
-    };
+    let mut writer = Writer { page: content.page(), out: String::new() };
     content.walk(&mut writer);
     writer.out
 }
@@ -87,11 +84,7 @@ impl Writer<'_> {
         let base = self.page.base();
         let is_image = element.name.local == local_name!("img");
         if let Some(source) = source(element).filter(|_| is_image) {
-            let source = if is_embedded(&source) {
-                Some(source)
-            } else {
-                absolute(base, &source).map(String::from)
-            };
+            let source = if is_embedded(&source) { Some(source) } else { absolute(base, &source).map(String::from) };
             source.iter().for_each(|source| self.attribute("src", source));
         }
         for attribute in &element.attrs {
@@ -106,9 +99,7 @@ impl Writer<'_> {
                     best.iter().for_each(|url| self.attribute(name, url.as_str()));
                 }
                 "href" | "src" | "poster" | "action" | "formaction" | "cite" | "data" | "background" | "longdesc" => {
-                    resolved(base, name, value)
-                        .iter()
-                        .for_each(|url| self.attribute(name, url));
+                    resolved(base, name, value).iter().for_each(|url| self.attribute(name, url));
                 }
                 "srcdoc" => {}
                 _ => self.attribute(name, value),
@@ -175,10 +166,7 @@ fn is_void(name: &LocalName) -> bool {
 
 /// Elements whose content browsers do not show; it would be read as text by some parsers and as markup by others.
 fn is_opaque(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("iframe") | local_name!("noembed") | local_name!("noframes")
-    )
+    matches!(*name, local_name!("iframe") | local_name!("noembed") | local_name!("noframes"))
 }
 
 fn push_escaped(out: &mut String, text: &str, attribute: bool) {
@@ -213,10 +201,7 @@ mod tests {
     }
 
     fn check(source: &str, expect: &str) {
-        let options = ContentOptions {
-            only_main_content: false,
-            ..ContentOptions::default()
-        };
+        let options = ContentOptions { only_main_content: false, ..ContentOptions::default() };
         let expect = format!("<html><body>{expect}</body></html>");
         assert_eq!(clean(source, &options), expect, "{source}");
     }
@@ -227,10 +212,7 @@ mod tests {
             "<head><title>t</title><style>x</style></head><p onclick=x OnLoad=y id=a>x<script>y</script><noscript>z</noscript><link href=x>",
             "<p id=\"a\">x</p>",
         );
-        check(
-            "<svg onload=x><script>y</script><style>z</style><g/></svg>",
-            "<svg><g></g></svg>",
-        );
+        check("<svg onload=x><script>y</script><style>z</style><g/></svg>", "<svg><g></g></svg>");
         check(
             "<a href='javascript:x'>a</a><iframe src=/f srcdoc='<script>'>&lt;script></iframe>",
             "<a>a</a><iframe src=\"https://a.test/f\"></iframe>",
@@ -240,27 +222,15 @@ mod tests {
 
     #[test]
     fn urls_become_absolute() {
-        check(
-            "<base href=/b/><a href='x?a=1&b=2'>a</a>",
-            "<a href=\"https://a.test/b/x?a=1&amp;b=2\">a</a>",
-        );
+        check("<base href=/b/><a href='x?a=1&b=2'>a</a>", "<a href=\"https://a.test/b/x?a=1&amp;b=2\">a</a>");
         check(
             "<img src=s.jpg srcset='a.jpg 1x, b.jpg 2x' sizes=1 alt='\"'>",
             "<img src=\"https://a.test/d/b.jpg\" alt=\"&quot;\">",
         );
-        check(
-            "<img src='data:image/gif;base64,R0' data-src=l.jpg>",
-            "<img src=\"https://a.test/d/l.jpg\">",
-        );
-        check(
-            "<img src='data:image/gif;base64,R0'>",
-            "<img src=\"data:image/gif;base64,R0\">",
-        );
+        check("<img src='data:image/gif;base64,R0' data-src=l.jpg>", "<img src=\"https://a.test/d/l.jpg\">");
+        check("<img src='data:image/gif;base64,R0'>", "<img src=\"data:image/gif;base64,R0\">");
         check("<source srcset='a 1x, b 2x'>", "<source srcset=\"https://a.test/d/b\">");
-        check(
-            "<a href=''>a</a><a href='#x'>b</a>",
-            "<a href=\"\">a</a><a href=\"https://a.test/d/p#x\">b</a>",
-        );
+        check("<a href=''>a</a><a href='#x'>b</a>", "<a href=\"\">a</a><a href=\"https://a.test/d/p#x\">b</a>");
     }
 
     #[test]
@@ -279,10 +249,7 @@ mod tests {
             clean("<div>1<div class=b>2</div><i>3</i></div><p class=b>4<p>5", &options),
             "<div>1<div class=\"b\">2</div></div><p class=\"b\">4</p>"
         );
-        let nothing = ContentOptions {
-            include_tags: vec!["table".into()],
-            ..options
-        };
+        let nothing = ContentOptions { include_tags: vec!["table".into()], ..options };
         assert_eq!(clean("<p>x", &nothing), "");
     }
 }

@@ -19,11 +19,7 @@ pub struct ContentOptions {
 
 impl Default for ContentOptions {
     fn default() -> Self {
-        ContentOptions {
-            only_main_content: true,
-            include_tags: Vec::new(),
-            exclude_tags: Vec::new(),
-        }
+        ContentOptions { only_main_content: true, include_tags: Vec::new(), exclude_tags: Vec::new() }
     }
 }
 
@@ -50,11 +46,7 @@ pub(crate) trait Visitor {
 /// Never empty where the page has text, unless the selectors say so: when the main content cannot be told, the whole
 /// body is taken; when that has no text, `<noscript>` counts.
 pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
-    let mut content = Content {
-        page,
-        roots: roots(page, options),
-        removed: vec![false; page.len()],
-    };
+    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.len()] };
     content.remove_machinery();
     for index in matches(page, &options.exclude_tags) {
         content.removed[index] = true;
@@ -148,13 +140,8 @@ impl<'p> Content<'p> {
     /// Pages that are drawn by scripts often keep their text for readers without scripts.
     fn use_noscript_if_richer(&mut self) {
         let page = self.page;
-        let hidden: Vec<Index> = (0..page.len())
-            .filter(|&i| page.is(i, &local_name!("noscript")))
-            .collect();
-        let kept = hidden
-            .iter()
-            .map(|&index| score::letters_of(page, page.subtree(index)))
-            .sum::<usize>();
+        let hidden: Vec<Index> = (0..page.len()).filter(|&i| page.is(i, &local_name!("noscript"))).collect();
+        let kept = hidden.iter().map(|&index| score::letters_of(page, page.subtree(index))).sum::<usize>();
         if kept == 0 {
             return;
         }

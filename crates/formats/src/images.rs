@@ -29,12 +29,7 @@ pub fn images(page: &Page) -> Vec<String> {
 }
 
 fn element_images(element: &Element, mut add: impl FnMut(&str)) {
-    let mut add_all = |names: &[&str]| {
-        names
-            .iter()
-            .filter_map(|name| element.attr(name))
-            .for_each(|url| add(&url))
-    };
+    let mut add_all = |names: &[&str]| names.iter().filter_map(|name| element.attr(name)).for_each(|url| add(&url));
     match element.name.local {
         local_name!("img") => {
             add_all(&["src"]);
@@ -50,11 +45,7 @@ fn element_images(element: &Element, mut add: impl FnMut(&str)) {
         _ => {}
     }
     if matches!(element.name.local, local_name!("img") | local_name!("source")) {
-        for set in ["srcset"]
-            .iter()
-            .chain(&LAZY_SETS)
-            .filter_map(|name| element.attr(name))
-        {
+        for set in ["srcset"].iter().chain(&LAZY_SETS).filter_map(|name| element.attr(name)) {
             candidates(&set).for_each(|(url, _)| add(url));
         }
     }
@@ -65,13 +56,10 @@ fn element_images(element: &Element, mut add: impl FnMut(&str)) {
 
 fn names_picture(element: &Element) -> bool {
     let has = |attribute: &str, test: fn(&str) -> bool| {
-        element
-            .attr(attribute)
-            .is_some_and(|value| value.split_ascii_whitespace().any(test))
+        element.attr(attribute).is_some_and(|value| value.split_ascii_whitespace().any(test))
     };
-    has("rel", |rel| {
-        rel.to_ascii_lowercase().contains("icon") || rel.eq_ignore_ascii_case("image_src")
-    }) || has("itemprop", |prop| prop == "image")
+    has("rel", |rel| rel.to_ascii_lowercase().contains("icon") || rel.eq_ignore_ascii_case("image_src"))
+        || has("itemprop", |prop| prop == "image")
         || ["property", "name"].iter().any(|attribute| {
             has(attribute, |key| {
                 matches!(
@@ -115,10 +103,7 @@ mod tests {
              <svg><image href=s.svg /></svg><a style='color:url(no.png)'></a>",
             &url,
         );
-        let found: Vec<_> = images(&page)
-            .into_iter()
-            .map(|u| u.replace("https://a.test/", "/"))
-            .collect();
+        let found: Vec<_> = images(&page).into_iter().map(|u| u.replace("https://a.test/", "/")).collect();
         assert_eq!(
             found.join(" "),
             "/f.ico /og.png /d/p1.webp /d/p2.webp /d/p.jpg /d/lazy.jpg /d/s.jpg /d/v.jpg /d/b%201.png /d/c.png /d/go.png /d/s.svg"

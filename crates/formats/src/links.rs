@@ -54,12 +54,7 @@ pub(crate) struct UniqueUrls<'b> {
 
 impl<'b> UniqueUrls<'b> {
     pub(crate) fn new(base: &'b Url) -> Self {
-        UniqueUrls {
-            base,
-            urls: Vec::new(),
-            seen: HashSet::new(),
-            bytes: 0,
-        }
+        UniqueUrls { base, urls: Vec::new(), seen: HashSet::new(), bytes: 0 }
     }
 
     pub(crate) fn add(&mut self, link: &str) {
@@ -153,9 +148,7 @@ fn inline_target(rest: &str) -> (usize, Option<&str>) {
     };
     let blanks = target.len() - target.trim_start().len();
     if let Some(bracketed) = target[blanks..].strip_prefix('<') {
-        let end = bracketed
-            .find(['<', '>'])
-            .filter(|&end| bracketed[end..].starts_with('>'));
+        let end = bracketed.find(['<', '>']).filter(|&end| bracketed[end..].starts_with('>'));
         return end.map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
     }
     let mut depth = 0_usize;
@@ -177,9 +170,7 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
     if !starts_like_url(rest) {
         return (1, None);
     }
-    let end = rest
-        .find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c))
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c)).unwrap_or(rest.len());
     let mut url = &rest[..end];
     // A closing parenthesis belongs to the sentence unless the URL opened it.
     let mut surplus = url.matches(')').count().saturating_sub(url.matches('(').count());
@@ -196,9 +187,7 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
 
 fn starts_like_url(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| {
-        text.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-            && text.len() > scheme.len()
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)) && text.len() > scheme.len()
     })
 }
 
@@ -220,13 +209,7 @@ mod tests {
         );
         assert_eq!(
             links(&page),
-            [
-                "https://a.test/d/x",
-                "https://a.test/y#z",
-                "https://b.test/",
-                "mailto:a@b.c",
-                "tel:+1"
-            ]
+            ["https://a.test/d/x", "https://a.test/y#z", "https://b.test/", "mailto:a@b.c", "tel:+1"]
         );
     }
 
@@ -243,23 +226,14 @@ mod tests {
             "see [a](x) and [b](</y z> \"t\") and ![i](i.png)",
             &["https://a.test/d/x", "https://a.test/y%20z", "https://a.test/d/i.png"],
         );
-        check(
-            "[w](https://w.test/a_(b)) (https://w.test/c_(d)).",
-            &["https://w.test/a_(b)", "https://w.test/c_(d)"],
-        );
+        check("[w](https://w.test/a_(b)) (https://w.test/c_(d)).", &["https://w.test/a_(b)", "https://w.test/c_(d)"]);
         check(
             "<https://b.test/q?a=b> https://c.test, http://d.test/.",
             &["https://b.test/q?a=b", "https://c.test/", "http://d.test/"],
         );
         check("[r]: https://r.test \"t\"\n[^1]: no", &["https://r.test/"]);
-        check(
-            "`https://no.test` ``a`https://no.test`` https://yes.test",
-            &["https://yes.test/"],
-        );
-        check(
-            "```\nhttps://no.test\n~~~\n```\nhttps://yes.test",
-            &["https://yes.test/"],
-        );
+        check("`https://no.test` ``a`https://no.test`` https://yes.test", &["https://yes.test/"]);
+        check("```\nhttps://no.test\n~~~\n```\nhttps://yes.test", &["https://yes.test/"]);
         check("[a](#x) xhttps://no.test [b](javascript:x)", &[]);
         check("[open](", &[]);
         check("https://é.test/ü", &["https://xn--9ca.test/%C3%BC"]);

@@ -65,10 +65,7 @@ pub fn metadata(page: &Page) -> Map<String, Value> {
     if let Some(title) = title(page).or_else(|| first_of(&raw, &["og:title", "twitter:title"])) {
         found.insert("title".into(), title.into());
     }
-    if let Some(language) = page
-        .first(&local_name!("html"))
-        .and_then(|html| value(&page.attr(html, "lang")?))
-    {
+    if let Some(language) = page.first(&local_name!("html")).and_then(|html| value(&page.attr(html, "lang")?)) {
         found.insert("language".into(), language.into());
     }
     if let Some(icon) = favicon(page) {
@@ -77,11 +74,7 @@ pub fn metadata(page: &Page) -> Map<String, Value> {
     for (key, name) in WIRE_NAMES {
         if let Some((_, values)) = raw.iter().find(|(raw_key, _)| raw_key.eq_ignore_ascii_case(key)) {
             found.entry(name).or_insert_with(|| {
-                if name == "ogLocaleAlternate" {
-                    values.clone().into()
-                } else {
-                    one_or_many(values)
-                }
+                if name == "ogLocaleAlternate" { values.clone().into() } else { one_or_many(values) }
             });
         }
     }
@@ -119,12 +112,8 @@ fn raw_keys(page: &Page) -> Vec<(String, Vec<String>)> {
 }
 
 fn meta_keys(element: &Element) -> BTreeSet<String> {
-    let language = element
-        .attr("http-equiv")
-        .filter(|key| key.eq_ignore_ascii_case("content-language"));
-    let attributes = ["name", "property", "itemprop"]
-        .iter()
-        .filter_map(|name| element.attr(name));
+    let language = element.attr("http-equiv").filter(|key| key.eq_ignore_ascii_case("content-language"));
+    let attributes = ["name", "property", "itemprop"].iter().filter_map(|name| element.attr(name));
     attributes.chain(language).filter_map(|key| value(&key)).collect()
 }
 
@@ -136,13 +125,7 @@ fn one_or_many(values: &[String]) -> Value {
 }
 
 fn first_of(raw: &[(String, Vec<String>)], keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| {
-        raw.iter()
-            .find(|(raw_key, _)| raw_key.eq_ignore_ascii_case(key))?
-            .1
-            .first()
-            .cloned()
-    })
+    keys.iter().find_map(|key| raw.iter().find(|(raw_key, _)| raw_key.eq_ignore_ascii_case(key))?.1.first().cloned())
 }
 
 /// The first `<title>` that is not a part of a drawing.
@@ -156,14 +139,11 @@ fn title(page: &Page) -> Option<String> {
 /// The page's icon; one made for browsers before one made for home screens.
 fn favicon(page: &Page) -> Option<String> {
     let icon = |wanted: &str| {
-        (0..page.len())
-            .filter(|&index| page.is(index, &local_name!("link")))
-            .find_map(|index| {
-                let rel = page.attr(index, "rel")?;
-                rel.split_ascii_whitespace()
-                    .find(|token| token.eq_ignore_ascii_case(wanted))?;
-                absolute(page.base(), &page.attr(index, "href")?)
-            })
+        (0..page.len()).filter(|&index| page.is(index, &local_name!("link"))).find_map(|index| {
+            let rel = page.attr(index, "rel")?;
+            rel.split_ascii_whitespace().find(|token| token.eq_ignore_ascii_case(wanted))?;
+            absolute(page.base(), &page.attr(index, "href")?)
+        })
     };
     icon("icon").or_else(|| icon("apple-touch-icon")).map(String::from)
 }
@@ -203,14 +183,8 @@ mod tests {
     fn titles() {
         check("<title> a\n b </title><title>c</title>", &json!({"title": "a b"}));
         check("<svg><title>no</title></svg>", &json!({}));
-        check(
-            "<meta property=og:title content=o>",
-            &json!({"title": "o", "ogTitle": "o", "og:title": "o"}),
-        );
-        check(
-            "<title></title><meta name=twitter:title content=t>",
-            &json!({"title": "t", "twitter:title": "t"}),
-        );
+        check("<meta property=og:title content=o>", &json!({"title": "o", "ogTitle": "o", "og:title": "o"}));
+        check("<title></title><meta name=twitter:title content=t>", &json!({"title": "t", "twitter:title": "t"}));
     }
 
     #[test]

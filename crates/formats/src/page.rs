@@ -38,13 +38,7 @@ impl Page {
     pub fn parse(html: &str, url: &Url) -> Page {
         let (document, truncated) = parse(html);
         let nodes = in_document_order(&document);
-        let mut page = Page {
-            document,
-            nodes,
-            url: url.clone(),
-            base: url.clone(),
-            truncated,
-        };
+        let mut page = Page { document, nodes, url: url.clone(), base: url.clone(), truncated };
         if let Some(base) = page.declared_base() {
             page.base = base;
         }
@@ -135,22 +129,18 @@ impl Page {
         if self.nodes[index].name.is_some() {
             return None;
         }
-        self.document
-            .tree
-            .query_node(&self.nodes[index].id, |node| match &node.data {
-                NodeData::Text { contents } => Some(contents.clone()),
-                _ => None,
-            })?
+        self.document.tree.query_node(&self.nodes[index].id, |node| match &node.data {
+            NodeData::Text { contents } => Some(contents.clone()),
+            _ => None,
+        })?
     }
 
     /// All text below a node, as written.
     pub(crate) fn text_of(&self, index: Index) -> String {
-        self.subtree(index)
-            .filter_map(|i| self.text(i))
-            .fold(String::new(), |mut all, text| {
-                all.push_str(&text);
-                all
-            })
+        self.subtree(index).filter_map(|i| self.text(i)).fold(String::new(), |mut all, text| {
+            all.push_str(&text);
+            all
+        })
     }
 
     /// Positions of `ids`, which must be in document order; ids outside the tree are left out.
@@ -183,12 +173,7 @@ fn in_document_order(document: &Document) -> Vec<Node> {
         }
         let above = open.last().map_or(0, |(_, index)| *index);
         let place = nodes.len();
-        nodes.push(Node {
-            id,
-            parent: above as u32,
-            end: place as u32 + 1,
-            name,
-        });
+        nodes.push(Node { id, parent: above as u32, end: place as u32 + 1, name });
         open.push((id, place));
         next = first_child.or_else(|| following(document, &open));
     }
@@ -206,9 +191,7 @@ fn close(open: &mut Vec<(NodeId, usize)>, nodes: &mut [Node]) {
 
 /// The next sibling of the innermost open node that has one.
 fn following(document: &Document, open: &[(NodeId, usize)]) -> Option<NodeId> {
-    open.iter()
-        .rev()
-        .find_map(|(id, _)| document.tree.query_node(id, |node| node.next_sibling)?)
+    open.iter().rev().find_map(|(id, _)| document.tree.query_node(id, |node| node.next_sibling)?)
 }
 
 #[cfg(test)]
@@ -221,28 +204,16 @@ mod tests {
 
     fn outline(page: &Page, index: Index) -> String {
         let children: Vec<_> = page.children(index).map(|child| outline(page, child)).collect();
-        let name = page
-            .name(index)
-            .map(ToString::to_string)
-            .or(page.text(index).map(|t| format!("'{t}'")));
+        let name = page.name(index).map(ToString::to_string).or(page.text(index).map(|t| format!("'{t}'")));
         format!("{}({})", name.unwrap_or_default(), children.join(" ")).replace("()", "")
     }
 
     #[test]
     fn nodes_are_in_document_order() {
         let page = page("<div><p>a<b>c</b></p>d</div><i>e</i><table>x<td>y");
-        assert_eq!(
-            outline(&page, 0),
-            "(html(head body(div(p('a' b('c')) 'd') i('e') 'x' table(tbody(tr(td('y')))))))"
-        );
-        let y = (0..page.len())
-            .find(|&i| page.text(i).is_some_and(|t| &*t == "y"))
-            .unwrap();
-        let names: Vec<_> = page
-            .ancestors(y)
-            .filter_map(|i| page.name(i))
-            .map(ToString::to_string)
-            .collect();
+        assert_eq!(outline(&page, 0), "(html(head body(div(p('a' b('c')) 'd') i('e') 'x' table(tbody(tr(td('y')))))))");
+        let y = (0..page.len()).find(|&i| page.text(i).is_some_and(|t| &*t == "y")).unwrap();
+        let names: Vec<_> = page.ancestors(y).filter_map(|i| page.name(i)).map(ToString::to_string).collect();
         assert_eq!(names, ["td", "tr", "tbody", "table", "body", "html"]);
     }
 
@@ -251,10 +222,7 @@ mod tests {
         let check = |html: &str, base: &str| assert_eq!(page(html).base().as_str(), base, "{html}");
         check("<p>x", "https://a.test/dir/page");
         check("<base href='/b/'>", "https://a.test/b/");
-        check(
-            "<base target=x><base href='//c.test/'><base href='/later'>",
-            "https://c.test/",
-        );
+        check("<base target=x><base href='//c.test/'><base href='/later'>", "https://c.test/");
         check("<base href='javascript:x'>", "https://a.test/dir/page");
     }
 

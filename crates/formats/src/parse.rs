@@ -34,10 +34,7 @@ const CHUNK: usize = 64 << 10;
 /// Parses `html`. The flag says whether something had to be left out.
 pub(crate) fn parse(html: &str) -> (Document, bool) {
     let tree = BoundedTree::default();
-    let options = TreeBuilderOpts {
-        scripting_enabled: false,
-        ..TreeBuilderOpts::default()
-    };
+    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let filter = Filter {
         builder: TreeBuilder::new(tree, options),
         raw_text: Cell::new(false),
@@ -46,12 +43,7 @@ pub(crate) fn parse(html: &str) -> (Document, bool) {
         tokens: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(filter, TokenizerOpts::default());
-    let mut feed = Feed {
-        html,
-        fed: 0,
-        queue: BufferQueue::default(),
-        tokenizer,
-    };
+    let mut feed = Feed { html, fed: 0, queue: BufferQueue::default(), tokenizer };
     let cut_attributes = feed.run();
     let tokenizer = feed.tokenizer;
     tokenizer.end();
@@ -182,9 +174,7 @@ impl TokenSink for Filter {
                 self.cut.set(true);
                 return TokenSinkResult::Continue;
             }
-            Token::TagToken(Tag {
-                kind: TagKind::EndTag, ..
-            }) => self.raw_text.set(false),
+            Token::TagToken(Tag { kind: TagKind::EndTag, .. }) => self.raw_text.set(false),
             Token::CharacterTokens(text) if !self.raw_text.get() => self.builder.sink.read(text.len()),
             _ => {}
         }
@@ -245,10 +235,7 @@ impl BoundedTree {
     fn handle(&self, id: NodeId) -> Handle {
         let mut depths = self.depths.borrow_mut();
         depths.push(0);
-        Handle {
-            id,
-            place: depths.len() - 1,
-        }
+        Handle { id, place: depths.len() - 1 }
     }
 
     fn spend(&self, bytes: usize) {
@@ -291,10 +278,7 @@ impl TreeSink for BoundedTree {
     fn parse_error(&self, _message: Cow<'static, str>) {}
 
     fn get_document(&self) -> Handle {
-        Handle {
-            id: self.document.tree.root_id(),
-            place: 0,
-        }
+        Handle { id: self.document.tree.root_id(), place: 0 }
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> Self::ElemName<'a> {
@@ -327,8 +311,7 @@ impl TreeSink for BoundedTree {
 
     fn append_based_on_parent_node(&self, element: &Handle, previous: &Handle, child: NodeOrText<Handle>) {
         let child = self.child(self.depth_of(previous), child);
-        self.document
-            .append_based_on_parent_node(&element.id, &previous.id, child);
+        self.document.append_based_on_parent_node(&element.id, &previous.id, child);
     }
 
     fn append_doctype_to_document(&self, name: StrTendril, public_id: StrTendril, system_id: StrTendril) {

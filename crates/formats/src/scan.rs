@@ -19,26 +19,13 @@ pub(crate) struct Markup {
     pub(crate) may_open_raw_text: bool,
 }
 
-const RAW_TEXT: [&[u8]; 9] = [
-    b"script",
-    b"style",
-    b"title",
-    b"textarea",
-    b"xmp",
-    b"iframe",
-    b"noembed",
-    b"noframes",
-    b"plaintext",
-];
+const RAW_TEXT: [&[u8]; 9] =
+    [b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes", b"plaintext"];
 
 /// The markup that starts with the `<` at `start`. A lone `<` is markup of one byte.
 pub(crate) fn markup_at(html: &str, start: usize) -> Markup {
     let bytes = html.as_bytes();
-    let plain = |end| Markup {
-        end,
-        surplus: None,
-        may_open_raw_text: false,
-    };
+    let plain = |end| Markup { end, surplus: None, may_open_raw_text: false };
     match (bytes.get(start + 1), bytes.get(start + 2)) {
         (Some(letter), _) if letter.is_ascii_alphabetic() => tag_at(bytes, start + 1),
         (Some(b'/'), Some(letter)) if letter.is_ascii_alphabetic() => tag_at(bytes, start + 2),
@@ -89,11 +76,7 @@ fn tag_at(bytes: &[u8], name: usize) -> Markup {
         }
     }
     let surplus = cut.map(|start| start..at);
-    Markup {
-        end: (at + 1).min(bytes.len()),
-        surplus,
-        may_open_raw_text,
-    }
+    Markup { end: (at + 1).min(bytes.len()), surplus, may_open_raw_text }
 }
 
 fn attribute_end(bytes: &[u8], start: usize) -> usize {
@@ -152,10 +135,7 @@ mod tests {
         let kept: String = (0..MAX_ATTRIBUTES).map(|i| format!(" a{i}=1")).collect();
         let html = format!("<p{kept} over='>' more>text");
         let found = markup_at(&html, 0);
-        assert_eq!(
-            found.surplus.map(|r| html[r].to_owned()).as_deref(),
-            Some("over='>' more")
-        );
+        assert_eq!(found.surplus.map(|r| html[r].to_owned()).as_deref(), Some("over='>' more"));
         assert_eq!(&html[found.end..], "text");
     }
 

@@ -99,10 +99,7 @@ impl Measures {
 
 /// Letters of all text nodes in `range`.
 pub(crate) fn letters_of(page: &Page, range: std::ops::Range<Index>) -> usize {
-    range
-        .filter_map(|index| page.text(index))
-        .map(|text| letters(&text) as usize)
-        .sum()
+    range.filter_map(|index| page.text(index)).map(|text| letters(&text) as usize).sum()
 }
 
 fn letters(text: &str) -> u32 {
@@ -135,10 +132,7 @@ fn judgements(content: &Content, whole: &Measures) -> Vec<(Index, Noise)> {
     }
     let total = whole.weight_of(content).max(1.0);
     let limit = |noise: Noise| if noise.certain { CERTAIN_LIMIT } else { LIKELY_LIMIT };
-    found.retain(|(_, noise)| {
-        sums.get(noise.reason)
-            .is_none_or(|(sum, _)| *sum <= limit(*noise) * total)
-    });
+    found.retain(|(_, noise)| sums.get(noise.reason).is_none_or(|(sum, _)| *sum <= limit(*noise) * total));
     found
 }
 
@@ -159,10 +153,7 @@ fn is_header_of_part(page: &Page, index: Index) -> bool {
 
 /// Removes what is noise; returns what was removed.
 fn remove_noise(content: &mut Content, noise: &[(Index, Noise)], only_certain: bool) -> Vec<Index> {
-    let chosen = noise
-        .iter()
-        .filter(|(_, noise)| noise.certain || !only_certain)
-        .map(|(index, _)| *index);
+    let chosen = noise.iter().filter(|(_, noise)| noise.certain || !only_certain).map(|(index, _)| *index);
     let fresh: Vec<Index> = chosen.filter(|&index| !content.is_removed(index)).collect();
     fresh.iter().for_each(|&index| content.set_removed(index, true));
     fresh
@@ -172,10 +163,7 @@ fn remove_noise(content: &mut Content, noise: &[(Index, Noise)], only_certain: b
 fn choose_root(content: &mut Content, rest: &Measures) {
     let page = content.page();
     let mut at = 0;
-    for (landmark, part) in [
-        (local_name!("main"), TRUSTED_MAIN),
-        (local_name!("article"), TRUSTED_ARTICLE),
-    ] {
+    for (landmark, part) in [(local_name!("main"), TRUSTED_MAIN), (local_name!("article"), TRUSTED_ARTICLE)] {
         let by_role = landmark == local_name!("main");
         let trusted = page
             .subtree(at)
@@ -188,9 +176,7 @@ fn choose_root(content: &mut Content, rest: &Measures) {
         at = child;
     }
     let mut roots = vec![at];
-    let has_title = page
-        .subtree(at)
-        .any(|i| page.is(i, &local_name!("h1")) && rest.text[i] > 0);
+    let has_title = page.subtree(at).any(|i| page.is(i, &local_name!("h1")) && rest.text[i] > 0);
     let title = (0..at).find(|&i| page.is(i, &local_name!("h1")) && rest.text[i] > 0 && page.end(i) <= at);
     if let Some(title) = title.filter(|&title| !has_title && is_kept(content, title)) {
         roots.insert(0, title);
@@ -199,15 +185,12 @@ fn choose_root(content: &mut Content, rest: &Measures) {
 }
 
 fn has_role_main(page: &Page, index: Index) -> bool {
-    page.attr(index, "role")
-        .is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
+    page.attr(index, "role").is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
 }
 
 fn dominant_child(page: &Page, rest: &Measures, at: Index) -> Option<Index> {
     let weight = rest.weight(at);
-    let best = page
-        .children(at)
-        .max_by(|&a, &b| rest.weight(a).total_cmp(&rest.weight(b)))?;
+    let best = page.children(at).max_by(|&a, &b| rest.weight(a).total_cmp(&rest.weight(b)))?;
     (weight > 0.0 && rest.weight(best) >= DOMINANT * weight && may_stand_alone(page, best)).then_some(best)
 }
 
@@ -254,13 +237,7 @@ fn remove_link_lists(content: &mut Content, rest: &Measures) {
             )
         );
         let links = block && rest.linked(at) > LINK_LIST && f64::from(rest.text[at]) <= largest;
-        if links
-            && page
-                .subtree(at)
-                .filter(|&i| page.is(i, &local_name!("a")))
-                .nth(2)
-                .is_some()
-        {
+        if links && page.subtree(at).filter(|&i| page.is(i, &local_name!("a"))).nth(2).is_some() {
             content.set_removed(at, true);
         }
         at = if content.is_removed(at) { page.end(at) } else { at + 1 };

@@ -65,16 +65,12 @@ pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
 
 /// `a ~ b`, but not `[class~=b]`.
 fn has_sibling_search(selector: &str) -> bool {
-    selector
-        .match_indices('~')
-        .any(|(i, _)| !selector[i + 1..].starts_with('='))
+    selector.match_indices('~').any(|(i, _)| !selector[i + 1..].starts_with('='))
 }
 
 fn most_children(page: &Page) -> usize {
     let mut children = vec![0; page.len()];
-    (0..page.len())
-        .filter_map(|index| page.parent(index))
-        .for_each(|parent| children[parent] += 1);
+    (0..page.len()).filter_map(|index| page.parent(index)).for_each(|parent| children[parent] += 1);
     children.into_iter().max().unwrap_or(0)
 }
 
@@ -98,13 +94,7 @@ mod tests {
 
     #[test]
     fn selectors_are_checked() {
-        for good in [
-            "p",
-            "#main > .a:not(.b)",
-            "a[href^='http']",
-            "article, .x",
-            "h1:has(+ p)",
-        ] {
+        for good in ["p", "#main > .a:not(.b)", "a[href^='http']", "article, .x", "h1:has(+ p)"] {
             assert_eq!(check_selector(good), Ok(()), "{good}");
         }
         for bad in ["p >", "..x", "[", "p::before", "*text*", ":nope", "a[", "\u{0}("] {

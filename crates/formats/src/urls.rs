@@ -26,11 +26,7 @@ pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
         let (url, tail) = rest.split_at(url_end);
         // A comma directly behind the URL ends the candidate; commas inside (data:, resizing services) do not.
         let bare = url.trim_end_matches(',');
-        let descriptor_end = if bare.len() < url.len() {
-            0
-        } else {
-            tail.find(',').unwrap_or(tail.len())
-        };
+        let descriptor_end = if bare.len() < url.len() { 0 } else { tail.find(',').unwrap_or(tail.len()) };
         let (descriptor, after) = tail.split_at(descriptor_end);
         rest = after;
         (!bare.is_empty()).then(|| (bare, size(descriptor)))
@@ -51,9 +47,7 @@ pub(crate) fn largest(srcset: &str) -> Option<&str> {
 
 /// Whether the URL carries its content (`data:`).
 pub(crate) fn is_embedded(url: &str) -> bool {
-    url.trim_start()
-        .get(..5)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    url.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
 fn size(descriptor: &str) -> f64 {

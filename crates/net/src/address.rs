@@ -23,26 +23,19 @@ pub fn classify(addr: IpAddr) -> Result<(), &'static str> {
 
 fn classify_v4(addr: Ipv4Addr) -> Result<(), &'static str> {
     let bits = addr.to_bits();
-    let hit = REFUSED_V4
-        .iter()
-        .find(|(net, length, _)| (bits ^ net.to_bits()) >> (32 - length) == 0);
+    let hit = REFUSED_V4.iter().find(|(net, length, _)| (bits ^ net.to_bits()) >> (32 - length) == 0);
     hit.map_or(Ok(()), |(_, _, reason)| Err(*reason))
 }
 
 fn classify_v6(addr: Ipv6Addr) -> Result<(), &'static str> {
     let bits = addr.to_bits();
-    if let Some((_, _, reason)) = REFUSED_V6
-        .iter()
-        .find(|(net, length, _)| (bits ^ net.to_bits()) >> (128 - length) == 0)
+    if let Some((_, _, reason)) =
+        REFUSED_V6.iter().find(|(net, length, _)| (bits ^ net.to_bits()) >> (128 - length) == 0)
     {
         return Err(reason);
     }
     // Only 2000::/3 is handed out for global unicast; everything else is reserved, so it is refused without a name.
-    if bits >> 125 == 0b001 {
-        Ok(())
-    } else {
-        Err("not a global unicast address")
-    }
+    if bits >> 125 == 0b001 { Ok(()) } else { Err("not a global unicast address") }
 }
 
 const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
@@ -79,11 +72,7 @@ const REFUSED_V6: &[(Ipv6Addr, u32, &str)] = &[
     (Ipv6Addr::UNSPECIFIED, 128, "unspecified address"),
     (Ipv6Addr::LOCALHOST, 128, "loopback"),
     (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, "IPv4-mapped address"),
-    (
-        Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0),
-        96,
-        "IPv4-translated address",
-    ),
+    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, "IPv4-translated address"),
     (Ipv6Addr::UNSPECIFIED, 96, "IPv4-compatible address"),
     (v6(0x64, 0xff9b, 0), 96, "NAT64 address"),
     (v6(0x64, 0xff9b, 1), 48, "NAT64 address"),
@@ -204,14 +193,7 @@ mod tests {
         ] {
             check(addr, Err(reason));
         }
-        for addr in [
-            "2000::1",
-            "2001:200::1",
-            "2001:4860:4860::8888",
-            "2606:4700::1111",
-            "2003::1",
-            "3fff:1000::1",
-        ] {
+        for addr in ["2000::1", "2001:200::1", "2001:4860:4860::8888", "2606:4700::1111", "2003::1", "3fff:1000::1"] {
             check(addr, Ok(()));
         }
     }

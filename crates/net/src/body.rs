@@ -33,10 +33,7 @@ impl BodyError {
     pub(crate) fn at(self, host: &str) -> Error {
         match self {
             Self::TooLarge { what, limit } => Error::TooLarge { what, limit },
-            Self::Broken(reason) => Error::Protocol {
-                host: host.to_owned(),
-                reason,
-            },
+            Self::Broken(reason) => Error::Protocol { host: host.to_owned(), reason },
         }
     }
 }
@@ -51,21 +48,14 @@ where
     B::Error: std::error::Error + Send + Sync + 'static,
 {
     if body.size_hint().lower() > limits.body_raw {
-        return Err(BodyError::TooLarge {
-            what: "raw body",
-            limit: limits.body_raw,
-        });
+        return Err(BodyError::TooLarge { what: "raw body", limit: limits.body_raw });
     }
     let seen = Arc::new(AtomicU64::new(0));
     let (count, raw_limit) = (Arc::clone(&seen), limits.body_raw);
     let frames = body.into_data_stream().map(move |frame| {
         let frame = frame.map_err(io::Error::other)?;
         let total = count.fetch_add(frame.len() as u64, Ordering::Relaxed) + frame.len() as u64;
-        if total > raw_limit {
-            Err(exceeded("raw body", raw_limit))
-        } else {
-            Ok(frame)
-        }
+        if total > raw_limit { Err(exceeded("raw body", raw_limit)) } else { Ok(frame) }
     });
     let mut raw = StreamReader::new(frames);
     let decoded = decode(Box::pin(&mut raw), codings, &seen, limits).await;
@@ -83,13 +73,8 @@ async fn decode(
     seen: &Arc<AtomicU64>,
     limits: &Limits,
 ) -> io::Result<Bytes> {
-    let meter = |inner| Meter {
-        inner,
-        passed: 0,
-        limit: limits.body_decoded,
-        ratio: limits.ratio,
-        raw: Arc::clone(seen),
-    };
+    let meter =
+        |inner| Meter { inner, passed: 0, limit: limits.body_decoded, ratio: limits.ratio, raw: Arc::clone(seen) };
     // An empty body is empty whatever the field says: answers to HEAD, 204, 304.
     if reader.fill_buf().await?.is_empty() {
         return Ok(Bytes::new());
@@ -196,30 +181,22 @@ mod tests {
     }
 
     async fn unpack(bytes: Vec<u8>, codings: &[Coding], limits: &Limits) -> Result<Bytes, Error> {
-        read(Full::new(Bytes::from(bytes)), codings, limits)
-            .await
-            .map_err(|error| error.at("a.test"))
+        read(Full::new(Bytes::from(bytes)), codings, limits).await.map_err(|error| error.at("a.test"))
     }
 
     const ALL: [Coding; 4] = [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd];
 
     #[tokio::test]
     async fn every_coding_and_every_pair_comes_back() {
-        let plain: Vec<u8> = (0..200_000_u32)
-            .flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes())
-            .collect();
+        let plain: Vec<u8> =
+            (0..200_000_u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect();
         let limits = Limits::default();
         for first in ALL {
-            assert_eq!(
-                unpack(pack(&plain, &[first]).await, &[first], &limits).await.unwrap(),
-                plain
-            );
+            assert_eq!(unpack(pack(&plain, &[first]).await, &[first], &limits).await.unwrap(), plain);
             for second in ALL {
                 let codings = [first, second];
                 assert_eq!(
-                    unpack(pack(&plain[..9000], &codings).await, &codings, &limits)
-                        .await
-                        .unwrap(),
+                    unpack(pack(&plain[..9000], &codings).await, &codings, &limits).await.unwrap(),
                     plain[..9000]
                 );
             }
@@ -230,20 +207,11 @@ mod tests {
     #[tokio::test]
     async fn bare_deflate_and_padding_are_read() {
         let mut bare = Vec::new();
-        encode::DeflateEncoder::new(&b"hello hello"[..])
-            .read_to_end(&mut bare)
-            .await
-            .unwrap();
-        assert_eq!(
-            unpack(bare, &[Coding::Deflate], &Limits::default()).await.unwrap(),
-            "hello hello"
-        );
+        encode::DeflateEncoder::new(&b"hello hello"[..]).read_to_end(&mut bare).await.unwrap();
+        assert_eq!(unpack(bare, &[Coding::Deflate], &Limits::default()).await.unwrap(), "hello hello");
         let mut padded = pack(b"hello", &[Coding::Gzip]).await;
         padded.extend([0; 100]);
-        assert_eq!(
-            unpack(padded, &[Coding::Gzip], &Limits::default()).await.unwrap(),
-            "hello"
-        );
+        assert_eq!(unpack(padded, &[Coding::Gzip], &Limits::default()).await.unwrap(), "hello");
         assert_eq!(unpack(vec![], &[Coding::Brotli], &Limits::default()).await.unwrap(), "");
     }
 
@@ -254,10 +222,7 @@ mod tests {
             let whole = pack(&plain, &[coding]).await;
             for cut in [1, whole.len() / 2, whole.len() - 1] {
                 let result = unpack(whole[..cut].to_vec(), &[coding], &Limits::default()).await;
-                assert!(
-                    matches!(result, Err(Error::Protocol { .. })),
-                    "{coding:?} {cut} {result:?}"
-                );
+                assert!(matches!(result, Err(Error::Protocol { .. })), "{coding:?} {cut} {result:?}");
             }
             let result = unpack(b"<p>not packed at all</p>".to_vec(), &[coding], &Limits::default()).await;
             assert!(matches!(result, Err(Error::Protocol { .. })), "{coding:?} {result:?}");
@@ -267,41 +232,19 @@ mod tests {
     #[tokio::test]
     async fn bombs_are_cut_by_ratio_and_size() {
         let zeros = vec![0; 16 << 20];
-        let tight = Limits {
-            body_decoded: 2 << 20,
-            ratio: u64::MAX,
-            ..Limits::default()
-        };
+        let tight = Limits { body_decoded: 2 << 20, ratio: u64::MAX, ..Limits::default() };
         for coding in ALL {
             let bomb = pack(&zeros, &[coding]).await;
             let too_large = |what, limit| Err(Error::TooLarge { what, limit });
-            assert_eq!(
-                unpack(bomb.clone(), &[coding], &Limits::default()).await,
-                too_large("compression ratio", 200)
-            );
-            assert_eq!(
-                unpack(bomb.clone(), &[coding], &tight).await,
-                too_large("decoded body", 2 << 20)
-            );
+            assert_eq!(unpack(bomb.clone(), &[coding], &Limits::default()).await, too_large("compression ratio", 200));
+            assert_eq!(unpack(bomb.clone(), &[coding], &tight).await, too_large("decoded body", 2 << 20));
             let twice = pack(&bomb, &[Coding::Gzip]).await;
             let codings = [coding, Coding::Gzip];
-            assert_eq!(
-                unpack(twice, &codings, &Limits::default()).await,
-                too_large("compression ratio", 200)
-            );
+            assert_eq!(unpack(twice, &codings, &Limits::default()).await, too_large("compression ratio", 200));
         }
-        let small = Limits {
-            body_raw: 100,
-            ..Limits::default()
-        };
+        let small = Limits { body_raw: 100, ..Limits::default() };
         let result = unpack(vec![b'x'; 101], &[], &small).await;
-        assert_eq!(
-            result,
-            Err(Error::TooLarge {
-                what: "raw body",
-                limit: 100
-            })
-        );
+        assert_eq!(result, Err(Error::TooLarge { what: "raw body", limit: 100 }));
     }
 
     #[tokio::test]
@@ -317,9 +260,6 @@ mod tests {
         assert!(matches!(result, Err(Error::Protocol { .. })), "{result:?}");
         // Large-window brotli: marker, then 30 bits of window.
         let result = unpack(vec![0x11, 0x1e, 0, 0], &[Coding::Brotli], &Limits::default()).await;
-        assert!(
-            matches!(result, Err(Error::Protocol { ref reason, .. }) if reason.contains("window")),
-            "{result:?}"
-        );
+        assert!(matches!(result, Err(Error::Protocol { ref reason, .. }) if reason.contains("window")), "{result:?}");
     }
 }

@@ -47,18 +47,8 @@ impl Client {
             return Err(ConfigError::HeadBytes(config.limits.head_bytes));
         }
         let resolver = Resolver::new(&config)?;
-        let dialer = Dialer {
-            tls: Tls::new()?,
-            timeout: config.limits.connect,
-        };
-        Ok(Self {
-            inner: Arc::new(Inner {
-                resolver,
-                dialer,
-                pool: Arc::default(),
-                limits: config.limits,
-            }),
-        })
+        let dialer = Dialer { tls: Tls::new()?, timeout: config.limits.connect };
+        Ok(Self { inner: Arc::new(Inner { resolver, dialer, pool: Arc::default(), limits: config.limits }) })
     }
 
     /// Sends a request, follows its redirects, and reads and decodes the answer, all before the deadline.
@@ -72,9 +62,7 @@ impl Client {
             return Err(Error::Timeout);
         }
         let deadline = request.deadline;
-        tokio::time::timeout_at(deadline, self.inner.follow(request))
-            .await
-            .unwrap_or(Err(Error::Timeout))
+        tokio::time::timeout_at(deadline, self.inner.follow(request)).await.unwrap_or(Err(Error::Timeout))
     }
 }
 
@@ -101,15 +89,8 @@ struct Answer {
 impl Inner {
     async fn follow(&self, request: Request) -> Result<Response, Error> {
         let limit = request.redirects.min(self.limits.redirects);
-        let route = Route {
-            proxy: request.proxy,
-            verify: request.verify_tls,
-        };
-        let mut hop = Hop {
-            method: request.method,
-            url: request.url,
-            headers: head::clean(request.headers),
-        };
+        let route = Route { proxy: request.proxy, verify: request.verify_tls };
+        let mut hop = Hop { method: request.method, url: request.url, headers: head::clean(request.headers) };
         redirect::strip_userinfo(&mut hop.url);
         let mut jar = Jar::default();
         let mut trail = Vec::new();
@@ -145,16 +126,9 @@ impl Inner {
             let (head, body, link) = answer;
             return checked(Answer { head, body, link, key }, route);
         }
-        let goal = Goal {
-            url: &hop.url,
-            addresses: &addresses,
-            proxy: route.proxy.as_ref(),
-            verify: route.verify,
-        };
+        let goal = Goal { url: &hop.url, addresses: &addresses, proxy: route.proxy.as_ref(), verify: route.verify };
         let dialled = self.dialer.open(&goal, self.resolver.guard()).await?;
-        let link = Link::start(dialled, &self.limits)
-            .await
-            .map_err(|error| self.protocol(&hop.url, &error))?;
+        let link = Link::start(dialled, &self.limits).await.map_err(|error| self.protocol(&hop.url, &error))?;
         let (head, body, link) = self.ask(hop, route, jar, link).await?;
         checked(Answer { head, body, link, key }, route)
     }
@@ -171,56 +145,33 @@ impl Inner {
             Some(proxy) if hop.url.scheme() == "http" => Form::Absolute(proxy),
             _ => Form::Origin,
         };
-        let request = head::build(hop, jar.field(&hop.url, &hop.headers), form).map_err(|error| Error::Protocol {
-            host: host(&hop.url),
-            reason: error.to_string(),
-        })?;
-        let response = link
-            .send(request)
-            .await
-            .map_err(|error| self.protocol(&hop.url, &error))?;
+        let request = head::build(hop, jar.field(&hop.url, &hop.headers), form)
+            .map_err(|error| Error::Protocol { host: host(&hop.url), reason: error.to_string() })?;
+        let response = link.send(request).await.map_err(|error| self.protocol(&hop.url, &error))?;
         let (head, body) = response.into_parts();
         Ok((head, body, link))
     }
 
     async fn finish(&self, answer: Answer, url: Url, redirects: Vec<Url>, route: &Route) -> Result<Response, Error> {
-        let Answer {
-            mut head,
-            body,
-            link,
-            key,
-        } = answer;
+        let Answer { mut head, body, link, key } = answer;
         let limit = self.limits.encodings;
-        let codings = coding::applied(&head.headers, limit).map_err(|_| Error::TooLarge {
-            what: "content codings",
-            limit: limit as u64,
-        })?;
-        let body = body::read(body, &codings, &self.limits)
-            .await
-            .map_err(|error| error.at(&host(&url)))?;
+        let codings = coding::applied(&head.headers, limit)
+            .map_err(|_| Error::TooLarge { what: "content codings", limit: limit as u64 })?;
+        let body = body::read(body, &codings, &self.limits).await.map_err(|error| error.at(&host(&url)))?;
         if !codings.is_empty() {
             head.headers.remove(header::CONTENT_ENCODING);
             head.headers.remove(header::CONTENT_LENGTH);
         }
         let peer = route.proxy.is_none().then(|| link.peer());
         self.keep(key, link).await;
-        Ok(Response {
-            url,
-            status: head.status,
-            headers: head.headers,
-            body,
-            peer,
-            redirects,
-        })
+        Ok(Response { url, status: head.status, headers: head.headers, body, peer, redirects })
     }
 
     /// Reads the short body of a redirect so that its connection can be used again; a long or slow one is cut off.
     async fn discard(&self, answer: Answer) {
         const PATIENCE: Duration = Duration::from_millis(200);
         const LENGTH: u64 = 64 << 10;
-        let Answer {
-            mut body, link, key, ..
-        } = answer;
+        let Answer { mut body, link, key, .. } = answer;
         let short = async {
             let mut seen = 0;
             while let Some(frame) = body.frame().await {
@@ -247,15 +198,9 @@ impl Inner {
 
     fn protocol(&self, url: &Url, error: &hyper::Error) -> Error {
         if error.is_parse_too_large() {
-            return Error::TooLarge {
-                what: "response head",
-                limit: self.limits.head_bytes as u64,
-            };
+            return Error::TooLarge { what: "response head", limit: self.limits.head_bytes as u64 };
         }
-        Error::Protocol {
-            host: host(url),
-            reason: chain(error),
-        }
+        Error::Protocol { host: host(url), reason: chain(error) }
     }
 }
 

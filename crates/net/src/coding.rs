@@ -32,10 +32,7 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 /// # Errors
 /// With more than `limit` codings: how many.
 pub(crate) fn applied(headers: &HeaderMap, limit: usize) -> Result<Vec<Coding>, usize> {
-    let values = headers
-        .get_all(CONTENT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let values = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let names: Vec<String> = values
         .flat_map(|value| value.split(','))
         .map(|name| name.trim().to_ascii_lowercase())
@@ -115,11 +112,7 @@ mod tests {
         for value in values {
             headers.append(CONTENT_ENCODING, HeaderValue::from_static(value));
         }
-        assert_eq!(
-            applied(&headers, 2).as_deref(),
-            expect.as_ref().map(|codings| &**codings),
-            "{values:?}"
-        );
+        assert_eq!(applied(&headers, 2).as_deref(), expect.as_ref().map(|codings| &**codings), "{values:?}");
     }
 
     #[test]

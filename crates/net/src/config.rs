@@ -63,9 +63,7 @@ impl FromStr for Allow {
         if let Ok(ip) = text.parse::<IpAddr>() {
             return Ok(Self::Network(ip.into()));
         }
-        text.parse::<IpNet>()
-            .map(Self::Network)
-            .map_err(|_| ConfigError::Allow(text.to_owned()))
+        text.parse::<IpNet>().map(Self::Network).map_err(|_| ConfigError::Allow(text.to_owned()))
     }
 }
 

@@ -42,26 +42,16 @@ impl Jar {
     /// The `Cookie` field for a URL: the caller's own pairs, then ours, which win over pairs of the same name.
     pub(crate) fn field(&self, url: &Url, own: &HeaderMap) -> Option<HeaderValue> {
         let jar: Vec<(&str, &str)> = self.store.get_request_values(url).collect();
-        let own: Vec<&str> = own
-            .get_all(COOKIE)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .collect();
+        let own: Vec<&str> = own.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
         if jar.is_empty() && own.len() <= 1 {
             return own.first().and_then(|text| sensitive(text));
         }
         let mut field = String::new();
-        let kept = own
-            .iter()
-            .flat_map(|text| text.split(';'))
-            .map(str::trim)
-            .filter(|pair| {
-                let name = pair.split('=').next().unwrap_or_default().trim_end();
-                !pair.is_empty() && jar.iter().all(|(set, _)| *set != name)
-            });
-        let pairs = kept
-            .map(str::to_owned)
-            .chain(jar.iter().map(|(name, value)| format!("{name}={value}")));
+        let kept = own.iter().flat_map(|text| text.split(';')).map(str::trim).filter(|pair| {
+            let name = pair.split('=').next().unwrap_or_default().trim_end();
+            !pair.is_empty() && jar.iter().all(|(set, _)| *set != name)
+        });
+        let pairs = kept.map(str::to_owned).chain(jar.iter().map(|(name, value)| format!("{name}={value}")));
         for pair in pairs {
             if field.len() + pair.len() + 2 > MAX_FIELD {
                 break;
@@ -113,11 +103,7 @@ mod tests {
             headers.insert(COOKIE, HeaderValue::from_str(own).unwrap());
         }
         let field = jar.field(&url(to), &headers);
-        let mut pairs: Vec<_> = field
-            .as_ref()
-            .map_or("", |value| value.to_str().unwrap())
-            .split("; ")
-            .collect();
+        let mut pairs: Vec<_> = field.as_ref().map_or("", |value| value.to_str().unwrap()).split("; ").collect();
         pairs.sort_unstable();
         assert_eq!(pairs.join("; "), expect, "{to}");
     }

@@ -59,34 +59,23 @@ impl Dialer {
         };
         tokio::time::timeout(self.timeout, way).await.unwrap_or_else(|_| {
             let reason = format!("no connection within {} s", self.timeout.as_secs_f32());
-            Err(if goal.proxy.is_some() {
-                proxy::failed(reason)
-            } else {
-                refused(goal.url, reason)
-            })
+            Err(if goal.proxy.is_some() { proxy::failed(reason) } else { refused(goal.url, reason) })
         })
     }
 
     async fn direct(&self, goal: &Goal<'_>, guard: &Guard) -> Result<Dialled, Error> {
         let host = goal.url.host_str().unwrap_or_default();
-        let stream = connect(goal.addresses)
-            .await
-            .map_err(|error| refused(goal.url, error.to_string()))?;
+        let stream = connect(goal.addresses).await.map_err(|error| refused(goal.url, error.to_string()))?;
         let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (local, peer) = ends.map_err(|error| refused(goal.url, error.to_string()))?;
-        guard.admit_connected(local, peer).map_err(|reason| Error::Blocked {
-            host: host.to_owned(),
-            reason,
-        })?;
+        guard.admit_connected(local, peer).map_err(|reason| Error::Blocked { host: host.to_owned(), reason })?;
         self.secure(Box::new(stream), peer, goal).await
     }
 
     async fn through(&self, proxy: &Proxy, goal: &Goal<'_>) -> Result<Dialled, Error> {
         let tls = proxy.is_tls()?;
         let addresses = proxy.addresses().await?;
-        let stream = connect(&addresses)
-            .await
-            .map_err(|error| proxy::failed(format!("cannot connect: {error}")))?;
+        let stream = connect(&addresses).await.map_err(|error| proxy::failed(format!("cannot connect: {error}")))?;
         let peer = stream.peer_addr().map_err(|error| proxy::failed(error.to_string()))?;
         let mut stream: Box<dyn Io> = Box::new(stream);
         if tls {
@@ -95,39 +84,23 @@ impl Dialer {
         // Plain http needs no tunnel: the request line names the target.
         if goal.url.scheme() == "https" {
             let port = goal.url.port_or_known_default().unwrap_or(443);
-            proxy::tunnel(
-                &mut stream,
-                proxy,
-                &format!("{}:{port}", goal.url.host_str().unwrap_or_default()),
-            )
-            .await?;
+            proxy::tunnel(&mut stream, proxy, &format!("{}:{port}", goal.url.host_str().unwrap_or_default())).await?;
         }
         self.secure(stream, peer, goal).await
     }
 
     async fn secure(&self, stream: Box<dyn Io>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
         if goal.url.scheme() != "https" {
-            return Ok(Dialled {
-                stream,
-                peer,
-                http2: false,
-            });
+            return Ok(Dialled { stream, peer, http2: false });
         }
         let host = &goal.url[Position::BeforeHost..Position::AfterHost];
         let secured = self.tls.target(stream, host, goal.verify).await?;
-        Ok(Dialled {
-            stream: secured.stream,
-            peer,
-            http2: secured.http2,
-        })
+        Ok(Dialled { stream: secured.stream, peer, http2: secured.http2 })
     }
 }
 
 fn refused(url: &Url, reason: String) -> Error {
-    Error::Connect {
-        host: url.host_str().unwrap_or_default().to_owned(),
-        reason,
-    }
+    Error::Connect { host: url.host_str().unwrap_or_default().to_owned(), reason }
 }
 
 /// Tries the first addresses in order; the next one starts when one fails or keeps us waiting. The first to answer wins.
@@ -142,13 +115,8 @@ async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
         } else if tries.is_empty() {
             return Err(last_error);
         }
-        let pause = async {
-            if waiting.len() > 0 {
-                tokio::time::sleep(STAGGER).await
-            } else {
-                std::future::pending().await
-            }
-        };
+        let pause =
+            async { if waiting.len() > 0 { tokio::time::sleep(STAGGER).await } else { std::future::pending().await } };
         tokio::select! {
             result = tries.next() => match result {
                 Some(Ok(stream)) => {
@@ -186,10 +154,7 @@ mod tests {
         let mut addresses = vec![dead.local_addr().unwrap(); MAX_TRIES];
         drop(dead);
         addresses.push(alive.local_addr().unwrap());
-        assert_eq!(
-            connect(&addresses).await.unwrap_err().kind(),
-            io::ErrorKind::ConnectionRefused
-        );
+        assert_eq!(connect(&addresses).await.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
         assert_eq!(connect(&[]).await.unwrap_err().kind(), io::ErrorKind::AddrNotAvailable);
     }
 
@@ -223,25 +188,12 @@ mod tests {
     #[tokio::test]
     async fn a_tunnel_may_run_inside_tls_and_the_proxy_must_be_genuine() {
         let site = testkit::Site::start_tls().await;
-        let proxy = Proxy {
-            url: format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap(),
-        };
+        let proxy = Proxy { url: format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap() };
         let url = "https://origin.test/".parse().unwrap();
-        let goal = Goal {
-            url: &url,
-            addresses: &[],
-            proxy: Some(&proxy),
-            verify: false,
-        };
+        let goal = Goal { url: &url, addresses: &[], proxy: Some(&proxy), verify: false };
         let guard = Guard::new(&crate::config::Egress::default());
-        let dialer = |tls| Dialer {
-            tls,
-            timeout: Duration::from_secs(5),
-        };
-        let dialled = dialer(Tls::new().unwrap().trust_any_proxy())
-            .open(&goal, &guard)
-            .await
-            .unwrap();
+        let dialer = |tls| Dialer { tls, timeout: Duration::from_secs(5) };
+        let dialled = dialer(Tls::new().unwrap().trust_any_proxy()).open(&goal, &guard).await.unwrap();
         assert!(dialled.http2);
         let refused = dialer(Tls::new().unwrap()).open(&goal, &guard).await.err().unwrap();
         assert!(matches!(refused, Error::Proxy { .. }), "{refused:?}");

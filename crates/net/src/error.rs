@@ -80,10 +80,7 @@ impl Error {
     /// Whether another way out (another proxy) could help: nothing usable came back over the network.
     #[must_use]
     pub fn is_network_failure(&self) -> bool {
-        matches!(
-            self,
-            Self::Connect { .. } | Self::Tls { .. } | Self::Protocol { .. } | Self::Proxy { .. }
-        )
+        matches!(self, Self::Connect { .. } | Self::Tls { .. } | Self::Protocol { .. } | Self::Proxy { .. })
     }
 }
 

@@ -14,10 +14,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn new(egress: &Egress) -> Self {
-        Self {
-            allow: egress.allow.clone(),
-            own: egress.refuse.clone(),
-        }
+        Self { allow: egress.allow.clone(), own: egress.refuse.clone() }
     }
 
     /// Whether one address may be dialled.
@@ -37,15 +34,8 @@ impl Guard {
     /// Whether an open connection leads to ourselves. A service that listens on every address has addresses that it
     /// does not know (its public one), but a connection to any of them has the same IP at both ends.
     pub(crate) fn admit_connected(&self, local: SocketAddr, peer: SocketAddr) -> Result<(), &'static str> {
-        let own = self
-            .own
-            .iter()
-            .any(|own| own.ip().is_unspecified() && own.port() == peer.port());
-        if own && local.ip() == peer.ip() {
-            Err("own listen address")
-        } else {
-            Ok(())
-        }
+        let own = self.own.iter().any(|own| own.ip().is_unspecified() && own.port() == peer.port());
+        if own && local.ip() == peer.ip() { Err("own listen address") } else { Ok(()) }
     }
 
     /// Whether the operator opened a network, so that names of private networks make sense.
@@ -83,20 +73,14 @@ mod tests {
 
     #[test]
     fn own_addresses_win_over_allow() {
-        let guard = guard(
-            &["127.0.0.0/8"],
-            &["127.0.0.1:3002", "0.0.0.0:3003", "93.184.216.34:443"],
-        );
+        let guard = guard(&["127.0.0.0/8"], &["127.0.0.1:3002", "0.0.0.0:3003", "93.184.216.34:443"]);
         check(&guard, "127.0.0.1:3002", Err("own listen address"));
         check(&guard, "127.0.0.1:80", Ok(()));
         check(&guard, "127.9.9.9:3003", Err("own listen address"));
         check(&guard, "93.184.216.34:443", Err("own listen address"));
         check(&guard, "93.184.216.34:80", Ok(()));
         let connected = |local: &str, peer: &str| guard.admit_connected(local.parse().unwrap(), peer.parse().unwrap());
-        assert_eq!(
-            connected("93.184.216.35:50000", "93.184.216.35:3003"),
-            Err("own listen address")
-        );
+        assert_eq!(connected("93.184.216.35:50000", "93.184.216.35:3003"), Err("own listen address"));
         assert_eq!(connected("93.184.216.35:50000", "93.184.216.36:3003"), Ok(()));
     }
 }

@@ -43,17 +43,8 @@ const OURS: &[&str] = &[
 ];
 
 /// Words in the name of a field that carries a credential.
-const CREDENTIAL_WORDS: &[&str] = &[
-    "auth",
-    "cookie",
-    "token",
-    "secret",
-    "key",
-    "session",
-    "password",
-    "credential",
-    "signature",
-];
+const CREDENTIAL_WORDS: &[&str] =
+    &["auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature"];
 
 /// Takes out what a caller may not set, and says which content codings we can read unless the caller did.
 pub(crate) fn clean(headers: HeaderMap) -> HeaderMap {
@@ -68,10 +59,7 @@ pub(crate) fn clean(headers: HeaderMap) -> HeaderMap {
         }
     }
     if !kept.contains_key(header::ACCEPT_ENCODING) {
-        kept.insert(
-            header::ACCEPT_ENCODING,
-            HeaderValue::from_static("gzip, deflate, br, zstd"),
-        );
+        kept.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
     }
     kept
 }
@@ -81,11 +69,8 @@ pub(crate) fn drop_credentials(headers: &mut HeaderMap) {
     let secret = |name: &HeaderName, value: &HeaderValue| {
         value.is_sensitive() || CREDENTIAL_WORDS.iter().any(|word| name.as_str().contains(word))
     };
-    let doomed: Vec<HeaderName> = headers
-        .iter()
-        .filter(|(name, value)| secret(name, value))
-        .map(|(name, _)| name.clone())
-        .collect();
+    let doomed: Vec<HeaderName> =
+        headers.iter().filter(|(name, value)| secret(name, value)).map(|(name, _)| name.clone()).collect();
     for name in doomed {
         headers.remove(name);
     }
@@ -106,16 +91,8 @@ pub(crate) fn build(
     let uri = match form {
         Form::Origin => Uri::from(path),
         Form::Absolute(_) | Form::Http2 => {
-            let scheme = if hop.url.scheme() == "https" {
-                Scheme::HTTPS
-            } else {
-                Scheme::HTTP
-            };
-            Uri::builder()
-                .scheme(scheme)
-                .authority(authority)
-                .path_and_query(path)
-                .build()?
+            let scheme = if hop.url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
+            Uri::builder().scheme(scheme).authority(authority).path_and_query(path).build()?
         }
     };
     let mut headers = HeaderMap::with_capacity(hop.headers.len() + 3);
@@ -135,11 +112,7 @@ pub(crate) fn build(
     let mut request = Request::new(Empty::new());
     *request.method_mut() = hop.method.clone();
     *request.uri_mut() = uri;
-    *request.version_mut() = if matches!(form, Form::Http2) {
-        Version::HTTP_2
-    } else {
-        Version::HTTP_11
-    };
+    *request.version_mut() = if matches!(form, Form::Http2) { Version::HTTP_2 } else { Version::HTTP_11 };
     *request.headers_mut() = headers;
     Ok(request)
 }
@@ -168,11 +141,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, HeaderValue::from_static(value));
         }
-        Hop {
-            method: Method::GET,
-            url: url.parse().unwrap(),
-            headers: clean(map),
-        }
+        Hop { method: Method::GET, url: url.parse().unwrap(), headers: clean(map) }
     }
 
     #[test]
@@ -202,9 +171,7 @@ mod tests {
         assert_eq!(request.uri(), "https://b.test/p");
         assert!(!request.headers().contains_key("host"));
         assert_eq!(request.headers()["cookie"], "a=1");
-        let proxy = Proxy {
-            url: "http://u:p@proxy.test:3128".parse().unwrap(),
-        };
+        let proxy = Proxy { url: "http://u:p@proxy.test:3128".parse().unwrap() };
         let request = build(&hop, None, Form::Absolute(&proxy)).unwrap();
         assert_eq!(request.uri(), "https://b.test/p");
         assert_eq!(request.headers()["proxy-authorization"], "Basic dTpw");
@@ -217,28 +184,14 @@ mod tests {
             let url = format!("http://a.test/x{0}?{0}", char::from(byte));
             build(&hop(&url, &[]), None, Form::Origin).unwrap_or_else(|error| panic!("{url}: {error}"));
         }
-        assert!(
-            build(
-                &hop(&format!("http://a.test/{}", "a".repeat(70_000)), &[]),
-                None,
-                Form::Origin
-            )
-            .is_err()
-        );
+        assert!(build(&hop(&format!("http://a.test/{}", "a".repeat(70_000)), &[]), None, Form::Origin).is_err());
     }
 
     #[test]
     fn credentials_are_known_by_name_or_mark() {
-        let mut headers = hop(
-            "http://a.test/",
-            &[
-                ("authorization", "x"),
-                ("cookie", "x"),
-                ("x-api-key", "x"),
-                ("accept", "x"),
-            ],
-        )
-        .headers;
+        let mut headers =
+            hop("http://a.test/", &[("authorization", "x"), ("cookie", "x"), ("x-api-key", "x"), ("accept", "x")])
+                .headers;
         let mut marked = HeaderValue::from_static("x");
         marked.set_sensitive(true);
         headers.insert("x-plain", marked);

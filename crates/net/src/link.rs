@@ -38,11 +38,7 @@ impl Link {
                 .handshake(io)
                 .await?;
             let task = tokio::spawn(async { drop(connection.await) });
-            return Ok(Self {
-                sender: Sender::Http2(sender),
-                peer,
-                task,
-            });
+            return Ok(Self { sender: Sender::Http2(sender), peer, task });
         }
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(limits.head_bytes)
@@ -55,11 +51,7 @@ impl Link {
             .handshake(io)
             .await?;
         let task = tokio::spawn(async { drop(connection.await) });
-        Ok(Self {
-            sender: Sender::Http1(sender),
-            peer,
-            task,
-        })
+        Ok(Self { sender: Sender::Http1(sender), peer, task })
     }
 
     /// The address at the other end.

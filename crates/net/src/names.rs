@@ -1,14 +1,7 @@
 //! Host names that are never asked of the DNS.
 
 /// Names that no public DNS answers: this machine (RFC 6761, RFC 6762 habit), other naming systems (RFC 7686, RFC 9476).
-const NEVER: &[&str] = &[
-    "localhost",
-    "localdomain",
-    "ip6-localhost",
-    "ip6-loopback",
-    "onion",
-    "alt",
-];
+const NEVER: &[&str] = &["localhost", "localdomain", "ip6-localhost", "ip6-loopback", "onion", "alt"];
 
 /// Names for private networks: RFC 6762 (local), RFC 8375 (home.arpa), ICANN's reserved internal.
 const PRIVATE: &[&str] = &["local", "internal", "home.arpa"];
@@ -45,16 +38,9 @@ mod tests {
 
     #[test]
     fn special_names_are_refused_with_their_subnames() {
-        for host in [
-            "localhost",
-            "LOCALHOST.",
-            "a.localhost",
-            "x.y.localhost.",
-            "localhost.localdomain",
-            "a.onion",
-            ".",
-            "",
-        ] {
+        for host in
+            ["localhost", "LOCALHOST.", "a.localhost", "x.y.localhost.", "localhost.localdomain", "a.onion", ".", ""]
+        {
             assert!(check(host, true).is_err(), "{host}");
         }
         for host in ["printer.local", "metadata.google.internal", "nas.home.arpa"] {

@@ -25,11 +25,7 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) fn new(url: &Url, verify: bool, proxy: Option<&Proxy>) -> Self {
-        Self {
-            origin: url.origin().ascii_serialization(),
-            verify,
-            proxy: proxy.map(|proxy| proxy.url.clone()),
-        }
+        Self { origin: url.origin().ascii_serialization(), verify, proxy: proxy.map(|proxy| proxy.url.clone()) }
     }
 }
 
@@ -131,11 +127,7 @@ mod tests {
     async fn link(at: &str) -> Link {
         let (ours, theirs) = tokio::io::duplex(64);
         std::mem::forget(theirs);
-        let dialled = Dialled {
-            stream: Box::new(ours),
-            peer: peer(at),
-            http2: false,
-        };
+        let dialled = Dialled { stream: Box::new(ours), peer: peer(at), http2: false };
         let link = Link::start(dialled, &Limits::default()).await.unwrap();
         while !link.is_ready() {
             tokio::task::yield_now().await;
@@ -150,10 +142,7 @@ mod tests {
         assert!(pool.take(&key("http://b.test/"), &[peer("127.0.0.1:1")]).is_none());
         assert!(pool.take(&key("https://a.test/"), &[peer("127.0.0.1:1")]).is_none());
         assert!(pool.take(&key("http://a.test/"), &[peer("127.0.0.2:1")]).is_none());
-        assert!(
-            pool.take(&key("http://a.test/y"), &[peer("127.0.0.2:1"), peer("127.0.0.1:1")])
-                .is_some()
-        );
+        assert!(pool.take(&key("http://a.test/y"), &[peer("127.0.0.2:1"), peer("127.0.0.1:1")]).is_some());
         assert_eq!(pool.len(), 0);
     }
 

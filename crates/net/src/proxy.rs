@@ -65,12 +65,7 @@ impl Proxy {
 
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Proxy({}://{})",
-            self.url.scheme(),
-            self.url.host_str().unwrap_or_default()
-        )
+        write!(f, "Proxy({}://{})", self.url.scheme(), self.url.host_str().unwrap_or_default())
     }
 }
 
@@ -152,22 +147,14 @@ mod tests {
     use super::*;
 
     fn proxy(url: &str) -> Proxy {
-        Proxy {
-            url: url.parse().unwrap(),
-        }
+        Proxy { url: url.parse().unwrap() }
     }
 
     #[test]
     fn credentials_are_decoded_and_never_printed() {
         let proxy = proxy("http://us%3Aer:p%40ss%zz@proxy.test:3128");
         let value = proxy.authorization().unwrap();
-        assert_eq!(
-            value,
-            format!(
-                "Basic {}",
-                base64::engine::general_purpose::STANDARD.encode("us:er:p@ss%zz")
-            )
-        );
+        assert_eq!(value, format!("Basic {}", base64::engine::general_purpose::STANDARD.encode("us:er:p@ss%zz")));
         assert!(value.is_sensitive());
         assert_eq!(format!("{proxy:?}"), "Proxy(http://proxy.test)");
         assert_eq!(self::proxy("http://proxy.test").authorization(), None);

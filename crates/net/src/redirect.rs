@@ -27,10 +27,7 @@ pub(crate) fn next(
         return Ok(None);
     };
     let host = url.host_str().unwrap_or_default();
-    let bad = |reason: &str| Error::BadRedirect {
-        host: host.to_owned(),
-        reason: reason.to_owned(),
-    };
+    let bad = |reason: &str| Error::BadRedirect { host: host.to_owned(), reason: reason.to_owned() };
     if location.len() > MAX_URL {
         return Err(bad("too long"));
     }
@@ -38,10 +35,7 @@ pub(crate) fn next(
     let mut target = url.join(&location).map_err(|error| bad(&error.to_string()))?;
     if !matches!(target.scheme(), "http" | "https") {
         let reason = "redirect to a scheme other than http and https";
-        return Err(Error::Blocked {
-            host: host.to_owned(),
-            reason,
-        });
+        return Err(Error::Blocked { host: host.to_owned(), reason });
     }
     strip_userinfo(&mut target);
     if target.fragment().is_none() {
@@ -108,29 +102,14 @@ mod tests {
 
     #[test]
     fn other_targets_are_refused() {
-        for location in [
-            "file:///etc/passwd",
-            "javascript:alert(1)",
-            "data:text/html,x",
-            "ftp://a.test/",
-            "about:blank",
-        ] {
-            assert!(
-                matches!(step(302, &Method::GET, location.as_bytes()), Err(Error::Blocked { .. })),
-                "{location}"
-            );
+        for location in
+            ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "ftp://a.test/", "about:blank"]
+        {
+            assert!(matches!(step(302, &Method::GET, location.as_bytes()), Err(Error::Blocked { .. })), "{location}");
         }
-        for location in [
-            "http://",
-            "http://[::1/",
-            "http://a.test:99999/",
-            &format!("/{}", "a".repeat(MAX_URL)),
-        ] {
+        for location in ["http://", "http://[::1/", "http://a.test:99999/", &format!("/{}", "a".repeat(MAX_URL))] {
             assert!(
-                matches!(
-                    step(302, &Method::GET, location.as_bytes()),
-                    Err(Error::BadRedirect { .. })
-                ),
+                matches!(step(302, &Method::GET, location.as_bytes()), Err(Error::BadRedirect { .. })),
                 "{location}"
             );
         }

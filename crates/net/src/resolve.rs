@@ -32,11 +32,7 @@ pub(crate) struct Resolver {
 impl Resolver {
     pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
         let dns = build(&config.egress.resolvers).map_err(|error| ConfigError::Resolver(error.to_string()))?;
-        Ok(Self {
-            dns,
-            guard: Guard::new(&config.egress),
-            timeout: config.limits.dns,
-        })
+        Ok(Self { dns, guard: Guard::new(&config.egress), timeout: config.limits.dns })
     }
 
     pub(crate) fn guard(&self) -> &Guard {
@@ -48,10 +44,7 @@ impl Resolver {
     /// # Errors
     /// `Blocked` when the scheme, the name or any single address is refused; `Dns` when there is no usable answer.
     pub(crate) async fn resolve(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
-        let blocked = |reason| Error::Blocked {
-            host: url.host_str().unwrap_or_default().to_owned(),
-            reason,
-        };
+        let blocked = |reason| Error::Blocked { host: url.host_str().unwrap_or_default().to_owned(), reason };
         if !matches!(url.scheme(), "http" | "https") {
             return Err(blocked("only http and https are allowed"));
         }
@@ -61,17 +54,11 @@ impl Resolver {
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
             Some(Host::Domain(name)) => {
                 names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
-                self.look_up(name).await.map_err(|reason| Error::Dns {
-                    host: name.to_owned(),
-                    reason,
-                })?
+                self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
             }
             None => return Err(blocked("the url has no host")),
         };
-        let addresses: Vec<_> = alternate(&found)
-            .into_iter()
-            .map(|ip| SocketAddr::new(ip, port))
-            .collect();
+        let addresses: Vec<_> = alternate(&found).into_iter().map(|ip| SocketAddr::new(ip, port)).collect();
         for addr in &addresses {
             self.guard.admit(*addr).map_err(blocked)?;
         }
@@ -79,12 +66,7 @@ impl Resolver {
     }
 
     async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
-        if host
-            .trim_end_matches('.')
-            .rsplit('.')
-            .next()
-            .is_some_and(|zone| zone.eq_ignore_ascii_case("invalid"))
-        {
+        if host.trim_end_matches('.').rsplit('.').next().is_some_and(|zone| zone.eq_ignore_ascii_case("invalid")) {
             return Err("names under .invalid never exist (RFC 6761)".to_owned());
         }
         let mut name = Name::from_ascii(host).map_err(|_| "not a valid dns name".to_owned())?;
@@ -102,12 +84,7 @@ impl Resolver {
 fn addresses(lookup: &LookupIp) -> Result<Vec<IpAddr>, String> {
     let records = lookup.as_lookup().answers();
     // Both families bring the same chain.
-    if records
-        .iter()
-        .filter(|record| record.record_type() == RecordType::CNAME)
-        .count()
-        > 2 * MAX_ALIASES
-    {
+    if records.iter().filter(|record| record.record_type() == RecordType::CNAME).count() > 2 * MAX_ALIASES {
         return Err("too long a chain of aliases".to_owned());
     }
     let mut found: Vec<_> = lookup.iter().take(MAX_ADDRESSES + 1).collect();
@@ -115,11 +92,7 @@ fn addresses(lookup: &LookupIp) -> Result<Vec<IpAddr>, String> {
         return Err(format!("more than {MAX_ADDRESSES} addresses"));
     }
     found.dedup();
-    if found.is_empty() {
-        Err("no addresses".to_owned())
-    } else {
-        Ok(found)
-    }
+    if found.is_empty() { Err("no addresses".to_owned()) } else { Ok(found) }
 }
 
 fn describe(error: &NetError) -> String {

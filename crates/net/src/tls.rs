@@ -34,24 +34,15 @@ impl Tls {
         let builder =
             || ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
         let roots = Arc::new(roots());
-        let mut verified = builder()?
-            .with_root_certificates(Arc::clone(&roots))
-            .with_no_client_auth();
+        let mut verified = builder()?.with_root_certificates(Arc::clone(&roots)).with_no_client_auth();
         verified.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let mut proxy = builder()?.with_root_certificates(roots).with_no_client_auth();
         proxy.alpn_protocols = vec![b"http/1.1".to_vec()];
         let anyone = Arc::new(Anyone(Arc::clone(&provider)));
-        let mut unverified = builder()?
-            .dangerous()
-            .with_custom_certificate_verifier(anyone)
-            .with_no_client_auth();
+        let mut unverified = builder()?.dangerous().with_custom_certificate_verifier(anyone).with_no_client_auth();
         unverified.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let connector = |config| TlsConnector::from(Arc::new(config));
-        Ok(Self {
-            verified: connector(verified),
-            unverified: connector(unverified),
-            proxy: connector(proxy),
-        })
+        Ok(Self { verified: connector(verified), unverified: connector(unverified), proxy: connector(proxy) })
     }
 
     /// For a test whose proxy has a certificate of its own making.
@@ -64,33 +55,22 @@ impl Tls {
     /// Shakes hands with a target.
     pub(crate) async fn target(&self, stream: Box<dyn Io>, host: &str, verify: bool) -> Result<Secured, Error> {
         let connector = if verify { &self.verified } else { &self.unverified };
-        handshake(connector, stream, host).await.map_err(|reason| Error::Tls {
-            host: host.to_owned(),
-            reason,
-        })
+        handshake(connector, stream, host).await.map_err(|reason| Error::Tls { host: host.to_owned(), reason })
     }
 
     /// Shakes hands with a proxy; always verified.
     pub(crate) async fn proxy(&self, stream: Box<dyn Io>, host: &str) -> Result<Box<dyn Io>, Error> {
         let secured = handshake(&self.proxy, stream, host).await;
-        secured.map(|secured| secured.stream).map_err(|reason| Error::Proxy {
-            reason: format!("tls: {reason}"),
-        })
+        secured.map(|secured| secured.stream).map_err(|reason| Error::Proxy { reason: format!("tls: {reason}") })
     }
 }
 
 async fn handshake(connector: &TlsConnector, stream: Box<dyn Io>, host: &str) -> Result<Secured, String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let name = ServerName::try_from(bare.to_owned()).map_err(|_| "the host is not a valid server name".to_owned())?;
-    let stream = connector
-        .connect(name, stream)
-        .await
-        .map_err(|error| describe(&error))?;
+    let stream = connector.connect(name, stream).await.map_err(|error| describe(&error))?;
     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    Ok(Secured {
-        stream: Box::new(Tolerant(stream)),
-        http2,
-    })
+    Ok(Secured { stream: Box::new(Tolerant(stream)), http2 })
 }
 
 fn describe(error: &io::Error) -> String {

@@ -54,10 +54,7 @@ fn document(route: Route, fetched: &Fetched, options: &ScrapeOptions) -> (Docume
         Route::Text => text(&fetched.text(), fetched, options),
         Route::File => same(&STANDARD.encode(&fetched.body), options),
         Route::Nothing => same("", options),
-        Route::Bytes => Document {
-            raw_base64: Some(STANDARD.encode(&fetched.body)),
-            ..Document::default()
-        },
+        Route::Bytes => Document { raw_base64: Some(STANDARD.encode(&fetched.body)), ..Document::default() },
     };
     (document, Vec::new())
 }
@@ -68,27 +65,18 @@ fn page(fetched: &Fetched, options: &ScrapeOptions) -> (Document, Vec<String>) {
     let source = fetched.text();
     let page = Page::parse(&source, &fetched.url);
     let content = LazyCell::new(|| content(&page, options));
-    let how = MarkdownOptions {
-        remove_base64_images: options.remove_base64_images,
-    };
+    let how = MarkdownOptions { remove_base64_images: options.remove_base64_images };
     let document = Document {
         markdown: wants(FormatKind::Markdown).then(|| formats::markdown(&content, &how)),
         html: wants(FormatKind::Html).then(|| formats::html(&content)),
         raw_html: wants(FormatKind::RawHtml).then(|| source.to_string()),
         links: wants(FormatKind::Links).then(|| formats::links(&page)),
         images: wants(FormatKind::Images).then(|| formats::images(&page)),
-        attributes: attributes(options, |selector, attribute| {
-            formats::attributes(&page, selector, attribute)
-        }),
-        metadata: Metadata {
-            page: formats::metadata(&page),
-            ..Metadata::default()
-        },
+        attributes: attributes(options, |selector, attribute| formats::attributes(&page, selector, attribute)),
+        metadata: Metadata { page: formats::metadata(&page), ..Metadata::default() },
         ..Document::default()
     };
-    let cut = page
-        .truncated()
-        .then(|| "the page is too large to be read whole: a part of it was left out".to_owned());
+    let cut = page.truncated().then(|| "the page is too large to be read whole: a part of it was left out".to_owned());
     (document, cut.into_iter().collect())
 }
 

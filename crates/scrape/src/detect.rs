@@ -33,29 +33,17 @@ pub(crate) fn route(fetched: &Fetched, options: &ScrapeOptions) -> Result<Route,
         Kind::Json | Kind::Text | Kind::Markdown => Ok(Route::Text),
         Kind::Pdf if leaves_pdf(options) => Ok(Route::File),
         Kind::Pdf | Kind::Image | Kind::Other if !fetched.is_loaded() => Ok(Route::Nothing),
-        Kind::Pdf | Kind::Image | Kind::Other => Err(ScrapeError::UnsupportedFile {
-            content_type: name(fetched),
-        }),
+        Kind::Pdf | Kind::Image | Kind::Other => Err(ScrapeError::UnsupportedFile { content_type: name(fetched) }),
     }
 }
 
 /// `parsers` without a pdf entry returns the file (api-v2.md, "parsers").
 fn leaves_pdf(options: &ScrapeOptions) -> bool {
-    options
-        .parsers
-        .as_ref()
-        .is_some_and(|list| !list.iter().any(|parser| matches!(parser, Parser::Pdf(_))))
+    options.parsers.as_ref().is_some_and(|list| !list.iter().any(|parser| matches!(parser, Parser::Pdf(_))))
 }
 
 fn name(fetched: &Fetched) -> String {
-    let declared = fetched
-        .content_type
-        .as_deref()
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
+    let declared = fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     // A picture or archive that calls itself text/html is named by its bytes.
     match fetched.kind {
         Kind::Pdf => "application/pdf".to_owned(),
@@ -73,21 +61,13 @@ mod tests {
     use super::*;
 
     fn fetched(status: u16, content_type: &str, body: &'static [u8]) -> Fetched {
-        Fetched::new(
-            Url::parse("http://a/").unwrap(),
-            status,
-            Some(content_type.to_owned()),
-            body.into(),
-        )
+        Fetched::new(Url::parse("http://a/").unwrap(), status, Some(content_type.to_owned()), body.into())
     }
 
     #[test]
     fn routes() {
         let check = |status, content_type, body, expect| {
-            assert_eq!(
-                route(&fetched(status, content_type, body), &ScrapeOptions::default()).ok(),
-                Some(expect)
-            );
+            assert_eq!(route(&fetched(status, content_type, body), &ScrapeOptions::default()).ok(), Some(expect));
         };
         check(200, "text/html", b"x", Route::Page);
         check(200, "application/atom+xml", b"<feed>", Route::Page);
@@ -119,28 +99,13 @@ mod tests {
     #[test]
     fn the_caller_may_take_files_as_they_are() {
         let pdf = fetched(200, "application/pdf", b"%PDF-1.4");
-        let with = |parsers| {
-            route(
-                &pdf,
-                &ScrapeOptions {
-                    parsers,
-                    ..ScrapeOptions::default()
-                },
-            )
-            .ok()
-        };
+        let with = |parsers| route(&pdf, &ScrapeOptions { parsers, ..ScrapeOptions::default() }).ok();
         assert_eq!(with(Some(Vec::new())), Some(Route::File));
         assert_eq!(with(Some(vec![Parser::Image])), Some(Route::File));
         assert_eq!(with(Some(vec![Parser::Pdf(wire::PdfParser::default())])), None);
-        let raw = ScrapeOptions {
-            formats: vec![Format::RawBase64],
-            ..ScrapeOptions::default()
-        };
+        let raw = ScrapeOptions { formats: vec![Format::RawBase64], ..ScrapeOptions::default() };
         for content_type in ["application/pdf", "text/html", "image/png", "video/mp4"] {
-            assert_eq!(
-                route(&fetched(200, content_type, b"\x89PNG\r\n\x1a\n"), &raw).unwrap(),
-                Route::Bytes
-            );
+            assert_eq!(route(&fetched(200, content_type, b"\x89PNG\r\n\x1a\n"), &raw).unwrap(), Route::Bytes);
         }
     }
 }

@@ -13,21 +13,15 @@ use crate::{ScrapeError, Target, Tools};
 /// [`ScrapeError::Timeout`] at the deadline, [`ScrapeError::Fetch`] when no engine got a page.
 pub async fn fetch(tools: &Tools, target: &Target) -> Result<Fetched, ScrapeError> {
     let request = request(target);
-    let mut failure = FetchError::Site {
-        reason: "nothing on this server can do all that the request asks for".to_owned(),
-    };
+    let mut failure =
+        FetchError::Site { reason: "nothing on this server can do all that the request asks for".to_owned() };
     for engine in fetch::plan(&tools.engines, &wanted(target)) {
         let Ok(answer) = timeout_at(target.deadline, engine.fetch(&request)).await else {
             return Err(ScrapeError::Timeout);
         };
         failure = match answer {
             Ok(fetched) => {
-                tracing::debug!(
-                    engine = engine.name(),
-                    status = fetched.status,
-                    bytes = fetched.body.len(),
-                    "fetched"
-                );
+                tracing::debug!(engine = engine.name(), status = fetched.status, bytes = fetched.body.len(), "fetched");
                 return Ok(fetched);
             }
             Err(error) => error,
@@ -63,8 +57,5 @@ fn wanted(target: &Target) -> Vec<Feature> {
         (options.skip_tls_verification, Feature::SkipTlsVerification),
         (options.wait_for > 0, Feature::WaitFor),
     ];
-    asked
-        .into_iter()
-        .filter_map(|(wanted, feature)| wanted.then_some(feature))
-        .collect()
+    asked.into_iter().filter_map(|(wanted, feature)| wanted.then_some(feature)).collect()
 }

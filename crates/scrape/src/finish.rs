@@ -11,10 +11,8 @@ use crate::Derived;
 pub(crate) fn finish(mut document: Document, mut warnings: Vec<String>, fetched: &Fetched, source: &Url) -> Derived {
     warnings.splice(0..0, fetched.warnings.iter().cloned());
     let metadata = &mut document.metadata;
-    metadata.page = std::mem::take(&mut metadata.page)
-        .into_iter()
-        .map(|(key, value)| (clean(&key), cleaned(value)))
-        .collect();
+    metadata.page =
+        std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
     metadata.url = fetched.url.to_string();
     metadata.source_url = source.to_string();
     metadata.status_code = fetched.status;
@@ -26,20 +24,16 @@ pub(crate) fn finish(mut document: Document, mut warnings: Vec<String>, fetched:
 }
 
 fn reason(fetched: &Fetched) -> String {
-    fetched
-        .reason()
-        .map_or_else(|| format!("HTTP status {}", fetched.status), str::to_owned)
+    fetched.reason().map_or_else(|| format!("HTTP status {}", fetched.status), str::to_owned)
 }
 
 fn cleaned(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(clean(&text)),
         Value::Array(values) => values.into_iter().map(cleaned).collect(),
-        Value::Object(members) => members
-            .into_iter()
-            .map(|(key, value)| (clean(&key), cleaned(value)))
-            .collect::<Map<_, _>>()
-            .into(),
+        Value::Object(members) => {
+            members.into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect::<Map<_, _>>().into()
+        }
         other => other,
     }
 }
@@ -72,14 +66,8 @@ mod tests {
         page.warnings.push("one".to_owned());
         let derived = finish(Document::default(), vec!["two".to_owned()], &page, &source);
         let metadata = &derived.document.metadata;
-        assert_eq!(
-            (metadata.url.as_str(), metadata.source_url.as_str()),
-            ("http://a.test/final", "http://a.test/")
-        );
-        assert_eq!(
-            (metadata.status_code, metadata.error.as_deref()),
-            (404, Some("Not Found"))
-        );
+        assert_eq!((metadata.url.as_str(), metadata.source_url.as_str()), ("http://a.test/final", "http://a.test/"));
+        assert_eq!((metadata.status_code, metadata.error.as_deref()), (404, Some("Not Found")));
         assert_eq!(derived.document.warning.as_deref(), Some("one; two"));
         let fine = finish(Document::default(), Vec::new(), &fetched(200), &source).document;
         assert_eq!((fine.metadata.error, fine.warning), (None, None));

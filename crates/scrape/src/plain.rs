@@ -36,9 +36,8 @@ pub(crate) fn without_embedded_images(source: &str) -> String {
     while let Some(at) = rest.find(START) {
         let (before, image) = rest.split_at(at);
         kept.push_str(before);
-        let end = image
-            .find([')', '\n'])
-            .filter(|end| image[*end..].starts_with(')') && image[..*end].contains(";base64,"));
+        let end =
+            image.find([')', '\n']).filter(|end| image[*end..].starts_with(')') && image[..*end].contains(";base64,"));
         let (text, skipped) = match end {
             Some(end) => ("](<Base64-Image-Removed>)", end + 1),
             None => (START, START.len()),
@@ -70,10 +69,7 @@ mod tests {
     #[test]
     fn embedded_images() {
         let check = |source: &str, expect: &str| assert_eq!(without_embedded_images(source), expect);
-        check(
-            "a ![x](data:image/png;base64,AAAA) b",
-            "a ![x](<Base64-Image-Removed>) b",
-        );
+        check("a ![x](data:image/png;base64,AAAA) b", "a ![x](<Base64-Image-Removed>) b");
         check(
             "![](data:image/png;base64,A)![](data:image/gif;base64,B)",
             "![](<Base64-Image-Removed>)![](<Base64-Image-Removed>)",

@@ -66,10 +66,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// Those of the database.
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
-    on!(conn, |c| diesel::insert_into(cache_entry::table)
-        .values(entry.clone())
-        .execute(c)
-        .await)?;
+    on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
     Ok(())
 }
 
@@ -117,9 +114,8 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Expi
         }
         let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(&ids)));
         let rows = on!(conn, |c| gone.execute(c).await)?;
-        let shared = cache_entry::table
-            .filter(cache_entry::body_digest.eq_any(&bodies))
-            .select(cache_entry::body_digest);
+        let shared =
+            cache_entry::table.filter(cache_entry::body_digest.eq_any(&bodies)).select(cache_entry::body_digest);
         let used: Vec<String> = on!(conn, |c| shared.distinct().load(c).await)?;
         bodies.sort();
         bodies.dedup();

@@ -24,10 +24,7 @@ pub struct Conn {
 }
 
 /// The two kinds.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there are as many as the pool has, and none is moved around"
-)]
+#[expect(clippy::large_enum_variant, reason = "there are as many as the pool has, and none is moved around")]
 pub(crate) enum Link {
     Pg(PooledConnection<'static, AsyncPgConnection>),
     Sqlite(PooledConnection<'static, AsyncSqlite>),
@@ -83,11 +80,7 @@ const ABANDONED: u8 = 2;
 
 impl Conn {
     pub(crate) fn new(link: Link, writer: Option<Arc<Semaphore>>) -> Self {
-        Self {
-            link,
-            state: Arc::new(AtomicU8::new(IDLE)),
-            writer,
-        }
+        Self { link, state: Arc::new(AtomicU8::new(IDLE)), writer }
     }
 
     /// Runs `f` in a transaction: committed when it answers `Ok`, rolled back when it answers `Err` or is dropped.
@@ -115,11 +108,7 @@ impl Conn {
             return Err(error.into());
         }
         let result = f(self).await;
-        let end = if result.is_ok() {
-            self.commit().await
-        } else {
-            self.rollback().await
-        };
+        let end = if result.is_ok() { self.commit().await } else { self.rollback().await };
         span.close();
         match (result, end) {
             (Ok(value), Ok(())) => Ok(value),
@@ -138,11 +127,7 @@ impl Conn {
         F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
         E: From<Error>,
     {
-        if self.state.load(Ordering::Relaxed) == OPEN {
-            f(self).await
-        } else {
-            self.tx(f).await
-        }
+        if self.state.load(Ordering::Relaxed) == OPEN { f(self).await } else { self.tx(f).await }
     }
 
     async fn begin(&mut self) -> QueryResult<()> {
@@ -150,10 +135,7 @@ impl Conn {
             self,
             pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::begin_transaction(c).await,
             // A plain BEGIN would read first and fail when it comes to write.
-            sqlite
-                | c
-                | c.spawn_blocking(|c| SyncTransactions::begin_transaction_sql(c, "BEGIN IMMEDIATE"))
-                    .await
+            sqlite | c | c.spawn_blocking(|c| SyncTransactions::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await
         )
     }
 
@@ -199,8 +181,6 @@ impl Span {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        let _ = self
-            .0
-            .compare_exchange(OPEN, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(OPEN, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
     }
 }

@@ -48,9 +48,6 @@ impl StoreError {
     #[must_use]
     pub fn is_duplicate(&self) -> bool {
         use diesel::result::{DatabaseErrorKind, Error};
-        matches!(
-            self,
-            StoreError::Query(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _))
-        )
+        matches!(self, StoreError::Query(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)))
     }
 }

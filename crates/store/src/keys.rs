@@ -50,10 +50,7 @@ struct Row {
 /// [`crate::StoreError::is_duplicate`] when its id or hash is taken; those of the database when the team is unknown.
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
-    on!(conn, |c| diesel::insert_into(api_key::table)
-        .values(&row)
-        .execute(c)
-        .await)?;
+    on!(conn, |c| diesel::insert_into(api_key::table).values(&row).execute(c).await)?;
     Ok(())
 }
 
@@ -63,11 +60,8 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
 /// Those of the database.
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
     let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
-    let found: Option<(Row, Team)> = on!(conn, |c| query
-        .select((Row::as_select(), Team::as_select()))
-        .first(c)
-        .await
-        .optional())?;
+    let found: Option<(Row, Team)> =
+        on!(conn, |c| query.select((Row::as_select(), Team::as_select())).first(c).await.optional())?;
     Ok(found.map(|(row, team)| (row.into(), team)))
 }
 
@@ -110,52 +104,16 @@ pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
 
 impl From<Row> for ApiKey {
     fn from(row: Row) -> Self {
-        let Row {
-            id,
-            team_id,
-            name,
-            hash,
-            hint,
-            created_at,
-            revoked_at,
-            last_used_at,
-        } = row;
+        let Row { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at } = row;
         let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(Timestamp::from));
-        Self {
-            id,
-            team_id,
-            name,
-            hash,
-            hint,
-            created_at: created_at.into(),
-            revoked_at,
-            last_used_at,
-        }
+        Self { id, team_id, name, hash, hint, created_at: created_at.into(), revoked_at, last_used_at }
     }
 }
 
 impl From<ApiKey> for Row {
     fn from(key: ApiKey) -> Self {
-        let ApiKey {
-            id,
-            team_id,
-            name,
-            hash,
-            hint,
-            created_at,
-            revoked_at,
-            last_used_at,
-        } = key;
+        let ApiKey { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at } = key;
         let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(Stamp::from));
-        Self {
-            id,
-            team_id,
-            name,
-            hash,
-            hint,
-            created_at: created_at.into(),
-            revoked_at,
-            last_used_at,
-        }
+        Self { id, team_id, name, hash, hint, created_at: created_at.into(), revoked_at, last_used_at }
     }
 }

@@ -22,12 +22,7 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
         return Ok(true);
     }
     let new = (lease::name.eq(name), set.0, set.1);
-    let take = || {
-        diesel::insert_into(lease::table)
-            .values(new)
-            .on_conflict(lease::name)
-            .do_nothing()
-    };
+    let take = || diesel::insert_into(lease::table).values(new).on_conflict(lease::name).do_nothing();
     Ok(on!(conn, |c| take().execute(c).await)? == 1)
 }
 

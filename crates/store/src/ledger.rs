@@ -69,11 +69,7 @@ pub struct Booked {
 /// [`StoreError::UnknownTeam`].
 pub async fn balance(conn: &mut Conn, team: &str) -> Result<Balance> {
     let query = account::table.find(team);
-    let row: Option<AccountRow> = on!(conn, |c| query
-        .select(AccountRow::as_select())
-        .first(c)
-        .await
-        .optional())?;
+    let row: Option<AccountRow> = on!(conn, |c| query.select(AccountRow::as_select()).first(c).await.optional())?;
     row.map(Balance::from).ok_or(StoreError::UnknownTeam)
 }
 
@@ -131,11 +127,7 @@ pub async fn reserve(
             key: booking.key.to_owned(),
             team: booking.team.to_owned(),
             api_key: booking.api_key.map(str::to_owned),
-            hold: Hold {
-                amount,
-                posted: 0,
-                voided: 0,
-            },
+            hold: Hold { amount, posted: 0, voided: 0 },
             expires_at,
         })
     })
@@ -147,10 +139,7 @@ pub async fn reserve(
 /// # Errors
 /// [`LedgerError::Overdrawn`], [`LedgerError::Closed`] and the others in [`StoreError::Ledger`].
 pub async fn post(conn: &mut Conn, booking: &Booking<'_>, reservation: &str, amount: i64) -> Result<Applied> {
-    let command = Command::Post {
-        reservation: reservation.to_owned(),
-        amount,
-    };
+    let command = Command::Post { reservation: reservation.to_owned(), amount };
     apply(conn, booking, &command, booking.at).await
 }
 
@@ -162,25 +151,15 @@ pub async fn post(conn: &mut Conn, booking: &Booking<'_>, reservation: &str, amo
 pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timestamp) -> Result<Hold> {
     conn.atomic(async |conn: &mut Conn| {
         let (post_key, void_key) = (post_key(&held.key), void_key(&held.key));
-        let booking = |key| Booking {
-            key,
-            team: &held.team,
-            api_key: held.api_key.as_deref(),
-            at,
-        };
+        let booking = |key| Booking { key, team: &held.team, api_key: held.api_key.as_deref(), at };
         let mut work = Work::begin(conn, &held.team, Some(&held.key)).await?;
         if amount != 0 {
-            let post = Command::Post {
-                reservation: held.key.clone(),
-                amount,
-            };
+            let post = Command::Post { reservation: held.key.clone(), amount };
             work.apply(conn, &booking(&post_key), &post, at).await?;
         }
         let hold = work.hold.ok_or(LedgerError::UnknownReservation)?;
         if hold.remaining() > 0 {
-            let void = Command::Void {
-                reservation: held.key.clone(),
-            };
+            let void = Command::Void { reservation: held.key.clone() };
             work.apply(conn, &booking(&void_key), &void, at).await?;
         }
         work.hold.ok_or_else(|| LedgerError::UnknownReservation.into())
@@ -202,11 +181,8 @@ pub async fn void(conn: &mut Conn, held: &Reservation, at: Timestamp) -> Result<
 /// Those of the database.
 pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Option<Reservation>> {
     let query = reservation::table.find(key).filter(reservation::team_id.eq(team));
-    let row: Option<ReservationRow> = on!(conn, |c| query
-        .select(ReservationRow::as_select())
-        .first(c)
-        .await
-        .optional())?;
+    let row: Option<ReservationRow> =
+        on!(conn, |c| query.select(ReservationRow::as_select()).first(c).await.optional())?;
     Ok(row.map(Reservation::from))
 }
 
@@ -242,9 +218,7 @@ pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i6
         .limit(limit);
     let rows: Vec<TransferRow> = on!(conn, |c| page.select(TransferRow::as_select()).load(c).await)?;
     let keys: Vec<&String> = rows.iter().map(|row| &row.key).collect();
-    let lines = ledger_entry::table
-        .filter(ledger_entry::transfer_key.eq_any(&keys))
-        .order(ledger_entry::account);
+    let lines = ledger_entry::table.filter(ledger_entry::transfer_key.eq_any(&keys)).order(ledger_entry::account);
     let lines: Vec<EntryRow> = on!(conn, |c| lines.select(EntryRow::as_select()).load(c).await)?;
     Ok(rows.into_iter().map(|row| row.with_entries(&lines)).collect())
 }
@@ -261,13 +235,7 @@ impl Work {
         let query = account::table.find(team);
         let row: Option<AccountRow> = on!(
             conn,
-            pg | c
-                | query
-                    .select(AccountRow::as_select())
-                    .for_update()
-                    .first(c)
-                    .await
-                    .optional(),
+            pg | c | query.select(AccountRow::as_select()).for_update().first(c).await.optional(),
             // The transaction began IMMEDIATE, so it is the only writer.
             sqlite | c | query.select(AccountRow::as_select()).first(c).await.optional()
         )?;

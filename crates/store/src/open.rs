@@ -47,10 +47,7 @@ enum Pools {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            connections: None,
-            wait: Duration::from_secs(10),
-        }
+        Self { connections: None, wait: Duration::from_secs(10) }
     }
 }
 
@@ -66,22 +63,15 @@ impl Store {
             Backend::Sqlite => {
                 let path = sqlite_path(url)?;
                 make_folder(path).await?;
-                connect_sqlite(path)
-                    .await
-                    .map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
+                connect_sqlite(path).await.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
                 Pools::Sqlite(sqlite_pool(path, &options).await?, Arc::new(Semaphore::new(1)))
             }
             Backend::Postgres => {
-                AsyncPgConnection::establish(url)
-                    .await
-                    .map_err(|error| StoreError::Connect(error.to_string()))?;
+                AsyncPgConnection::establish(url).await.map_err(|error| StoreError::Connect(error.to_string()))?;
                 Pools::Pg(postgres_pool(url, &options).await?)
             }
         };
-        Ok(Store {
-            pool,
-            url: Secret::new(url),
-        })
+        Ok(Store { pool, url: Secret::new(url) })
     }
 
     /// A connection; waits for a free one.
@@ -111,11 +101,7 @@ impl Store {
     /// Where it is: for SQLite the path, for PostgreSQL the whole address.
     pub(crate) fn place(&self) -> Result<&str> {
         let url = self.url.expose();
-        if self.backend() == Backend::Sqlite {
-            sqlite_path(url)
-        } else {
-            Ok(url)
-        }
+        if self.backend() == Backend::Sqlite { sqlite_path(url) } else { Ok(url) }
     }
 }
 
@@ -141,9 +127,7 @@ fn sqlite_path(url: &str) -> Result<&str> {
     let path = url.strip_prefix("sqlite://").unwrap_or_default();
     // diesel would read these as something else than a file.
     if path.is_empty() || path.ends_with('/') || path.starts_with(':') || path.starts_with("file:") {
-        return Err(StoreError::Url(
-            "sqlite:// must be followed by the path of a file".to_owned(),
-        ));
+        return Err(StoreError::Url("sqlite:// must be followed by the path of a file".to_owned()));
     }
     Ok(path)
 }
@@ -152,18 +136,13 @@ async fn make_folder(path: &str) -> Result<()> {
     let Some(folder) = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
-    let describe = |source| StoreError::Folder {
-        folder: folder.display().to_string(),
-        source,
-    };
+    let describe = |source| StoreError::Folder { folder: folder.display().to_string(), source };
     tokio::fs::create_dir_all(folder).await.map_err(describe)
 }
 
 async fn connect_sqlite(path: &str) -> std::result::Result<AsyncSqlite, ConnectionError> {
     let mut conn = AsyncSqlite::establish(path).await?;
-    conn.batch_execute(SQLITE_SETTINGS)
-        .await
-        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    conn.batch_execute(SQLITE_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }
 
@@ -173,24 +152,14 @@ async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>>
     // A file does not go away as a server does.
     config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::new_with_config(path, config);
-    let builder = Pool::builder()
-        .max_size(options.connections.unwrap_or(4))
-        .connection_timeout(options.wait);
-    builder
-        .build(manager)
-        .await
-        .map_err(|error| StoreError::Pool(error.to_string()))
+    let builder = Pool::builder().max_size(options.connections.unwrap_or(4)).connection_timeout(options.wait);
+    builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }
 
 async fn postgres_pool(url: &str, options: &Options) -> Result<Pool<AsyncPgConnection>> {
     let manager = AsyncDieselConnectionManager::new(url);
-    let builder = Pool::builder()
-        .max_size(options.connections.unwrap_or(16))
-        .connection_timeout(options.wait);
-    builder
-        .build(manager)
-        .await
-        .map_err(|error| StoreError::Pool(error.to_string()))
+    let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
+    builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }
 
 #[cfg(test)]

@@ -41,10 +41,7 @@ pub struct Scrape {
 /// # Errors
 /// Those of the database.
 pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
-    on!(conn, |c| diesel::insert_into(scrape::table)
-        .values(row.clone())
-        .execute(c)
-        .await)?;
+    on!(conn, |c| diesel::insert_into(scrape::table).values(row.clone()).execute(c).await)?;
     Ok(())
 }
 
@@ -54,11 +51,7 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
 /// Those of the database.
 pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape>> {
     let query = scrape::table.find(id).filter(scrape::team_id.eq(team));
-    Ok(on!(conn, |c| query
-        .select(Scrape::as_select())
-        .first(c)
-        .await
-        .optional())?)
+    Ok(on!(conn, |c| query.select(Scrape::as_select()).first(c).await.optional())?)
 }
 
 /// When the team's newest successful scrape began.
@@ -81,16 +74,9 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
 /// Those of the database.
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let old = scrape::table
-            .filter(scrape::created_at.lt(Stamp::from(before)))
-            .limit(limit)
-            .select(scrape::id);
+        let old = scrape::table.filter(scrape::created_at.lt(Stamp::from(before))).limit(limit).select(scrape::id);
         let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
-        Ok(on!(conn, |c| diesel::delete(
-            scrape::table.filter(scrape::id.eq_any(&ids))
-        )
-        .execute(c)
-        .await)?)
+        Ok(on!(conn, |c| diesel::delete(scrape::table.filter(scrape::id.eq_any(&ids))).execute(c).await)?)
     })
     .await
 }

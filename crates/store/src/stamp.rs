@@ -16,11 +16,7 @@ pub struct Stamp(NaiveDateTime);
 impl From<Timestamp> for Stamp {
     fn from(moment: Timestamp) -> Self {
         // PostgreSQL keeps microseconds and SQLite more: cut here, so that both give back the same.
-        Self(
-            DateTime::from_timestamp_micros(moment.timestamp_micros())
-                .unwrap_or(moment)
-                .naive_utc(),
-        )
+        Self(DateTime::from_timestamp_micros(moment.timestamp_micros()).unwrap_or(moment).naive_utc())
     }
 }
 

@@ -93,12 +93,7 @@ pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
 /// Those of the database.
 pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        let row = || {
-            diesel::insert_into(team::table)
-                .values(new.clone())
-                .on_conflict(team::id)
-                .do_nothing()
-        };
+        let row = || diesel::insert_into(team::table).values(new.clone()).on_conflict(team::id).do_nothing();
         if on!(conn, |c| row().execute(c).await)? == 0 {
             return Ok(false);
         }
@@ -109,10 +104,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
             account::spent.eq(0),
             account::granted.eq(0),
         );
-        on!(conn, |c| diesel::insert_into(account::table)
-            .values(zeroes)
-            .execute(c)
-            .await)?;
+        on!(conn, |c| diesel::insert_into(account::table).values(zeroes).execute(c).await)?;
         Ok(true)
     })
     .await
@@ -124,11 +116,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
 /// Those of the database.
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
     let query = team::table.find(id);
-    Ok(on!(conn, |c| query
-        .select(Team::as_select())
-        .first(c)
-        .await
-        .optional())?)
+    Ok(on!(conn, |c| query.select(Team::as_select()).first(c).await.optional())?)
 }
 
 /// Up to `limit` teams in the order of their ids, beginning behind `after`.
@@ -137,10 +125,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
 /// Those of the database.
 pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Vec<Team>> {
     // Every id is greater than the empty one.
-    let query = team::table
-        .filter(team::id.gt(after.unwrap_or_default()))
-        .order(team::id)
-        .limit(limit);
+    let query = team::table.filter(team::id.gt(after.unwrap_or_default())).order(team::id).limit(limit);
     Ok(on!(conn, |c| query.select(Team::as_select()).load(c).await)?)
 }
 
@@ -153,9 +138,5 @@ pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Op
         return find(conn, id).await;
     }
     let query = diesel::update(team::table.find(id)).set(change);
-    Ok(on!(conn, |c| query
-        .returning(Team::as_returning())
-        .get_result(c)
-        .await
-        .optional())?)
+    Ok(on!(conn, |c| query.returning(Team::as_returning()).get_result(c).await.optional())?)
 }

@@ -41,10 +41,7 @@ pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Pe
         let key = Some(key).filter(|key| by_key && !key.is_empty());
         *months.entry((day, key)).or_default() += credits;
     }
-    months
-        .into_iter()
-        .map(|((month, api_key), credits)| period(&month, api_key, credits))
-        .collect()
+    months.into_iter().map(|((month, api_key), credits)| period(&month, api_key, credits)).collect()
 }
 
 /// Adds to the day of `at`.
@@ -77,12 +74,7 @@ fn period(month: &str, api_key: Option<String>, credits: i64) -> Result<Period> 
     let start = NaiveDate::parse_from_str(&format!("{month}-01"), "%Y-%m-%d").ok();
     let end = start.and_then(|start| start.checked_add_months(Months::new(1)));
     match (start, end) {
-        (Some(start), Some(end)) => Ok(Period {
-            start,
-            end,
-            api_key,
-            credits,
-        }),
+        (Some(start), Some(end)) => Ok(Period { start, end, api_key, credits }),
         _ => Err(StoreError::Inconsistent(format!("usage_day has the month {month}"))),
     }
 }

@@ -58,12 +58,7 @@ impl Body {
     pub fn repeat(prefix: &str, unit: &str, count: u64, suffix: &str) -> Self {
         let [prefix, unit, suffix] = [prefix, unit, suffix].map(|text| Bytes::copy_from_slice(text.as_bytes()));
         let bytes = Some(count * unit.len() as u64);
-        Self::Repeat {
-            prefix,
-            unit,
-            bytes,
-            suffix,
-        }
+        Self::Repeat { prefix, unit, bytes, suffix }
     }
 
     /// The length, when it is known before the body is made.
@@ -71,9 +66,7 @@ impl Body {
     pub fn length(&self) -> Option<u64> {
         match self {
             Self::Bytes(bytes) => Some(bytes.len() as u64),
-            Self::Repeat {
-                prefix, bytes, suffix, ..
-            } => bytes.map(|n| n + (prefix.len() + suffix.len()) as u64),
+            Self::Repeat { prefix, bytes, suffix, .. } => bytes.map(|n| n + (prefix.len() + suffix.len()) as u64),
             Self::Zeros { bytes, encodings } if encodings.is_empty() => Some(*bytes),
             Self::Zeros { .. } | Self::Drip { .. } => None,
         }
@@ -98,12 +91,7 @@ impl Body {
 
     fn write_to(self, mut out: Pieces) -> io::Result<()> {
         match self {
-            Self::Repeat {
-                prefix,
-                unit,
-                bytes,
-                suffix,
-            } => {
+            Self::Repeat { prefix, unit, bytes, suffix } => {
                 out.write_all(&prefix)?;
                 write_units(&mut out, &unit, bytes)?;
                 out.write_all(&suffix)
@@ -243,23 +231,14 @@ mod tests {
         let body = Body::repeat("<p ", "a=1 ", 3, ">");
         assert_eq!(body.length(), Some(16));
         assert_eq!(whole(body).await, b"<p a=1 a=1 a=1 >");
-        let cut = Body::Repeat {
-            prefix: Bytes::new(),
-            unit: "abc".into(),
-            bytes: Some(5),
-            suffix: Bytes::new(),
-        };
+        let cut = Body::Repeat { prefix: Bytes::new(), unit: "abc".into(), bytes: Some(5), suffix: Bytes::new() };
         assert_eq!(whole(cut).await, b"abcab");
     }
 
     #[tokio::test]
     async fn zeros_come_back_from_every_coding() {
         for encoding in [Encoding::Gzip, Encoding::Deflate, Encoding::Br, Encoding::Zstd] {
-            let packed = whole(Body::Zeros {
-                bytes: 1_000_000,
-                encodings: vec![encoding],
-            })
-            .await;
+            let packed = whole(Body::Zeros { bytes: 1_000_000, encodings: vec![encoding] }).await;
             assert!(packed.len() < 10_000, "{encoding:?} made {}", packed.len());
             assert_eq!(decode(&packed, encoding), vec![0; 1_000_000], "{encoding:?}");
         }
@@ -267,34 +246,17 @@ mod tests {
 
     #[tokio::test]
     async fn codings_nest() {
-        let packed = whole(Body::Zeros {
-            bytes: 100_000,
-            encodings: vec![Encoding::Gzip; 3],
-        })
-        .await;
-        let inner = decode(
-            &decode(&decode(&packed, Encoding::Gzip), Encoding::Gzip),
-            Encoding::Gzip,
-        );
+        let packed = whole(Body::Zeros { bytes: 100_000, encodings: vec![Encoding::Gzip; 3] }).await;
+        let inner = decode(&decode(&decode(&packed, Encoding::Gzip), Encoding::Gzip), Encoding::Gzip);
         assert_eq!(inner, vec![0; 100_000]);
     }
 
     #[tokio::test]
     async fn an_endless_body_stops_when_nobody_reads() {
         let unit = Bytes::from_static(b"x");
-        let body = Body::Repeat {
-            prefix: Bytes::new(),
-            unit,
-            bytes: None,
-            suffix: Bytes::new(),
-        };
+        let body = Body::Repeat { prefix: Bytes::new(), unit, bytes: None, suffix: Bytes::new() };
         assert_eq!(body.length(), None);
         let mut pieces = body.pieces();
-        assert!(
-            pieces
-                .recv()
-                .await
-                .is_some_and(|piece| piece.iter().all(|byte| *byte == b'x'))
-        );
+        assert!(pieces.recv().await.is_some_and(|piece| piece.iter().all(|byte| *byte == b'x')));
     }
 }

@@ -28,12 +28,7 @@ impl Canary {
     /// # Panics
     /// When loopback has no free port.
     pub async fn start() -> Self {
-        match Self::bind(
-            SocketAddr::from(([127, 0, 0, 1], 0)),
-            SocketAddr::from(([127, 0, 0, 1], 0)),
-        )
-        .await
-        {
+        match Self::bind(SocketAddr::from(([127, 0, 0, 1], 0)), SocketAddr::from(([127, 0, 0, 1], 0))).await {
             Ok(canary) => canary,
             Err(error) => panic!("cannot start a canary: {error}"),
         }
@@ -52,13 +47,7 @@ impl Canary {
             tokio::spawn(accept(listener, Arc::clone(&connects))).abort_handle(),
             tokio::spawn(receive(socket, Arc::clone(&packets))).abort_handle(),
         ];
-        Ok(Self {
-            tcp,
-            udp,
-            connects,
-            packets,
-            tasks,
-        })
+        Ok(Self { tcp, udp, connects, packets, tasks })
     }
 
     /// Where it listens for TCP.

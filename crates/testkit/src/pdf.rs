@@ -44,10 +44,7 @@ impl Pdf {
         match self {
             Self::Plain => plain("", b""),
             Self::FlateBomb(bytes) => one_page("/Filter /FlateDecode", &deflated_blanks(bytes), &[]),
-            Self::PageTreeCycle => file(
-                &[CATALOG, b"<< /Type /Pages /Count 1 /Kids [2 0 R] /Parent 2 0 R >>"],
-                "",
-            ),
+            Self::PageTreeCycle => file(&[CATALOG, b"<< /Type /Pages /Count 1 /Kids [2 0 R] /Parent 2 0 R >>"], ""),
             Self::XrefLoop => xref_loop(),
             Self::RefCycle => {
                 let pages: &[u8] = b"<< /Type /Pages /Count 3 0 R /Kids 4 0 R >>";
@@ -102,9 +99,7 @@ fn stream(entries: &str, data: &[u8]) -> Vec<u8> {
 
 /// One page whose content stream is object 4; `more` become objects 5, 6, …, named /X5, /X6, … on the page.
 fn one_page(entries: &str, content: &[u8], more: &[Vec<u8>]) -> Vec<u8> {
-    let names: String = (5..5 + more.len())
-        .map(|number| format!("/X{number} {number} 0 R "))
-        .collect();
+    let names: String = (5..5 + more.len()).map(|number| format!("/X{number} {number} 0 R ")).collect();
     let page = format!(
         "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /XObject << {names}>> \
          /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>"
@@ -150,10 +145,7 @@ fn deflated_block(bytes: usize) -> Vec<u8> {
 
 fn xref_loop() -> Vec<u8> {
     // The trailer stands behind the table, so what is added to it does not move the table.
-    let table = plain("", b"")
-        .windows(7)
-        .position(|window| window == b"xref\n0 ")
-        .unwrap_or_default();
+    let table = plain("", b"").windows(7).position(|window| window == b"xref\n0 ").unwrap_or_default();
     plain(&format!("/Prev {table}"), b"")
 }
 
@@ -171,11 +163,7 @@ fn filter_chain(count: u32) -> Vec<u8> {
         let _ = encoder.write_all(&data);
         data = encoder.finish().unwrap_or_default();
     }
-    one_page(
-        &format!("/Filter [{}]", "/FlateDecode ".repeat(count as usize)),
-        &data,
-        &[],
-    )
+    one_page(&format!("/Filter [{}]", "/FlateDecode ".repeat(count as usize)), &data, &[])
 }
 
 fn image_bomb() -> Vec<u8> {
@@ -200,10 +188,7 @@ fn form_laughs() -> Vec<u8> {
 
 fn launch_action(port: u16) -> Vec<u8> {
     let uri = format!("<< /S /URI /URI (http://127.0.0.1:{port}/launch) >>");
-    plain(
-        "",
-        format!("/OpenAction << /S /Launch /F (/bin/true) /Next {uri} >>").as_bytes(),
-    )
+    plain("", format!("/OpenAction << /S /Launch /F (/bin/true) /Next {uri} >>").as_bytes())
 }
 
 #[cfg(test)]
@@ -219,15 +204,7 @@ mod tests {
     #[test]
     fn the_table_points_at_the_objects() {
         let file = text(Pdf::Plain);
-        let start: usize = file
-            .rsplit("startxref\n")
-            .next()
-            .unwrap()
-            .lines()
-            .next()
-            .unwrap()
-            .parse()
-            .unwrap();
+        let start: usize = file.rsplit("startxref\n").next().unwrap().lines().next().unwrap().parse().unwrap();
         assert!(file[start..].starts_with("xref\n0 5\n"));
         let first: usize = file[start..].lines().nth(3).unwrap()[..10].parse().unwrap();
         assert!(file[first..].starts_with("1 0 obj"));
@@ -245,9 +222,7 @@ mod tests {
     fn blanks_inflate_to_their_number() {
         for bytes in [0, 5, 1 << 20, 3_000_000] {
             let mut out = Vec::new();
-            flate2::read::ZlibDecoder::new(deflated_blanks(bytes).as_slice())
-                .read_to_end(&mut out)
-                .unwrap();
+            flate2::read::ZlibDecoder::new(deflated_blanks(bytes).as_slice()).read_to_end(&mut out).unwrap();
             assert_eq!(out, vec![b' '; usize::try_from(bytes).unwrap()]);
         }
     }

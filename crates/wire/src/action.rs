@@ -144,11 +144,7 @@ pub struct PdfAction {
 
 impl Default for PdfAction {
     fn default() -> Self {
-        Self {
-            format: Paper::default(),
-            landscape: false,
-            scale: 1.0,
-        }
+        Self { format: Paper::default(), landscape: false, scale: 1.0 }
     }
 }
 
@@ -238,18 +234,15 @@ impl Action {
             ActionName::Screenshot => Self::Screenshot(ScreenshotOptions::read(fields)),
             ActionName::Click => {
                 let all = fields.flag("all", false);
-                Self::Click(ClickAction {
-                    selector: fields.need("selector").and_then(selector)?,
-                    all,
-                })
+                Self::Click(ClickAction { selector: fields.need("selector").and_then(selector)?, all })
             }
             ActionName::Write => {
                 let text = fields.need("text").and_then(|field| field.text(0..=MAX_SCRIPT_CHARS));
                 Self::Write(WriteAction { text: text? })
             }
-            ActionName::Press => Self::Press(PressAction {
-                key: fields.need("key").and_then(|field| field.name(1..=100))?,
-            }),
+            ActionName::Press => {
+                Self::Press(PressAction { key: fields.need("key").and_then(|field| field.name(1..=100))? })
+            }
             ActionName::Scroll => Self::Scroll(ScrollAction {
                 direction: fields.take("direction").and_then(Field::word).unwrap_or_default(),
                 selector: fields.take("selector").and_then(selector),
@@ -271,9 +264,7 @@ fn selector(field: Field<'_>) -> Option<String> {
 impl WaitAction {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         match (fields.take("milliseconds"), fields.take("selector")) {
-            (Some(time), None) => time
-                .whole32(1..=MAX_ACTION_WAIT_MS)
-                .map(|milliseconds| Self::Time { milliseconds }),
+            (Some(time), None) => time.whole32(1..=MAX_ACTION_WAIT_MS).map(|milliseconds| Self::Time { milliseconds }),
             (None, Some(element)) => selector(element).map(|selector| Self::Element { selector }),
             (Some(time), Some(_)) => time.refuse("must not stand beside `selector`: exactly one of the two"),
             (None, None) => {
@@ -289,10 +280,7 @@ impl PdfAction {
         Self {
             format: fields.take("format").and_then(Field::word).unwrap_or_default(),
             landscape: fields.flag("landscape", false),
-            scale: fields
-                .take("scale")
-                .and_then(|field| field.number(0.1..=2.0))
-                .unwrap_or(1.0),
+            scale: fields.take("scale").and_then(|field| field.number(0.1..=2.0)).unwrap_or(1.0),
         }
     }
 }

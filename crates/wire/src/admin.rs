@@ -68,9 +68,7 @@ pub struct TeamCreated {
 
 impl fmt::Debug for TeamCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TeamCreated")
-            .field("team_id", &self.team_id)
-            .finish_non_exhaustive()
+        f.debug_struct("TeamCreated").field("team_id", &self.team_id).finish_non_exhaustive()
     }
 }
 
@@ -182,9 +180,7 @@ pub struct KeyCreated {
 
 impl fmt::Debug for KeyCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyCreated")
-            .field("key_id", &self.key_id)
-            .finish_non_exhaustive()
+        f.debug_struct("KeyCreated").field("key_id", &self.key_id).finish_non_exhaustive()
     }
 }
 
@@ -236,17 +232,8 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
         let name = fields.need("name").and_then(name);
         let credits = fields.take("credits").and_then(|field| credits(field, 0));
         let (concurrency, rate_limit) = limits(fields);
-        let changes = fields
-            .take("flags")
-            .and_then(|field| field.record(FlagChanges::read))
-            .unwrap_or_default();
-        Some(CreateTeam {
-            name: name?,
-            credits,
-            concurrency,
-            rate_limit,
-            flags: changes.apply(TeamFlags::default()),
-        })
+        let changes = fields.take("flags").and_then(|field| field.record(FlagChanges::read)).unwrap_or_default();
+        Some(CreateTeam { name: name?, credits, concurrency, rate_limit, flags: changes.apply(TeamFlags::default()) })
     })
 }
 
@@ -273,11 +260,7 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
 /// # Errors
 /// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
 pub fn decode_create_key(body: Value) -> Result<CreateKey, Invalid> {
-    read::body(body, |fields| {
-        Some(CreateKey {
-            name: fields.need("name").and_then(name)?,
-        })
-    })
+    read::body(body, |fields| Some(CreateKey { name: fields.need("name").and_then(name)? }))
 }
 
 fn name(field: Field<'_>) -> Option<String> {
@@ -285,18 +268,12 @@ fn name(field: Field<'_>) -> Option<String> {
 }
 
 fn credits(field: Field<'_>, least: u64) -> Option<i64> {
-    field
-        .whole(least..=MAX_CREDITS)
-        .and_then(|credits| i64::try_from(credits).ok())
+    field.whole(least..=MAX_CREDITS).and_then(|credits| i64::try_from(credits).ok())
 }
 
 fn limits(fields: &mut Fields<'_>) -> (Option<u32>, Option<u32>) {
-    let concurrency = fields
-        .take("concurrency")
-        .and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
-    let rate_limit = fields
-        .take("rateLimit")
-        .and_then(|field| field.whole32(0..=MAX_RATE_LIMIT));
+    let concurrency = fields.take("concurrency").and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
+    let rate_limit = fields.take("rateLimit").and_then(|field| field.whole32(0..=MAX_RATE_LIMIT));
     (concurrency, rate_limit)
 }
 
@@ -318,10 +295,7 @@ mod tests {
     use super::*;
 
     fn check_create(body: Value, want: Result<CreateTeam, &str>) {
-        assert_eq!(
-            decode_create_team(body).map_err(|invalid| invalid.message),
-            want.map_err(str::to_owned)
-        );
+        assert_eq!(decode_create_team(body).map_err(|invalid| invalid.message), want.map_err(str::to_owned));
     }
 
     #[test]
@@ -336,27 +310,12 @@ mod tests {
         check_create(json!({ "name": "a" }), Ok(plain.clone()));
         check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));
         let body = json!({ "name": "a", "credits": 0, "concurrency": 1, "rateLimit": 0, "flags": { "catalog": true } });
-        let flags = TeamFlags {
-            catalog: true,
-            ..TeamFlags::default()
-        };
-        let want = CreateTeam {
-            credits: Some(0),
-            concurrency: Some(1),
-            rate_limit: Some(0),
-            flags,
-            ..plain
-        };
+        let flags = TeamFlags { catalog: true, ..TeamFlags::default() };
+        let want = CreateTeam { credits: Some(0), concurrency: Some(1), rate_limit: Some(0), flags, ..plain };
         check_create(body, Ok(want));
         check_create(json!({}), Err("`name` is required"));
-        check_create(
-            json!({ "name": "" }),
-            Err("`name` must have 1 to 200 characters, has 0"),
-        );
-        check_create(
-            json!({ "name": "a", "teir": 1 }),
-            Err("Unrecognized key in body: `teir`"),
-        );
+        check_create(json!({ "name": "" }), Err("`name` must have 1 to 200 characters, has 0"));
+        check_create(json!({ "name": "a", "teir": 1 }), Err("Unrecognized key in body: `teir`"));
         let concurrency = "`concurrency` must be a whole number from 1 to 10000, got 0";
         check_create(json!({ "name": "a", "concurrency": 0 }), Err(concurrency));
         let credits = "`credits` must be a whole number from 0 to 1000000000000, got -1";
@@ -372,16 +331,8 @@ mod tests {
         assert_eq!(decode_update_team(json!({})), Ok(UpdateTeam::default()));
         let update = decode_update_team(json!({ "addCredits": 5, "flags": { "enterprise": false } })).unwrap();
         assert_eq!(update.add_credits, Some(5));
-        let before = TeamFlags {
-            zero_data_retention: true,
-            enterprise: true,
-            catalog: false,
-        };
-        let after = TeamFlags {
-            zero_data_retention: true,
-            enterprise: false,
-            catalog: false,
-        };
+        let before = TeamFlags { zero_data_retention: true, enterprise: true, catalog: false };
+        let after = TeamFlags { zero_data_retention: true, enterprise: false, catalog: false };
         assert_eq!(update.flags.unwrap_or_default().apply(before), after);
         assert!(decode_update_team(json!({ "addCredits": 0 })).is_err());
         assert!(decode_update_team(json!({ "credits": 5 })).is_err());
@@ -389,16 +340,9 @@ mod tests {
 
     #[test]
     fn keys() {
-        assert_eq!(
-            decode_create_key(json!({ "name": "ci" })),
-            Ok(CreateKey { name: "ci".into() })
-        );
+        assert_eq!(decode_create_key(json!({ "name": "ci" })), Ok(CreateKey { name: "ci".into() }));
         assert!(decode_create_key(json!({ "name": "a\nb" })).is_err());
-        let created = KeyCreated {
-            success: true,
-            api_key: "fc-secret".into(),
-            key_id: Uuid::nil(),
-        };
+        let created = KeyCreated { success: true, api_key: "fc-secret".into(), key_id: Uuid::nil() };
         assert!(!format!("{created:?}").contains("secret"));
         assert_eq!(serde_json::to_value(created).unwrap()["apiKey"], "fc-secret");
     }

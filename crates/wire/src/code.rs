@@ -121,10 +121,7 @@ mod tests {
             assert!(seen.insert(code.as_str()), "{code} twice");
             assert!((400..=599).contains(&code.status()) && code.status() != 502, "{code}");
             assert!(code.meaning().ends_with('.'), "{code}");
-            assert!(
-                !code.as_str().ends_with("_NOT_SUPPORTED") || code.status() == 400,
-                "{code}"
-            );
+            assert!(!code.as_str().ends_with("_NOT_SUPPORTED") || code.status() == 400, "{code}");
             let json = serde_json::to_value(code).unwrap();
             assert_eq!(json, code.as_str());
             assert_eq!(serde_json::from_value::<Code>(json).unwrap(), code);

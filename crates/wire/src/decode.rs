@@ -70,15 +70,7 @@ impl ScrapeRequest {
         let domain_tools = fields.flag("domainTools", false);
         let tool_detail = fields.take("toolDetail").and_then(Field::word);
         let (origin, integration) = attribution(fields);
-        Some(Self {
-            url: url?,
-            options,
-            zero_data_retention,
-            domain_tools,
-            tool_detail,
-            origin,
-            integration,
-        })
+        Some(Self { url: url?, options, zero_data_retention, domain_tools, tool_detail, origin, integration })
     }
 }
 
@@ -93,34 +85,22 @@ impl ScrapeOptions {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
         let default = Self::default();
         let mut options = Self {
-            formats: fields
-                .take("formats")
-                .and_then(Format::read_list)
-                .unwrap_or(default.formats),
+            formats: fields.take("formats").and_then(Format::read_list).unwrap_or(default.formats),
             include_tags: selectors(fields, "includeTags"),
             exclude_tags: selectors(fields, "excludeTags"),
             headers: fields.take("headers").and_then(headers::read).unwrap_or_default(),
-            wait_for: fields
-                .take("waitFor")
-                .and_then(|field| field.whole32(0..=MAX_WAIT_FOR_MS))
-                .unwrap_or(0),
+            wait_for: fields.take("waitFor").and_then(|field| field.whole32(0..=MAX_WAIT_FOR_MS)).unwrap_or(0),
             timeout: timeout(fields, default.timeout),
             proxy: fields.take("proxy").and_then(Field::word).unwrap_or_default(),
             location: fields.take("location").and_then(|field| field.record(Location::read)),
             max_age: fields.take("maxAge").and_then(|field| field.whole(0..=MAX_AGE_MS)),
             min_age: fields.take("minAge").and_then(|field| field.whole(0..=MAX_AGE_MS)),
             parsers: fields.take("parsers").and_then(Parser::read_list),
-            profile: fields
-                .take("profile")
-                .and_then(|field| field.record(Profile::read).flatten()),
+            profile: fields.take("profile").and_then(|field| field.record(Profile::read).flatten()),
             redact_pii: fields.take("redactPII").and_then(RedactPii::read),
             actions: Action::read_list(fields).unwrap_or_default(),
-            audit_metadata: fields
-                .take("auditMetadata")
-                .and_then(|field| field.record(AuditMetadata::read)),
-            threat_protection: fields
-                .take("threatProtection")
-                .and_then(|field| field.record(ThreatProtection::read)),
+            audit_metadata: fields.take("auditMetadata").and_then(|field| field.record(AuditMetadata::read)),
+            threat_protection: fields.take("threatProtection").and_then(|field| field.record(ThreatProtection::read)),
             ..Self::default()
         };
         options.read_flags(fields);
@@ -153,10 +133,7 @@ impl ScrapeOptions {
     fn check(&self, fields: &Fields<'_>) {
         if self.wait_for > self.timeout / 2 {
             let half = self.timeout / 2;
-            fields.refuse(
-                "waitFor",
-                format!("must not be over half of `timeout` ({half} ms), got {}", self.wait_for),
-            );
+            fields.refuse("waitFor", format!("must not be over half of `timeout` ({half} ms), got {}", self.wait_for));
         }
         if self.wants(FormatKind::RawBase64) {
             if self.formats.len() > 1 {
@@ -173,17 +150,12 @@ impl ScrapeOptions {
 }
 
 fn timeout(fields: &mut Fields<'_>, default: u32) -> u32 {
-    let given = fields
-        .take("timeout")
-        .and_then(|field| field.whole32(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS));
+    let given = fields.take("timeout").and_then(|field| field.whole32(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS));
     given.unwrap_or(default)
 }
 
 /// Whether they are valid CSS is for the engine to say; here they get a size.
 fn selectors(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
     let entry = |field: Field<'_>| field.text(1..=MAX_SELECTOR_CHARS);
-    fields
-        .take(key)
-        .and_then(|field| field.list(0..=MAX_SELECTORS, entry))
-        .unwrap_or_default()
+    fields.take(key).and_then(|field| field.list(0..=MAX_SELECTORS, entry)).unwrap_or_default()
 }

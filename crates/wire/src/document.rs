@@ -31,11 +31,7 @@ impl ScrapeAnswer {
     /// The answer that carries a document; its warning stands at both places where clients look.
     #[must_use]
     pub fn new(data: Document) -> Self {
-        Self {
-            success: true,
-            warning: data.warning.clone(),
-            data,
-        }
+        Self { success: true, warning: data.warning.clone(), data }
     }
 }
 

@@ -40,14 +40,8 @@ pub struct Invalid {
 impl Invalid {
     /// A single fault.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let fault = FieldError {
-            path: path.into(),
-            message: message.into(),
-        };
-        Self {
-            message: fault.to_string(),
-            fields: vec![fault],
-        }
+        let fault = FieldError { path: path.into(), message: message.into() };
+        Self { message: fault.to_string(), fields: vec![fault] }
     }
 
     /// The faults for the `details` member: an array of `{path, message}`.
@@ -84,14 +78,7 @@ pub struct ErrorBody {
 impl ErrorBody {
     /// A body with code and message only.
     pub fn new(code: Code, error: impl Into<String>) -> Self {
-        Self {
-            success: false,
-            code,
-            error: error.into(),
-            details: None,
-            charge_id: None,
-            requires_action: None,
-        }
+        Self { success: false, code, error: error.into(), details: None, charge_id: None, requires_action: None }
     }
 
     /// The same with details.

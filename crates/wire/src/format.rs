@@ -311,12 +311,8 @@ impl Format {
             FormatKind::Screenshot => Self::Screenshot(ScreenshotOptions::read(fields)),
             FormatKind::Json => Self::Json(JsonFormat::read(fields)),
             FormatKind::Query => Self::Query(QueryFormat::read(fields)?),
-            FormatKind::Question => Self::Question(QuestionFormat {
-                question: prompt(fields, "question")?,
-            }),
-            FormatKind::Highlights => Self::Highlights(HighlightsFormat {
-                query: prompt(fields, "query")?,
-            }),
+            FormatKind::Question => Self::Question(QuestionFormat { question: prompt(fields, "question")? }),
+            FormatKind::Highlights => Self::Highlights(HighlightsFormat { query: prompt(fields, "query")? }),
             FormatKind::ChangeTracking => Self::ChangeTracking(ChangeTrackingFormat::read(fields)),
             other => Self::plain(other)?,
         })
@@ -359,25 +355,16 @@ fn optional_prompt(fields: &mut Fields<'_>) -> Option<String> {
 impl AttributesFormat {
     fn read(fields: &mut Fields<'_>) -> Self {
         let entry = |field: Field<'_>| field.record(AttributeSelector::read).flatten();
-        let selectors = fields
-            .take("selectors")
-            .and_then(|field| field.list(0..=MAX_SELECTORS, entry));
-        Self {
-            selectors: selectors.unwrap_or_default(),
-        }
+        let selectors = fields.take("selectors").and_then(|field| field.list(0..=MAX_SELECTORS, entry));
+        Self { selectors: selectors.unwrap_or_default() }
     }
 }
 
 impl AttributeSelector {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let selector = fields
-            .need("selector")
-            .and_then(|field| field.text(1..=MAX_SELECTOR_CHARS));
+        let selector = fields.need("selector").and_then(|field| field.text(1..=MAX_SELECTOR_CHARS));
         let attribute = fields.need("attribute").and_then(|field| field.name(1..=200));
-        Some(Self {
-            selector: selector?,
-            attribute: attribute?,
-        })
+        Some(Self { selector: selector?, attribute: attribute? })
     }
 }
 
@@ -387,9 +374,7 @@ impl ScreenshotOptions {
         Self {
             full_page: fields.flag("fullPage", snake_case),
             quality: fields.take("quality").and_then(|field| field.whole32(1..=100)),
-            viewport: fields
-                .take("viewport")
-                .and_then(|field| field.record(Viewport::read).flatten()),
+            viewport: fields.take("viewport").and_then(|field| field.record(Viewport::read).flatten()),
         }
     }
 }
@@ -397,13 +382,8 @@ impl ScreenshotOptions {
 impl Viewport {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let width = fields.need("width").and_then(|field| field.whole32(1..=MAX_VIEWPORT.0));
-        let height = fields
-            .need("height")
-            .and_then(|field| field.whole32(1..=MAX_VIEWPORT.1));
-        Some(Self {
-            width: width?,
-            height: height?,
-        })
+        let height = fields.need("height").and_then(|field| field.whole32(1..=MAX_VIEWPORT.1));
+        Some(Self { width: width?, height: height? })
     }
 }
 
@@ -420,10 +400,7 @@ impl JsonFormat {
 impl QueryFormat {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let mode = fields.take("mode").and_then(Field::word).unwrap_or_default();
-        Some(Self {
-            prompt: prompt(fields, "prompt")?,
-            mode,
-        })
+        Some(Self { prompt: prompt(fields, "prompt")?, mode })
     }
 }
 

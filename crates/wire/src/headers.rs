@@ -45,9 +45,7 @@ fn collect(given: Map<String, Value>) -> Result<BTreeMap<String, String>, String
         let text = check(&name, &value)?.to_owned();
         bytes += name.len() + text.len();
         if headers.len() == MAX_HEADERS || bytes > MAX_HEADER_BYTES {
-            return Err(format!(
-                "must not have more than {MAX_HEADERS} headers or {MAX_HEADER_BYTES} bytes"
-            ));
+            return Err(format!("must not have more than {MAX_HEADERS} headers or {MAX_HEADER_BYTES} bytes"));
         }
         if !seen.insert(name.to_ascii_lowercase()) {
             return Err(format!("must not have `{name}` twice, in different case"));
@@ -89,26 +87,18 @@ mod tests {
     use crate::read::body;
 
     fn check(headers: &Value, want: Result<usize, &str>) {
-        let got = body(json!({ "headers": headers }), |fields| {
-            fields.take("headers").and_then(read)
-        });
+        let got = body(json!({ "headers": headers }), |fields| fields.take("headers").and_then(read));
         let got = got.map(|headers| headers.len()).map_err(|invalid| invalid.message);
         match want {
             Ok(count) => assert_eq!(got, Ok(count), "{headers}"),
-            Err(part) => assert!(
-                got.as_ref().is_err_and(|text| text.contains(part)),
-                "{got:?} lacks {part}"
-            ),
+            Err(part) => assert!(got.as_ref().is_err_and(|text| text.contains(part)), "{got:?} lacks {part}"),
         }
     }
 
     #[test]
     fn accepted() {
         check(&json!({}), Ok(0));
-        check(
-            &json!({ "Cookie": "a=b; c=ü", "User-Agent": "x", "X-Empty": "", "X-Null": null, "X": "a\tb" }),
-            Ok(4),
-        );
+        check(&json!({ "Cookie": "a=b; c=ü", "User-Agent": "x", "X-Empty": "", "X-Null": null, "X": "a\tb" }), Ok(4));
         let many: BTreeMap<String, &str> = (0..MAX_HEADERS).map(|i| (format!("X-{i}"), "1")).collect();
         check(&json!(many), Ok(MAX_HEADERS));
         check(&json!({ "X": "y".repeat(MAX_HEADER_BYTES - 1) }), Ok(1));

@@ -105,9 +105,7 @@ words! {
 /// Writes the keys of the page: without those of the service, without nulls, lists as lists.
 fn page_keys<S: Serializer>(page: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
-    let given = page
-        .iter()
-        .filter(|(key, value)| !RESERVED.contains(&key.as_str()) && !value.is_null());
+    let given = page.iter().filter(|(key, value)| !RESERVED.contains(&key.as_str()) && !value.is_null());
     for (key, value) in given {
         match value {
             Value::String(_) if LISTS.contains(&key.as_str()) => map.serialize_entry(key, &[value])?,
@@ -159,11 +157,7 @@ mod tests {
     #[test]
     fn a_page_cannot_speak_for_the_service() {
         let page = RESERVED.iter().map(|key| ((*key).to_owned(), json!("lie"))).collect();
-        let text = serde_json::to_string(&Metadata {
-            page,
-            ..Metadata::default()
-        })
-        .unwrap();
+        let text = serde_json::to_string(&Metadata { page, ..Metadata::default() }).unwrap();
         assert!(!text.contains("lie"), "{text}");
         // Our keys once, and nothing else.
         assert_eq!(text.matches("\"url\"").count(), 1);

@@ -36,10 +36,7 @@ pub struct Location {
 
 impl Default for Location {
     fn default() -> Self {
-        Self {
-            country: "US".to_owned(),
-            languages: Vec::new(),
-        }
+        Self { country: "US".to_owned(), languages: Vec::new() }
     }
 }
 
@@ -48,14 +45,8 @@ impl Location {
         let default = Self::default();
         let language = |field: Field<'_>| field.parse(language);
         Self {
-            country: fields
-                .take("country")
-                .and_then(|field| field.parse(country))
-                .unwrap_or(default.country),
-            languages: fields
-                .take("languages")
-                .and_then(|field| field.list(0..=20, language))
-                .unwrap_or_default(),
+            country: fields.take("country").and_then(|field| field.parse(country)).unwrap_or(default.country),
+            languages: fields.take("languages").and_then(|field| field.list(0..=20, language)).unwrap_or_default(),
         }
     }
 }
@@ -93,10 +84,7 @@ impl Profile {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let name = fields.need("name").and_then(|field| field.name(1..=128));
         let save_changes = fields.flag("saveChanges", true);
-        Some(Self {
-            name: name?,
-            save_changes,
-        })
+        Some(Self { name: name?, save_changes })
     }
 }
 
@@ -112,8 +100,6 @@ pub struct AuditMetadata {
 
 impl AuditMetadata {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
-        Self {
-            username: fields.take("username").and_then(|field| field.name(0..=1024)),
-        }
+        Self { username: fields.take("username").and_then(|field| field.name(0..=1024)) }
     }
 }

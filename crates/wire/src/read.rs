@@ -25,10 +25,7 @@ impl Faults {
     pub(crate) fn add(&self, path: &str, message: impl Into<String>) {
         let mut faults = self.0.borrow_mut();
         if faults.len() < MAX_FAULTS {
-            faults.push(FieldError {
-                path: path.to_owned(),
-                message: message.into(),
-            });
+            faults.push(FieldError { path: path.to_owned(), message: message.into() });
         }
     }
 
@@ -37,10 +34,7 @@ impl Faults {
         let fields = self.0.into_inner();
         match decoded {
             Some(value) if fields.is_empty() => Ok(value),
-            _ => Err(Invalid {
-                message: summary(&fields),
-                fields,
-            }),
+            _ => Err(Invalid { message: summary(&fields), fields }),
         }
     }
 }
@@ -48,13 +42,7 @@ impl Faults {
 /// Decodes a whole body with `read`.
 pub(crate) fn body<T>(body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, Invalid> {
     let faults = Faults::default();
-    let decoded = Field {
-        path: String::new(),
-        value: body,
-        faults: &faults,
-    }
-    .record(read)
-    .flatten();
+    let decoded = Field { path: String::new(), value: body, faults: &faults }.record(read).flatten();
     faults.verdict(decoded)
 }
 
@@ -104,11 +92,7 @@ impl<'a> Field<'a> {
             Value::String(text) if length.contains(&text.chars().count()) => Some(text),
             Value::String(text) => {
                 let count = text.chars().count();
-                self.refuse(format!(
-                    "must have {} to {} characters, has {count}",
-                    length.start(),
-                    length.end()
-                ))
+                self.refuse(format!("must have {} to {} characters, has {count}", length.start(), length.end()))
             }
             other => {
                 self.value = other;
@@ -156,11 +140,7 @@ impl<'a> Field<'a> {
             return self.refuse(format!("must have {min} to {max} entries, has {has}"));
         }
         let (path, faults) = (self.path, self.faults);
-        let item = |(index, value)| Field {
-            path: format!("{path}[{index}]"),
-            value,
-            faults,
-        };
+        let item = |(index, value)| Field { path: format!("{path}[{index}]"), value, faults };
         Some(items.into_iter().enumerate().map(item).collect())
     }
 
@@ -202,11 +182,7 @@ impl<'a> Field<'a> {
                 return self.expected("an object");
             }
         };
-        let mut fields = Fields {
-            path: self.path,
-            map,
-            faults: self.faults,
-        };
+        let mut fields = Fields { path: self.path, map, faults: self.faults };
         let decoded = read(&mut fields);
         fields.leftovers(UNKNOWN_KEY);
         Some(decoded)
@@ -245,11 +221,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn take(&mut self, key: &str) -> Option<Field<'a>> {
         match self.map.remove(key)? {
             Value::Null => None,
-            value => Some(Field {
-                path: self.path_of(key),
-                value,
-                faults: self.faults,
-            }),
+            value => Some(Field { path: self.path_of(key), value, faults: self.faults }),
         }
     }
 
@@ -292,21 +264,13 @@ impl<'a> Fields<'a> {
 
     fn path_of(&self, key: &str) -> String {
         let key: String = key.chars().take(MAX_KEY_CHARS).flat_map(char::escape_debug).collect();
-        if self.path.is_empty() {
-            key
-        } else {
-            format!("{}.{key}", self.path)
-        }
+        if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
     }
 }
 
 fn whole_float(number: f64) -> Option<u64> {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: whole floats below are exact
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "range and fraction are checked"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range and fraction are checked")]
     (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
 }
 
@@ -323,18 +287,10 @@ fn kind(value: &Value) -> &'static str {
 
 /// The sentence of the error body. Its first words for unknown keys are what the reference says, and clients match.
 fn summary(faults: &[FieldError]) -> String {
-    let unknown: Vec<String> = faults
-        .iter()
-        .filter(|fault| fault.message == UNKNOWN_KEY)
-        .map(|fault| format!("`{}`", fault.path))
-        .collect();
+    let unknown: Vec<String> =
+        faults.iter().filter(|fault| fault.message == UNKNOWN_KEY).map(|fault| format!("`{}`", fault.path)).collect();
     match unknown.len() {
-        0 => faults
-            .iter()
-            .take(3)
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("; "),
+        0 => faults.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join("; "),
         1 => format!("Unrecognized key in body: {}", unknown[0]),
         _ => format!("Unrecognized keys in body: {}", unknown.join(", ")),
     }
@@ -347,9 +303,7 @@ mod tests {
     use super::*;
 
     fn check(value: Value, read: impl FnOnce(Field<'_>) -> Option<String>, want: Result<&str, &str>) {
-        let got = body([("f".to_owned(), value)].into_iter().collect(), |fields| {
-            fields.need("f").and_then(read)
-        });
+        let got = body([("f".to_owned(), value)].into_iter().collect(), |fields| fields.need("f").and_then(read));
         let got = got.map_err(|invalid| invalid.message);
         assert_eq!(got.as_deref().map_err(String::as_str), want);
     }
@@ -361,26 +315,14 @@ mod tests {
         check(json!(9.0), whole, Ok("9"));
         check(json!(10), whole, Err("`f` must be a whole number from 1 to 9, got 10"));
         check(json!(-1), whole, Err("`f` must be a whole number from 1 to 9, got -1"));
-        check(
-            json!(1.5),
-            whole,
-            Err("`f` must be a whole number from 1 to 9, got 1.5"),
-        );
-        check(
-            json!("5"),
-            whole,
-            Err("`f` must be a whole number from 1 to 9, got a string"),
-        );
+        check(json!(1.5), whole, Err("`f` must be a whole number from 1 to 9, got 1.5"));
+        check(json!("5"), whole, Err("`f` must be a whole number from 1 to 9, got a string"));
         check(json!(null), whole, Err("`f` is required"));
         let text = |field: Field<'_>| field.text(1..=3);
         check(json!("äöü"), text, Ok("äöü"));
         check(json!(""), text, Err("`f` must have 1 to 3 characters, has 0"));
         check(json!(["a"]), text, Err("`f` must be a string, got an array"));
-        check(
-            json!("a\u{0}"),
-            |field| field.name(1..=3),
-            Err("`f` must not contain control characters"),
-        );
+        check(json!("a\u{0}"), |field| field.name(1..=3), Err("`f` must not contain control characters"));
         let flag = |field: Field<'_>| field.flag().map(|flag| flag.to_string());
         check(json!(true), flag, Ok("true"));
         check(json!("true"), flag, Err("`f` must be true or false, got a string"));
@@ -406,9 +348,7 @@ mod tests {
 
     #[test]
     fn the_answer_stays_small() {
-        let many: Map<String, Value> = (0..100_000)
-            .map(|i| (format!("{i}{}", "k".repeat(90)), json!(1)))
-            .collect();
+        let many: Map<String, Value> = (0..100_000).map(|i| (format!("{i}{}", "k".repeat(90)), json!(1))).collect();
         let invalid = body(Value::Object(many), |_| Some(())).unwrap_err();
         assert_eq!(invalid.fields.len(), MAX_FAULTS);
         assert!(invalid.message.len() < 2000);

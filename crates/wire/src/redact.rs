@@ -23,11 +23,7 @@ pub struct RedactPii {
 impl Default for RedactPii {
     fn default() -> Self {
         let entities = PiiEntity::WORDS.iter().map(|(_, entity)| *entity).collect();
-        Self {
-            mode: RedactMode::default(),
-            entities,
-            replace_style: ReplaceStyle::default(),
-        }
+        Self { mode: RedactMode::default(), entities, replace_style: ReplaceStyle::default() }
     }
 }
 

@@ -213,11 +213,7 @@ impl ScrapeOptions {
     /// How old a cached copy may be, in milliseconds: as asked for, or 2 days, or 2 years under `lockdown`.
     #[must_use]
     pub fn max_age_ms(&self) -> u64 {
-        let default = if self.lockdown {
-            LOCKDOWN_MAX_AGE_MS
-        } else {
-            DEFAULT_MAX_AGE_MS
-        };
+        let default = if self.lockdown { LOCKDOWN_MAX_AGE_MS } else { DEFAULT_MAX_AGE_MS };
         self.max_age.unwrap_or(default)
     }
 }
@@ -229,11 +225,7 @@ impl fmt::Debug for ScrapeOptions {
             return f.write_str("ScrapeOptions");
         };
         let mut shown = f.debug_struct("ScrapeOptions");
-        for (key, value) in given
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter(|(key, value)| plain.get(key) != Some(value))
+        for (key, value) in given.as_object().into_iter().flatten().filter(|(key, value)| plain.get(key) != Some(value))
         {
             match key.as_str() {
                 "headers" => shown.field(key, &self.headers.keys().collect::<Vec<_>>()),

@@ -65,8 +65,7 @@ fn http_rest(text: &str) -> Option<&str> {
 }
 
 fn is_authority_start(rest: &str) -> bool {
-    rest.strip_prefix("//")
-        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+    rest.strip_prefix("//").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
 
 /// Whether a text without a scheme can only mean a web page: a dotted name that ends in letters, no port (that would
@@ -105,24 +104,15 @@ mod tests {
         let got = got.as_ref().map(Url::as_str).map_err(|error| error.0.as_str());
         match want {
             Ok(_) => assert_eq!(got, want, "{text:?}"),
-            Err(part) => assert!(
-                got.as_ref().is_err_and(|reason| reason.contains(part)),
-                "{text:?} gave {got:?}"
-            ),
+            Err(part) => assert!(got.as_ref().is_err_and(|reason| reason.contains(part)), "{text:?} gave {got:?}"),
         }
     }
 
     #[test]
     fn accepted() {
         check("https://example.com", Ok("https://example.com/"));
-        check(
-            "  HTTP://Example.com/a b?q=\\#f \n",
-            Ok("http://example.com/a%20b?q=\\#f"),
-        );
-        check(
-            "http://user:pw@example.com:8080/",
-            Ok("http://user:pw@example.com:8080/"),
-        );
+        check("  HTTP://Example.com/a b?q=\\#f \n", Ok("http://example.com/a%20b?q=\\#f"));
+        check("http://user:pw@example.com:8080/", Ok("http://user:pw@example.com:8080/"));
         check("http://bücher.example/", Ok("http://xn--bcher-kva.example/"));
         check("http://[::1]:80/", Ok("http://[::1]/"));
         check("http://example.com./", Ok("http://example.com./"));
@@ -130,10 +120,7 @@ mod tests {
         check("hTtP://127.0.0.1:18200/", Ok("http://127.0.0.1:18200/"));
         check("http://0x7f.1/", Ok("http://127.0.0.1/"));
         check("http://example.com@127.0.0.1:1/", Ok("http://example.com@127.0.0.1:1/"));
-        check(
-            "http://127.0.0.1:1#@origin.test/",
-            Ok("http://127.0.0.1:1/#@origin.test/"),
-        );
+        check("http://127.0.0.1:1#@origin.test/", Ok("http://127.0.0.1:1/#@origin.test/"));
         check("http://１２７.0.0.1/", Ok("http://127.0.0.1/"));
     }
 

@@ -171,30 +171,17 @@ mod tests {
         let want = json!({ "success": true, "data": { "remainingCredits": 9, "planCredits": 10,
             "billingPeriodStart": "2026-01-02T03:04:05.000Z", "billingPeriodEnd": null } });
         check(Answer::new(usage), &want);
-        let usage = TokenUsage {
-            remaining_tokens: 9,
-            plan_tokens: 10,
-            billing_period_start: None,
-            billing_period_end: None,
-        };
+        let usage =
+            TokenUsage { remaining_tokens: 9, plan_tokens: 10, billing_period_start: None, billing_period_end: None };
         let want =
             json!({ "remainingTokens": 9, "planTokens": 10, "billingPeriodStart": null, "billingPeriodEnd": null });
         check(usage, &want);
-        let period = CreditPeriod {
-            start_date: start,
-            end_date: None,
-            api_key: Some("Default".into()),
-            credits_used: 3,
-        };
+        let period =
+            CreditPeriod { start_date: start, end_date: None, api_key: Some("Default".into()), credits_used: 3 };
         let want = json!({ "success": true, "periods": [
             { "startDate": "2026-01-02T03:04:05.000Z", "endDate": null, "apiKey": "Default", "creditsUsed": 3 }] });
         check(Periods::new(vec![period]), &want);
-        let period = TokenPeriod {
-            start_date: None,
-            end_date: None,
-            api_key: None,
-            tokens_used: 0,
-        };
+        let period = TokenPeriod { start_date: None, end_date: None, api_key: None, tokens_used: 0 };
         check(period, &json!({ "startDate": null, "endDate": null, "tokensUsed": 0 }));
         let status = QueueStatus {
             success: true,
@@ -207,14 +194,7 @@ mod tests {
         let want = json!({ "success": true, "jobsInQueue": 3, "activeJobsInQueue": 1, "waitingJobsInQueue": 2,
             "maxConcurrency": 5, "mostRecentSuccess": null });
         check(status, &want);
-        let concurrency = Concurrency {
-            success: true,
-            concurrency: 1,
-            max_concurrency: 5,
-        };
-        check(
-            concurrency,
-            &json!({ "success": true, "concurrency": 1, "maxConcurrency": 5 }),
-        );
+        let concurrency = Concurrency { success: true, concurrency: 1, max_concurrency: 5 };
+        check(concurrency, &json!({ "success": true, "concurrency": 1, "maxConcurrency": 5 }));
     }
 }

@@ -70,9 +70,7 @@ impl ThreatProtection {
         let (blacklist, whitelist) = (domains("blacklist"), domains("whitelist"));
         Self {
             mode: fields.take("mode").and_then(Field::word),
-            risk_score_threshold: fields
-                .take("riskScoreThreshold")
-                .and_then(|field| field.whole32(0..=100)),
+            risk_score_threshold: fields.take("riskScoreThreshold").and_then(|field| field.whole32(0..=100)),
             blacklist,
             whitelist,
             blocked_tlds: fields

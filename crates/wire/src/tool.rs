@@ -89,10 +89,9 @@ impl RequestId {
         let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:-".contains(byte);
         match std::str::from_utf8(header) {
             Ok(text) if (1..=128).contains(&text.len()) && header.iter().all(allowed) => Ok(Self(text.to_owned())),
-            _ => Err(Invalid::at(
-                "x-request-id",
-                "must have 1 to 128 characters of letters, digits, `.`, `_`, `:`, `-`",
-            )),
+            _ => {
+                Err(Invalid::at("x-request-id", "must have 1 to 128 characters of letters, digits, `.`, `_`, `:`, `-`"))
+            }
         }
     }
 
@@ -106,17 +105,10 @@ impl RequestId {
 impl ToolRequest {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let calls = fields.need("alexandria").and_then(ToolCall::read_calls);
-        let timeout = fields
-            .take("timeout")
-            .and_then(|field| field.whole32(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS));
+        let timeout = fields.take("timeout").and_then(|field| field.whole32(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS));
         let (origin, integration) = attribution(fields);
         fields.leftovers("must not stand beside `alexandria`");
-        Some(Self {
-            calls: calls?,
-            timeout: timeout.unwrap_or(DEFAULT_TIMEOUT_MS),
-            origin,
-            integration,
-        })
+        Some(Self { calls: calls?, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT_MS), origin, integration })
     }
 }
 
@@ -134,12 +126,7 @@ impl ToolCall {
         let (provider, capability) = (name("provider"), name("capability"));
         let options = fields.take("options").and_then(Field::map).unwrap_or_default();
         let version = fields.take("version").and_then(version);
-        Some(Self {
-            provider: provider?,
-            capability: capability?,
-            options,
-            version,
-        })
+        Some(Self { provider: provider?, capability: capability?, options, version })
     }
 }
 

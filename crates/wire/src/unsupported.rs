@@ -47,64 +47,25 @@ type Asks = fn(&ScrapeRequest) -> bool;
 
 /// Options without an engine: the field, who asks for it, the code.
 const OPTIONS: &[(&str, Asks, Code)] = &[
-    (
-        "actions",
-        |request| !request.options.actions.is_empty(),
-        Code::ScrapeActionsNotSupported,
-    ),
-    (
-        "profile",
-        |request| request.options.profile.is_some(),
-        Code::ScrapeProfileNotSupported,
-    ),
-    (
-        "redactPII",
-        |request| request.options.redact_pii.is_some(),
-        Code::ScrapeRedactPiiNotSupported,
-    ),
-    (
-        "onlyCleanContent",
-        |request| request.options.only_clean_content,
-        Code::ScrapeOnlyCleanContentNotSupported,
-    ),
-    (
-        "checkPromptInjection",
-        |r| r.options.check_prompt_injection,
-        Code::ScrapePromptInjectionCheckNotSupported,
-    ),
-    (
-        "threatProtection",
-        wants_threat_protection,
-        Code::ScrapeThreatProtectionNotSupported,
-    ),
-    (
-        "domainTools",
-        |request| request.domain_tools,
-        Code::ScrapeDomainToolsNotSupported,
-    ),
+    ("actions", |request| !request.options.actions.is_empty(), Code::ScrapeActionsNotSupported),
+    ("profile", |request| request.options.profile.is_some(), Code::ScrapeProfileNotSupported),
+    ("redactPII", |request| request.options.redact_pii.is_some(), Code::ScrapeRedactPiiNotSupported),
+    ("onlyCleanContent", |request| request.options.only_clean_content, Code::ScrapeOnlyCleanContentNotSupported),
+    ("checkPromptInjection", |r| r.options.check_prompt_injection, Code::ScrapePromptInjectionCheckNotSupported),
+    ("threatProtection", wants_threat_protection, Code::ScrapeThreatProtectionNotSupported),
+    ("domainTools", |request| request.domain_tools, Code::ScrapeDomainToolsNotSupported),
 ];
 
 /// Everything that a request asks for and that has no engine here, formats first. Empty for a request that can run.
 #[must_use]
 pub fn unsupported(request: &ScrapeRequest) -> Vec<Unsupported> {
-    let entry = |path: String, code: Code| Unsupported {
-        path,
-        code,
-        message: sentence(code),
-    };
-    let formats = request
-        .options
-        .formats
-        .iter()
-        .enumerate()
-        .filter_map(|(index, format)| {
-            let (_, code) = FORMATS.iter().find(|(kind, _)| *kind == format.kind())?;
-            Some(entry(format!("formats[{index}]"), *code))
-        });
+    let entry = |path: String, code: Code| Unsupported { path, code, message: sentence(code) };
+    let formats = request.options.formats.iter().enumerate().filter_map(|(index, format)| {
+        let (_, code) = FORMATS.iter().find(|(kind, _)| *kind == format.kind())?;
+        Some(entry(format!("formats[{index}]"), *code))
+    });
     let options = OPTIONS.iter().filter(|(_, asks, _)| asks(request));
-    formats
-        .chain(options.map(|(path, _, code)| entry((*path).to_owned(), *code)))
-        .collect()
+    formats.chain(options.map(|(path, _, code)| entry((*path).to_owned(), *code))).collect()
 }
 
 /// The meaning of the code, in the shape of an error message.
@@ -128,9 +89,7 @@ mod tests {
     fn check(options: Value, want: &[(&str, Code)]) {
         let mut body = options;
         body["url"] = json!("https://example.com/");
-        let ScrapeBody::Page(request) = decode_scrape(body).unwrap() else {
-            panic!("a page request")
-        };
+        let ScrapeBody::Page(request) = decode_scrape(body).unwrap() else { panic!("a page request") };
         let found = unsupported(&request);
         let got: Vec<(&str, Code)> = found.iter().map(|entry| (entry.path.as_str(), entry.code)).collect();
         assert_eq!(got, want);
@@ -140,10 +99,7 @@ mod tests {
     fn what_runs() {
         check(json!({}), &[]);
         let attributes = json!({ "type": "attributes", "selectors": [{ "selector": "img", "attribute": "alt" }] });
-        check(
-            json!({ "formats": ["markdown", "html", "rawHtml", "links", "images", attributes] }),
-            &[],
-        );
+        check(json!({ "formats": ["markdown", "html", "rawHtml", "links", "images", attributes] }), &[]);
         check(json!({ "formats": ["rawBase64"] }), &[]);
         let accepted = json!({
             "waitFor": 5, "mobile": true, "location": { "country": "DE" }, "blockAds": false, "fastMode": true, "useMock": "x",
@@ -158,10 +114,7 @@ mod tests {
     fn what_does_not() {
         check(
             json!({ "formats": ["markdown", "json", "screenshot"] }),
-            &[
-                ("formats[1]", Code::ScrapeJsonNotSupported),
-                ("formats[2]", Code::ScrapeScreenshotNotSupported),
-            ],
+            &[("formats[1]", Code::ScrapeJsonNotSupported), ("formats[2]", Code::ScrapeScreenshotNotSupported)],
         );
         check(
             json!({ "formats": ["summary", "branding", "product", "menu", "audio", "video"] }),
@@ -187,22 +140,10 @@ mod tests {
                 ("formats[3]", Code::ScrapeChangeTrackingNotSupported),
             ],
         );
-        check(
-            json!({ "actions": [{ "type": "scrape" }] }),
-            &[("actions", Code::ScrapeActionsNotSupported)],
-        );
-        check(
-            json!({ "profile": { "name": "a" } }),
-            &[("profile", Code::ScrapeProfileNotSupported)],
-        );
-        check(
-            json!({ "redactPII": true }),
-            &[("redactPII", Code::ScrapeRedactPiiNotSupported)],
-        );
-        check(
-            json!({ "onlyCleanContent": true }),
-            &[("onlyCleanContent", Code::ScrapeOnlyCleanContentNotSupported)],
-        );
+        check(json!({ "actions": [{ "type": "scrape" }] }), &[("actions", Code::ScrapeActionsNotSupported)]);
+        check(json!({ "profile": { "name": "a" } }), &[("profile", Code::ScrapeProfileNotSupported)]);
+        check(json!({ "redactPII": true }), &[("redactPII", Code::ScrapeRedactPiiNotSupported)]);
+        check(json!({ "onlyCleanContent": true }), &[("onlyCleanContent", Code::ScrapeOnlyCleanContentNotSupported)]);
         let injection = [("checkPromptInjection", Code::ScrapePromptInjectionCheckNotSupported)];
         check(json!({ "checkPromptInjection": true }), &injection);
         for protection in [json!({ "mode": "normal" }), json!({ "blacklist": ["a.test"] })] {
@@ -211,10 +152,7 @@ mod tests {
                 &[("threatProtection", Code::ScrapeThreatProtectionNotSupported)],
             );
         }
-        check(
-            json!({ "domainTools": true }),
-            &[("domainTools", Code::ScrapeDomainToolsNotSupported)],
-        );
+        check(json!({ "domainTools": true }), &[("domainTools", Code::ScrapeDomainToolsNotSupported)]);
     }
 
     #[test]
@@ -222,10 +160,7 @@ mod tests {
         let in_table = |code: Code| {
             FORMATS.iter().any(|(_, other)| *other == code) || OPTIONS.iter().any(|(_, _, other)| *other == code)
         };
-        for &code in Code::ALL
-            .iter()
-            .filter(|code| code.as_str().ends_with("_NOT_SUPPORTED"))
-        {
+        for &code in Code::ALL.iter().filter(|code| code.as_str().ends_with("_NOT_SUPPORTED")) {
             assert!(in_table(code) || code == Code::ProviderToolsNotSupported, "{code}");
         }
     }

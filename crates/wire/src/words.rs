@@ -7,10 +7,7 @@ pub(crate) trait Word: Sized + Copy + 'static {
 
     /// The value of a spelling.
     fn parse(text: &str) -> Option<Self> {
-        Self::WORDS
-            .iter()
-            .find(|(word, _)| *word == text)
-            .map(|(_, value)| *value)
+        Self::WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
     }
 
     /// "`a`, `b` or `c`", for error messages.

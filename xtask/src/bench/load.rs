@@ -23,9 +23,8 @@ pub(crate) async fn run(address: &str, requests: Vec<String>, connections: usize
     let count = requests.len();
     let queue = Arc::new(Mutex::new(VecDeque::from(requests)));
     let started = Instant::now();
-    let workers: Vec<_> = (0..connections)
-        .map(|_| tokio::spawn(worker(address.to_owned(), Arc::clone(&queue))))
-        .collect();
+    let workers: Vec<_> =
+        (0..connections).map(|_| tokio::spawn(worker(address.to_owned(), Arc::clone(&queue)))).collect();
     let mut latencies = Vec::with_capacity(count);
     for worker in workers {
         latencies.extend(worker.await??);
@@ -33,11 +32,7 @@ pub(crate) async fn run(address: &str, requests: Vec<String>, connections: usize
     let rate = count as f64 / started.elapsed().as_secs_f64();
     latencies.sort();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
-    Ok(Figures {
-        rate,
-        p50: at(0.5),
-        p99: at(0.99),
-    })
+    Ok(Figures { rate, p50: at(0.5), p99: at(0.99) })
 }
 
 /// A GET of `path`.
@@ -59,10 +54,7 @@ async fn worker(address: String, queue: Arc<Mutex<VecDeque<String>>>) -> Result<
     let mut stream = BufStream::new(stream);
     let mut latencies = Vec::new();
     loop {
-        let next = queue
-            .lock()
-            .map_err(|_| anyhow::anyhow!("a worker panicked"))?
-            .pop_front();
+        let next = queue.lock().map_err(|_| anyhow::anyhow!("a worker panicked"))?.pop_front();
         let Some(request) = next else { return Ok(latencies) };
         let started = Instant::now();
         stream.write_all(request.as_bytes()).await?;
@@ -91,11 +83,7 @@ async fn read_answer(stream: &mut BufStream<TcpStream>) -> Result<()> {
     let mut body = vec![0; length.context("an answer without Content-Length")?];
     stream.read_exact(&mut body).await?;
     if !status.contains(" 200 ") {
-        bail!(
-            "{}: {}",
-            status.trim(),
-            String::from_utf8_lossy(&body[..body.len().min(300)])
-        );
+        bail!("{}: {}", status.trim(), String::from_utf8_lossy(&body[..body.len().min(300)]));
     }
     Ok(())
 }

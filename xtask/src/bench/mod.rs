@@ -19,10 +19,7 @@ pub(crate) enum Bench {
 
 /// Runs one of them.
 pub(crate) fn run(bench: Bench) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Start(args) => start::run(&args),

@@ -38,22 +38,15 @@ impl Server {
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
         let ready_after = up::wait_ready(&mut child, &address)?;
-        Ok(Self {
-            child,
-            address,
-            ready_after,
-            _data: data,
-        })
+        Ok(Self { child, address, ready_after, _data: data })
     }
 
     /// Resident memory now and at its highest, in MiB.
     pub(crate) fn memory(&self) -> Result<(f64, f64)> {
         let status = fs::read_to_string(PathBuf::from(format!("/proc/{}/status", self.child.id())))?;
         let field = |name: &str| -> Result<f64> {
-            let line = status
-                .lines()
-                .find(|line| line.starts_with(name))
-                .with_context(|| format!("no {name} in /proc"))?;
+            let line =
+                status.lines().find(|line| line.starts_with(name)).with_context(|| format!("no {name} in /proc"))?;
             let kib: f64 = line.split_whitespace().nth(1).context("no figure")?.parse()?;
             Ok(kib / 1024.0)
         };

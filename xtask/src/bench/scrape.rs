@@ -40,24 +40,14 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     }
     let server = Server::start(&program, &site.addr().to_string())?;
     let idle = server.memory()?.0;
-    let bench = Phases {
-        site: site.addr().to_string(),
-        server: &server,
-        pages: pages.len(),
-        requests: args.requests,
-    };
+    let bench = Phases { site: site.addr().to_string(), server: &server, pages: pages.len(), requests: args.requests };
 
     let direct = bench.direct(1).await?;
     report("fetch alone, 1 connection", &direct);
     let single = bench.scrape(r#""maxAge":0,"storeInCache":false"#, 1).await?;
     report("scrape, cache off, 1 connection", &single);
-    say!(
-        "    adds {:.2} ms to the fetch at p50",
-        (single.p50.as_secs_f64() - direct.p50.as_secs_f64()) * 1e3
-    );
-    let loaded = bench
-        .scrape(r#""maxAge":0,"storeInCache":false"#, args.connections)
-        .await?;
+    say!("    adds {:.2} ms to the fetch at p50", (single.p50.as_secs_f64() - direct.p50.as_secs_f64()) * 1e3);
+    let loaded = bench.scrape(r#""maxAge":0,"storeInCache":false"#, args.connections).await?;
     report(&format!("scrape, cache off, {} connections", args.connections), &loaded);
     let storing = bench.scrape(r#""maxAge":0"#, args.connections).await?;
     report(&format!("scrape, storing, {} connections", args.connections), &storing);
@@ -77,20 +67,15 @@ struct Phases<'a> {
 
 impl Phases<'_> {
     async fn direct(&self, connections: usize) -> Result<Figures> {
-        let requests = (0..self.requests)
-            .map(|n| load::get(&self.site, &format!("/{}", n % self.pages)))
-            .collect();
+        let requests = (0..self.requests).map(|n| load::get(&self.site, &format!("/{}", n % self.pages))).collect();
         load::run(&self.site, requests, connections).await
     }
 
     async fn scrape(&self, options: &str, connections: usize) -> Result<Figures> {
         let address = &self.server.address;
         let request = |n: usize| {
-            let body = format!(
-                r#"{{"url":"http://{}/{}","formats":["markdown"],{options}}}"#,
-                self.site,
-                n % self.pages
-            );
+            let body =
+                format!(r#"{{"url":"http://{}/{}","formats":["markdown"],{options}}}"#, self.site, n % self.pages);
             load::post(address, "/v2/scrape", &body)
         };
         load::run(address, (0..self.requests).map(request).collect(), connections).await
@@ -99,21 +84,15 @@ impl Phases<'_> {
 
 fn report(name: &str, figures: &Figures) {
     let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-    say!(
-        "{name}: {:.0} requests/s, p50 {:.2} ms, p99 {:.2} ms",
-        figures.rate,
-        ms(figures.p50),
-        ms(figures.p99)
-    );
+    say!("{name}: {:.0} requests/s, p50 {:.2} ms, p99 {:.2} ms", figures.rate, ms(figures.p50), ms(figures.p99));
 }
 
 fn pages(folder: Option<&Path>) -> Result<Vec<Vec<u8>>> {
     let Some(folder) = folder else {
         return Ok((0..20).map(made_up).collect());
     };
-    let mut paths: Vec<_> = fs::read_dir(folder)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
+    let mut paths: Vec<_> =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     paths.sort();
     let mut pages = Vec::new();
     for path in paths.iter().take(200) {

@@ -10,9 +10,7 @@ use serde_json::Value;
 use super::case::{Case, Object};
 
 /// Members of `input` that this program knows.
-const KNOWN: &[&str] = &[
-    "headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "scenario", "tool",
-];
+const KNOWN: &[&str] = &["headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "scenario", "tool"];
 
 /// The first member of `input` that is not known.
 pub(crate) fn unknown(input: &Object) -> Option<&str> {
@@ -37,10 +35,7 @@ pub(crate) fn request(case: &Case, addr: SocketAddr, key: &str) -> Result<Vec<u8
     }
     let body = body(&case.input)?;
     if method != "GET" {
-        head.push_str(&format!(
-            "Content-Type: application/json\r\nContent-Length: {}\r\n",
-            body.len()
-        ));
+        head.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
     }
     head.push_str("\r\n");
     Ok([head.into_bytes(), body].concat())
@@ -50,11 +45,7 @@ pub(crate) fn request(case: &Case, addr: SocketAddr, key: &str) -> Result<Vec<u8
 fn target(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
-        if byte.is_ascii_graphic() {
-            out.push(char::from(byte))
-        } else {
-            out.push_str(&format!("%{byte:02X}"))
-        }
+        if byte.is_ascii_graphic() { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
     }
     out
 }
@@ -77,16 +68,10 @@ fn body(input: &Object) -> Result<Vec<u8>> {
 fn generated(generator: &Value) -> Result<Vec<u8>> {
     let object = generator.as_object().context("raw_gen is no object")?;
     let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-    if let Some(key) = object
-        .keys()
-        .find(|key| !["prefix", "repeat", "count", "suffix"].contains(&key.as_str()))
-    {
+    if let Some(key) = object.keys().find(|key| !["prefix", "repeat", "count", "suffix"].contains(&key.as_str())) {
         bail!("raw_gen.{key} is not known");
     }
-    let count = object
-        .get("count")
-        .and_then(Value::as_u64)
-        .context("raw_gen has no count")?;
+    let count = object.get("count").and_then(Value::as_u64).context("raw_gen has no count")?;
     let units = text("repeat").repeat(usize::try_from(count)?);
     Ok([text("prefix"), &units, text("suffix")].concat().into_bytes())
 }
@@ -102,10 +87,7 @@ mod tests {
             json!({"id": "x", "kind": kind, "setup": {}, "input": input, "expected": {}, "note": "", "source": ""});
         let case: Case = serde_json::from_value(case).unwrap();
         let bytes = request(&case, "127.0.0.1:1".parse().unwrap(), "K").unwrap();
-        assert_eq!(
-            String::from_utf8(bytes).unwrap(),
-            expect.replace("HOST", "Host: 127.0.0.1:1\r\nConnection: close")
-        );
+        assert_eq!(String::from_utf8(bytes).unwrap(), expect.replace("HOST", "Host: 127.0.0.1:1\r\nConnection: close"));
     }
 
     #[test]

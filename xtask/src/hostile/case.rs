@@ -46,12 +46,7 @@ impl File {
         let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let file: Self =
             serde_json::from_slice(&text).with_context(|| format!("{} is not a case file", path.display()))?;
-        ensure!(
-            file.count == file.cases.len(),
-            "count is {} but there are {} cases",
-            file.count,
-            file.cases.len()
-        );
+        ensure!(file.count == file.cases.len(), "count is {} but there are {} cases", file.count, file.cases.len());
         Ok(file)
     }
 }
@@ -71,8 +66,6 @@ impl Case {
     pub(crate) fn statuses(&self) -> Vec<u64> {
         let one = self.expected.get("http").and_then(Value::as_u64);
         let any = self.expected.get("http_any_of").and_then(Value::as_array);
-        one.into_iter()
-            .chain(any.into_iter().flatten().filter_map(Value::as_u64))
-            .collect()
+        one.into_iter().chain(any.into_iter().flatten().filter_map(Value::as_u64)).collect()
     }
 }

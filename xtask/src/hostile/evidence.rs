@@ -75,22 +75,13 @@ impl Evidence {
     /// One line for a person to read.
     pub(crate) fn summary(&self) -> String {
         let mut out = match &self.answer {
-            Some(Ok(answer)) => format!(
-                "{} {}, ",
-                answer.status,
-                answer.json()["code"].as_str().unwrap_or("no code")
-            ),
+            Some(Ok(answer)) => format!("{} {}, ", answer.status, answer.json()["code"].as_str().unwrap_or("no code")),
             Some(Err(error)) => format!("{error}, "),
             None => String::new(),
         };
-        let Counters {
-            canary, dns, outbound, ..
-        } = self.counted;
+        let Counters { canary, dns, outbound, .. } = self.counted;
         let seconds = self.elapsed.unwrap_or_default().as_secs_f64();
-        out += &format!(
-            "{seconds:.2} s, +{} MiB, {canary} canary, {dns} dns, {outbound} outbound",
-            self.memory_mib
-        );
+        out += &format!("{seconds:.2} s, +{} MiB, {canary} canary, {dns} dns, {outbound} outbound", self.memory_mib);
         if !self.health_ms.is_empty() {
             out += &format!(", health p99 {:.0} ms, closed {}", self.health_p99(), self.closed);
         }
@@ -107,28 +98,17 @@ impl Evidence {
     pub(crate) fn health_p99(&self) -> f64 {
         let mut times = self.health_ms.clone();
         times.sort_by(f64::total_cmp);
-        times
-            .get((times.len() * 99).div_ceil(100).saturating_sub(1))
-            .copied()
-            .unwrap_or(f64::INFINITY)
+        times.get((times.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or(f64::INFINITY)
     }
 
     /// The first place that holds the text; `places` are names such as `logs` and `files`.
     pub(crate) fn find(&self, needle: &str, places: &[&str]) -> Option<String> {
-        let holds = |bytes: &[u8]| {
-            bytes
-                .windows(needle.len().max(1))
-                .any(|window| window == needle.as_bytes())
-        };
+        let holds = |bytes: &[u8]| bytes.windows(needle.len().max(1)).any(|window| window == needle.as_bytes());
         for place in places {
             let found = match *place {
                 "log" if holds(&self.log) => Some("the log".to_owned()),
                 "metrics" if holds(&self.metrics) => Some("the metrics".to_owned()),
-                "files" => self
-                    .files
-                    .iter()
-                    .find(|(_, bytes)| holds(bytes))
-                    .map(|(name, _)| name.clone()),
+                "files" => self.files.iter().find(|(_, bytes)| holds(bytes)).map(|(name, _)| name.clone()),
                 _ => None,
             };
             if found.is_some() {
@@ -177,31 +157,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "a marker in the middle of a long text ".repeat(50);
         std::fs::create_dir(folder.path().join("blobs")).unwrap();
-        std::fs::write(
-            folder.path().join("blobs/page"),
-            zstd::encode_all(text.as_bytes(), 3).unwrap(),
-        )
-        .unwrap();
-        let evidence = Evidence {
-            files: read_files(folder.path()),
-            ..Evidence::default()
-        };
-        assert!(
-            evidence
-                .find("text a marker in the middle", &["files"])
-                .unwrap()
-                .ends_with("(unpacked)")
-        );
+        std::fs::write(folder.path().join("blobs/page"), zstd::encode_all(text.as_bytes(), 3).unwrap()).unwrap();
+        let evidence = Evidence { files: read_files(folder.path()), ..Evidence::default() };
+        assert!(evidence.find("text a marker in the middle", &["files"]).unwrap().ends_with("(unpacked)"));
         assert!(evidence.find("blobs/page", &["files"]).is_some());
         assert_eq!(evidence.find("blobs/page", &["log", "metrics"]), None);
     }
 
     #[test]
     fn the_p99_is_the_second_slowest_of_two_hundred() {
-        let mut evidence = Evidence {
-            health_ms: (1..=200).map(f64::from).collect(),
-            ..Evidence::default()
-        };
+        let mut evidence = Evidence { health_ms: (1..=200).map(f64::from).collect(), ..Evidence::default() };
         assert!((evidence.health_p99() - 198.0).abs() < f64::EPSILON);
         evidence.health_ms.clear();
         assert!(evidence.health_p99().is_infinite());

@@ -27,16 +27,12 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "canary_udp_packets" => exactly(seen.counted.packets, want),
         "dns_queries" => exactly(seen.counted.dns, want),
         "outbound_connects" => exactly(seen.counted.outbound, want),
-        "max_seconds" => seen
-            .elapsed
-            .map_or(Ok(()), |elapsed| at_most(elapsed.as_secs_f64(), want, "s")),
+        "max_seconds" => seen.elapsed.map_or(Ok(()), |elapsed| at_most(elapsed.as_secs_f64(), want, "s")),
         "max_rss_delta_mib" => at_most(seen.memory_mib, want, "MiB"),
-        "max_response_bytes" => seen
-            .answer()
-            .and_then(|answer| at_most(answer.body.len(), want, "bytes")),
-        "response_must_not_contain" | "error_must_not_contain" => seen
-            .answer()
-            .and_then(|answer| lacks(&answer.text(), want, "the answer")),
+        "max_response_bytes" => seen.answer().and_then(|answer| at_most(answer.body.len(), want, "bytes")),
+        "response_must_not_contain" | "error_must_not_contain" => {
+            seen.answer().and_then(|answer| lacks(&answer.text(), want, "the answer"))
+        }
         "body_is_valid_utf8_json" => valid_json(seen),
         "json_error_body" => json_error(seen),
         "connection_closed" => same(&Value::Bool(seen.closed), want),
@@ -48,10 +44,9 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "origin_host_header" => host_header(seen, want),
         "other_origin_must_not_receive" => other_origin(seen, want),
         "server_alive" => said(seen.alive, "GET /health does not answer 200 within 1 s"),
-        "no_panic_in_log" => said(
-            seen.panic_planned || seen.find("panicked", &["log"]).is_none(),
-            "the log holds a panic",
-        ),
+        "no_panic_in_log" => {
+            said(seen.panic_planned || seen.find("panicked", &["log"]).is_none(), "the log holds a panic")
+        }
         "key_not_in_log" => traceless(seen, seen.secrets.iter().map(String::as_str), &["log"]),
         "logs_must_not_contain" => traceless(seen, words(want), &["log"]),
         "logs_metrics_traces_must_not_contain" => traceless(seen, words(want), &["log", "metrics"]),
@@ -67,16 +62,14 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
 fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     let read = || seen.document("markdown").map(|text| (markdown::read(&text), text));
     Some(match key {
-        "markdown_must_not_contain" => seen
-            .document("markdown")
-            .and_then(|text| lacks(&text, want, "the markdown")),
+        "markdown_must_not_contain" => seen.document("markdown").and_then(|text| lacks(&text, want, "the markdown")),
         "html_must_not_contain" => seen.document("html").and_then(|text| lacks(&text, want, "the html")),
-        "metadata_title_must_not_contain" => seen
-            .document("metadata/title")
-            .and_then(|text| lacks(&text, want, "the title")),
-        "metadata_sourceURL_must_not_contain" => seen
-            .document("metadata/sourceURL")
-            .and_then(|text| lacks(&text, want, "sourceURL")),
+        "metadata_title_must_not_contain" => {
+            seen.document("metadata/title").and_then(|text| lacks(&text, want, "the title"))
+        }
+        "metadata_sourceURL_must_not_contain" => {
+            seen.document("metadata/sourceURL").and_then(|text| lacks(&text, want, "sourceURL"))
+        }
         "markdown_links_to" => read().and_then(|(page, text)| named(same(&page.links.into(), want), &text)),
         "markdown_links_to_count" => read().and_then(|(page, text)| named(exactly(page.links.len(), want), &text)),
         "markdown_headings" => read().and_then(|(page, text)| named(exactly(page.headings, want), &text)),
@@ -116,10 +109,7 @@ fn named(verdict: Verdict, text: &str) -> Verdict {
 fn at_most(have: impl TryInto<Number>, want: &Value, unit: &str) -> Verdict {
     let have = have.try_into().map_or(f64::INFINITY, |number| number.0);
     let most = want.as_f64().unwrap_or(f64::NEG_INFINITY);
-    said(
-        have <= most,
-        &format!("it is {have:.2} {unit}, expected at most {most} {unit}"),
-    )
+    said(have <= most, &format!("it is {have:.2} {unit}, expected at most {most} {unit}"))
 }
 
 /// A quantity to compare; larger than any limit of the case file when it does not fit.
@@ -157,15 +147,10 @@ fn compare(key: &str, have: &Value, want: &Value) -> Verdict {
 
 fn status(seen: &Evidence, accepted: &[Value]) -> Verdict {
     let answer = seen.answer()?;
-    let fine = accepted
-        .iter()
-        .any(|status| status.as_u64() == Some(answer.status.into()));
+    let fine = accepted.iter().any(|status| status.as_u64() == Some(answer.status.into()));
     let body: String = answer.text().chars().take(160).collect();
     let accepted = Value::from(accepted);
-    said(
-        fine,
-        &format!("status {}, expected one of {accepted}: {body}", answer.status),
-    )
+    said(fine, &format!("status {}, expected one of {accepted}: {body}", answer.status))
 }
 
 fn lacks(text: &str, needles: &Value, place: &str) -> Verdict {
@@ -183,9 +168,7 @@ fn traceless<'a>(seen: &Evidence, mut needles: impl Iterator<Item = &'a str>, pl
 fn valid_json(seen: &Evidence) -> Verdict {
     let answer = seen.answer()?;
     let text = std::str::from_utf8(&answer.body).map_err(|error| format!("the answer is not UTF-8: {error}"))?;
-    serde_json::from_str::<Value>(text)
-        .map(|_| ())
-        .map_err(|error| format!("the answer is not JSON: {error}"))
+    serde_json::from_str::<Value>(text).map(|_| ()).map_err(|error| format!("the answer is not JSON: {error}"))
 }
 
 /// An answer other than 200 is JSON with `error`. Raw bytes that are not a request at all may be refused by the HTTP
@@ -196,10 +179,7 @@ fn json_error(seen: &Evidence) -> Verdict {
         return Ok(());
     }
     let body: String = answer.text().chars().take(160).collect();
-    said(
-        answer.json()["error"].is_string(),
-        &format!("status {} without JSON `error`: {body:?}", answer.status),
-    )
+    said(answer.json()["error"].is_string(), &format!("status {} without JSON `error`: {body:?}", answer.status))
 }
 
 fn inflight(seen: &Evidence, want: &Value) -> Verdict {
@@ -213,24 +193,15 @@ fn well_formed(seen: &Evidence) -> Verdict {
 
 fn host_header(seen: &Evidence, want: &Value) -> Verdict {
     let want = want.as_str().unwrap_or_default();
-    let odd = seen
-        .origin
-        .iter()
-        .map(|request| request.header("host"))
-        .find(|host| *host != want);
-    odd.map_or(Ok(()), |host| {
-        Err(format!("the origin got Host {host:?}, expected {want:?}"))
-    })
+    let odd = seen.origin.iter().map(|request| request.header("host")).find(|host| *host != want);
+    odd.map_or(Ok(()), |host| Err(format!("the origin got Host {host:?}, expected {want:?}")))
 }
 
 fn other_origin(seen: &Evidence, want: &Value) -> Verdict {
     if seen.origin2.is_empty() {
         return Err("the other origin got no request".to_owned());
     }
-    let mut whole = seen
-        .origin2
-        .iter()
-        .map(|request| [&request.head[..], &request.body[..]].concat());
+    let mut whole = seen.origin2.iter().map(|request| [&request.head[..], &request.body[..]].concat());
     whole.try_for_each(|bytes| lacks(&String::from_utf8_lossy(&bytes), want, "a request to the other origin"))
 }
 
@@ -244,13 +215,7 @@ mod tests {
     use crate::hostile::http::Answer;
 
     fn answered(status: u16, body: &str) -> Evidence {
-        Evidence {
-            answer: Some(Ok(Answer {
-                status,
-                body: body.into(),
-            })),
-            ..Evidence::default()
-        }
+        Evidence { answer: Some(Ok(Answer { status, body: body.into() })), ..Evidence::default() }
     }
 
     fn met(key: &str, want: &Value, seen: &Evidence) -> bool {
@@ -271,10 +236,8 @@ mod tests {
 
     #[test]
     fn looks_at_the_page() {
-        let seen = answered(
-            200,
-            r##"{"success":true,"data":{"markdown":"# a\n[x](http://o/x)","metadata":{"title":"t"}}}"##,
-        );
+        let seen =
+            answered(200, r##"{"success":true,"data":{"markdown":"# a\n[x](http://o/x)","metadata":{"title":"t"}}}"##);
         assert!(met("markdown_links_to", &json!(["http://o/x"]), &seen));
         assert!(met("markdown_headings", &json!(1), &seen) && !met("markdown_headings", &json!(0), &seen));
         assert!(!met("metadata_title_must_not_contain", &json!(["t"]), &seen));
@@ -282,11 +245,7 @@ mod tests {
 
     #[test]
     fn looks_at_limits() {
-        let seen = Evidence {
-            elapsed: Some(Duration::from_secs(3)),
-            memory_mib: 300,
-            ..Evidence::default()
-        };
+        let seen = Evidence { elapsed: Some(Duration::from_secs(3)), memory_mib: 300, ..Evidence::default() };
         assert!(met("max_seconds", &json!(3), &seen) && !met("max_seconds", &json!(2), &seen));
         assert!(met("max_rss_delta_mib", &json!(300), &seen) && !met("max_rss_delta_mib", &json!(256), &seen));
         assert!(!met("slow_connections_closed_within_s", &json!(35), &seen));

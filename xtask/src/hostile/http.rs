@@ -68,13 +68,7 @@ pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Durat
         });
         let mut reader = BufReader::new(reader);
         let answer = read_answer(&mut reader).await?;
-        Ok((
-            answer,
-            Connection {
-                reader,
-                _writer: writing,
-            },
-        ))
+        Ok((answer, Connection { reader, _writer: writing }))
     };
     match tokio::time::timeout(patience, work).await {
         Ok(result) => result,
@@ -90,11 +84,7 @@ pub(crate) async fn get(addr: SocketAddr, path: &str, headers: &str) -> Result<A
 
 /// A POST of JSON with headers, on a connection of its own.
 pub(crate) async fn post(addr: SocketAddr, path: &str, headers: &str, json: &Value) -> Result<Answer> {
-    Ok(
-        exchange(addr, post_bytes(addr, path, headers, json), Duration::from_secs(60))
-            .await?
-            .0,
-    )
+    Ok(exchange(addr, post_bytes(addr, path, headers, json), Duration::from_secs(60)).await?.0)
 }
 
 /// The bytes of a POST of JSON.
@@ -114,23 +104,14 @@ async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
         if (100..200).contains(&status) {
             continue;
         }
-        let find = |name: &str| {
-            headers
-                .iter()
-                .find(|(own, _)| own == name)
-                .map(|(_, value)| value.as_str())
-        };
+        let find = |name: &str| headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
         let mut body = Vec::new();
         if find("transfer-encoding").is_some() {
             read_chunks(reader, &mut body).await?;
         } else if let Some(length) = find("content-length") {
             let length: u64 = length.parse().context("the answer's Content-Length is no number")?;
             reader.take(length.min(BODY_LIMIT)).read_to_end(&mut body).await?;
-            ensure!(
-                body.len() as u64 == length,
-                "the answer ends after {} of {length} bytes",
-                body.len()
-            );
+            ensure!(body.len() as u64 == length, "the answer ends after {} of {length} bytes", body.len());
         } else if status != 204 && status != 304 {
             reader.take(BODY_LIMIT).read_to_end(&mut body).await?;
         }
@@ -140,17 +121,10 @@ async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
 
 async fn read_head(reader: &mut BufReader<OwnedReadHalf>) -> Result<(u16, Vec<(String, String)>)> {
     let mut line = String::new();
-    reader
-        .read_line(&mut line)
-        .await
-        .context("the connection broke before an answer")?;
+    reader.read_line(&mut line).await.context("the connection broke before an answer")?;
     ensure!(!line.is_empty(), "the connection was closed without an answer");
-    let status = line
-        .strip_prefix("HTTP/1.1 ")
-        .and_then(|rest| rest.get(..3)?.parse().ok());
-    let Some(status) = status else {
-        bail!("the answer begins with {line:?}")
-    };
+    let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+    let Some(status) = status else { bail!("the answer begins with {line:?}") };
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -188,28 +162,11 @@ mod tests {
         site.html("/a", "<p>a");
         site.respond(
             "/z",
-            Reply {
-                body: Body::Zeros {
-                    bytes: 70_000,
-                    encodings: vec![testkit::Encoding::Gzip],
-                },
-                ..Reply::default()
-            },
+            Reply { body: Body::Zeros { bytes: 70_000, encodings: vec![testkit::Encoding::Gzip] }, ..Reply::default() },
         );
-        site.script(
-            "/i",
-            vec![Script::Raw(
-                "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 418 Teapot\r\n\r\nhi".into(),
-            )],
-        );
+        site.script("/i", vec![Script::Raw("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 418 Teapot\r\n\r\nhi".into())]);
         assert_eq!(get(site.addr(), "/a", "").await.unwrap().text(), "<p>a");
-        assert!(
-            get(site.addr(), "/z", "")
-                .await
-                .unwrap()
-                .body
-                .starts_with(&[0x1f, 0x8b])
-        );
+        assert!(get(site.addr(), "/z", "").await.unwrap().body.starts_with(&[0x1f, 0x8b]));
         let early = get(site.addr(), "/i", "").await.unwrap();
         assert_eq!((early.status, early.text().as_str()), (418, "hi"));
     }

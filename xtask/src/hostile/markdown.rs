@@ -33,25 +33,12 @@ mod tests {
 
     fn check(text: &str, links: &[&str], headings: usize, columns: &[usize]) {
         let links = links.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            read(text),
-            Seen {
-                links,
-                headings,
-                columns: columns.to_vec()
-            },
-            "{text}"
-        );
+        assert_eq!(read(text), Seen { links, headings, columns: columns.to_vec() }, "{text}");
     }
 
     #[test]
     fn sees_what_a_reader_sees() {
-        check(
-            "[a](http://x/1) and [b](<http://x/a b>)",
-            &["http://x/1", "http://x/a b"],
-            0,
-            &[],
-        );
+        check("[a](http://x/1) and [b](<http://x/a b>)", &["http://x/1", "http://x/a b"], 0, &[]);
         check("[a\\](http://evil.test) \\[b](http://x/)", &["http://x/"], 0, &[]);
         check("# one\n\ntwo\n===\n\n\\# none", &[], 2, &[]);
         check("````\n```\n# none\n```\n````", &[], 0, &[]);

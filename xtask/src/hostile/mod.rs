@@ -46,10 +46,7 @@ pub(crate) struct Args {
 }
 
 /// Plays the cases; fails when one of them fails.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the caller has no use for the arguments afterwards"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the caller has no use for the arguments afterwards")]
 pub(crate) fn run(args: Args) -> Result<()> {
     let mut file = File::read(&args.cases)?;
     let wanted = |case: &Case| {
@@ -83,22 +80,9 @@ fn raise_file_limit() {
 }
 
 fn build() -> Result<PathBuf> {
-    sh::run(sh::cargo().args([
-        "build",
-        "--release",
-        "--package",
-        "quarry-server",
-        "--features",
-        "fail-points",
-    ]))?;
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .no_deps()
-        .current_dir(sh::root())
-        .exec()?;
-    Ok(metadata
-        .target_directory
-        .join("release/quarry-server")
-        .into_std_path_buf())
+    sh::run(sh::cargo().args(["build", "--release", "--package", "quarry-server", "--features", "fail-points"]))?;
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().current_dir(sh::root()).exec()?;
+    Ok(metadata.target_directory.join("release/quarry-server").into_std_path_buf())
 }
 
 async fn play_all(file: &File, binary: PathBuf, verbose: bool) -> Result<usize> {
@@ -136,10 +120,7 @@ fn unknown(case: &Case, every: &Object) -> Option<String> {
     if let Some(key) = call::unknown(&case.input) {
         return Some(format!("input.{key} is not known"));
     }
-    let key = case
-        .setup
-        .keys()
-        .find(|key| !stage::knows(key) && !waiting::knows_setup(key))?;
+    let key = case.setup.keys().find(|key| !stage::knows(key) && !waiting::knows_setup(key))?;
     Some(format!("setup.{key} is not known"))
 }
 
@@ -159,11 +140,7 @@ mod tests {
             assert_eq!(unknown(&case, &Object::new()).as_deref(), expect);
         };
         check("expected", json!({"http": 200, "final_status": "completed"}), None);
-        check(
-            "expected",
-            json!({"moon": 1}),
-            Some("the expectation moon is not known"),
-        );
+        check("expected", json!({"moon": 1}), Some("the expectation moon is not known"));
         check("input", json!({"moon": 1}), Some("input.moon is not known"));
         check("setup", json!({"needs": "browser", "origin": []}), None);
         check("setup", json!({"moon": 1}), Some("setup.moon is not known"));

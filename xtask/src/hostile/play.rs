@@ -37,12 +37,7 @@ struct Before {
 impl Player {
     /// Opens the stage; the service starts with the first case.
     pub(crate) async fn start(binary: PathBuf, every: &Object) -> Result<Self> {
-        Ok(Self {
-            binary,
-            every: every.clone(),
-            stage: Stage::start().await?,
-            server: None,
-        })
+        Ok(Self { binary, every: every.clone(), stage: Stage::start().await?, server: None })
     }
 
     /// Plays one case. The text says what was observed, for a person to read.
@@ -51,14 +46,7 @@ impl Player {
             Ok((failures, seen)) => (failures, seen.summary()),
             Err(error) => (vec![format!("cannot be played: {error:#}")], "nothing".to_owned()),
         };
-        (
-            if failures.is_empty() {
-                Outcome::Passed
-            } else {
-                Outcome::Failed(failures)
-            },
-            observed,
-        )
+        (if failures.is_empty() { Outcome::Passed } else { Outcome::Failed(failures) }, observed)
     }
 
     async fn attempt(&mut self, case: &Case) -> Result<(Vec<String>, Evidence)> {
@@ -86,10 +74,7 @@ impl Player {
     /// the case before has left in the allocator would hide its growth.
     async fn server_for(&mut self, case: &Case) -> Result<Server> {
         let text = |key: &str| case.setup.get(key).and_then(Value::as_str).map(str::to_owned);
-        let flavour = Flavour {
-            log_level: text("log_level"),
-            fail_point: text("fail_point"),
-        };
+        let flavour = Flavour { log_level: text("log_level"), fail_point: text("fail_point") };
         match self.server.take() {
             Some(server) if server.flavour == flavour && !case.expected.contains_key("max_rss_delta_mib") => Ok(server),
             _ => Server::start(&self.binary, &self.stage, flavour).await,
@@ -102,10 +87,7 @@ impl Player {
         words.set("API_KEY", key);
         words.set("KEY_OF_TEAM_B", &server.other_key);
         if stage::needs_tls(case) {
-            words.set(
-                "ORIGIN",
-                format!("https://origin.test:{}", self.stage.origin.addr().port()),
-            );
+            words.set("ORIGIN", format!("https://origin.test:{}", self.stage.origin.addr().port()));
         }
         words
     }
@@ -115,21 +97,13 @@ impl Player {
             true => Some(server.credits(&key).await?),
             false => None,
         };
-        Ok(Before {
-            key,
-            counters: self.stage.counters(),
-            log_length: server.log().len(),
-            credits,
-        })
+        Ok(Before { key, counters: self.stage.counters(), log_length: server.log().len(), credits })
     }
 
     async fn perform(&self, case: &Case, server: &mut Server, key: &str) -> Result<Evidence> {
         if case.input.contains_key("scenario") {
             let observed = scenario::play(case, &self.stage, server).await?;
-            return Ok(Evidence {
-                observed: Some(observed),
-                ..Evidence::default()
-            });
+            return Ok(Evidence { observed: Some(observed), ..Evidence::default() });
         }
         if !case.input.contains_key("tool") {
             let request = call::request(case, server.addr, key)?;
@@ -137,22 +111,10 @@ impl Player {
             let started = Instant::now();
             let answer = http::exchange(server.addr, request, Duration::from_secs_f64(patience)).await;
             let answer = Some(answer.map(|(answer, _)| answer).map_err(|error| format!("{error:#}")));
-            return Ok(Evidence {
-                answer,
-                elapsed: Some(started.elapsed()),
-                ..Evidence::default()
-            });
+            return Ok(Evidence { answer, elapsed: Some(started.elapsed()), ..Evidence::default() });
         }
-        let slow_page = format!(
-            "http://origin.test:{}{}",
-            self.stage.origin.addr().port(),
-            stage::SLOW_PAGE
-        );
-        let target = Target {
-            addr: server.addr,
-            key: key.to_owned(),
-            slow_page,
-        };
+        let slow_page = format!("http://origin.test:{}{}", self.stage.origin.addr().port(), stage::SLOW_PAGE);
+        let target = Target { addr: server.addr, key: key.to_owned(), slow_page };
         let outcome = attack::run(case, &target).await?;
         Ok(Evidence {
             answer: outcome.answer.map(Ok),
@@ -175,12 +137,7 @@ impl Player {
         seen.origin = self.stage.origin.requests();
         seen.origin2 = self.stage.origin2.requests();
         seen.panic_planned = case.setup.contains_key("fail_point");
-        seen.secrets = server
-            .secrets()
-            .iter()
-            .map(ToString::to_string)
-            .chain([before.key.clone()])
-            .collect();
+        seen.secrets = server.secrets().iter().map(ToString::to_string).chain([before.key.clone()]).collect();
         seen.alive = server.is_alive().await;
         if seen.alive && case.expected.contains_key("inflight_after_s") {
             seen.inflight = server.get("/v2/concurrency-check", &before.key).await?["concurrency"].as_i64();
@@ -190,10 +147,7 @@ impl Player {
         }
         if case.expected.keys().any(|key| key.starts_with("logs_")) {
             seen.files = read_files(&server.data());
-            seen.metrics = http::get(server.addr, "/metrics", "")
-                .await
-                .context("GET /metrics")?
-                .body;
+            seen.metrics = http::get(server.addr, "/metrics", "").await.context("GET /metrics")?.body;
         }
         let log = server.log();
         seen.log = log.get(before.log_length..).unwrap_or_default().to_vec();
@@ -233,9 +187,7 @@ async fn team_key(case: &Case, server: &Server) -> Result<String> {
             other => anyhow::bail!("setup.team.{other} is not known"),
         };
     }
-    server
-        .team(&json!({"name": "of the case", "credits": 1_000_000, "flags": flags}))
-        .await
+    server.team(&json!({"name": "of the case", "credits": 1_000_000, "flags": flags})).await
 }
 
 fn expand(case: &Case, words: &Words) -> Result<Case> {
@@ -248,10 +200,6 @@ fn expand(case: &Case, words: &Words) -> Result<Case> {
 async fn wait(case: &Case) {
     let seconds = |key: &&str| case.expected.get(*key).and_then(Value::as_f64);
     let named = expect::WAITS.iter().filter_map(seconds).fold(0.0, f64::max);
-    let inflight = case
-        .expected
-        .get("inflight_after_s")
-        .and_then(|pair| pair.get(0)?.as_f64())
-        .unwrap_or(0.0);
+    let inflight = case.expected.get("inflight_after_s").and_then(|pair| pair.get(0)?.as_f64()).unwrap_or(0.0);
     tokio::time::sleep(SETTLE + Duration::from_secs_f64(named.max(inflight))).await;
 }

@@ -67,9 +67,6 @@ mod tests {
         report.add("a-1", "a", "", Outcome::Passed);
         report.add("a-2", "a", "", Outcome::Failed(vec!["no".into()]));
         report.add("b-1", "b", "", Outcome::Waiting("the moon".into()));
-        assert_eq!(
-            (report.kinds["a"], report.kinds["b"], report.close()),
-            ([1, 1, 0], [0, 0, 1], 1)
-        );
+        assert_eq!((report.kinds["a"], report.kinds["b"], report.close()), ([1, 1, 0], [0, 0, 1], 1));
     }
 }

@@ -36,16 +36,9 @@ pub(crate) fn ends_server(case: &Case) -> bool {
 }
 
 async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
-    let number = |key: &str| {
-        case.setup
-            .get(key)
-            .and_then(Value::as_u64)
-            .with_context(|| format!("setup.{key}"))
-    };
+    let number = |key: &str| case.setup.get(key).and_then(Value::as_u64).with_context(|| format!("setup.{key}"));
     let (parallel, credits) = (number("parallel")?, number("credits")?);
-    let key = server
-        .team(&json!({"name": "poor", "credits": credits, "concurrency": parallel}))
-        .await?;
+    let key = server.team(&json!({"name": "poor", "credits": credits, "concurrency": parallel})).await?;
     stage.origin.html("/", "<h1>one credit</h1>");
     let statuses = running(stage, server.addr, &key, parallel).await?;
     let count = |status: u16| statuses.iter().filter(|own| **own == status).count();
@@ -55,11 +48,7 @@ async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<V
 /// The service gets SIGTERM while scrapes wait for a slow page. A new request that is refused by the system, because
 /// nobody listens any more, is observed as status 0.
 async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
-    let slow = Reply {
-        delay: Duration::from_secs(3),
-        body: "<h1>slow</h1>".into(),
-        ..Reply::default()
-    };
+    let slow = Reply { delay: Duration::from_secs(3), body: "<h1>slow</h1>".into(), ..Reply::default() };
     stage.origin.respond("/", slow.header("content-type", "text/html"));
     let (addr, key) = (server.addr, server.key.clone());
     let started = Instant::now();
@@ -72,9 +61,7 @@ async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
         let new = async {
             tokio::time::sleep(Duration::from_millis(300)).await;
             let key = format!("Authorization: Bearer {key}\r\n");
-            http::post(addr, "/v2/scrape", &key, &json!({"url": page(stage)}))
-                .await
-                .map_or(0, |answer| answer.status)
+            http::post(addr, "/v2/scrape", &key, &json!({"url": page(stage)})).await.map_or(0, |answer| answer.status)
         };
         let (exit, new) = tokio::join!(exit, new);
         Ok::<_, anyhow::Error>((exit?, new, terminated.elapsed()))
@@ -97,11 +84,7 @@ async fn running(stage: &Stage, addr: SocketAddr, key: &str, number: u64) -> Res
     for _ in 0..number {
         let key = format!("Authorization: Bearer {key}\r\n");
         let json = json!({"url": page(stage), "formats": ["markdown"], "maxAge": 0});
-        clients.spawn(async move {
-            http::post(addr, "/v2/scrape", &key, &json)
-                .await
-                .map(|answer| answer.status)
-        });
+        clients.spawn(async move { http::post(addr, "/v2/scrape", &key, &json).await.map(|answer| answer.status) });
     }
     clients.join_all().await.into_iter().collect()
 }

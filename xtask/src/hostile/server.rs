@@ -49,12 +49,7 @@ impl Server {
         let addr = free_address()?;
         let log = File::create(dir.path().join("log"))?;
         let mut command = Command::new(binary);
-        command
-            .current_dir(dir.path())
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .kill_on_drop(true);
+        command.current_dir(dir.path()).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
         command.env("QUARRY__SERVER__LISTEN", addr.to_string());
         command.env("QUARRY__DATA__DIR", dir.path().join("data"));
         command.env("QUARRY__AUTH__MODE", "keys");
@@ -67,20 +62,10 @@ impl Server {
         if let Some(point) = &flavour.fail_point {
             command.env("FAILPOINTS", format!("{point}=panic"));
         }
-        let child = command
-            .spawn()
-            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let child = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
         let pid = child.id().context("the server ended at once")?;
         let (key, other_key) = (String::new(), String::new());
-        let mut server = Self {
-            addr,
-            flavour,
-            key,
-            other_key,
-            child,
-            pid,
-            dir,
-        };
+        let mut server = Self { addr, flavour, key, other_key, child, pid, dir };
         server.wait_until_ready().await?;
         server.key = server.team(&json!({"name": "hostile", "credits": 1_000_000})).await?;
         server.other_key = server.team(&json!({"name": "bystander", "credits": 1_000_000})).await?;
@@ -91,12 +76,7 @@ impl Server {
     pub(crate) async fn team(&self, team: &Value) -> Result<String> {
         let operator = format!("Authorization: Bearer {ADMIN_TOKEN}\r\n");
         let answer = http::post(self.addr, "/admin/teams", &operator, team).await?;
-        ensure!(
-            answer.status == 200,
-            "POST /admin/teams answers {}: {}",
-            answer.status,
-            answer.text()
-        );
+        ensure!(answer.status == 200, "POST /admin/teams answers {}: {}", answer.status, answer.text());
         let key = answer.json()["apiKey"].as_str().map(str::to_owned);
         key.with_context(|| format!("POST /admin/teams gives no apiKey: {}", answer.text()))
     }
@@ -104,21 +84,14 @@ impl Server {
     /// A GET with a team's key, as JSON.
     pub(crate) async fn get(&self, path: &str, key: &str) -> Result<Value> {
         let answer = http::get(self.addr, path, &format!("Authorization: Bearer {key}\r\n")).await?;
-        ensure!(
-            answer.status == 200,
-            "GET {path} answers {}: {}",
-            answer.status,
-            answer.text()
-        );
+        ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
         Ok(answer.json())
     }
 
     /// Credits that the team has left.
     pub(crate) async fn credits(&self, key: &str) -> Result<i64> {
         let usage = self.get("/v2/team/credit-usage", key).await?;
-        usage["data"]["remainingCredits"]
-            .as_i64()
-            .with_context(|| format!("no remainingCredits in {usage}"))
+        usage["data"]["remainingCredits"].as_i64().with_context(|| format!("no remainingCredits in {usage}"))
     }
 
     /// Everything that no log may hold: keys of teams and of the operator.
@@ -152,39 +125,24 @@ impl Server {
 
     /// Sends SIGTERM, waits for the end, and returns the exit code; none when a signal ended it.
     pub(crate) async fn terminate(&mut self, patience: Duration) -> Result<Option<i32>> {
-        let sent = Command::new("kill")
-            .args(["-TERM", &self.pid.to_string()])
-            .status()
-            .await?;
+        let sent = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status().await?;
         ensure!(sent.success(), "cannot send SIGTERM");
         let ended = tokio::time::timeout(patience, self.child.wait()).await;
-        Ok(ended
-            .with_context(|| format!("still running {} s after SIGTERM", patience.as_secs()))??
-            .code())
+        Ok(ended.with_context(|| format!("still running {} s after SIGTERM", patience.as_secs()))??.code())
     }
 
     async fn wait_until_ready(&mut self) -> Result<()> {
         let started = Instant::now();
         while started.elapsed() < START_LIMIT {
             if let Some(status) = self.child.try_wait()? {
-                bail!(
-                    "the server ended with {status}: {}",
-                    String::from_utf8_lossy(&self.log())
-                );
+                bail!("the server ended with {status}: {}", String::from_utf8_lossy(&self.log()));
             }
-            if http::get(self.addr, "/health/ready", "")
-                .await
-                .is_ok_and(|answer| answer.status == 200)
-            {
+            if http::get(self.addr, "/health/ready", "").await.is_ok_and(|answer| answer.status == 200) {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        bail!(
-            "the server is not ready after {} s: {}",
-            START_LIMIT.as_secs(),
-            String::from_utf8_lossy(&self.log())
-        )
+        bail!("the server is not ready after {} s: {}", START_LIMIT.as_secs(), String::from_utf8_lossy(&self.log()))
     }
 }
 
@@ -213,14 +171,7 @@ impl MemoryWatch {
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
-        Self {
-            pid,
-            before,
-            marked,
-            peak,
-            stop,
-            task,
-        }
+        Self { pid, before, marked, peak, stop, task }
     }
 
     /// By how many MiB the memory has grown at its peak.
@@ -236,8 +187,7 @@ impl MemoryWatch {
 fn status_kib(pid: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(field));
-    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
-        .unwrap_or(0)
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
 fn free_address() -> Result<SocketAddr> {

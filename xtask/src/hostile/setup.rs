@@ -96,22 +96,11 @@ pub(crate) fn dns(answer: &Value) -> Result<Answer> {
 
 fn addresses(value: &Value) -> Result<Vec<IpAddr>> {
     let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    items
-        .iter()
-        .map(|item| {
-            item.as_str()
-                .context("an address is no text")?
-                .parse()
-                .context("no address")
-        })
-        .collect()
+    items.iter().map(|item| item.as_str().context("an address is no text")?.parse().context("no address")).collect()
 }
 
 fn number<T: TryFrom<u64>>(value: &Value) -> Result<T> {
-    value
-        .as_u64()
-        .and_then(|number| T::try_from(number).ok())
-        .with_context(|| format!("{value} is no small number"))
+    value.as_u64().and_then(|number| T::try_from(number).ok()).with_context(|| format!("{value} is no small number"))
 }
 
 fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
@@ -121,15 +110,9 @@ fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
 fn reply(page: &Object, canary_port: u16) -> Result<Reply> {
     let mut headers = Vec::new();
     for (name, value) in page.get("headers").and_then(Value::as_object).into_iter().flatten() {
-        headers.push((
-            name.clone(),
-            value.as_str().context("a header of the origin is no text")?.to_owned(),
-        ));
+        headers.push((name.clone(), value.as_str().context("a header of the origin is no text")?.to_owned()));
     }
-    if !headers
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case("content-type"))
-    {
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
         headers.push(("Content-Type".to_owned(), "text/html".to_owned()));
     }
     for index in 0..page.get("header_count").and_then(Value::as_u64).unwrap_or(0) {
@@ -145,12 +128,7 @@ fn reply(page: &Object, canary_port: u16) -> Result<Reply> {
         None => text(page, "body").unwrap_or_default().to_owned().into(),
     };
     let status = page.get("status").map_or(Ok(200), number)?;
-    Ok(Reply {
-        status,
-        headers,
-        body,
-        delay: Duration::ZERO,
-    })
+    Ok(Reply { status, headers, body, delay: Duration::ZERO })
 }
 
 fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) -> Result<Body> {
@@ -160,22 +138,14 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
     Ok(match keys.as_slice() {
         ["zeros_bytes"] | ["encode", "zeros_bytes"] => {
             let codings = text(generator, "encode").or(encode_body).unwrap_or_default();
-            Body::Zeros {
-                bytes: number("zeros_bytes").context("zeros_bytes")?,
-                encodings: encodings(codings)?,
-            }
+            Body::Zeros { bytes: number("zeros_bytes").context("zeros_bytes")?, encodings: encodings(codings)? }
         }
         ["drip_bytes_per_s"] => {
             let rate = generator["drip_bytes_per_s"].as_f64().context("drip_bytes_per_s")?;
-            Body::Drip {
-                every: Duration::from_secs_f64(1.0 / rate),
-            }
+            Body::Drip { every: Duration::from_secs_f64(1.0 / rate) }
         }
         ["bytes_of"] => words("bytes_of").to_owned().into(),
-        ["bytes"] => Body::Zeros {
-            bytes: number("bytes").context("bytes")?,
-            encodings: Vec::new(),
-        },
+        ["bytes"] => Body::Zeros { bytes: number("bytes").context("bytes")?, encodings: Vec::new() },
         ["endless"] => endless(),
         ["pdf", ..] | ["bytes" | "count", "pdf"] => pdf(generator, canary_port)?.bytes().into(),
         _ if generator.contains_key("repeat") => repeated(generator)?,
@@ -185,18 +155,12 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
 
 fn endless() -> Body {
     let [prefix, unit, suffix] = ["<urlset>", "<url><loc>http://origin.test/x</loc></url>", ""].map(Into::into);
-    Body::Repeat {
-        prefix,
-        unit,
-        bytes: None,
-        suffix,
-    }
+    Body::Repeat { prefix, unit, bytes: None, suffix }
 }
 
 fn repeated(generator: &Object) -> Result<Body> {
-    if let Some(key) = generator
-        .keys()
-        .find(|key| !["prefix", "repeat", "suffix", "bytes", "count"].contains(&key.as_str()))
+    if let Some(key) =
+        generator.keys().find(|key| !["prefix", "repeat", "suffix", "bytes", "count"].contains(&key.as_str()))
     {
         bail!("body_gen.{key} is not known");
     }
@@ -205,17 +169,9 @@ fn repeated(generator: &Object) -> Result<Body> {
     let unit = words("repeat");
     let body = Body::repeat(words("prefix"), unit, number("count").unwrap_or(0), words("suffix"));
     match (body, number("bytes")) {
-        (
-            Body::Repeat {
-                prefix, unit, suffix, ..
-            },
-            Some(bytes),
-        ) => Ok(Body::Repeat {
-            prefix,
-            unit,
-            bytes: Some(bytes),
-            suffix,
-        }),
+        (Body::Repeat { prefix, unit, suffix, .. }, Some(bytes)) => {
+            Ok(Body::Repeat { prefix, unit, bytes: Some(bytes), suffix })
+        }
         (body, _) if generator.contains_key("count") => Ok(body),
         _ => bail!("body_gen.repeat needs bytes or count"),
     }
@@ -235,12 +191,7 @@ fn encodings(names: &str) -> Result<Vec<Encoding>> {
 }
 
 fn pdf(generator: &Object, canary_port: u16) -> Result<Pdf> {
-    let number = |key: &str| {
-        generator
-            .get(key)
-            .and_then(Value::as_u64)
-            .with_context(|| format!("pdf needs {key}"))
-    };
+    let number = |key: &str| generator.get(key).and_then(Value::as_u64).with_context(|| format!("pdf needs {key}"));
     let count = || Ok::<_, anyhow::Error>(u32::try_from(number("count")?)?);
     Ok(match text(generator, "pdf").unwrap_or_default() {
         "flate_bomb" => Pdf::FlateBomb(number("bytes")?),
@@ -266,10 +217,7 @@ mod tests {
     use super::*;
 
     fn length(body_gen: &Value) -> Option<u64> {
-        match page(json!({"path": "/", "body_gen": body_gen}).as_object().unwrap(), 1)
-            .unwrap()
-            .1
-        {
+        match page(json!({"path": "/", "body_gen": body_gen}).as_object().unwrap(), 1).unwrap().1 {
             Script::Reply(reply) => reply.body.length(),
             other => panic!("{other:?}"),
         }
@@ -278,10 +226,7 @@ mod tests {
     #[test]
     fn bodies_have_the_length_of_the_case() {
         assert_eq!(length(&json!({"repeat": "<p>word</p>", "bytes": 100})), Some(100));
-        assert_eq!(
-            length(&json!({"prefix": "<p ", "repeat": "a=1 ", "count": 2})),
-            Some(11)
-        );
+        assert_eq!(length(&json!({"prefix": "<p ", "repeat": "a=1 ", "count": 2})), Some(11));
         assert_eq!(length(&json!({"bytes_of": "<h1>x"})), Some(5));
         assert_eq!(length(&json!({"bytes": 0})), Some(0));
         assert_eq!(length(&json!({"zeros_bytes": 9, "encode": "gzip*10"})), None);
@@ -290,11 +235,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_an_error() {
-        for odd in [
-            json!({"path": "/", "moon": 1}),
-            json!({"path": "/", "body_gen": {"moon": 1}}),
-            json!({"status": 200}),
-        ] {
+        for odd in
+            [json!({"path": "/", "moon": 1}), json!({"path": "/", "body_gen": {"moon": 1}}), json!({"status": 200})]
+        {
             assert!(page(odd.as_object().unwrap(), 1).is_err(), "{odd}");
         }
         assert!(dns(&json!({"MX": 1})).is_err());
@@ -304,13 +247,7 @@ mod tests {
     fn names_answer_what_the_case_says() {
         let mixed = dns(&json!(["10.0.0.1", "::1"])).unwrap();
         assert_eq!((mixed.a.len(), mixed.aaaa.len()), (1, 1));
-        assert_eq!(
-            dns(&json!({"sequence": [["10.0.0.1"], ["127.0.0.1"]], "ttl": 0}))
-                .unwrap()
-                .sequence
-                .len(),
-            2
-        );
+        assert_eq!(dns(&json!({"sequence": [["10.0.0.1"], ["127.0.0.1"]], "ttl": 0})).unwrap().sequence.len(), 2);
         assert_eq!(dns(&json!("127.0.0.1")).unwrap().a.len(), 1);
     }
 }

@@ -12,18 +12,8 @@ use super::setup;
 use super::words::Words;
 
 /// Members of `setup` that other modules handle.
-const ELSEWHERE: &[&str] = &[
-    "credits",
-    "fail_point",
-    "h2",
-    "log_level",
-    "parallel",
-    "raw",
-    "repeat",
-    "signal",
-    "streams",
-    "team",
-];
+const ELSEWHERE: &[&str] =
+    &["credits", "fail_point", "h2", "log_level", "parallel", "raw", "repeat", "signal", "streams", "team"];
 
 /// Where scrapes that a client leaves are sent.
 pub(crate) const SLOW_PAGE: &str = "/never-answers";
@@ -81,24 +71,18 @@ impl Stage {
 
     /// What the service may reach.
     pub(crate) fn allow(&self) -> String {
-        [&self.origin, &self.origin2, &self.receiver]
-            .map(|site| site.addr().to_string())
-            .join(",")
+        [&self.origin, &self.origin2, &self.receiver].map(|site| site.addr().to_string()).join(",")
     }
 
     /// Forgets the case before, and does what this one sets up.
     pub(crate) fn prepare(&self, case: &Case) -> Result<()> {
-        [&self.origin, &self.origin2, &self.receiver]
-            .iter()
-            .for_each(|site| site.reset());
+        [&self.origin, &self.origin2, &self.receiver].iter().for_each(|site| site.reset());
         self.dns.reset();
         for name in ["origin.test", "origin2.test", "hook.test"] {
             self.dns.set(name, Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
         }
-        self.dns
-            .set("meta.rebind.test", Answer::from(IpAddr::from([169, 254, 169, 254])));
-        self.origin
-            .script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
+        self.dns.set("meta.rebind.test", Answer::from(IpAddr::from([169, 254, 169, 254])));
+        self.origin.script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
         for (key, value) in &case.setup {
             match key.as_str() {
                 "origin" => self.pages(&self.origin, value)?,

@@ -6,26 +6,11 @@ use super::case::{Case, Object};
 use super::scenario;
 
 /// Paths that the service answers. A case on another path waits.
-const PATHS: &[&str] = &[
-    "/v2/scrape",
-    "/v2/team/",
-    "/v2/concurrency-check",
-    "/health",
-    "/metrics",
-    "/openapi.json",
-    "/admin",
-];
+const PATHS: &[&str] =
+    &["/v2/scrape", "/v2/team/", "/v2/concurrency-check", "/health", "/metrics", "/openapi.json", "/admin"];
 
 /// Formats that can be made. A case that asks for another one waits, unless it expects a refusal.
-const FORMATS: &[&str] = &[
-    "markdown",
-    "html",
-    "rawHtml",
-    "rawBase64",
-    "links",
-    "images",
-    "attributes",
-];
+const FORMATS: &[&str] = &["markdown", "html", "rawHtml", "rawBase64", "links", "images", "attributes"];
 
 /// Values of `setup.needs` that are there.
 const NEEDS: &[&str] = &[];
@@ -57,12 +42,7 @@ pub(crate) fn reason(case: &Case) -> Option<String> {
         let known = scenario::exists(case.input_text("scenario"));
         return (!known).then(|| "a scenario of its own".to_owned());
     }
-    if let Some(need) = case
-        .setup
-        .get("needs")
-        .and_then(Value::as_str)
-        .filter(|need| !NEEDS.contains(need))
-    {
+    if let Some(need) = case.setup.get("needs").and_then(Value::as_str).filter(|need| !NEEDS.contains(need)) {
         return Some(format!("the {need}"));
     }
     let path = path(case);
@@ -74,9 +54,7 @@ pub(crate) fn reason(case: &Case) -> Option<String> {
         let resource = path.split(['/', '?']).take(3).collect::<Vec<_>>().join("/");
         return Some(format!("{resource}, which does not exist yet"));
     }
-    let to_come = EXPECTATIONS_TO_COME
-        .iter()
-        .find(|(key, _)| case.expected.contains_key(*key));
+    let to_come = EXPECTATIONS_TO_COME.iter().find(|(key, _)| case.expected.contains_key(*key));
     if let Some((key, what)) = to_come {
         return Some(format!("{what} (expects {key})"));
     }
@@ -108,20 +86,13 @@ fn option_to_come(case: &Case) -> Option<String> {
         return None;
     }
     let json = case.input.get("json").and_then(Value::as_object)?;
-    let option = OPTIONS_TO_COME
-        .iter()
-        .find(|option| json.contains_key(**option))
-        .map(|option| (*option).to_owned());
-    option
-        .map(|option| format!("the option {option}"))
-        .or_else(|| format_to_come(json))
+    let option = OPTIONS_TO_COME.iter().find(|option| json.contains_key(**option)).map(|option| (*option).to_owned());
+    option.map(|option| format!("the option {option}")).or_else(|| format_to_come(json))
 }
 
 fn format_to_come(json: &Object) -> Option<String> {
     let formats = json.get("formats").and_then(Value::as_array)?;
-    let names = formats
-        .iter()
-        .filter_map(|format| format.as_str().or_else(|| format.get("type")?.as_str()));
+    let names = formats.iter().filter_map(|format| format.as_str().or_else(|| format.get("type")?.as_str()));
     let missing = names.into_iter().find(|name| !FORMATS.contains(name))?;
     Some(format!("the format {missing}"))
 }
@@ -146,35 +117,17 @@ mod tests {
     fn decides_from_the_case() {
         let scrape = |json: Value| json!({"method": "POST", "path": "/v2/scrape", "json": json});
         check(&json!({"input": scrape(json!({"url": "x"}))}), None);
-        check(
-            &json!({"input": {"path": "/v2/crawl/x"}}),
-            Some("/v2/crawl, which does not exist yet"),
-        );
-        check(
-            &json!({"input": scrape(json!({})), "setup": {"needs": "browser"}}),
-            Some("the browser"),
-        );
-        check(
-            &json!({"input": scrape(json!({"formats": ["markdown", {"type": "json"}]}))}),
-            Some("the format json"),
-        );
+        check(&json!({"input": {"path": "/v2/crawl/x"}}), Some("/v2/crawl, which does not exist yet"));
+        check(&json!({"input": scrape(json!({})), "setup": {"needs": "browser"}}), Some("the browser"));
+        check(&json!({"input": scrape(json!({"formats": ["markdown", {"type": "json"}]}))}), Some("the format json"));
         let refusal = json!({"http_any_of": [400]});
-        check(
-            &json!({"input": scrape(json!({"actions": []})), "expected": refusal}),
-            None,
-        );
-        check(
-            &json!({"input": scrape(json!({"actions": []}))}),
-            Some("the option actions"),
-        );
+        check(&json!({"input": scrape(json!({"actions": []})), "expected": refusal}), None);
+        check(&json!({"input": scrape(json!({"actions": []}))}), Some("the option actions"));
         check(&json!({"input": {"tool": "slow -u {BASE_URL}/v2/scrape -l 60"}}), None);
         check(
             &json!({"input": {"tool": "slow -u {BASE_URL}/v2/crawl/1 -l 60"}}),
             Some("/v2/crawl, which does not exist yet"),
         );
-        check(
-            &json!({"input": {"scenario": "the moon falls"}}),
-            Some("a scenario of its own"),
-        );
+        check(&json!({"input": {"scenario": "the moon falls"}}), Some("a scenario of its own"));
     }
 }

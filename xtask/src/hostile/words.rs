@@ -44,9 +44,7 @@ impl Words {
             if let Some((unit, times)) = repeat(inner) {
                 out.extend(std::iter::repeat_n(unit, times));
             } else if is_name(inner) {
-                let Some(value) = self.names.get(inner) else {
-                    bail!("the placeholder {{{inner}}} is not known")
-                };
+                let Some(value) = self.names.get(inner) else { bail!("the placeholder {{{inner}}} is not known") };
                 out.push_str(value);
             } else {
                 out.push('{');
@@ -63,12 +61,9 @@ impl Words {
     pub(crate) fn expand_value(&self, value: &Value) -> Result<Value> {
         Ok(match value {
             Value::String(text) => Value::String(self.expand(text)?),
-            Value::Array(items) => Value::Array(
-                items
-                    .iter()
-                    .map(|item| self.expand_value(item))
-                    .collect::<Result<_>>()?,
-            ),
+            Value::Array(items) => {
+                Value::Array(items.iter().map(|item| self.expand_value(item)).collect::<Result<_>>()?)
+            }
             Value::Object(object) => Value::Object(self.expand_object(object)?),
             other => other.clone(),
         })
@@ -76,10 +71,7 @@ impl Words {
 
     /// The same for every text inside an object.
     pub(crate) fn expand_object(&self, object: &Object) -> Result<Object> {
-        object
-            .iter()
-            .map(|(key, value)| Ok((key.clone(), self.expand_value(value)?)))
-            .collect()
+        object.iter().map(|(key, value)| Ok((key.clone(), self.expand_value(value)?))).collect()
     }
 }
 
@@ -92,9 +84,7 @@ fn repeat(inner: &str) -> Option<(char, usize)> {
 
 fn is_name(inner: &str) -> bool {
     inner.starts_with(|first: char| first.is_ascii_uppercase())
-        && inner
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && inner.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 #[cfg(test)]
@@ -119,15 +109,7 @@ mod tests {
 
     #[test]
     fn other_braces_stay() {
-        for text in [
-            "fetch('/x',{mode:'no-cors'})",
-            "a{0,100000}",
-            "{",
-            "{}",
-            "}{",
-            "{\"a\":[{\"b\":1}]}",
-            "{ab*3}",
-        ] {
+        for text in ["fetch('/x',{mode:'no-cors'})", "a{0,100000}", "{", "{}", "}{", "{\"a\":[{\"b\":1}]}", "{ab*3}"] {
             check(text, text);
         }
         check("{\"url\":\"{ORIGIN}/\"}", "{\"url\":\"http://origin.test:7/\"}");
@@ -136,12 +118,6 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_an_error() {
-        assert!(
-            Words::default()
-                .expand("{BIG_JOB}")
-                .unwrap_err()
-                .to_string()
-                .contains("BIG_JOB")
-        );
+        assert!(Words::default().expand("{BIG_JOB}").unwrap_err().to_string().contains("BIG_JOB"));
     }
 }

@@ -28,21 +28,14 @@ pub(super) struct Layers {
 
 impl Layers {
     pub(super) fn defaults() -> Result<Self, ConfigError> {
-        let merged = DEFAULTS
-            .parse()
-            .map_err(|error| refused("config.default.toml", error))?;
-        Ok(Self {
-            merged,
-            names: BTreeMap::new(),
-        })
+        let merged = DEFAULTS.parse().map_err(|error| refused("config.default.toml", error))?;
+        Ok(Self { merged, names: BTreeMap::new() })
     }
 
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).map_err(|error| refused(&shown, error))?;
-        let sections: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| refused(&shown, error.message()))?;
+        let sections: Table = text.parse().map_err(|error: toml::de::Error| refused(&shown, error.message()))?;
         for (section, keys) in sections {
             let name = format!("{section} in {shown}");
             let Some(known) = self.merged.get(&section).and_then(Value::as_table) else {
@@ -55,10 +48,7 @@ impl Layers {
             for (key, value) in keys {
                 let name = format!("{section}.{key} in {shown}");
                 let Some(default) = schema.get(&key) else {
-                    return Err(refused(
-                        name,
-                        unknown(schema.keys(), &key, |near| format!("{section}.{near}")),
-                    ));
+                    return Err(refused(name, unknown(schema.keys(), &key, |near| format!("{section}.{near}"))));
                 };
                 if !default.same_type(&value) {
                     return Err(refused(name, format!("expected {}", expected(default))));
@@ -91,10 +81,7 @@ impl Layers {
     pub(super) fn redacted(&self) -> String {
         let mut shown = self.merged.clone();
         for (section, key) in SECRETS {
-            let value = shown
-                .get_mut(section)
-                .and_then(Value::as_table_mut)
-                .and_then(|keys| keys.get_mut(key));
+            let value = shown.get_mut(section).and_then(Value::as_table_mut).and_then(|keys| keys.get_mut(key));
             match value {
                 Some(Value::String(text)) if !text.is_empty() => "***".clone_into(text),
                 Some(Value::Array(items)) if !items.is_empty() => *items = vec![Value::from("***")],
@@ -122,10 +109,7 @@ impl Layers {
 }
 
 fn refused(key: impl Into<String>, message: impl std::fmt::Display) -> ConfigError {
-    ConfigError {
-        key: key.into(),
-        message: message.to_string().trim().replace('\n', ": "),
-    }
+    ConfigError { key: key.into(), message: message.to_string().trim().replace('\n', ": ") }
 }
 
 /// A value of the environment, read as what its default is.
@@ -134,13 +118,9 @@ fn from_text(default: &Value, text: &str) -> Option<Value> {
         Value::String(_) => Value::from(text),
         Value::Integer(_) => Value::from(text.trim().parse::<i64>().ok()?),
         Value::Boolean(_) => Value::from(text.trim().parse::<bool>().ok()?),
-        Value::Array(_) => Value::Array(
-            text.split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(Value::from)
-                .collect(),
-        ),
+        Value::Array(_) => {
+            Value::Array(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from).collect())
+        }
         Value::Float(_) | Value::Datetime(_) | Value::Table(_) => return None,
     })
 }
@@ -155,9 +135,7 @@ fn expected(default: &Value) -> &'static str {
 }
 
 fn unknown<'a>(known: impl Iterator<Item = &'a String>, key: &str, shown: impl Fn(&str) -> String) -> String {
-    let near = known
-        .filter(|name| is_near(name, key))
-        .min_by_key(|name| name.len().abs_diff(key.len()));
+    let near = known.filter(|name| is_near(name, key)).min_by_key(|name| name.len().abs_diff(key.len()));
     match near {
         Some(near) => format!("no such setting, did you mean {}?", shown(near)),
         None => "no such setting".to_owned(),
@@ -169,8 +147,5 @@ fn is_near(name: &str, key: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (name.chars().collect(), key.chars().collect());
     let start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let end = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    a.len()
-        .max(b.len())
-        .saturating_sub((start + end).min(a.len().min(b.len())))
-        <= 2
+    a.len().max(b.len()).saturating_sub((start + end).min(a.len().min(b.len()))) <= 2
 }

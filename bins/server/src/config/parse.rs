@@ -17,11 +17,7 @@ where
     N: Deserialize<'de> + PartialOrd + From<u8>,
 {
     let number = N::deserialize(input)?;
-    if number < N::from(1) {
-        Err(D::Error::custom("must be at least 1"))
-    } else {
-        Ok(number)
-    }
+    if number < N::from(1) { Err(D::Error::custom("must be at least 1")) } else { Ok(number) }
 }
 
 pub(super) fn seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
@@ -45,10 +41,7 @@ pub(super) fn head_kib<'de, D: Deserializer<'de>>(input: D) -> Result<usize, D::
 
 pub(super) fn mib<'de, D: Deserializer<'de>, N: TryFrom<u32>>(input: D) -> Result<N, D::Error> {
     let mib = u32::deserialize(input)?;
-    let bytes = (1..=1024)
-        .contains(&mib)
-        .then(|| N::try_from(mib * 1024 * 1024).ok())
-        .flatten();
+    let bytes = (1..=1024).contains(&mib).then(|| N::try_from(mib * 1024 * 1024).ok()).flatten();
     bytes.ok_or_else(|| D::Error::custom("must be between 1 and 1024"))
 }
 
@@ -69,9 +62,7 @@ where
 pub(super) fn networks<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>, D::Error> {
     each(input, |item| match item.parse::<IpAddr>() {
         Ok(address) => Ok(IpNet::from(address)),
-        Err(_) => item
-            .parse()
-            .map_err(|_| format!("{item}: expected an address or a network such as 10.0.0.0/8")),
+        Err(_) => item.parse().map_err(|_| format!("{item}: expected an address or a network such as 10.0.0.0/8")),
     })
 }
 
@@ -92,9 +83,9 @@ pub(super) fn level<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Er
     };
     match is_known {
         true => Ok(level),
-        false => Err(D::Error::custom(format!(
-            "{level}: expected off, error, warn, info, debug, trace or target=level,…"
-        ))),
+        false => {
+            Err(D::Error::custom(format!("{level}: expected off, error, warn, info, debug, trace or target=level,…")))
+        }
     }
 }
 

@@ -22,12 +22,7 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self {
-            stream,
-            patience,
-            waiting: None,
-            refusal: Vec::new(),
-        }
+        Self { stream, patience, waiting: None, refusal: Vec::new() }
     }
 
     fn write_some(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
@@ -42,9 +37,7 @@ impl Socket {
             return result;
         }
         let patience = self.patience;
-        let waiting = self
-            .waiting
-            .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + patience)));
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + patience)));
         ready!(waiting.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
     }
@@ -119,10 +112,7 @@ fn refusal(head: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let (reason, error) = match &status[..3.min(status.len())] {
-        b"431" => (
-            "431 Request Header Fields Too Large",
-            "the head of the request is too large",
-        ),
+        b"431" => ("431 Request Header Fields Too Large", "the head of the request is too large"),
         b"414" => ("414 URI Too Long", "the target of the request is too long"),
         _ => ("400 Bad Request", "this is not well-formed HTTP"),
     };
@@ -143,10 +133,7 @@ mod tests {
     fn only_bare_refusals_are_replaced() {
         let bare = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\ndate: x\r\n\r\n";
         let text = String::from_utf8(refusal(bare).unwrap()).unwrap();
-        assert!(
-            text.starts_with("HTTP/1.1 431 ") && text.contains("\"error\":\"the head"),
-            "{text}"
-        );
+        assert!(text.starts_with("HTTP/1.1 431 ") && text.contains("\"error\":\"the head"), "{text}");
         for other in [
             &b"HTTP/1.1 404 Not Found\r\ncontent-length: 20\r\n\r\n{}"[..],
             b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",

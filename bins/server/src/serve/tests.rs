@@ -42,12 +42,7 @@ impl Loop {
         let address = listener.local_addr().unwrap();
         let ending = Ending::default();
         tokio::spawn(run(listener, router, Arc::new(settings), ending.clone()));
-        Self {
-            address,
-            ending,
-            go,
-            arrived,
-        }
+        Self { address, ending, go, arrived }
     }
 
     async fn connect(&self) -> TcpStream {
@@ -66,9 +61,7 @@ impl Loop {
 /// What comes until the end of the connection, orderly or not.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut all = Vec::new();
-    let _ = timeout(HANGS, stream.read_to_end(&mut all))
-        .await
-        .expect("the server closes the connection");
+    let _ = timeout(HANGS, stream.read_to_end(&mut all)).await.expect("the server closes the connection");
     String::from_utf8_lossy(&all).into_owned()
 }
 
@@ -102,16 +95,8 @@ async fn refusals_of_the_parser_have_our_body() {
         assert_eq!(body["success"], false);
         assert!(body["error"].is_string() && body["code"].is_string());
     };
-    check(
-        format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "A".repeat(65_536)),
-        "431",
-    )
-    .await;
-    check(
-        "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n".to_owned(),
-        "400",
-    )
-    .await;
+    check(format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "A".repeat(65_536)), "431").await;
+    check("GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n".to_owned(), "400").await;
     check("rubbish\r\n\r\n".to_owned(), "400").await;
     let many: String = (0..200).map(|number| format!("X-{number}: 1\r\n")).collect();
     check(format!("GET / HTTP/1.1\r\nHost: x\r\n{many}\r\n"), "431").await;
@@ -158,10 +143,7 @@ async fn connections_over_the_cap_wait() {
     let server = Loop::start(|settings| settings.max_connections = 1).await;
     let first = server.connect().await;
     let mut second = server.connect().await;
-    second
-        .write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        .await
-        .unwrap();
+    second.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
     assert!(timeout(SHORT, second.read_u8()).await.is_err());
     drop(first);
     assert!(rest(&mut second).await.ends_with("hello"));
@@ -179,11 +161,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 fn h2(frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     let settings = frame(4, 0, 0, b"");
-    [H2_PREFACE.to_vec(), settings]
-        .into_iter()
-        .chain(frames)
-        .flatten()
-        .collect()
+    [H2_PREFACE.to_vec(), settings].into_iter().chain(frames).flatten().collect()
 }
 
 /// `GET /` of the static table (RFC 7541 appendix A): :method GET, :scheme http, :path /.
@@ -200,12 +178,8 @@ async fn an_idle_http2_connection_is_closed() {
 #[tokio::test]
 async fn a_rapid_reset_ends_the_connection() {
     let server = Loop::start(|_| ()).await;
-    let resets = (0..5000).flat_map(|number| {
-        [
-            frame(1, 5, number * 2 + 1, GET),
-            frame(3, 0, number * 2 + 1, &[0, 0, 0, 8]),
-        ]
-    });
+    let resets =
+        (0..5000).flat_map(|number| [frame(1, 5, number * 2 + 1, GET), frame(3, 0, number * 2 + 1, &[0, 0, 0, 8])]);
     server.talk(&h2(resets)).await;
 }
 

@@ -12,28 +12,15 @@ use crate::{call, service};
 async fn what_is_not_json_is_told_so() {
     let (running, _folder) = service(|_| ()).await;
     let deep = "[".repeat(50_000);
-    for body in [
-        &b""[..],
-        b"{",
-        b"{\"url\":\"\xff\xfe\"}",
-        b"{\"url\":\"http://x.test/\",\"timeout\":1e400}",
-        deep.as_bytes(),
-    ] {
+    for body in
+        [&b""[..], b"{", b"{\"url\":\"\xff\xfe\"}", b"{\"url\":\"http://x.test/\",\"timeout\":1e400}", deep.as_bytes()]
+    {
         let answer = call(&running, "POST /v2/scrape", &["Content-Type: application/json"], body).await;
-        assert_eq!(
-            (answer.status, answer.code().as_str()),
-            (400, "BAD_REQUEST_INVALID_JSON")
-        );
+        assert_eq!((answer.status, answer.code().as_str()), (400, "BAD_REQUEST_INVALID_JSON"));
     }
     // Any content type will do, as long as the body is JSON.
     for header in ["Content-Type: text/plain", "X: y"] {
-        let answer = call(
-            &running,
-            "POST /v2/scrape",
-            &[header],
-            b"{\"url\":\"file:///etc/passwd\"}",
-        )
-        .await;
+        let answer = call(&running, "POST /v2/scrape", &[header], b"{\"url\":\"file:///etc/passwd\"}").await;
         assert_eq!((answer.status, answer.code().as_str()), (400, "BAD_REQUEST"));
         assert_eq!(answer.json()["details"][0]["path"], "url");
     }
@@ -65,10 +52,7 @@ async fn large_bodies_are_refused_and_the_client_sees_it() {
 async fn slow_bodies_are_given_up() {
     let (running, _folder) = service(|config| config.server.body_timeout = Duration::from_millis(300)).await;
     let mut stream = TcpStream::connect(running.address).await.unwrap();
-    stream
-        .write_all(b"POST /v2/scrape HTTP/1.1\r\nHost: x\r\nContent-Length: 8192\r\n\r\n{")
-        .await
-        .unwrap();
+    stream.write_all(b"POST /v2/scrape HTTP/1.1\r\nHost: x\r\nContent-Length: 8192\r\n\r\n{").await.unwrap();
     let started = Instant::now();
     let answer = read(&mut stream).await;
     assert_eq!((answer.status, answer.code().as_str()), (400, "BAD_REQUEST"));
@@ -91,10 +75,7 @@ async fn a_length_beside_chunks_ends_the_connection() {
 async fn large_answers_are_compressed_when_asked() {
     let (running, _folder) = service(|_| ()).await;
     let plain = call(&running, "GET /openapi.json", &[], b"").await;
-    assert_eq!(
-        plain.json()["openapi"].as_str().map(|version| &version[..3]),
-        Some("3.1")
-    );
+    assert_eq!(plain.json()["openapi"].as_str().map(|version| &version[..3]), Some("3.1"));
     let packed = call(&running, "GET /openapi.json", &["Accept-Encoding: br, gzip"], b"").await;
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert!(packed.body.len() < plain.body.len() / 3);
@@ -105,20 +86,9 @@ async fn large_answers_are_compressed_when_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answer_has_a_request_id_and_metrics_count_it() {
     let (running, _folder) = service(|_| ()).await;
-    assert_eq!(
-        call(&running, "GET /health", &["x-request-id: mine"], b"")
-            .await
-            .header("x-request-id"),
-        Some("mine")
-    );
+    assert_eq!(call(&running, "GET /health", &["x-request-id: mine"], b"").await.header("x-request-id"), Some("mine"));
     for headers in [&[][..], &["x-request-id: a b"]] {
-        assert_eq!(
-            call(&running, "GET /nothing", headers, b"")
-                .await
-                .header("x-request-id")
-                .map(str::len),
-            Some(36)
-        );
+        assert_eq!(call(&running, "GET /nothing", headers, b"").await.header("x-request-id").map(str::len), Some(36));
     }
     let metrics = call(&running, "GET /metrics", &[], b"").await;
     let text = String::from_utf8(metrics.body).unwrap();

@@ -63,16 +63,9 @@ pub(crate) async fn call(running: &Running, line: &str, headers: &[&str], body: 
 /// Reads until the server closes.
 pub(crate) async fn read(stream: &mut TcpStream) -> Answer {
     let mut all = Vec::new();
-    timeout(Duration::from_secs(60), stream.read_to_end(&mut all))
-        .await
-        .expect("an answer in time")
-        .unwrap();
+    timeout(Duration::from_secs(60), stream.read_to_end(&mut all)).await.expect("an answer in time").unwrap();
     let end = all.windows(4).position(|part| part == b"\r\n\r\n").expect("a head") + 4;
     let body = all.split_off(end);
     let head = String::from_utf8_lossy(&all).to_lowercase();
-    Answer {
-        status: head[9..12].parse().unwrap(),
-        head,
-        body,
-    }
+    Answer { status: head[9..12].parse().unwrap(), head, body }
 }

@@ -26,25 +26,13 @@ async fn unknown_paths_and_methods_are_json() {
         "/v2/crawl/../../admin",
         "/v1/scrape",
     ] {
-        refused(
-            &call(&running, &format!("GET {path}"), &[], b"").await,
-            404,
-            "NOT_FOUND",
-        );
+        refused(&call(&running, &format!("GET {path}"), &[], b"").await, 404, "NOT_FOUND");
     }
     let answer = call(&running, "GET /v2/scrape", &[], b"").await;
     refused(&answer, 405, "METHOD_NOT_ALLOWED");
     assert_eq!(answer.header("allow"), Some("post"), "{}", answer.head);
-    refused(
-        &call(&running, "CONNECT 127.0.0.1:80", &[], b"").await,
-        404,
-        "NOT_FOUND",
-    );
-    refused(
-        &call(&running, "GET http://127.0.0.1:80/x", &[], b"").await,
-        404,
-        "NOT_FOUND",
-    );
+    refused(&call(&running, "CONNECT 127.0.0.1:80", &[], b"").await, 404, "NOT_FOUND");
+    refused(&call(&running, "GET http://127.0.0.1:80/x", &[], b"").await, 404, "NOT_FOUND");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,27 +45,14 @@ async fn without_a_key_nothing_under_v2_is_told() {
         "Authorization: Bearer undefined",
         "Authorization: Bearer fc-0",
     ] {
-        for line in [
-            "GET /v2/team/credit-usage",
-            "POST /v2/crawl",
-            "GET /v2/scrape",
-            "POST /v2/scrape?api_key=fc-1",
-        ] {
+        for line in ["GET /v2/team/credit-usage", "POST /v2/crawl", "GET /v2/scrape", "POST /v2/scrape?api_key=fc-1"] {
             refused(&call(&running, line, &[header], b"{}").await, 401, "UNAUTHORIZED");
         }
     }
     let two = ["Authorization: Bearer a", "Authorization: Bearer b"];
-    refused(
-        &call(&running, "GET /v2/team/credit-usage", &two, b"").await,
-        400,
-        "BAD_REQUEST",
-    );
+    refused(&call(&running, "GET /v2/team/credit-usage", &two, b"").await, 400, "BAD_REQUEST");
     for path in ["/health", "/health/live", "/health/ready", "/metrics", "/openapi.json"] {
-        assert_eq!(
-            call(&running, &format!("GET {path}"), &[], b"").await.status,
-            200,
-            "{path}"
-        );
+        assert_eq!(call(&running, &format!("GET {path}"), &[], b"").await.status, 200, "{path}");
     }
 }
 
@@ -86,68 +61,28 @@ async fn the_operator_makes_teams_that_can_call() {
     let (running, _folder) = service(|config| config.auth.mode = AuthMode::Keys).await;
     let operator = format!("Authorization: Bearer {OPERATOR}");
     refused(&call(&running, "GET /admin/teams", &[], b"").await, 401, "UNAUTHORIZED");
-    refused(
-        &call(&running, "GET /admin/teams", &["Authorization: Bearer wrong"], b"").await,
-        401,
-        "UNAUTHORIZED",
-    );
-    refused(
-        &call(&running, "GET /admin/nothing", &[&operator], b"").await,
-        404,
-        "NOT_FOUND",
-    );
-    refused(
-        &call(&running, "GET /admin/teams/1", &[&operator], b"").await,
-        404,
-        "NOT_FOUND",
-    );
-    refused(
-        &call(&running, "GET /admin/teams/%ff", &[&operator], b"").await,
-        404,
-        "NOT_FOUND",
-    );
-    let made = call(
-        &running,
-        "POST /admin/teams",
-        &[&operator],
-        br#"{"name":"a","credits":5,"rateLimit":3}"#,
-    )
-    .await
-    .json();
+    refused(&call(&running, "GET /admin/teams", &["Authorization: Bearer wrong"], b"").await, 401, "UNAUTHORIZED");
+    refused(&call(&running, "GET /admin/nothing", &[&operator], b"").await, 404, "NOT_FOUND");
+    refused(&call(&running, "GET /admin/teams/1", &[&operator], b"").await, 404, "NOT_FOUND");
+    refused(&call(&running, "GET /admin/teams/%ff", &[&operator], b"").await, 404, "NOT_FOUND");
+    let made =
+        call(&running, "POST /admin/teams", &[&operator], br#"{"name":"a","credits":5,"rateLimit":3}"#).await.json();
     let key = format!("Authorization: Bearer {}", made["apiKey"].as_str().unwrap());
     let usage = call(&running, "GET /v2/team/credit-usage", &[&key], b"").await;
     assert_eq!(usage.json()["data"]["remainingCredits"], 5);
     assert_eq!(usage.header("ratelimit"), Some("\"team\";r=2;t=20"), "{}", usage.head);
-    let list = call(
-        &running,
-        &format!("GET /admin/teams/{}/keys", made["teamId"].as_str().unwrap()),
-        &[&operator],
-        b"",
-    )
-    .await;
+    let list =
+        call(&running, &format!("GET /admin/teams/{}/keys", made["teamId"].as_str().unwrap()), &[&operator], b"").await;
     let id = list.json()["data"][0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(
-        call(&running, &format!("DELETE /admin/keys/{id}"), &[&operator], b"")
-            .await
-            .json()["success"],
-        true
-    );
-    refused(
-        &call(&running, "GET /v2/team/credit-usage", &[&key], b"").await,
-        401,
-        "UNAUTHORIZED",
-    );
+    assert_eq!(call(&running, &format!("DELETE /admin/keys/{id}"), &[&operator], b"").await.json()["success"], true);
+    refused(&call(&running, "GET /v2/team/credit-usage", &[&key], b"").await, 401, "UNAUTHORIZED");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_token_there_is_no_operator_api() {
     let (running, _folder) = service(|config| config.admin.token = base::Secret::default()).await;
     for header in ["X: y", "Authorization: Bearer ", "Authorization: Bearer x"] {
-        refused(
-            &call(&running, "GET /admin/teams", &[header], b"").await,
-            404,
-            "NOT_FOUND",
-        );
+        refused(&call(&running, "GET /admin/teams", &[header], b"").await, 404, "NOT_FOUND");
     }
 }
 

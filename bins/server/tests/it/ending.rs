@@ -52,31 +52,12 @@ async fn what_cannot_be_used_is_named() {
             Ok(_) => panic!("it started: {expect}"),
         }
     };
-    let taken = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let _listener = std::net::TcpListener::bind(taken).unwrap();
-    check(
-        &|config| config.server.listen = taken,
-        "QUARRY__SERVER__LISTEN: cannot listen on",
-    )
-    .await;
-    check(
-        &|config| config.store.url = base::Secret::new("mysql://x"),
-        "QUARRY__STORE__URL: ",
-    )
-    .await;
-    check(
-        &|config| config.blobs.url = "ftp://x".to_owned(),
-        "QUARRY__BLOBS__URL: ",
-    )
-    .await;
+    check(&|config| config.server.listen = taken, "QUARRY__SERVER__LISTEN: cannot listen on").await;
+    check(&|config| config.store.url = base::Secret::new("mysql://x"), "QUARRY__STORE__URL: ").await;
+    check(&|config| config.blobs.url = "ftp://x".to_owned(), "QUARRY__BLOBS__URL: ").await;
     std::fs::write(folder.path().join("file"), "").unwrap();
-    check(
-        &|config| config.data.dir = folder.path().join("file"),
-        "QUARRY__DATA__DIR: ",
-    )
-    .await;
+    check(&|config| config.data.dir = folder.path().join("file"), "QUARRY__DATA__DIR: ").await;
     check(&|config| config.store.migrate = false, "QUARRY__STORE__MIGRATE: ").await;
 }

@@ -1,10 +1,6 @@
 //! The server over a socket, without scraping anything: heads, bodies, refusals, limits, the end.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on has failed"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod body;
 mod caller;

@@ -12,10 +12,7 @@ const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index
 /// no trailing slash, no fragment unless it routes (`#/…`, `#!…`). User name and password are never part of it.
 pub(crate) fn normalised(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
-    let host = host
-        .strip_prefix("www.")
-        .filter(|rest| rest.contains('.'))
-        .unwrap_or(host);
+    let host = host.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(host);
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let path = url.path();
     let path = match path.rsplit_once('/') {
@@ -23,16 +20,8 @@ pub(crate) fn normalised(url: &Url) -> String {
         _ => path,
     };
     let path = path.trim_end_matches('/');
-    let query = url
-        .query()
-        .filter(|query| !query.is_empty())
-        .map(|query| format!("?{query}"))
-        .unwrap_or_default();
-    let route = url
-        .fragment()
-        .filter(|part| is_route(part))
-        .map(|part| format!("#{part}"))
-        .unwrap_or_default();
+    let query = url.query().filter(|query| !query.is_empty()).map(|query| format!("?{query}")).unwrap_or_default();
+    let route = url.fragment().filter(|part| is_route(part)).map(|part| format!("#{part}")).unwrap_or_default();
     format!("https://{host}{port}{path}{query}{route}")
 }
 
@@ -121,35 +110,14 @@ mod tests {
             ..Default::default()
         };
         assert_eq!(variant(&url, &plain), variant(&url, &same));
-        let location = Some(Location {
-            country: "DE".into(),
-            languages: vec!["de".into()],
-        });
+        let location = Some(Location { country: "DE".into(), languages: vec!["de".into()] });
         for other in [
-            ScrapeOptions {
-                mobile: true,
-                ..Default::default()
-            },
-            ScrapeOptions {
-                block_ads: false,
-                ..Default::default()
-            },
-            ScrapeOptions {
-                location,
-                ..Default::default()
-            },
-            ScrapeOptions {
-                proxy: ProxyMode::Enhanced,
-                ..Default::default()
-            },
-            ScrapeOptions {
-                wait_for: 100,
-                ..Default::default()
-            },
-            ScrapeOptions {
-                skip_tls_verification: false,
-                ..Default::default()
-            },
+            ScrapeOptions { mobile: true, ..Default::default() },
+            ScrapeOptions { block_ads: false, ..Default::default() },
+            ScrapeOptions { location, ..Default::default() },
+            ScrapeOptions { proxy: ProxyMode::Enhanced, ..Default::default() },
+            ScrapeOptions { wait_for: 100, ..Default::default() },
+            ScrapeOptions { skip_tls_verification: false, ..Default::default() },
         ] {
             assert_ne!(variant(&url, &plain), variant(&url, &other), "{other:?}");
         }

@@ -38,16 +38,8 @@ pub(crate) struct Copy {
 impl Place {
     /// Where copies for this caller, page and options belong.
     pub(crate) fn of(app: &App, caller: &Caller, url: &Url, options: &ScrapeOptions) -> Self {
-        let scope = if app.settings.cache.shared {
-            EVERYBODY.to_owned()
-        } else {
-            caller.team.id.clone()
-        };
-        Self {
-            scope,
-            key: key::key(url),
-            variant: key::variant(url, options),
-        }
+        let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { caller.team.id.clone() };
+        Self { scope, key: key::key(url), variant: key::variant(url, options) }
     }
 }
 
@@ -58,13 +50,7 @@ impl Place {
 pub(crate) async fn find(app: &App, place: &Place, window: Window) -> Result<Option<Copy>, AppError> {
     let Window { not_before, not_after } = window;
     let Place { scope, key, variant } = place;
-    let wanted = Wanted {
-        scope,
-        key,
-        variant,
-        not_before,
-        not_after,
-    };
+    let wanted = Wanted { scope, key, variant, not_before, not_after };
     let mut entries = rows::find(&mut app.conn().await?, &wanted).await?;
     loop {
         let statuses: Vec<u16> = entries.iter().map(status).collect();
@@ -86,10 +72,7 @@ pub(crate) async fn keep(app: &App, place: &Place, fetched: &Fetched) {
         return;
     }
     if let Err(error) = write(app, place, fetched).await {
-        tracing::warn!(
-            error = error.source().map(tracing::field::display),
-            "page not kept in the cache"
-        );
+        tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
     }
 }
 
@@ -137,11 +120,7 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
     let Some(body) = content::get(&app.blobs, &digest, size).await? else {
         return Ok(None);
     };
-    let proxy = if entry.proxy == ProxyUsed::Stealth.as_str() {
-        ProxyUsed::Stealth
-    } else {
-        ProxyUsed::Basic
-    };
+    let proxy = if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic };
     let fetched = Fetched {
         url,
         status: status(&entry),
@@ -152,19 +131,14 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         proxy,
         warnings: Vec::new(),
     };
-    Ok(Some(Copy {
-        fetched,
-        fetched_at: entry.fetched_at,
-    }))
+    Ok(Some(Copy { fetched, fetched_at: entry.fetched_at }))
 }
 
 async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<(), AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = fetched.body.clone();
-    let digest = tokio::task::spawn_blocking(move || Digest::of(&body))
-        .await
-        .map_err(AppError::internal)?;
+    let digest = tokio::task::spawn_blocking(move || Digest::of(&body)).await.map_err(AppError::internal)?;
     let entry = CacheEntry {
         id: new_id().to_string(),
         scope: place.scope.clone(),

@@ -68,11 +68,7 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
         && !situation.zero_data_retention
         && options.store_in_cache
         && on_miss == OnMiss::Fetch;
-    Policy {
-        window: window(options, situation.retention, now).filter(|_| readable),
-        on_miss,
-        store,
-    }
+    Policy { window: window(options, situation.retention, now).filter(|_| readable), on_miss, store }
 }
 
 fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Option<Window> {
@@ -82,19 +78,13 @@ fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Optio
         (None, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
         _ => options.max_age_ms(),
     };
-    Some(Window {
-        not_before: ago(now, max_age),
-        not_after: ago(now, options.min_age.unwrap_or(0)),
-    })
+    Some(Window { not_before: ago(now, max_age), not_after: ago(now, options.min_age.unwrap_or(0)) })
 }
 
 /// `now` minus so many milliseconds, stopping at the earliest moment there is.
 fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
     let delta = i64::try_from(milliseconds).ok().and_then(TimeDelta::try_milliseconds);
-    delta
-        .and_then(|delta| now.checked_sub_signed(delta))
-        .unwrap_or(Timestamp::UNIX_EPOCH)
-        .max(Timestamp::UNIX_EPOCH)
+    delta.and_then(|delta| now.checked_sub_signed(delta)).unwrap_or(Timestamp::UNIX_EPOCH).max(Timestamp::UNIX_EPOCH)
 }
 
 /// Whether an answer says something lasting about the page. A busy, broken or locked server (5xx, 401, 403, 429 …) does
@@ -143,9 +133,7 @@ mod tests {
 
     fn ages(policy: &Policy) -> Option<(u64, u64)> {
         let age = |moment: Timestamp| u64::try_from((now() - moment).num_milliseconds()).unwrap();
-        policy
-            .window
-            .map(|window| (age(window.not_after), age(window.not_before)))
+        policy.window.map(|window| (age(window.not_after), age(window.not_before)))
     }
 
     fn check(options: &ScrapeOptions, expect: (Option<(u64, u64)>, OnMiss, bool)) {
@@ -158,117 +146,41 @@ mod tests {
         use OnMiss::{Fetch, LockdownMiss, NoCachedData};
         let some = ScrapeOptions::default;
         check(&some(), (Some((0, 2 * DAY_MS)), Fetch, true));
-        check(
-            &ScrapeOptions {
-                max_age: Some(5000),
-                ..some()
-            },
-            (Some((0, 5000)), Fetch, true),
-        );
-        check(
-            &ScrapeOptions {
-                max_age: Some(0),
-                ..some()
-            },
-            (None, Fetch, true),
-        );
-        check(
-            &ScrapeOptions {
-                store_in_cache: false,
-                ..some()
-            },
-            (Some((0, 2 * DAY_MS)), Fetch, false),
-        );
-        check(
-            &ScrapeOptions {
-                min_age: Some(1),
-                ..some()
-            },
-            (Some((1, 30 * DAY_MS)), NoCachedData, false),
-        );
-        let both = ScrapeOptions {
-            min_age: Some(1000),
-            max_age: Some(2000),
-            ..some()
-        };
+        check(&ScrapeOptions { max_age: Some(5000), ..some() }, (Some((0, 5000)), Fetch, true));
+        check(&ScrapeOptions { max_age: Some(0), ..some() }, (None, Fetch, true));
+        check(&ScrapeOptions { store_in_cache: false, ..some() }, (Some((0, 2 * DAY_MS)), Fetch, false));
+        check(&ScrapeOptions { min_age: Some(1), ..some() }, (Some((1, 30 * DAY_MS)), NoCachedData, false));
+        let both = ScrapeOptions { min_age: Some(1000), max_age: Some(2000), ..some() };
         check(&both, (Some((1000, 2000)), NoCachedData, false));
-        check(
-            &ScrapeOptions {
-                lockdown: true,
-                ..some()
-            },
-            (Some((0, 730 * DAY_MS)), LockdownMiss, false),
-        );
-        check(
-            &ScrapeOptions {
-                lockdown: true,
-                max_age: Some(0),
-                ..some()
-            },
-            (None, LockdownMiss, false),
-        );
-        let huge = ScrapeOptions {
-            max_age: Some(u64::MAX),
-            ..some()
-        };
+        check(&ScrapeOptions { lockdown: true, ..some() }, (Some((0, 730 * DAY_MS)), LockdownMiss, false));
+        check(&ScrapeOptions { lockdown: true, max_age: Some(0), ..some() }, (None, LockdownMiss, false));
+        let huge = ScrapeOptions { max_age: Some(u64::MAX), ..some() };
         check(&huge, (Some((0, 20_000 * DAY_MS)), Fetch, true));
     }
 
     #[test]
     fn personal_requests_stay_outside() {
-        let headers = ScrapeOptions {
-            headers: [("cookie".into(), "a=1".into())].into(),
-            ..Default::default()
-        };
+        let headers = ScrapeOptions { headers: [("cookie".into(), "a=1".into())].into(), ..Default::default() };
         check(&headers, (None, OnMiss::Fetch, false));
-        let lockdown = ScrapeOptions {
-            lockdown: true,
-            ..headers
-        };
+        let lockdown = ScrapeOptions { lockdown: true, ..headers };
         check(&lockdown, (None, OnMiss::LockdownMiss, false));
         let plain = ScrapeOptions::default();
         for situation in [
-            Situation {
-                credentials: true,
-                ..situation()
-            },
-            Situation {
-                zero_data_retention: true,
-                ..situation()
-            },
-            Situation {
-                enabled: false,
-                ..situation()
-            },
+            Situation { credentials: true, ..situation() },
+            Situation { zero_data_retention: true, ..situation() },
+            Situation { enabled: false, ..situation() },
         ] {
             let got = policy(&plain, situation, now());
             assert_eq!((got.window, got.store), (None, false), "{situation:?}");
         }
-        let lockdown = ScrapeOptions {
-            lockdown: true,
-            ..Default::default()
-        };
-        let got = policy(
-            &lockdown,
-            Situation {
-                zero_data_retention: true,
-                ..situation()
-            },
-            now(),
-        );
+        let lockdown = ScrapeOptions { lockdown: true, ..Default::default() };
+        let got = policy(&lockdown, Situation { zero_data_retention: true, ..situation() }, now());
         assert!(got.window.is_some() && !got.store);
     }
 
     #[test]
     fn lasting_answers() {
-        for (status, expect) in [
-            (200, true),
-            (206, true),
-            (404, true),
-            (410, true),
-            (500, false),
-            (503, false),
-        ] {
+        for (status, expect) in [(200, true), (206, true), (404, true), (410, true), (500, false), (503, false)] {
             assert_eq!(storable(status, Kind::Html, 1), expect, "{status}");
         }
         for status in [401, 403, 407, 408, 425, 429, 304] {

@@ -9,19 +9,9 @@ use wire::{CreateTeam, TeamFlags};
 use crate::world::World;
 
 async fn with_key(mode: AuthMode) -> (World, String, String) {
-    let world = World::with(Settings {
-        auth: mode,
-        ..Settings::default()
-    })
-    .await;
+    let world = World::with(Settings { auth: mode, ..Settings::default() }).await;
     let flags = TeamFlags::default();
-    let request = CreateTeam {
-        name: "a".into(),
-        credits: Some(1),
-        concurrency: None,
-        rate_limit: None,
-        flags,
-    };
+    let request = CreateTeam { name: "a".into(), credits: Some(1), concurrency: None, rate_limit: None, flags };
     let created = teams::create(&world.app, request).await.unwrap();
     (world, created.api_key, created.team_id.to_string())
 }
@@ -29,13 +19,7 @@ async fn with_key(mode: AuthMode) -> (World, String, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn open_mode_takes_everybody() {
     let (world, key, team) = with_key(AuthMode::Open).await;
-    for token in [
-        None,
-        Some(""),
-        Some("  "),
-        Some("undefined"),
-        Some("fc-definitely-wrong"),
-    ] {
+    for token in [None, Some(""), Some("  "), Some("undefined"), Some("fc-definitely-wrong")] {
         let caller = authenticate(&world.app, token).await.unwrap();
         assert_eq!((caller.team.id.as_str(), caller.key), (DEFAULT_TEAM, None), "{token:?}");
         assert!(caller.team.unlimited);
@@ -47,38 +31,22 @@ async fn open_mode_takes_everybody() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_mode_takes_known_keys() {
     let (world, key, team) = with_key(AuthMode::Keys).await;
-    for token in [
-        None,
-        Some(""),
-        Some("undefined"),
-        Some("fc-definitely-wrong"),
-        Some(&key[..66]),
-    ] {
+    for token in [None, Some(""), Some("undefined"), Some("fc-definitely-wrong"), Some(&key[..66])] {
         let refused = authenticate(&world.app, token).await;
         assert!(matches!(refused, Err(AppError::Unauthorized(_))), "{token:?}");
     }
     let caller = authenticate(&world.app, Some(&format!(" {key} "))).await.unwrap();
     assert_eq!(caller.team.id, team);
-    keys::revoke(&world.app, caller.key.unwrap().parse().unwrap())
-        .await
-        .unwrap();
-    assert!(matches!(
-        authenticate(&world.app, Some(&key)).await,
-        Err(AppError::Unauthorized(_))
-    ));
+    keys::revoke(&world.app, caller.key.unwrap().parse().unwrap()).await.unwrap();
+    assert!(matches!(authenticate(&world.app, Some(&key)).await, Err(AppError::Unauthorized(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_key_does_not_become_the_default_team() {
     let (world, key, _) = with_key(AuthMode::Open).await;
     let caller = authenticate(&world.app, Some(&key)).await.unwrap();
-    keys::revoke(&world.app, caller.key.unwrap().parse().unwrap())
-        .await
-        .unwrap();
-    assert!(matches!(
-        authenticate(&world.app, Some(&key)).await,
-        Err(AppError::Unauthorized(_))
-    ));
+    keys::revoke(&world.app, caller.key.unwrap().parse().unwrap()).await.unwrap();
+    assert!(matches!(authenticate(&world.app, Some(&key)).await, Err(AppError::Unauthorized(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

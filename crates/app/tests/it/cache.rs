@@ -15,18 +15,13 @@ fn options() -> ScrapeOptions {
 async fn a_copy_serves_other_formats_without_a_fetch() {
     let world = World::start().await;
     let team = world.team(Some(10)).await;
-    world
-        .site
-        .html("/page", "<title>T</title><main><h1>Hello</h1><a href='/x'>x</a></main>");
+    world.site.html("/page", "<title>T</title><main><h1>Hello</h1><a href='/x'>x</a></main>");
     let first = world.scrape(&team, "/page").await.unwrap();
     assert_eq!(first.metadata.cache_state, Some(CacheState::Miss));
     assert_eq!(first.metadata.cached_at, None);
     world.clock.advance(Duration::from_secs(90));
     let formats = vec![Format::Html, Format::Links];
-    let second = world
-        .scrape_with(&team, "/page", ScrapeOptions { formats, ..options() })
-        .await
-        .unwrap();
+    let second = world.scrape_with(&team, "/page", ScrapeOptions { formats, ..options() }).await.unwrap();
     assert_eq!(second.metadata.cache_state, Some(CacheState::Hit));
     assert_eq!(second.metadata.cached_at.as_deref(), Some("2026-01-01T00:00:00.000Z"));
     assert!(second.markdown.is_none() && second.html.unwrap().contains("Hello"));
@@ -43,10 +38,7 @@ async fn an_old_copy_does_not_do() {
     let team = world.team(None).await;
     world.site.html("/", "<p>x</p>");
     let state = async |max_age: Option<u64>| {
-        let document = world
-            .scrape_with(&team, "/", ScrapeOptions { max_age, ..options() })
-            .await
-            .unwrap();
+        let document = world.scrape_with(&team, "/", ScrapeOptions { max_age, ..options() }).await.unwrap();
         document.metadata.cache_state
     };
     assert_eq!(state(None).await, Some(CacheState::Miss));
@@ -68,69 +60,38 @@ async fn min_age_never_fetches() {
     let world = World::start().await;
     let team = world.team(Some(10)).await;
     world.site.html("/", "<p>x</p>");
-    let at_least = |min_age| ScrapeOptions {
-        min_age: Some(min_age),
-        ..options()
-    };
+    let at_least = |min_age| ScrapeOptions { min_age: Some(min_age), ..options() };
     let missing = world.scrape_with(&team, "/", at_least(1)).await;
     assert!(matches!(missing, Err(AppError::NoCachedData)));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (0, 0));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(Duration::from_secs(10));
-    assert!(matches!(
-        world.scrape_with(&team, "/", at_least(20_000)).await,
-        Err(AppError::NoCachedData)
-    ));
+    assert!(matches!(world.scrape_with(&team, "/", at_least(20_000)).await, Err(AppError::NoCachedData)));
     world.scrape_with(&team, "/", at_least(5_000)).await.unwrap();
     // Any copy, also one older than the default maxAge.
     world.clock.advance(10 * DAY);
     let old = world.scrape_with(&team, "/", at_least(1)).await.unwrap();
     assert_eq!(old.metadata.cache_state, Some(CacheState::Hit));
-    let window = ScrapeOptions {
-        max_age: Some(1000),
-        ..at_least(1)
-    };
-    assert!(matches!(
-        world.scrape_with(&team, "/", window).await,
-        Err(AppError::NoCachedData)
-    ));
+    let window = ScrapeOptions { max_age: Some(1000), ..at_least(1) };
+    assert!(matches!(world.scrape_with(&team, "/", window).await, Err(AppError::NoCachedData)));
     assert_eq!((world.asked(), world.balance(&team).await.available), (1, 7));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lockdown_pays_for_hits_and_misses() {
-    let cache = CacheSettings {
-        retention: 800 * DAY,
-        ..CacheSettings::default()
-    };
-    let world = World::with(Settings {
-        cache,
-        ..Settings::default()
-    })
-    .await;
+    let cache = CacheSettings { retention: 800 * DAY, ..CacheSettings::default() };
+    let world = World::with(Settings { cache, ..Settings::default() }).await;
     let team = world.team(Some(20)).await;
     world.site.html("/", "<p>x</p>");
-    let lockdown = || ScrapeOptions {
-        lockdown: true,
-        ..options()
-    };
-    assert!(matches!(
-        world.scrape_with(&team, "/", lockdown()).await,
-        Err(AppError::LockdownMiss)
-    ));
+    let lockdown = || ScrapeOptions { lockdown: true, ..options() };
+    assert!(matches!(world.scrape_with(&team, "/", lockdown()).await, Err(AppError::LockdownMiss)));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (0, 1));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(700 * DAY);
     let hit = world.scrape_with(&team, "/", lockdown()).await.unwrap();
     assert_eq!(hit.metadata.credits_used, 5);
-    let none = ScrapeOptions {
-        max_age: Some(0),
-        ..lockdown()
-    };
-    assert!(matches!(
-        world.scrape_with(&team, "/", none).await,
-        Err(AppError::LockdownMiss)
-    ));
+    let none = ScrapeOptions { max_age: Some(0), ..lockdown() };
+    assert!(matches!(world.scrape_with(&team, "/", none).await, Err(AppError::LockdownMiss)));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (1, 1 + 1 + 5 + 1));
     assert_eq!(world.balance(&team).await.reserved, 0);
 }
@@ -143,27 +104,15 @@ async fn spellings_share_a_copy_and_variants_do_not() {
         world.site.html(path, "<p>x</p>");
     }
     let state = async |path: &str, options: ScrapeOptions| {
-        world
-            .scrape_with(&team, path, options)
-            .await
-            .unwrap()
-            .metadata
-            .cache_state
+        world.scrape_with(&team, path, options).await.unwrap().metadata.cache_state
     };
     assert_eq!(state("/a", options()).await, Some(CacheState::Miss));
     assert_eq!(state("/a/", options()).await, Some(CacheState::Hit));
     assert_eq!(state("/a/index.html#part", options()).await, Some(CacheState::Hit));
-    let mobile = ScrapeOptions {
-        mobile: true,
-        ..options()
-    };
+    let mobile = ScrapeOptions { mobile: true, ..options() };
     assert_eq!(state("/a", mobile.clone()).await, Some(CacheState::Miss));
     assert_eq!(state("/a", mobile).await, Some(CacheState::Hit));
-    let plain = ScrapeOptions {
-        only_main_content: false,
-        timeout: 5000,
-        ..options()
-    };
+    let plain = ScrapeOptions { only_main_content: false, timeout: 5000, ..options() };
     assert_eq!(state("/a", plain).await, Some(CacheState::Hit));
     assert_eq!(world.asked(), 2);
 }
@@ -171,15 +120,8 @@ async fn spellings_share_a_copy_and_variants_do_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_sees_its_own_copies_unless_they_are_shared() {
     for (shared, expect) in [(false, 2), (true, 1)] {
-        let cache = CacheSettings {
-            shared,
-            ..CacheSettings::default()
-        };
-        let world = World::with(Settings {
-            cache,
-            ..Settings::default()
-        })
-        .await;
+        let cache = CacheSettings { shared, ..CacheSettings::default() };
+        let world = World::with(Settings { cache, ..Settings::default() }).await;
         world.site.html("/", "<p>x</p>");
         for caller in [world.team(None).await, world.team(None).await] {
             world.scrape(&caller, "/").await.unwrap();

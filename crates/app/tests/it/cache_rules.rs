@@ -10,12 +10,7 @@ async fn states(world: &World, options: &ScrapeOptions) -> [Option<CacheState>; 
     let team = world.team(None).await;
     let mut states = [None; 2];
     for state in &mut states {
-        *state = world
-            .scrape_with(&team, "/", options.clone())
-            .await
-            .unwrap()
-            .metadata
-            .cache_state;
+        *state = world.scrape_with(&team, "/", options.clone()).await.unwrap().metadata.cache_state;
     }
     states
 }
@@ -25,15 +20,9 @@ async fn nothing_is_kept_against_the_callers_will() {
     let world = World::start().await;
     world.site.html("/", "<p>x</p>");
     let miss = Some(CacheState::Miss);
-    let unkept = ScrapeOptions {
-        store_in_cache: false,
-        ..Default::default()
-    };
+    let unkept = ScrapeOptions { store_in_cache: false, ..Default::default() };
     assert_eq!(states(&world, &unkept).await, [miss, miss]);
-    let headers = ScrapeOptions {
-        headers: [("x-a".into(), "1".into())].into(),
-        ..Default::default()
-    };
+    let headers = ScrapeOptions { headers: [("x-a".into(), "1".into())].into(), ..Default::default() };
     assert_eq!(states(&world, &headers).await, [None, None]);
     assert!(world.bodies().is_empty());
     assert_eq!(world.asked(), 4);
@@ -41,15 +30,8 @@ async fn nothing_is_kept_against_the_callers_will() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cache_can_be_off() {
-    let cache = CacheSettings {
-        enabled: false,
-        ..CacheSettings::default()
-    };
-    let world = World::with(Settings {
-        cache,
-        ..Settings::default()
-    })
-    .await;
+    let cache = CacheSettings { enabled: false, ..CacheSettings::default() };
+    let world = World::with(Settings { cache, ..Settings::default() }).await;
     world.site.html("/", "<p>x</p>");
     assert_eq!(states(&world, &ScrapeOptions::default()).await, [None, None]);
     assert!(world.bodies().is_empty());
@@ -64,17 +46,12 @@ async fn credentials_in_the_url_are_used_and_never_kept() {
     url.set_username("me").unwrap();
     url.set_password(Some("URLPASS33")).unwrap();
     for _ in 0..2 {
-        let document = app::scrape::scrape(&world.app, &team, ScrapeRequest::new(url.clone()))
-            .await
-            .unwrap();
+        let document = app::scrape::scrape(&world.app, &team, ScrapeRequest::new(url.clone())).await.unwrap();
         assert_eq!(document.metadata.source_url, world.site.url("/secret").as_str());
         assert_eq!(document.metadata.cache_state, None);
     }
     let seen = world.site.requests();
-    assert_eq!(
-        (seen.len(), seen[0].header("authorization")),
-        (2, "Basic bWU6VVJMUEFTUzMz")
-    );
+    assert_eq!((seen.len(), seen[0].header("authorization")), (2, "Basic bWU6VVJMUEFTUzMz"));
     assert!(!world.stored("URLPASS33") && !crate::log::contains("URLPASS33"));
     assert!(world.bodies().is_empty());
 }
@@ -83,25 +60,11 @@ async fn credentials_in_the_url_are_used_and_never_kept() {
 async fn passing_failures_are_not_repeated_and_lasting_ones_do_not_outvote_at_once() {
     let world = World::start().await;
     let team = world.team(None).await;
-    let reply = |status| {
-        Script::Reply(Reply {
-            status,
-            body: "<p>x</p>".to_owned().into(),
-            ..Reply::default()
-        })
-    };
+    let reply = |status| Script::Reply(Reply { status, body: "<p>x</p>".to_owned().into(), ..Reply::default() });
     world.site.script("/", [500, 200, 404, 404, 404, 500].map(reply).into());
     let status = async |max_age| {
-        let options = ScrapeOptions {
-            max_age,
-            ..Default::default()
-        };
-        world
-            .scrape_with(&team, "/", options)
-            .await
-            .unwrap()
-            .metadata
-            .status_code
+        let options = ScrapeOptions { max_age, ..Default::default() };
+        world.scrape_with(&team, "/", options).await.unwrap().metadata.status_code
     };
     assert_eq!(status(None).await, 500);
     assert_eq!(status(None).await, 200);

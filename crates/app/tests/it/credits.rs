@@ -13,11 +13,7 @@ use wire::{ScrapeOptions, ScrapeRequest};
 use crate::world::World;
 
 fn slow(delay: Duration) -> Reply {
-    Reply {
-        delay,
-        body: "<p>x</p>".to_owned().into(),
-        ..Reply::default()
-    }
+    Reply { delay, body: "<p>x</p>".to_owned().into(), ..Reply::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -29,15 +25,7 @@ async fn sixty_four_scrapes_on_ten_credits() {
     let ok = results.iter().filter(|result| result.is_ok()).count();
     let refused = |result: &&Result<_, _>| matches!(result, Err(AppError::InsufficientCredits { needed: 1, .. }));
     assert_eq!((ok, results.iter().filter(refused).count()), (10, 54));
-    assert_eq!(
-        world.balance(&team).await,
-        Balance {
-            available: 0,
-            reserved: 0,
-            spent: 10,
-            granted: 10
-        }
-    );
+    assert_eq!(world.balance(&team).await, Balance { available: 0, reserved: 0, spent: 10, granted: 10 });
     assert!(world.asked() <= 10, "a refused scrape fetches nothing");
 }
 
@@ -46,39 +34,16 @@ async fn failures_cost_nothing() {
     let world = World::start().await;
     let team = world.team(Some(10)).await;
     world.site.respond("/slow", slow(Duration::from_secs(30)));
-    world.site.respond(
-        "/zip",
-        Reply {
-            body: "PK\u{3}\u{4}zip".to_owned().into(),
-            ..Reply::default()
-        },
-    );
-    let quick = ScrapeOptions {
-        timeout: 1000,
-        ..Default::default()
-    };
+    world.site.respond("/zip", Reply { body: "PK\u{3}\u{4}zip".to_owned().into(), ..Reply::default() });
+    let quick = ScrapeOptions { timeout: 1000, ..Default::default() };
     let late = world.scrape_with(&team, "/slow", quick).await;
     assert!(matches!(late, Err(AppError::Scrape(ScrapeError::Timeout))), "{late:?}");
     let file = world.scrape(&team, "/zip").await;
-    assert!(
-        matches!(file, Err(AppError::Scrape(ScrapeError::UnsupportedFile { .. }))),
-        "{file:?}"
-    );
+    assert!(matches!(file, Err(AppError::Scrape(ScrapeError::UnsupportedFile { .. }))), "{file:?}");
     let blocked = ScrapeRequest::new(Url::parse("http://127.0.0.1:1/").unwrap());
     let blocked = scrape(&world.app, &team, blocked).await;
-    assert!(
-        matches!(blocked, Err(AppError::Scrape(ScrapeError::Fetch(_)))),
-        "{blocked:?}"
-    );
-    assert_eq!(
-        world.balance(&team).await,
-        Balance {
-            available: 10,
-            reserved: 0,
-            spent: 0,
-            granted: 10
-        }
-    );
+    assert!(matches!(blocked, Err(AppError::Scrape(ScrapeError::Fetch(_)))), "{blocked:?}");
+    assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
     assert_eq!(world.app.active.total(), 0);
 }
 
@@ -104,22 +69,11 @@ async fn a_client_that_hangs_up_pays_nothing() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let held = world.balance(&team).await;
-    assert_eq!(
-        (held.available, held.reserved, world.app.active.count(&team.team.id)),
-        (9, 1, 1)
-    );
+    assert_eq!((held.available, held.reserved, world.app.active.count(&team.team.id)), (9, 1, 1));
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
     world.app.drain().await;
-    assert_eq!(
-        world.balance(&team).await,
-        Balance {
-            available: 10,
-            reserved: 0,
-            spent: 0,
-            granted: 10
-        }
-    );
+    assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
     assert_eq!(world.app.active.total(), 0);
     assert!(matches!(world.scrape(&team, "/").await, Err(AppError::ShuttingDown)));
 }
@@ -130,18 +84,11 @@ async fn hanging_up_at_any_moment_leaves_the_books_balanced() {
     let team = world.team(Some(1000)).await;
     world.site.respond("/", slow(Duration::from_millis(3)));
     let cut = |after: u64| tokio::time::timeout(Duration::from_micros(after), world.scrape(&team, "/"));
-    let done = join_all((0..80).map(|step| cut(step * 400)))
-        .await
-        .into_iter()
-        .filter(Result::is_ok)
-        .count();
+    let done = join_all((0..80).map(|step| cut(step * 400))).await.into_iter().filter(Result::is_ok).count();
     world.app.drain().await;
     let balance = world.balance(&team).await;
     assert_eq!((balance.reserved, balance.available + balance.spent), (0, 1000));
-    assert!(
-        balance.spent >= i64::try_from(done).unwrap(),
-        "{done} answers, {balance:?}"
-    );
+    assert!(balance.spent >= i64::try_from(done).unwrap(), "{done} answers, {balance:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,19 +97,8 @@ async fn a_team_without_limit_is_charged_all_the_same() {
     let team = world.team(None).await;
     world.site.html("/", "<p>x</p>");
     assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.credits_used, 1);
-    assert_eq!(
-        world.balance(&team).await,
-        Balance {
-            available: 0,
-            reserved: 0,
-            spent: 1,
-            granted: 1
-        }
-    );
-    let gone = ScrapeOptions {
-        min_age: Some(u64::MAX),
-        ..Default::default()
-    };
+    assert_eq!(world.balance(&team).await, Balance { available: 0, reserved: 0, spent: 1, granted: 1 });
+    let gone = ScrapeOptions { min_age: Some(u64::MAX), ..Default::default() };
     assert!(world.scrape_with(&team, "/", gone).await.is_err());
     assert_eq!(world.balance(&team).await.spent, 1);
 }

@@ -16,11 +16,7 @@ const OURS: &str =
 pub(crate) fn capture() {
     START.call_once(|| {
         let filter = EnvFilter::new(OURS);
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_ansi(false)
-            .with_writer(|| Sink)
-            .init();
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(|| Sink).init();
     });
 }
 
@@ -34,10 +30,7 @@ struct Sink;
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LINES
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(bytes);
+        LINES.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

@@ -16,78 +16,23 @@ async fn requests_that_cannot_run() {
     let plain = world.request("/");
     let check = async |request: ScrapeRequest, code: Code, text: &str| {
         let error = scrape(&world.app, &team, request).await.unwrap_err();
-        assert_eq!(
-            (error.code(), error.to_string().contains(text)),
-            (code, true),
-            "{error}"
-        );
+        assert_eq!((error.code(), error.to_string().contains(text)), (code, true), "{error}");
     };
-    let with = |options: ScrapeOptions| ScrapeRequest {
-        options,
-        ..plain.clone()
-    };
+    let with = |options: ScrapeOptions| ScrapeRequest { options, ..plain.clone() };
     let tags = vec!["p".to_owned(), "p >".to_owned()];
-    check(
-        with(ScrapeOptions {
-            include_tags: tags.clone(),
-            ..Default::default()
-        }),
-        Code::BadRequest,
-        "includeTags[1]",
-    )
-    .await;
-    check(
-        with(ScrapeOptions {
-            exclude_tags: tags,
-            ..Default::default()
-        }),
-        Code::BadRequest,
-        "excludeTags[1]",
-    )
-    .await;
-    let selectors = vec![AttributeSelector {
-        selector: "[".into(),
-        attribute: "href".into(),
-    }];
+    check(with(ScrapeOptions { include_tags: tags.clone(), ..Default::default() }), Code::BadRequest, "includeTags[1]")
+        .await;
+    check(with(ScrapeOptions { exclude_tags: tags, ..Default::default() }), Code::BadRequest, "excludeTags[1]").await;
+    let selectors = vec![AttributeSelector { selector: "[".into(), attribute: "href".into() }];
     let formats = vec![Format::Attributes(AttributesFormat { selectors })];
     let path = "formats[0].selectors[0].selector";
-    check(
-        with(ScrapeOptions {
-            formats,
-            ..Default::default()
-        }),
-        Code::BadRequest,
-        path,
-    )
-    .await;
+    check(with(ScrapeOptions { formats, ..Default::default() }), Code::BadRequest, path).await;
     let formats = vec![Format::Summary];
-    check(
-        with(ScrapeOptions {
-            formats,
-            ..Default::default()
-        }),
-        Code::ScrapeSummaryNotSupported,
-        "",
-    )
-    .await;
-    let retention = ScrapeRequest {
-        zero_data_retention: true,
-        ..plain.clone()
-    };
+    check(with(ScrapeOptions { formats, ..Default::default() }), Code::ScrapeSummaryNotSupported, "").await;
+    let retention = ScrapeRequest { zero_data_retention: true, ..plain.clone() };
     check(retention, Code::Forbidden, "zero data retention").await;
-    check(
-        ScrapeRequest {
-            domain_tools: true,
-            ..plain.clone()
-        },
-        Code::Forbidden,
-        "catalog",
-    )
-    .await;
-    let lockdown = ScrapeOptions {
-        lockdown: true,
-        ..Default::default()
-    };
+    check(ScrapeRequest { domain_tools: true, ..plain.clone() }, Code::Forbidden, "catalog").await;
+    let lockdown = ScrapeOptions { lockdown: true, ..Default::default() };
     check(with(lockdown), Code::InsufficientCredits, "needs 5").await;
     assert_eq!((world.asked(), world.balance(&team).await.available), (0, 1));
 }
@@ -95,35 +40,16 @@ async fn requests_that_cannot_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn flags_open_what_they_name() {
     let world = World::start().await;
-    let flags = TeamFlags {
-        zero_data_retention: true,
-        catalog: true,
-        ..TeamFlags::default()
-    };
+    let flags = TeamFlags { zero_data_retention: true, catalog: true, ..TeamFlags::default() };
     let team = world.team_with(None, flags).await;
     world.site.html("/", "<p>x</p>");
     let plain = world.request("/");
-    let private = ScrapeRequest {
-        zero_data_retention: true,
-        ..plain.clone()
-    };
+    let private = ScrapeRequest { zero_data_retention: true, ..plain.clone() };
     scrape(&world.app, &team, private.clone()).await.unwrap();
-    let both = ScrapeRequest {
-        domain_tools: true,
-        ..private
-    };
-    assert_eq!(
-        scrape(&world.app, &team, both).await.unwrap_err().code(),
-        Code::Forbidden
-    );
-    let tools = ScrapeRequest {
-        domain_tools: true,
-        ..plain
-    };
-    assert_eq!(
-        scrape(&world.app, &team, tools).await.unwrap_err().code(),
-        Code::ScrapeDomainToolsNotSupported
-    );
+    let both = ScrapeRequest { domain_tools: true, ..private };
+    assert_eq!(scrape(&world.app, &team, both).await.unwrap_err().code(), Code::Forbidden);
+    let tools = ScrapeRequest { domain_tools: true, ..plain };
+    assert_eq!(scrape(&world.app, &team, tools).await.unwrap_err().code(), Code::ScrapeDomainToolsNotSupported);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,23 +57,14 @@ async fn a_team_has_only_so_many_in_flight() {
     let world = World::start().await;
     let mut team = world.team(Some(10)).await;
     let id: Uuid = team.team.id.parse().unwrap();
-    let change = UpdateTeam {
-        concurrency: Some(1),
-        ..UpdateTeam::default()
-    };
+    let change = UpdateTeam { concurrency: Some(1), ..UpdateTeam::default() };
     teams::update(&world.app, id, change).await.unwrap();
     team.team.concurrency = 1;
-    let reply = Reply {
-        delay: Duration::from_millis(200),
-        ..Reply::default()
-    };
+    let reply = Reply { delay: Duration::from_millis(200), ..Reply::default() };
     world.site.respond("/", reply);
     let (one, two) = tokio::join!(world.scrape(&team, "/"), world.scrape(&team, "/"));
     let refused = one.as_ref().err().or(two.as_ref().err());
-    assert!(
-        matches!(refused, Some(AppError::ConcurrencyLimited { limit: 1 })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Some(AppError::ConcurrencyLimited { limit: 1 })), "{refused:?}");
     assert!(one.is_ok() || two.is_ok());
     world.scrape(&team, "/").await.unwrap();
     assert_eq!(world.balance(&team).await.spent, 2);

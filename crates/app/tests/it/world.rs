@@ -36,12 +36,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let (site, clock) = (Site::start().await, ManualClock::default());
         let app = open(folder.path(), &site, &clock, settings).await;
-        Self {
-            app,
-            site,
-            clock,
-            folder,
-        }
+        Self { app, site, clock, folder }
     }
 
     /// A second process on the same data.
@@ -55,13 +50,7 @@ impl World {
     }
 
     pub(crate) async fn team_with(&self, credits: Option<i64>, flags: TeamFlags) -> Caller {
-        let request = CreateTeam {
-            name: "team".into(),
-            credits,
-            concurrency: None,
-            rate_limit: None,
-            flags,
-        };
+        let request = CreateTeam { name: "team".into(), credits, concurrency: None, rate_limit: None, flags };
         let created = teams::create(&self.app, request).await.unwrap();
         authenticate(&self.app, Some(&created.api_key)).await.unwrap()
     }
@@ -80,21 +69,11 @@ impl World {
         path: &str,
         options: ScrapeOptions,
     ) -> Result<Document, AppError> {
-        scrape(
-            &self.app,
-            caller,
-            ScrapeRequest {
-                options,
-                ..self.request(path)
-            },
-        )
-        .await
+        scrape(&self.app, caller, ScrapeRequest { options, ..self.request(path) }).await
     }
 
     pub(crate) async fn balance(&self, caller: &Caller) -> Balance {
-        store::ledger::balance(&mut self.app.store.conn().await.unwrap(), &caller.team.id)
-            .await
-            .unwrap()
+        store::ledger::balance(&mut self.app.store.conn().await.unwrap(), &caller.team.id).await.unwrap()
     }
 
     /// How often the origin was asked.
@@ -120,36 +99,20 @@ impl World {
     /// Bodies in the blob store.
     pub(crate) fn bodies(&self) -> Vec<PathBuf> {
         let blobs = self.folder.path().join("blobs");
-        self.files()
-            .into_iter()
-            .map(|(path, _)| path)
-            .filter(|path| path.starts_with(&blobs))
-            .collect()
+        self.files().into_iter().map(|(path, _)| path).filter(|path| path.starts_with(&blobs)).collect()
     }
 }
 
 async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> App {
     let allow = vec![Allow::Address(site.addr())];
-    let egress = Egress {
-        allow,
-        ..Egress::default()
-    };
-    let client = Client::new(Config {
-        egress,
-        limits: Limits::default(),
-    })
-    .unwrap();
+    let egress = Egress { allow, ..Egress::default() };
+    let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
     let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client, Proxies::default()));
     let folder = folder.display();
     let app = App::new(Parts {
-        store: Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default())
-            .await
-            .unwrap(),
+        store: Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap(),
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools {
-            engines: vec![engine],
-            cpu: Arc::new(Semaphore::new(2)),
-        },
+        tools: ::scrape::Tools { engines: vec![engine], cpu: Arc::new(Semaphore::new(2)) },
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),

@@ -70,17 +70,12 @@ async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Result<(
         }
         lines.push(line.trim().to_ascii_lowercase());
     }
-    let length = lines
-        .iter()
-        .find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok())
-        .unwrap_or(0);
+    let length = lines.iter().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
     let mut words = lines[0].split(' ');
     let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    let signed = lines
-        .iter()
-        .any(|line| line.starts_with("authorization: aws4-hmac-sha256 credential=id/"));
+    let signed = lines.iter().any(|line| line.starts_with("authorization: aws4-hmac-sha256 credential=id/"));
     let (status, answer) = answer(&state, method, path, body, signed);
     let head = format!(
         "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\nETag: \"1\"\r\nLast-Modified: Sat, 01 Jan 2028 00:00:00 GMT\r\n\r\n",

@@ -21,10 +21,7 @@ async fn bucket_with_and_without_prefix() {
     suite::run(&server.open("s3://pages")).await;
     suite::run(&server.open("s3://pages/a/b")).await;
     let keys = server.keys();
-    assert!(
-        keys.contains(&"/pages/kept".to_owned()) && keys.contains(&"/pages/a/b/kept".to_owned()),
-        "{keys:?}"
-    );
+    assert!(keys.contains(&"/pages/kept".to_owned()) && keys.contains(&"/pages/a/b/kept".to_owned()), "{keys:?}");
 }
 
 #[tokio::test]
@@ -44,23 +41,12 @@ async fn a_damaged_body_is_not_there_and_heals() {
     let blobs = Blobs::open(&format!("file://{}", folder.path().display())).unwrap();
     let digest = content::put(&blobs, "original".into()).await.unwrap();
     let hex = digest.to_string();
-    let file = folder
-        .path()
-        .join("content")
-        .join(&hex[..2])
-        .join(format!("{}.zst", &hex[2..]));
-    for damage in [
-        Vec::new(),
-        b"garbage".to_vec(),
-        zstd::bulk::compress(b"another", 3).unwrap(),
-    ] {
+    let file = folder.path().join("content").join(&hex[..2]).join(format!("{}.zst", &hex[2..]));
+    for damage in [Vec::new(), b"garbage".to_vec(), zstd::bulk::compress(b"another", 3).unwrap()] {
         std::fs::write(&file, damage).unwrap();
         assert_eq!(content::get(&blobs, &digest, 100).await.unwrap(), None);
         content::put(&blobs, "original".into()).await.unwrap();
-        assert_eq!(
-            content::get(&blobs, &digest, 100).await.unwrap().as_deref(),
-            Some(&b"original"[..])
-        );
+        assert_eq!(content::get(&blobs, &digest, 100).await.unwrap().as_deref(), Some(&b"original"[..]));
     }
 }
 

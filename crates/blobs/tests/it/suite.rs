@@ -10,34 +10,22 @@ pub(crate) async fn run(blobs: &Blobs) {
     blobs.put("a/b", "one".into()).await.unwrap();
     blobs.put("a/b", "two".into()).await.unwrap();
     assert_eq!(blobs.get("a/b").await.unwrap().as_deref(), Some(&b"two"[..]));
-    assert!(matches!(
-        blobs.get_up_to("a/b", 2).await,
-        Err(BlobError::TooLarge { limit: 2, .. })
-    ));
+    assert!(matches!(blobs.get_up_to("a/b", 2).await, Err(BlobError::TooLarge { limit: 2, .. })));
     assert!(blobs.exists("a/b").await.unwrap());
     blobs.delete("a/b").await.unwrap();
     assert!(!blobs.exists("a/b").await.unwrap());
 
     for key in ["../x", "a/../../x", "/etc/passwd", "", "a//b"] {
-        assert!(
-            matches!(blobs.put(key, "x".into()).await, Err(BlobError::Key(_))),
-            "{key}"
-        );
+        assert!(matches!(blobs.put(key, "x".into()).await, Err(BlobError::Key(_))), "{key}");
         assert!(matches!(blobs.get(key).await, Err(BlobError::Key(_))), "{key}");
     }
 
     for body in [&b""[..], b"x", &[7; 300_000]] {
         let digest = content::put(blobs, bytes::Bytes::copy_from_slice(body)).await.unwrap();
         assert_eq!(digest, Digest::of(body));
-        assert_eq!(
-            content::get(blobs, &digest, body.len()).await.unwrap().as_deref(),
-            Some(body)
-        );
+        assert_eq!(content::get(blobs, &digest, body.len()).await.unwrap().as_deref(), Some(body));
         if let Some(less) = body.len().checked_sub(1) {
-            assert!(matches!(
-                content::get(blobs, &digest, less).await,
-                Err(BlobError::TooLarge { .. })
-            ));
+            assert!(matches!(content::get(blobs, &digest, less).await, Err(BlobError::TooLarge { .. })));
         }
         content::delete(blobs, &digest).await.unwrap();
         assert_eq!(content::get(blobs, &digest, body.len()).await.unwrap(), None);

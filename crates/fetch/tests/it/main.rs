@@ -12,17 +12,8 @@ use wire::{ProxyMode, ProxyUsed};
 /// An engine that may reach these sites on loopback.
 #[cfg(test)]
 fn engine(sites: &[&Site], proxies: Proxies) -> HttpEngine {
-    let allow = sites
-        .iter()
-        .map(|site| site.addr().to_string().parse().unwrap())
-        .collect();
-    let config = net::Config {
-        egress: net::Egress {
-            allow,
-            ..net::Egress::default()
-        },
-        ..net::Config::default()
-    };
+    let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
+    let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     HttpEngine::new(net::Client::new(config).unwrap(), proxies)
 }
 
@@ -53,31 +44,18 @@ async fn get(site: &Site, path: &str) -> Result<Fetched, FetchError> {
 
 #[cfg(test)]
 fn html(body: impl Into<testkit::Body>) -> Reply {
-    Reply {
-        body: body.into(),
-        ..Reply::default()
-    }
-    .header("content-type", "text/html")
+    Reply { body: body.into(), ..Reply::default() }.header("content-type", "text/html")
 }
 
 #[tokio::test]
 async fn redirects_lead_to_the_final_url() {
     let site = Site::start().await;
-    let to = |path: &str| {
-        Reply {
-            status: 302,
-            ..Reply::default()
-        }
-        .header("location", path)
-    };
+    let to = |path: &str| Reply { status: 302, ..Reply::default() }.header("location", path);
     site.respond("/a", to("/b"));
     site.respond("/b", to(&format!("http://user:pass@{}/c", site.addr())));
     site.html("/c", "<p>here");
     let page = get(&site, "/a").await.unwrap();
-    assert_eq!(
-        (page.url.as_str(), page.status, &*page.text()),
-        (site.url("/c").as_str(), 200, "<p>here")
-    );
+    assert_eq!((page.url.as_str(), page.status, &*page.text()), (site.url("/c").as_str(), 200, "<p>here"));
     site.respond("/loop", to("/loop"));
     assert!(matches!(get(&site, "/loop").await, Err(FetchError::TooManyRedirects)));
 }
@@ -86,34 +64,18 @@ async fn redirects_lead_to_the_final_url() {
 async fn an_error_page_is_a_page() {
     let site = Site::start().await;
     for status in [404, 500, 403, 429] {
-        site.respond(
-            "/x",
-            Reply {
-                status,
-                ..html("<h1>sorry")
-            },
-        );
+        site.respond("/x", Reply { status, ..html("<h1>sorry") });
         let page = get(&site, "/x").await.unwrap();
-        assert_eq!(
-            (page.status, page.kind, page.is_loaded(), &*page.text()),
-            (status, Kind::Html, false, "<h1>sorry")
-        );
+        assert_eq!((page.status, page.kind, page.is_loaded(), &*page.text()), (status, Kind::Html, false, "<h1>sorry"));
     }
 }
 
 #[tokio::test]
 async fn charsets() {
     let site = Site::start().await;
-    let utf16: Vec<u8> = [0xFF, 0xFE]
-        .into_iter()
-        .chain("<p>žluť".encode_utf16().flat_map(u16::to_le_bytes))
-        .collect();
+    let utf16: Vec<u8> = [0xFF, 0xFE].into_iter().chain("<p>žluť".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let table: [(&str, &[u8], &str); 6] = [
-        (
-            "text/html; charset=windows-1251",
-            b"<p>\xcf\xf0\xe8\xe2\xe5\xf2",
-            "<p>Привет",
-        ),
+        ("text/html; charset=windows-1251", b"<p>\xcf\xf0\xe8\xe2\xe5\xf2", "<p>Привет"),
         ("text/html", b"<meta charset=shift_jis><p>\x93\xfa\x96\x7b", "日本"),
         ("text/html; charset=iso-8859-1", &utf16, "<p>žluť"),
         (
@@ -121,23 +83,11 @@ async fn charsets() {
             b"<meta http-equiv=content-type content='text/html; charset=koi8-r'>\xf0\xd2\xc9\xd7\xc5\xd4",
             "Привет",
         ),
-        (
-            "text/html",
-            "<p>plain ütf-8 без заголовка".as_bytes(),
-            "<p>plain ütf-8 без заголовка",
-        ),
-        (
-            "text/html",
-            b"<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xea\xe0\xea \xe4\xe5\xeb\xe0",
-            "<p>Привет, как дела",
-        ),
+        ("text/html", "<p>plain ütf-8 без заголовка".as_bytes(), "<p>plain ütf-8 без заголовка"),
+        ("text/html", b"<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xea\xe0\xea \xe4\xe5\xeb\xe0", "<p>Привет, как дела"),
     ];
     for (content_type, body, expect) in table {
-        let reply = Reply {
-            body: body.to_vec().into(),
-            ..Reply::default()
-        }
-        .header("content-type", content_type);
+        let reply = Reply { body: body.to_vec().into(), ..Reply::default() }.header("content-type", content_type);
         site.respond("/", reply);
         let text = get(&site, "/").await.unwrap().text().into_owned();
         assert!(text.ends_with(expect), "{content_type}: {text}");
@@ -148,10 +98,7 @@ async fn charsets() {
 async fn the_site_sees_a_browser_and_the_callers_headers() {
     let site = Site::start().await;
     site.html("/", "x");
-    let location = wire::Location {
-        country: "DE".to_owned(),
-        languages: Vec::new(),
-    };
+    let location = wire::Location { country: "DE".to_owned(), languages: Vec::new() };
     let asked = FetchRequest {
         headers: BTreeMap::from([("X-Token".to_owned(), "1".to_owned())]),
         basic_auth: Some(("user".to_owned(), Secret::new("p:w"))),
@@ -164,10 +111,7 @@ async fn the_site_sees_a_browser_and_the_callers_headers() {
     assert_eq!(page.warnings.len(), 1, "{:?}", page.warnings);
     let seen = site.requests().remove(0);
     assert_eq!(seen.flaw, None);
-    assert_eq!(
-        (seen.header("x-token"), seen.header("authorization")),
-        ("1", "Basic dXNlcjpwOnc=")
-    );
+    assert_eq!((seen.header("x-token"), seen.header("authorization")), ("1", "Basic dXNlcjpwOnc="));
     assert_eq!(seen.header("accept-language"), "de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7");
     assert!(seen.header("user-agent").contains("Mobile Safari") && seen.header("accept").starts_with("text/html"));
 }
@@ -175,14 +119,7 @@ async fn the_site_sees_a_browser_and_the_callers_headers() {
 #[tokio::test]
 async fn credentials_stay_with_their_origin() {
     let (first, second) = (Site::start().await, Site::start().await);
-    first.respond(
-        "/",
-        Reply {
-            status: 301,
-            ..Reply::default()
-        }
-        .header("location", second.url("/x").as_str()),
-    );
+    first.respond("/", Reply { status: 301, ..Reply::default() }.header("location", second.url("/x").as_str()));
     second.html("/x", "x");
     let asked = FetchRequest {
         headers: [("X-Token", "1"), ("Cookie", "a=b"), ("User-Agent", "mine")]
@@ -191,15 +128,9 @@ async fn credentials_stay_with_their_origin() {
         basic_auth: Some(("user".to_owned(), Secret::new("pass"))),
         ..request(&first, "/")
     };
-    engine(&[&first, &second], Proxies::default())
-        .fetch(&asked)
-        .await
-        .unwrap();
+    engine(&[&first, &second], Proxies::default()).fetch(&asked).await.unwrap();
     let seen = second.requests().remove(0);
-    assert_eq!(
-        ["x-token", "cookie", "authorization"].map(|name| seen.header(name)),
-        ["", "", ""]
-    );
+    assert_eq!(["x-token", "cookie", "authorization"].map(|name| seen.header(name)), ["", "", ""]);
     assert_eq!(seen.header("user-agent"), "mine");
 }
 
@@ -207,22 +138,13 @@ async fn credentials_stay_with_their_origin() {
 async fn failures_have_their_kind() {
     let site = Site::start().await;
     let guarded = engine(&[], Proxies::default());
-    assert!(matches!(
-        guarded.fetch(&request(&site, "/")).await,
-        Err(FetchError::Blocked { .. })
-    ));
+    assert!(matches!(guarded.fetch(&request(&site, "/")).await, Err(FetchError::Blocked { .. })));
     assert_eq!(site.connections(), 0);
     site.script("/raw", vec![Script::Raw("not http at all\r\n\r\n".into())]);
     assert!(matches!(get(&site, "/raw").await, Err(FetchError::Site { .. })));
     site.script("/hang", vec![Script::Hang(Duration::from_secs(60))]);
-    let short = FetchRequest {
-        deadline: Instant::now() + Duration::from_millis(200),
-        ..request(&site, "/hang")
-    };
-    assert!(matches!(
-        engine(&[&site], Proxies::default()).fetch(&short).await,
-        Err(FetchError::Timeout)
-    ));
+    let short = FetchRequest { deadline: Instant::now() + Duration::from_millis(200), ..request(&site, "/hang") };
+    assert!(matches!(engine(&[&site], Proxies::default()).fetch(&short).await, Err(FetchError::Timeout)));
 }
 
 #[tokio::test]
@@ -231,10 +153,7 @@ async fn tls_verification_is_the_callers_choice() {
     site.html("/", "secret");
     let engine = engine(&[&site], Proxies::default());
     assert_eq!(engine.fetch(&request(&site, "/")).await.unwrap().status, 200);
-    let strict = FetchRequest {
-        skip_tls_verification: false,
-        ..request(&site, "/")
-    };
+    let strict = FetchRequest { skip_tls_verification: false, ..request(&site, "/") };
     assert!(matches!(engine.fetch(&strict).await, Err(FetchError::Tls { .. })));
 }
 
@@ -249,70 +168,22 @@ async fn with_proxies(basic: Reply, enhanced: Reply) -> (Site, Site, Site) {
 
 #[tokio::test]
 async fn proxy_modes() {
-    let refusal = || Reply {
-        status: 403,
-        ..html("no")
-    };
-    let hang = || Reply {
-        delay: Duration::from_secs(60),
-        ..html("late")
-    };
+    let refusal = || Reply { status: 403, ..html("no") };
+    let hang = || Reply { delay: Duration::from_secs(60), ..html("late") };
     for (mode, basic, enhanced, expect) in [
-        (
-            ProxyMode::Basic,
-            html("plain"),
-            html("strong"),
-            ("plain", 200, ProxyUsed::Basic),
-        ),
-        (
-            ProxyMode::Basic,
-            refusal(),
-            html("strong"),
-            ("no", 403, ProxyUsed::Basic),
-        ),
-        (
-            ProxyMode::Enhanced,
-            html("plain"),
-            html("strong"),
-            ("strong", 200, ProxyUsed::Stealth),
-        ),
-        (
-            ProxyMode::Stealth,
-            html("plain"),
-            html("strong"),
-            ("strong", 200, ProxyUsed::Stealth),
-        ),
-        (
-            ProxyMode::Auto,
-            html("plain"),
-            html("strong"),
-            ("plain", 200, ProxyUsed::Basic),
-        ),
-        (
-            ProxyMode::Auto,
-            refusal(),
-            html("strong"),
-            ("strong", 200, ProxyUsed::Stealth),
-        ),
-        (
-            ProxyMode::Auto,
-            hang(),
-            html("strong"),
-            ("strong", 200, ProxyUsed::Stealth),
-        ),
+        (ProxyMode::Basic, html("plain"), html("strong"), ("plain", 200, ProxyUsed::Basic)),
+        (ProxyMode::Basic, refusal(), html("strong"), ("no", 403, ProxyUsed::Basic)),
+        (ProxyMode::Enhanced, html("plain"), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
+        (ProxyMode::Stealth, html("plain"), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
+        (ProxyMode::Auto, html("plain"), html("strong"), ("plain", 200, ProxyUsed::Basic)),
+        (ProxyMode::Auto, refusal(), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
+        (ProxyMode::Auto, hang(), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
         (ProxyMode::Auto, refusal(), hang(), ("no", 403, ProxyUsed::Basic)),
     ] {
         let (site, plain, strong) = with_proxies(basic, enhanced).await;
-        let proxies = Proxies {
-            basic: vec![proxy(&plain)],
-            enhanced: vec![proxy(&strong)],
-        };
+        let proxies = Proxies { basic: vec![proxy(&plain)], enhanced: vec![proxy(&strong)] };
         let deadline = Instant::now() + Duration::from_secs(1);
-        let asked = FetchRequest {
-            proxy: mode,
-            deadline,
-            ..request(&site, "/")
-        };
+        let asked = FetchRequest { proxy: mode, deadline, ..request(&site, "/") };
         let page = engine(&[&site], proxies).fetch(&asked).await.unwrap();
         assert_eq!((&*page.text(), page.status, page.proxy), expect, "{mode:?}");
         assert!(page.warnings.is_empty() && site.connections() == 0);
@@ -323,10 +194,7 @@ async fn proxy_modes() {
 async fn a_missing_enhanced_proxy_is_said() {
     let site = Site::start().await;
     site.html("/", "x");
-    let asked = FetchRequest {
-        proxy: ProxyMode::Enhanced,
-        ..request(&site, "/")
-    };
+    let asked = FetchRequest { proxy: ProxyMode::Enhanced, ..request(&site, "/") };
     let page = engine(&[&site], Proxies::default()).fetch(&asked).await.unwrap();
     assert_eq!((page.proxy, page.warnings.len()), (ProxyUsed::Basic, 1));
 }
@@ -334,10 +202,7 @@ async fn a_missing_enhanced_proxy_is_said() {
 #[tokio::test]
 async fn proxies_take_turns() {
     let (site, one, two) = with_proxies(html("one"), html("two")).await;
-    let proxies = Proxies {
-        basic: vec![proxy(&one), proxy(&two)],
-        enhanced: Vec::new(),
-    };
+    let proxies = Proxies { basic: vec![proxy(&one), proxy(&two)], enhanced: Vec::new() };
     let engine = engine(&[&site], proxies);
     for _ in 0..4 {
         engine.fetch(&request(&site, "/")).await.unwrap();

@@ -31,11 +31,7 @@ pub(super) struct Blocks {
 
 impl Default for Blocks {
     fn default() -> Self {
-        Blocks {
-            out: String::new(),
-            containers: Vec::new(),
-            gap: Gap::BlankLine,
-        }
+        Blocks { out: String::new(), containers: Vec::new(), gap: Gap::BlankLine }
     }
 }
 
@@ -160,9 +156,6 @@ mod tests {
         blocks.close();
         blocks.close();
         blocks.write("h");
-        assert_eq!(
-            blocks.finish(),
-            "a\n\n> b\n>\n> c\n>\n> - d\n>   e\n>   10. f\n>       g\n\nh"
-        );
+        assert_eq!(blocks.finish(), "a\n\n> b\n>\n> c\n>\n> - d\n>   e\n>   10. f\n>       g\n\nh");
     }
 }

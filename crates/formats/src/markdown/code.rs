@@ -9,16 +9,8 @@ use crate::content::Content;
 use crate::page::{Index, Page};
 
 /// Classes of line numbers beside the code.
-const GUTTERS: [&str; 8] = [
-    "gutter",
-    "lineno",
-    "linenos",
-    "line-number",
-    "line-numbers",
-    "linenumber",
-    "linenodiv",
-    "line-numbers-rows",
-];
+const GUTTERS: [&str; 8] =
+    ["gutter", "lineno", "linenos", "line-number", "line-numbers", "linenumber", "linenodiv", "line-numbers-rows"];
 
 impl Writer<'_> {
     pub(super) fn code_block(&mut self, index: Index) {
@@ -94,17 +86,11 @@ fn end_line(out: &mut String) {
 }
 
 fn is_line(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("div") | local_name!("p") | local_name!("li") | local_name!("tr")
-    )
+    matches!(*name, local_name!("div") | local_name!("p") | local_name!("li") | local_name!("tr"))
 }
 
 fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
-    if matches!(
-        *name,
-        local_name!("button") | local_name!("svg") | local_name!("script") | local_name!("style")
-    ) {
+    if matches!(*name, local_name!("button") | local_name!("svg") | local_name!("script") | local_name!("style")) {
         return true;
     }
     page.attr(index, "class").is_some_and(|class| is_gutter(&class))

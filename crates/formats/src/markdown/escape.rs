@@ -17,11 +17,7 @@ pub(super) struct Spot {
 
 /// Appends `text` to `out`.
 pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
-    let text = if spot.line_start {
-        push_line_start(out, text, spot)
-    } else {
-        text
-    };
+    let text = if spot.line_start { push_line_start(out, text, spot) } else { text };
     let several_tildes = || text.bytes().filter(|b| *b == b'~').nth(1).is_some();
     let tildes = text.contains('~') && several_tildes();
     let brackets = spot.in_link && !holds_plain_brackets(text);
@@ -91,13 +87,8 @@ fn starts_entity(rest: &str) -> bool {
     let name = &rest[..end];
     match name.strip_prefix('#') {
         Some(number) => {
-            let (digits, hex) = number
-                .strip_prefix(['x', 'X'])
-                .map_or((number, false), |hex| (hex, true));
-            !digits.is_empty()
-                && digits
-                    .bytes()
-                    .all(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })
+            let (digits, hex) = number.strip_prefix(['x', 'X']).map_or((number, false), |hex| (hex, true));
+            !digits.is_empty() && digits.bytes().all(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })
         }
         None => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()),
     }
@@ -177,11 +168,7 @@ fn is_balanced(url: &str) -> bool {
 pub(super) fn push_code_span(out: &mut String, code: &str, in_cell: bool) {
     let ticks = "`".repeat(longest_run(code, '`') + 1);
     let ticks = if longest_run(code, '`') == 0 { "`" } else { &ticks };
-    let pad = if code.starts_with('`') || code.ends_with('`') {
-        " "
-    } else {
-        ""
-    };
+    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
     out.push_str(ticks);
     out.push_str(pad);
     if in_cell {
@@ -229,14 +216,7 @@ mod tests {
             "~100 to ~200",
             "x > y",
         ] {
-            check_at(
-                text,
-                text,
-                Spot {
-                    line_start: true,
-                    ..Spot::default()
-                },
-            );
+            check_at(text, text, Spot { line_start: true, ..Spot::default() });
         }
     }
 
@@ -255,16 +235,7 @@ mod tests {
 
     #[test]
     fn line_starts_are_escaped() {
-        let check = |text: &str, expect: &str| {
-            check_at(
-                text,
-                expect,
-                Spot {
-                    line_start: true,
-                    ..Spot::default()
-                },
-            )
-        };
+        let check = |text: &str, expect: &str| check_at(text, expect, Spot { line_start: true, ..Spot::default() });
         check("# a", "\\# a");
         check("> a", "\\> a");
         check("- a", "\\- a");
@@ -275,27 +246,14 @@ mod tests {
         check("12) a", "12\\) a");
         check("[x] a", "\\[x] a");
         check("===", "===");
-        let later = Spot {
-            line_start: true,
-            later_line: true,
-            ..Spot::default()
-        };
+        let later = Spot { line_start: true, later_line: true, ..Spot::default() };
         check_at("===", "\\===", later);
         check_at("--- | ---", "\\--- | ---", later);
     }
 
     #[test]
     fn brackets_in_links() {
-        let check = |text: &str, expect: &str| {
-            check_at(
-                text,
-                expect,
-                Spot {
-                    in_link: true,
-                    ..Spot::default()
-                },
-            )
-        };
+        let check = |text: &str, expect: &str| check_at(text, expect, Spot { in_link: true, ..Spot::default() });
         check("[1]", "[1]");
         check("a](http://evil.test) [b", "a\\](http://evil.test) \\[b");
         check("[a](b)", "\\[a\\](b)");

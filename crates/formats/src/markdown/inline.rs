@@ -48,11 +48,7 @@ pub(super) struct Inline {
 
 impl Default for Inline {
     fn default() -> Self {
-        Inline {
-            runs: Vec::new(),
-            marks: Rc::from([]),
-            links: Vec::new(),
-        }
+        Inline { runs: Vec::new(), marks: Rc::from([]), links: Vec::new() }
     }
 }
 
@@ -94,26 +90,16 @@ impl Inline {
             if text.is_empty() {
                 return;
             }
-            self.runs.push(Run {
-                piece: Piece::Text(String::new()),
-                marks: Rc::clone(&self.marks),
-            });
+            self.runs.push(Run { piece: Piece::Text(String::new()), marks: Rc::clone(&self.marks) });
         }
-        if let Some(Run {
-            piece: Piece::Text(all),
-            ..
-        }) = self.runs.last_mut()
-        {
+        if let Some(Run { piece: Piece::Text(all), .. }) = self.runs.last_mut() {
             fold_blanks(all, text);
         }
     }
 
     /// Adds markdown.
     pub(super) fn raw(&mut self, markdown: String) {
-        self.runs.push(Run {
-            piece: Piece::Raw(markdown),
-            marks: Rc::clone(&self.marks),
-        });
+        self.runs.push(Run { piece: Piece::Raw(markdown), marks: Rc::clone(&self.marks) });
     }
 
     /// A blank between this and what follows.
@@ -122,10 +108,7 @@ impl Inline {
     }
 
     pub(super) fn line_break(&mut self) {
-        self.runs.push(Run {
-            piece: Piece::Break,
-            marks: Rc::clone(&self.marks),
-        });
+        self.runs.push(Run { piece: Piece::Break, marks: Rc::clone(&self.marks) });
     }
 
     /// Whether nothing visible was added yet.

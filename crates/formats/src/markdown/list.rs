@@ -37,13 +37,7 @@ impl List {
     pub(super) fn new(ordered: bool, start: Option<i64>, previous: Option<Ended>, written: usize) -> List {
         let follows = previous.is_some_and(|ended| ended.at == written && ended.ordered == ordered);
         let alternate = follows && previous.is_some_and(|ended| !ended.alternate);
-        List {
-            ordered,
-            next: start.unwrap_or(1),
-            alternate,
-            items: 0,
-            began: written,
-        }
+        List { ordered, next: start.unwrap_or(1), alternate, items: 0, began: written }
     }
 
     /// The marker of the next item; `value` is the item's own number.
@@ -65,11 +59,7 @@ impl List {
     }
 
     pub(super) fn end(&self, written: usize) -> Ended {
-        Ended {
-            ordered: self.ordered,
-            alternate: self.alternate,
-            at: written,
-        }
+        Ended { ordered: self.ordered, alternate: self.alternate, at: written }
     }
 }
 
@@ -80,15 +70,10 @@ impl Writer<'_> {
             return Open::Block;
         }
         self.flush();
-        let start = self
-            .page
-            .attr(index, "start")
-            .and_then(|start| start.trim().parse().ok());
+        let start = self.page.attr(index, "start").and_then(|start| start.trim().parse().ok());
         let parent = self.page.parent(index).and_then(|parent| self.page.name(parent));
-        let inner = matches!(
-            parent,
-            Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu")))
-        ) && self.lists.last().is_some_and(|list| list.items > 0)
+        let inner = matches!(parent, Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu"))))
+            && self.lists.last().is_some_and(|list| list.items > 0)
             && self.blocks.reopen_item();
         let list = List::new(ordered, start, self.ended, self.blocks.len());
         let in_item = self.open.iter().rev().any(|open| matches!(open, Open::Item));
@@ -117,10 +102,7 @@ impl Writer<'_> {
             return Open::Block;
         }
         self.flush();
-        let value = self
-            .page
-            .attr(index, "value")
-            .and_then(|value| value.trim().parse().ok());
+        let value = self.page.attr(index, "value").and_then(|value| value.trim().parse().ok());
         let written = self.blocks.len();
         let marker = match self.lists.last_mut() {
             Some(list) => {
@@ -131,19 +113,12 @@ impl Writer<'_> {
             }
             None => "- ".into(),
         };
-        if self.blocks.open_item(marker) {
-            Open::Item
-        } else {
-            Open::Flat
-        }
+        if self.blocks.open_item(marker) { Open::Item } else { Open::Flat }
     }
 
     /// `- [x]`: a check box at the start of a list item.
     pub(super) fn task_box(&mut self, index: Index) {
-        let is_box = self
-            .page
-            .attr(index, "type")
-            .is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
+        let is_box = self.page.attr(index, "type").is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
         if is_box && self.inline.is_empty() && self.open.contains(&Open::Item) && !self.blocks.started() {
             let checked = self.page.attr(index, "checked").is_some();
             self.inline.raw(if checked { "[x]" } else { "[ ]" }.into());
@@ -159,10 +134,7 @@ mod tests {
     #[test]
     fn markers() {
         let mut list = List::new(true, Some(3), None, 0);
-        assert_eq!(
-            [list.marker(None), list.marker(Some(7)), list.marker(None)],
-            ["3. ", "7. ", "8. "]
-        );
+        assert_eq!([list.marker(None), list.marker(Some(7)), list.marker(None)], ["3. ", "7. ", "8. "]);
         let mut next = List::new(true, None, Some(list.end(9)), 9);
         assert_eq!(next.marker(None), "1) ");
         assert_eq!(List::new(true, None, Some(next.end(20)), 20).marker(None), "1. ");

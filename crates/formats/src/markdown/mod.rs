@@ -35,9 +35,7 @@ pub struct MarkdownOptions {
 
 impl Default for MarkdownOptions {
     fn default() -> Self {
-        MarkdownOptions {
-            remove_base64_images: true,
-        }
+        MarkdownOptions { remove_base64_images: true }
     }
 }
 
@@ -169,19 +167,11 @@ impl Writer<'_> {
             local_name!("li") => self.start_item(index),
             local_name!("blockquote") if !self.is_flat() => {
                 self.flush();
-                if self.blocks.open_quote() {
-                    Open::Quote
-                } else {
-                    Open::Flat
-                }
+                if self.blocks.open_quote() { Open::Quote } else { Open::Flat }
             }
             local_name!("dt") | local_name!("summary") => {
                 self.boundary();
-                if self.inline.open(Mark::Strong) {
-                    Open::BoldBlock
-                } else {
-                    Open::Block
-                }
+                if self.inline.open(Mark::Strong) { Open::BoldBlock } else { Open::Block }
             }
             local_name!("table") if self.is_data_table(index) => {
                 self.flush();
@@ -224,11 +214,7 @@ impl Writer<'_> {
     }
 
     fn mark(&mut self, mark: Mark) -> Open {
-        if self.inline.open(mark) {
-            Open::Mark
-        } else {
-            Open::Inline
-        }
+        if self.inline.open(mark) { Open::Mark } else { Open::Inline }
     }
 
     fn start_heading(&mut self, name: &LocalName) -> Open {

@@ -20,16 +20,7 @@ const LOOK_AHEAD: usize = 64;
 /// The paragraphs of `runs`; two line breaks in a row part paragraphs.
 pub(super) fn write(runs: &[Run], links: &[Link], place: Place) -> Vec<String> {
     let (done, out, open) = (Vec::new(), String::new(), Vec::new());
-    let mut writer = Writer {
-        runs,
-        links,
-        place,
-        done,
-        out,
-        open,
-        blank: false,
-        breaks: 0,
-    };
+    let mut writer = Writer { runs, links, place, done, out, open, blank: false, breaks: 0 };
     for at in 0..runs.len() {
         writer.run(at);
     }
@@ -85,11 +76,7 @@ impl Writer<'_> {
         opening.sort_by_key(|mark| std::cmp::Reverse(self.extent(at, *mark)));
         let bare = opening.is_empty();
         for (i, mark) in opening.iter().enumerate() {
-            let first = if i + 1 < opening.len() || code || raw {
-                '*'
-            } else {
-                content.chars().next().unwrap_or('*')
-            };
+            let first = if i + 1 < opening.len() || code || raw { '*' } else { content.chars().next().unwrap_or('*') };
             self.open_mark(at, *mark, first);
         }
         let in_cell = self.place == Place::Cell;
@@ -101,17 +88,7 @@ impl Writer<'_> {
             let in_link = self.open.iter().any(|(mark, _)| matches!(mark, Mark::Link(_)));
             let line_start = line_start && bare && self.place == Place::Paragraph;
             let next = Some(self.after(at + 1));
-            push_text(
-                &mut self.out,
-                content,
-                Spot {
-                    line_start,
-                    later_line,
-                    in_link,
-                    in_cell,
-                    next,
-                },
-            );
+            push_text(&mut self.out, content, Spot { line_start, later_line, in_link, in_cell, next });
         }
     }
 
@@ -214,11 +191,7 @@ impl Writer<'_> {
         let in_word = before.is_alphanumeric() || after.is_alphanumeric();
         let delimiter = if in_word { inner } else { outer };
         let clashes = delimiter.starts_with(before) || delimiter.starts_with(after);
-        if flanks && !clashes {
-            (delimiter, delimiter.into())
-        } else {
-            (start, end.into())
-        }
+        if flanks && !clashes { (delimiter, delimiter.into()) } else { (start, end.into()) }
     }
 
     /// The character that will stand behind the run before `end`.

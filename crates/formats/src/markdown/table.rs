@@ -47,19 +47,9 @@ impl Table {
     }
 
     pub(super) fn open_cell(&mut self, page: &Page, index: Index) {
-        let span = |name| {
-            page.attr(index, name)
-                .and_then(|n| n.trim().parse().ok())
-                .unwrap_or(1_usize)
-                .max(1)
-        };
+        let span = |name| page.attr(index, name).and_then(|n| n.trim().parse().ok()).unwrap_or(1_usize).max(1);
         let align = align(page, index);
-        self.cell = Some(Cell {
-            text: String::new(),
-            columns: span("colspan"),
-            rows: span("rowspan"),
-            align,
-        });
+        self.cell = Some(Cell { text: String::new(), columns: span("colspan"), rows: span("rowspan"), align });
     }
 
     pub(super) fn close_cell(&mut self) {
@@ -94,14 +84,10 @@ impl Table {
             let missing = if n == 0 { width - row.len() } else { 0 };
             push_row(
                 &mut lines,
-                row.iter()
-                    .map(|cell| cell.map_or("", |cell| &cell.text))
-                    .chain(std::iter::repeat_n("", missing)),
+                row.iter().map(|cell| cell.map_or("", |cell| &cell.text)).chain(std::iter::repeat_n("", missing)),
             );
             if n == 0 {
-                let rules = row
-                    .iter()
-                    .map(|cell| cell.map_or(Align::None, |cell| cell.align).rule());
+                let rules = row.iter().map(|cell| cell.map_or(Align::None, |cell| cell.align).rule());
                 push_row(&mut lines, rules.chain(std::iter::repeat_n("---", missing)));
             }
         }
@@ -157,12 +143,7 @@ fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
             }
             let first = line.len();
             line.push(Some(cell));
-            let extra = cell
-                .columns
-                .min(widest)
-                .saturating_sub(1)
-                .min(widest.saturating_sub(line.len()))
-                .min(spare);
+            let extra = cell.columns.min(widest).saturating_sub(1).min(widest.saturating_sub(line.len())).min(spare);
             line.extend(std::iter::repeat_n(None, extra));
             spare -= extra;
             if cell.rows > 1 && line.len() <= MAX_SPANNED_COLUMNS {
@@ -275,14 +256,7 @@ pub(super) fn data_tables(content: &Content) -> HashMap<Index, bool> {
             }
             let role = page.attr(at, "role").unwrap_or_default();
             let presentation = role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none");
-            open.push((
-                at,
-                Shape {
-                    end: page.end(at),
-                    presentation,
-                    ..Shape::default()
-                },
-            ));
+            open.push((at, Shape { end: page.end(at), presentation, ..Shape::default() }));
         } else if let Some((_, shape)) = open.last_mut() {
             count(page, at, shape);
         }

@@ -12,10 +12,7 @@ use url::Url;
 fn cases() {
     let update = std::env::var_os("UPDATE").is_some();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
-    let mut names: Vec<_> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     let mut failed = Vec::new();
     for case in &names {
@@ -28,37 +25,22 @@ fn cases() {
         }
     }
     assert!(names.len() >= 8, "cases are missing");
-    assert!(
-        failed.is_empty(),
-        "{} of {} differ:\n{}",
-        failed.len(),
-        names.len(),
-        failed.join("\n")
-    );
+    assert!(failed.is_empty(), "{} of {} differ:\n{}", failed.len(), names.len(), failed.join("\n"));
 }
 
 fn convert(case: &Path) -> String {
     let html = fs::read_to_string(case.join("page.html")).unwrap();
     let options: Value = serde_json::from_str(&fs::read_to_string(case.join("options.json")).unwrap()).unwrap();
     let tags = |key: &str| -> Vec<String> {
-        options[key]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|tag| tag.as_str().unwrap().to_owned())
-            .collect()
+        options[key].as_array().into_iter().flatten().map(|tag| tag.as_str().unwrap().to_owned()).collect()
     };
     let wanted = ContentOptions {
         only_main_content: options["onlyMainContent"].as_bool().unwrap_or(true),
         include_tags: tags("includeTags"),
         exclude_tags: tags("excludeTags"),
     };
-    let url = options["url"]
-        .as_str()
-        .unwrap_or("https://example.com/section/page.html");
+    let url = options["url"].as_str().unwrap_or("https://example.com/section/page.html");
     let page = Page::parse(&html, &Url::parse(url).unwrap());
-    let written = MarkdownOptions {
-        remove_base64_images: options["removeBase64Images"].as_bool().unwrap_or(true),
-    };
+    let written = MarkdownOptions { remove_base64_images: options["removeBase64Images"].as_bool().unwrap_or(true) };
     markdown(&content(&page, &wanted), &written) + "\n"
 }

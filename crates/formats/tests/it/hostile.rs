@@ -10,13 +10,7 @@ use url::Url;
 fn convert(source: &str) -> String {
     let page = Page::parse(source, &Url::parse("https://example.com/a").unwrap());
     let main = content(&page, &ContentOptions::default());
-    let all = content(
-        &page,
-        &ContentOptions {
-            only_main_content: false,
-            ..ContentOptions::default()
-        },
-    );
+    let all = content(&page, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
     html(&main);
     links(&page);
     images(&page);
@@ -28,16 +22,9 @@ fn convert(source: &str) -> String {
 
 #[test]
 fn nesting() {
-    for unit in [
-        "<div>",
-        "<blockquote>",
-        "<ul><li>",
-        "<table><tr><td>",
-        "<svg><g>",
-        "<a href=x><b>",
-        "<pre>",
-        "<template>",
-    ] {
+    for unit in
+        ["<div>", "<blockquote>", "<ul><li>", "<table><tr><td>", "<svg><g>", "<a href=x><b>", "<pre>", "<template>"]
+    {
         let source = format!("start {}end", unit.repeat(20_000));
         let found = convert(&source);
         assert!(found.contains("start"), "{unit}");
@@ -52,10 +39,7 @@ fn nesting() {
 #[test]
 fn formatting_that_is_never_closed() {
     let found = convert(&"<a href=x><b><i>x".repeat(5_000));
-    assert_eq!(
-        found.matches('x').count() - found.matches("example.com/x").count() * 2,
-        5_000
-    );
+    assert_eq!(found.matches('x').count() - found.matches("example.com/x").count() * 2, 5_000);
     convert(&(0..3_000).map(|i| format!("<p><b id={i}>x</p>")).collect::<String>());
     convert(&"<b><i><p></b></i>x".repeat(3_000));
 }
@@ -74,15 +58,8 @@ fn attributes_without_end() {
 
 #[test]
 fn tables_without_end() {
-    assert_eq!(
-        convert("<table><tr><td colspan=1000000000 rowspan=1000000000>x</td></tr></table>"),
-        "x"
-    );
-    let wide = format!(
-        "<table><tr>{}{}",
-        "<td rowspan=9999 colspan=9999>x".repeat(3_000),
-        "<tr><td>y".repeat(3_000)
-    );
+    assert_eq!(convert("<table><tr><td colspan=1000000000 rowspan=1000000000>x</td></tr></table>"), "x");
+    let wide = format!("<table><tr>{}{}", "<td rowspan=9999 colspan=9999>x".repeat(3_000), "<tr><td>y".repeat(3_000));
     assert!(convert(&wide).len() < 1_000_000);
 }
 
@@ -95,18 +72,12 @@ fn long_text() {
     convert(&"<!--".repeat(100_000));
     convert(&"&amp;".repeat(50_000));
     text_links(&"](".repeat(50_000), &Url::parse("https://example.com/").unwrap());
-    text_links(
-        &"`https://a.test ``".repeat(20_000),
-        &Url::parse("https://example.com/").unwrap(),
-    );
+    text_links(&"`https://a.test ``".repeat(20_000), &Url::parse("https://example.com/").unwrap());
 }
 
 #[test]
 fn a_page_past_the_limit_says_so_and_keeps_its_start() {
-    let page = Page::parse(
-        &"<p>word</p>".repeat(310_000),
-        &Url::parse("https://example.com/").unwrap(),
-    );
+    let page = Page::parse(&"<p>word</p>".repeat(310_000), &Url::parse("https://example.com/").unwrap());
     assert!(page.truncated());
     assert_eq!(metadata(&page).len(), 0);
     assert!(!content(&page, &ContentOptions::default()).is_empty());

@@ -87,10 +87,7 @@ fn url() -> Url {
 }
 
 fn whole_page() -> ContentOptions {
-    ContentOptions {
-        only_main_content: false,
-        ..ContentOptions::default()
-    }
+    ContentOptions { only_main_content: false, ..ContentOptions::default() }
 }
 
 proptest! {

@@ -56,12 +56,9 @@ async fn every_spelling_of_loopback_is_refused() {
         let result = world.get(format!("http://{host}:{port}/secret")).await;
         assert!(is_blocked(&result), "{host} {result:?}");
     }
-    for url in [
-        "http:\\\\127.0.0.1:PORT/",
-        "http:///127.0.0.1:PORT/",
-        "hTtP://127.0.0.1:PORT/",
-        "http://127.\t0.0.\n1:PORT/",
-    ] {
+    for url in
+        ["http:\\\\127.0.0.1:PORT/", "http:///127.0.0.1:PORT/", "hTtP://127.0.0.1:PORT/", "http://127.\t0.0.\n1:PORT/"]
+    {
         let result = world.get(url.replace("PORT", &port.to_string())).await;
         assert!(is_blocked(&result), "{url} {result:?}");
     }
@@ -75,10 +72,7 @@ async fn an_admitted_address_admits_no_other_spelling_of_its_port() {
     world.site.html("/", "<p>in</p>");
     let port = world.site.addr().port();
     assert_eq!(world.get(world.site.url("/")).await.unwrap().body, "<p>in</p>");
-    assert_eq!(
-        world.get(format!("http://2130706433:{port}/")).await.unwrap().body,
-        "<p>in</p>"
-    );
+    assert_eq!(world.get(format!("http://2130706433:{port}/")).await.unwrap().body, "<p>in</p>");
     for host in ["[::ffff:127.0.0.1]", "127.0.0.2", "[::1]", "localhost"] {
         let result = world.get(format!("http://{host}:{port}/")).await;
         assert!(is_blocked(&result), "{host} {result:?}");
@@ -105,24 +99,10 @@ async fn our_own_addresses_are_refused_even_when_admitted() {
     let site = Site::start().await;
     site.html("/", "<p>me</p>");
     for own in [site.addr(), format!("0.0.0.0:{}", site.addr().port()).parse().unwrap()] {
-        let egress = Egress {
-            allow: vec!["127.0.0.0/8".parse().unwrap()],
-            resolvers: vec![],
-            refuse: vec![own],
-        };
-        let client = Client::new(Config {
-            egress,
-            limits: Limits::default(),
-        })
-        .unwrap();
+        let egress = Egress { allow: vec!["127.0.0.0/8".parse().unwrap()], resolvers: vec![], refuse: vec![own] };
+        let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
         let result = client.send(get(site.url("/"))).await;
-        assert_eq!(
-            result.unwrap_err(),
-            Error::Blocked {
-                host: "127.0.0.1".into(),
-                reason: "own listen address"
-            }
-        );
+        assert_eq!(result.unwrap_err(), Error::Blocked { host: "127.0.0.1".into(), reason: "own listen address" });
     }
     assert_eq!(site.connections(), 0);
 }
@@ -133,10 +113,7 @@ async fn names_of_private_networks_need_an_open_network() {
     assert!(is_blocked(&closed.get("http://wiki.internal/").await));
     assert!(closed.dns.queries().is_empty());
     let open = World::with(Limits::default(), vec!["10.0.0.0/8".parse::<Allow>().unwrap()]).await;
-    assert!(matches!(
-        open.get("http://wiki.internal/").await,
-        Err(Error::Dns { .. })
-    ));
+    assert!(matches!(open.get("http://wiki.internal/").await, Err(Error::Dns { .. })));
     assert!(!open.dns.queries().is_empty());
 }
 
@@ -164,13 +141,7 @@ async fn the_request_is_well_formed_whatever_the_caller_sets() {
     assert_eq!(seen.header("host"), format!("origin.test:{}", world.site.addr().port()));
     assert_eq!((seen.header("x-keep"), seen.header("user-agent")), ("1", "quarry"));
     assert_eq!(seen.header("accept-encoding"), "gzip, deflate, br, zstd");
-    for name in [
-        "content-length",
-        "transfer-encoding",
-        "proxy-authorization",
-        "te",
-        "connection",
-    ] {
+    for name in ["content-length", "transfer-encoding", "proxy-authorization", "te", "connection"] {
         assert!(!seen.headers.contains_key(name), "{name}");
     }
 }

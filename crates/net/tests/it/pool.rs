@@ -24,14 +24,7 @@ async fn requests_share_a_connection() {
 #[tokio::test]
 async fn a_closed_connection_is_not_used_again() {
     let world = World::start().await;
-    world.site.respond(
-        "/",
-        Reply {
-            body: "x".into(),
-            ..Reply::default()
-        }
-        .header("connection", "close"),
-    );
+    world.site.respond("/", Reply { body: "x".into(), ..Reply::default() }.header("connection", "close"));
     for _ in 0..3 {
         world.path("/").await.unwrap();
     }
@@ -45,13 +38,7 @@ async fn a_connection_that_died_while_idle_is_replaced_once() {
     // The second request finds the pooled connection closed without an answer, the third gets one.
     world.site.script(
         "/dies",
-        vec![
-            Script::Raw(Bytes::new()),
-            Script::Reply(Reply {
-                body: "alive".into(),
-                ..Reply::default()
-            }),
-        ],
+        vec![Script::Raw(Bytes::new()), Script::Reply(Reply { body: "alive".into(), ..Reply::default() })],
     );
     world.path("/").await.unwrap();
     assert_eq!(world.path("/dies").await.unwrap().body, "alive");
@@ -66,11 +53,7 @@ async fn an_aborted_request_leaves_nothing_behind() {
     let world = World::start().await;
     world.site.script("/interim", vec![Script::EndlessInterim]);
     let request = world.get(world.url("/interim"));
-    assert!(
-        tokio::time::timeout(std::time::Duration::from_millis(100), request)
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(std::time::Duration::from_millis(100), request).await.is_err());
     world.site.html("/", "x");
     assert_eq!(world.path("/").await.unwrap().body, "x");
     assert_eq!(world.site.connections(), 2);

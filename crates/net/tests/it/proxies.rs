@@ -56,10 +56,7 @@ fn proxy(addr: SocketAddr) -> Option<Proxy> {
 /// A public name: the guard admits it, and only the proxy could reach it.
 async fn public() -> World {
     let world = World::start().await;
-    world.dns.set(
-        "public.test",
-        Answer::from("93.184.216.34".parse::<std::net::IpAddr>().unwrap()),
-    );
+    world.dns.set("public.test", Answer::from("93.184.216.34".parse::<std::net::IpAddr>().unwrap()));
     world
 }
 
@@ -70,10 +67,7 @@ async fn plain_http_goes_out_in_absolute_form() {
     let forward = Site::start().await;
     forward.html("http://public.test/page?x=1", "<p>through</p>");
     for _ in 0..2 {
-        let request = Request {
-            proxy: proxy(forward.addr()),
-            ..get("http://public.test/page?x=1")
-        };
+        let request = Request { proxy: proxy(forward.addr()), ..get("http://public.test/page?x=1") };
         let response = world.client.send(request).await.unwrap();
         assert_eq!(response.body, "<p>through</p>");
         assert_eq!(response.peer, None);
@@ -91,17 +85,10 @@ async fn https_goes_through_a_tunnel_by_name() {
     let site = Site::start_tls().await;
     site.html("/", "<p>tunnelled</p>");
     let tunnel = Tunnel::start(site.addr(), "HTTP/1.1 200 Connection established\r\n\r\n").await;
-    let request = Request {
-        proxy: proxy(tunnel.addr),
-        verify_tls: false,
-        ..get("https://public.test/")
-    };
+    let request = Request { proxy: proxy(tunnel.addr), verify_tls: false, ..get("https://public.test/") };
     assert_eq!(world.client.send(request).await.unwrap().body, "<p>tunnelled</p>");
     let head = &tunnel.heads()[0];
-    assert!(
-        head.starts_with("CONNECT public.test:443 HTTP/1.1\r\nHost: public.test:443\r\n"),
-        "{head}"
-    );
+    assert!(head.starts_with("CONNECT public.test:443 HTTP/1.1\r\nHost: public.test:443\r\n"), "{head}");
     assert!(head.contains("Proxy-Authorization: Basic dXNlcjpQQVNT\r\n"), "{head}");
     assert_eq!(site.requests()[0].header("proxy-authorization"), "");
 }
@@ -112,20 +99,10 @@ async fn the_target_is_checked_before_the_proxy_hears_of_it() {
     world.dns.set("inner.test", Answer::from(LOOPBACK));
     let forward = Site::start().await;
     forward.respond("http://public.test/r", redirect(302, "http://169.254.169.254/latest"));
-    for url in [
-        "http://127.0.0.1:9/",
-        "https://10.0.0.1/",
-        "http://inner.test/",
-        "http://localhost/",
-        "http://public.test/r",
-    ] {
-        let result = world
-            .client
-            .send(Request {
-                proxy: proxy(forward.addr()),
-                ..get(url)
-            })
-            .await;
+    for url in
+        ["http://127.0.0.1:9/", "https://10.0.0.1/", "http://inner.test/", "http://localhost/", "http://public.test/r"]
+    {
+        let result = world.client.send(Request { proxy: proxy(forward.addr()), ..get(url) }).await;
         assert!(matches!(result, Err(Error::Blocked { .. })), "{url} {result:?}");
     }
     let paths: Vec<_> = forward.requests().into_iter().map(|seen| seen.path).collect();
@@ -136,13 +113,7 @@ async fn the_target_is_checked_before_the_proxy_hears_of_it() {
 async fn proxies_that_fail_are_told_apart() {
     let world = public().await;
     let forward = Site::start().await;
-    forward.respond(
-        "http://public.test/",
-        Reply {
-            status: 407,
-            ..Reply::default()
-        },
-    );
+    forward.respond("http://public.test/", Reply { status: 407, ..Reply::default() });
     let dead = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let refusing = Tunnel::start(dead, "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n").await;
     let broken = Tunnel::start(dead, "what?\r\n\r\n").await;
@@ -152,12 +123,7 @@ async fn proxies_that_fail_are_told_apart() {
         (proxy(dead), "https://public.test/"),
         (proxy(refusing.addr), "https://public.test/"),
         (proxy(broken.addr), "https://public.test/"),
-        (
-            Some(Proxy {
-                url: "socks5://127.0.0.1:1080".parse().unwrap(),
-            }),
-            "http://public.test/",
-        ),
+        (Some(Proxy { url: "socks5://127.0.0.1:1080".parse().unwrap() }), "http://public.test/"),
     ] {
         let error = world.client.send(Request { proxy, ..get(url) }).await.unwrap_err();
         assert!(matches!(error, Error::Proxy { .. }), "{url} {error:?}");
@@ -175,10 +141,7 @@ async fn proxied_and_direct_connections_do_not_mix() {
     forward.html(url.as_str(), "proxied");
     for _ in 0..2 {
         assert_eq!(world.get(&url).await.unwrap().body, "direct");
-        let request = Request {
-            proxy: proxy(forward.addr()),
-            ..get(&url)
-        };
+        let request = Request { proxy: proxy(forward.addr()), ..get(&url) };
         assert_eq!(world.client.send(request).await.unwrap().body, "proxied");
     }
     assert_eq!((site.connections(), forward.connections()), (1, 1));

@@ -31,19 +31,9 @@ impl World {
         dns.set("other.test", Answer::from(LOOPBACK));
         let mut rules = vec![Allow::Address(site.addr()), Allow::Address(other.addr())];
         rules.extend(allow);
-        let egress = Egress {
-            allow: rules,
-            resolvers: vec![dns.addr()],
-            refuse: vec![],
-        };
+        let egress = Egress { allow: rules, resolvers: vec![dns.addr()], refuse: vec![] };
         let client = Client::new(Config { egress, limits }).unwrap();
-        Self {
-            site,
-            other,
-            dns,
-            canary: Canary::start().await,
-            client,
-        }
+        Self { site, other, dns, canary: Canary::start().await, client }
     }
 
     /// A path of the first origin, by name.
@@ -76,17 +66,9 @@ pub(crate) fn get(url: impl AsRef<str>) -> Request {
 
 /// A request that has this long.
 pub(crate) fn hurried(url: &Url, time: Duration) -> Request {
-    Request {
-        deadline: Instant::now() + time,
-        ..get(url)
-    }
+    Request { deadline: Instant::now() + time, ..get(url) }
 }
 
 pub(crate) fn redirect(status: u16, location: &str) -> Reply {
-    Reply {
-        status,
-        body: "<p>moved</p>".into(),
-        ..Reply::default()
-    }
-    .header("location", location)
+    Reply { status, body: "<p>moved</p>".into(), ..Reply::default() }.header("location", location)
 }

@@ -20,19 +20,14 @@ const ARTICLE: &str = "<title>T</title><base href=/dir/><nav><a href=/home>Home<
 
 #[tokio::test]
 async fn every_format_of_a_page() {
-    let attribute = AttributeSelector {
-        selector: "main a".to_owned(),
-        attribute: "href".to_owned(),
-    };
+    let attribute = AttributeSelector { selector: "main a".to_owned(), attribute: "href".to_owned() };
     let formats = vec![
         Format::Markdown,
         Format::Html,
         Format::RawHtml,
         Format::Links,
         Format::Images,
-        Format::Attributes(AttributesFormat {
-            selectors: vec![attribute],
-        }),
+        Format::Attributes(AttributesFormat { selectors: vec![attribute] }),
     ];
     let site = Site::start().await;
     site.html("/p?q=1", ARTICLE);
@@ -41,36 +36,19 @@ async fn every_format_of_a_page() {
     let markdown = document.markdown.unwrap();
     assert!(markdown.starts_with("# News\n\nThis is the text"), "{markdown}");
     assert!(
-        markdown
-            .trim_end()
-            .ends_with(&format!("[one]({base}one) and a picture ![pic]({base}a.png)")),
+        markdown.trim_end().ends_with(&format!("[one]({base}one) and a picture ![pic]({base}a.png)")),
         "{markdown}"
     );
     let html = document.html.unwrap();
-    assert!(
-        html.contains("<h1>News</h1>") && html.contains(&format!("{base}one")) && !html.contains("Foot"),
-        "{html}"
-    );
+    assert!(html.contains("<h1>News</h1>") && html.contains(&format!("{base}one")) && !html.contains("Foot"), "{html}");
     assert_eq!(document.raw_html.as_deref(), Some(ARTICLE));
-    assert_eq!(
-        document.links.unwrap(),
-        [site.url("/home").to_string(), format!("{base}one")]
-    );
+    assert_eq!(document.links.unwrap(), [site.url("/home").to_string(), format!("{base}one")]);
     assert_eq!(document.images.unwrap(), [format!("{base}a.png")]);
     assert_eq!(document.attributes.unwrap()[0].values, ["one"]);
     let metadata = document.metadata;
-    assert_eq!(
-        (metadata.page["title"].as_str(), metadata.status_code, metadata.error),
-        (Some("T"), 200, None)
-    );
-    assert_eq!(
-        (metadata.url, metadata.proxy_used),
-        (site.url("/p?q=1").to_string(), Some(ProxyUsed::Basic))
-    );
-    assert_eq!(
-        (metadata.content_type.as_deref(), document.warning),
-        (Some("text/html; charset=utf-8"), None)
-    );
+    assert_eq!((metadata.page["title"].as_str(), metadata.status_code, metadata.error), (Some("T"), 200, None));
+    assert_eq!((metadata.url, metadata.proxy_used), (site.url("/p?q=1").to_string(), Some(ProxyUsed::Basic)));
+    assert_eq!((metadata.content_type.as_deref(), document.warning), (Some("text/html; charset=utf-8"), None));
 }
 
 #[tokio::test]
@@ -86,31 +64,14 @@ async fn only_what_was_asked_for_is_there() {
 #[tokio::test]
 async fn redirects_and_error_pages() {
     let site = Site::start().await;
-    site.respond(
-        "/a",
-        Reply {
-            status: 302,
-            ..Reply::default()
-        }
-        .header("location", "/gone"),
-    );
-    let reply = Reply {
-        status: 404,
-        body: "<h1>Nothing here</h1>".into(),
-        ..Reply::default()
-    };
+    site.respond("/a", Reply { status: 302, ..Reply::default() }.header("location", "/gone"));
+    let reply = Reply { status: 404, body: "<h1>Nothing here</h1>".into(), ..Reply::default() };
     site.respond("/gone", reply.header("content-type", "text/html"));
     let document = run(&site, "/a", ScrapeOptions::default()).await.unwrap().document;
     assert_eq!(document.markdown.as_deref().map(str::trim), Some("# Nothing here"));
     let metadata = document.metadata;
-    assert_eq!(
-        (metadata.source_url, metadata.url),
-        (site.url("/a").to_string(), site.url("/gone").to_string())
-    );
-    assert_eq!(
-        (metadata.status_code, metadata.error.as_deref()),
-        (404, Some("Not Found"))
-    );
+    assert_eq!((metadata.source_url, metadata.url), (site.url("/a").to_string(), site.url("/gone").to_string()));
+    assert_eq!((metadata.status_code, metadata.error.as_deref()), (404, Some("Not Found")));
 }
 
 #[tokio::test]
@@ -120,38 +81,16 @@ async fn empty_main_content_falls_back_to_the_whole_page() {
     let document = page("text/html", html, both()).await.unwrap();
     assert!(document.markdown.unwrap().contains("Only navigation"));
     assert!(document.html.unwrap().contains("Only navigation"));
-    let excluded = ScrapeOptions {
-        exclude_tags: vec!["nav".to_owned()],
-        ..both()
-    };
-    assert_eq!(
-        page("text/html", html, excluded)
-            .await
-            .unwrap()
-            .markdown
-            .unwrap()
-            .trim(),
-        ""
-    );
-    let included = ScrapeOptions {
-        include_tags: vec!["nav".to_owned()],
-        ..both()
-    };
+    let excluded = ScrapeOptions { exclude_tags: vec!["nav".to_owned()], ..both() };
+    assert_eq!(page("text/html", html, excluded).await.unwrap().markdown.unwrap().trim(), "");
+    let included = ScrapeOptions { include_tags: vec!["nav".to_owned()], ..both() };
     let document = page("text/html", html, included).await.unwrap();
     assert_eq!(document.markdown.unwrap().trim(), "Only navigation");
 }
 
 #[tokio::test]
 async fn json_and_text_bodies() {
-    let all = || {
-        options(vec![
-            Format::Markdown,
-            Format::Html,
-            Format::RawHtml,
-            Format::Links,
-            Format::Images,
-        ])
-    };
+    let all = || options(vec![Format::Markdown, Format::Html, Format::RawHtml, Format::Links, Format::Images]);
     let document = page("application/ld+json", "{\"a\": \"<b>\"}\n", all()).await.unwrap();
     assert_eq!(document.markdown.unwrap(), "```json\n{\"a\": \"<b>\"}\n```");
     assert_eq!(document.html.unwrap(), "<pre>{\"a\": \"&lt;b&gt;\"}\n</pre>");
@@ -163,41 +102,21 @@ async fn json_and_text_bodies() {
 
     let text = "# Hi [x](/y) ![z](data:image/png;base64,AAAA)\n";
     let document = page("text/markdown", text, all()).await.unwrap();
-    assert_eq!(
-        document.markdown.unwrap(),
-        "# Hi [x](/y) ![z](<Base64-Image-Removed>)\n"
-    );
+    assert_eq!(document.markdown.unwrap(), "# Hi [x](/y) ![z](<Base64-Image-Removed>)\n");
     assert_eq!(document.links.unwrap(), ["http://a.test/y"]);
-    let kept = ScrapeOptions {
-        remove_base64_images: false,
-        ..all()
-    };
+    let kept = ScrapeOptions { remove_base64_images: false, ..all() };
     assert_eq!(page("text/markdown", text, kept).await.unwrap().markdown.unwrap(), text);
 }
 
 #[tokio::test]
 async fn charsets_reach_the_document() {
-    let utf16: Vec<u8> = [0xFE, 0xFF]
-        .into_iter()
-        .chain("<p>žluť</p>".encode_utf16().flat_map(u16::to_be_bytes))
-        .collect();
+    let utf16: Vec<u8> =
+        [0xFE, 0xFF].into_iter().chain("<p>žluť</p>".encode_utf16().flat_map(u16::to_be_bytes)).collect();
     let table: [(&str, &[u8], &str); 5] = [
-        (
-            "text/html; charset=windows-1251",
-            b"<p>\xcf\xf0\xe8\xe2\xe5\xf2</p>",
-            "Привет",
-        ),
-        (
-            "text/html; charset=shift_jis",
-            b"<p>\x93\xfa\x96\x7b\x8c\xea</p>",
-            "日本語",
-        ),
+        ("text/html; charset=windows-1251", b"<p>\xcf\xf0\xe8\xe2\xe5\xf2</p>", "Привет"),
+        ("text/html; charset=shift_jis", b"<p>\x93\xfa\x96\x7b\x8c\xea</p>", "日本語"),
         ("text/html", &utf16, "žluť"),
-        (
-            "text/html",
-            b"<head><meta charset=windows-1251></head><p>\xcf\xf0\xe8\xe2\xe5\xf2</p>",
-            "Привет",
-        ),
+        ("text/html", b"<head><meta charset=windows-1251></head><p>\xcf\xf0\xe8\xe2\xe5\xf2</p>", "Привет"),
         (
             "",
             b"<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xea\xe0\xea \xf3 \xe2\xe0\xf1 \xe4\xe5\xeb\xe0</p>",
@@ -205,24 +124,17 @@ async fn charsets_reach_the_document() {
         ),
     ];
     for (content_type, body, expect) in table {
-        let document = document(200, content_type, body, ScrapeOptions::default())
-            .await
-            .unwrap();
+        let document = document(200, content_type, body, ScrapeOptions::default()).await.unwrap();
         assert_eq!(document.markdown.unwrap().trim(), expect);
     }
 }
 
 #[tokio::test]
 async fn raw_base64_takes_anything_and_stands_alone() {
-    for (content_type, body) in [
-        ("text/html", &b"<p>x"[..]),
-        ("image/png", b"\x89PNG\r\n\x1a\n"),
-        ("application/pdf", b"%PDF-1.4"),
-        ("", b""),
-    ] {
-        let document = document(200, content_type, body, options(vec![Format::RawBase64]))
-            .await
-            .unwrap();
+    for (content_type, body) in
+        [("text/html", &b"<p>x"[..]), ("image/png", b"\x89PNG\r\n\x1a\n"), ("application/pdf", b"%PDF-1.4"), ("", b"")]
+    {
+        let document = document(200, content_type, body, options(vec![Format::RawBase64])).await.unwrap();
         let json = serde_json::to_value(&document).unwrap();
         let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["metadata", "rawBase64"]);
@@ -238,10 +150,7 @@ async fn files() {
             200,
             "application/pdf",
             b"%PDF-1.4",
-            ScrapeOptions {
-                parsers,
-                ..options(vec![Format::Markdown, Format::Html])
-            },
+            ScrapeOptions { parsers, ..options(vec![Format::Markdown, Format::Html]) },
         )
     };
     let unread = pdf(Some(Vec::new())).await.unwrap();
@@ -252,26 +161,16 @@ async fn files() {
             matches!(pdf(parsers).await, Err(ScrapeError::UnsupportedFile { content_type }) if content_type == "application/pdf")
         );
     }
-    let html = document(200, "application/pdf", b"<h1>x</h1>", ScrapeOptions::default())
-        .await
-        .unwrap();
+    let html = document(200, "application/pdf", b"<h1>x</h1>", ScrapeOptions::default()).await.unwrap();
     assert_eq!(html.markdown.unwrap().trim(), "# x");
-    let missing = document(404, "image/png", b"\x89PNG\r\n\x1a\n", ScrapeOptions::default())
-        .await
-        .unwrap();
-    assert_eq!(
-        (missing.markdown.as_deref(), missing.metadata.status_code),
-        (Some(""), 404)
-    );
+    let missing = document(404, "image/png", b"\x89PNG\r\n\x1a\n", ScrapeOptions::default()).await.unwrap();
+    assert_eq!((missing.markdown.as_deref(), missing.metadata.status_code), (Some(""), 404));
 }
 
 #[tokio::test]
 async fn metadata_is_clean() {
     let html = "<title>a\0b\u{202e}c\u{1b}[31md</title><meta name='x\u{7}' content='y\r\nz'><p>\0x";
-    let metadata = page("text/html", html, ScrapeOptions::default())
-        .await
-        .unwrap()
-        .metadata;
+    let metadata = page("text/html", html, ScrapeOptions::default()).await.unwrap().metadata;
     let text = json!(metadata.page).to_string();
     for bad in ["\\u0000", "\\u001b", "\\u0007", "\\n", "\u{202e}"] {
         assert!(!text.contains(bad), "{bad} in {text}");
@@ -284,28 +183,13 @@ async fn the_deadline_holds_in_every_phase() {
     let site = Site::start().await;
     site.script("/hang", vec![Script::Hang(Duration::from_secs(60))]);
     let soon = || Instant::now() + Duration::from_millis(100);
-    let hanging = Target {
-        deadline: soon(),
-        ..target(site.url("/hang"), ScrapeOptions::default())
-    };
-    assert!(matches!(
-        scrape::fetch(&tools(&[&site]), &hanging).await,
-        Err(ScrapeError::Timeout)
-    ));
+    let hanging = Target { deadline: soon(), ..target(site.url("/hang"), ScrapeOptions::default()) };
+    assert!(matches!(scrape::fetch(&tools(&[&site]), &hanging).await, Err(ScrapeError::Timeout)));
 
-    let busy = Tools {
-        cpu: Arc::new(tokio::sync::Semaphore::new(0)),
-        ..tools(&[])
-    };
-    let waiting = Target {
-        deadline: soon(),
-        ..target(site.url("/"), ScrapeOptions::default())
-    };
+    let busy = Tools { cpu: Arc::new(tokio::sync::Semaphore::new(0)), ..tools(&[]) };
+    let waiting = Target { deadline: soon(), ..target(site.url("/"), ScrapeOptions::default()) };
     let fetched = Fetched::new(site.url("/"), 200, None, "<p>x".into());
-    assert!(matches!(
-        scrape::derive(&busy, &waiting, fetched).await,
-        Err(ScrapeError::Timeout)
-    ));
+    assert!(matches!(scrape::derive(&busy, &waiting, fetched).await, Err(ScrapeError::Timeout)));
 }
 
 #[tokio::test]
@@ -326,17 +210,10 @@ async fn a_panic_is_contained() {
 #[tokio::test]
 async fn failures_of_the_fetch_pass_through() {
     let site = Site::start().await;
-    let error = run_with(&tools(&[]), target(site.url("/"), ScrapeOptions::default()))
-        .await
-        .unwrap_err();
+    let error = run_with(&tools(&[]), target(site.url("/"), ScrapeOptions::default())).await.unwrap_err();
     assert!(matches!(error, ScrapeError::Fetch(FetchError::Blocked { .. })));
-    let none = Tools {
-        engines: Vec::new(),
-        ..tools(&[])
-    };
-    let error = run_with(&none, target(site.url("/"), ScrapeOptions::default()))
-        .await
-        .unwrap_err();
+    let none = Tools { engines: Vec::new(), ..tools(&[]) };
+    let error = run_with(&none, target(site.url("/"), ScrapeOptions::default())).await.unwrap_err();
     assert!(matches!(error, ScrapeError::Fetch(FetchError::Site { .. })));
 }
 
@@ -344,16 +221,7 @@ async fn failures_of_the_fetch_pass_through() {
 async fn what_had_no_effect_is_said() {
     let site = Site::start().await;
     site.html("/", "<p>x");
-    let derived = run(
-        &site,
-        "/",
-        ScrapeOptions {
-            wait_for: 500,
-            ..ScrapeOptions::default()
-        },
-    )
-    .await
-    .unwrap();
+    let derived = run(&site, "/", ScrapeOptions { wait_for: 500, ..ScrapeOptions::default() }).await.unwrap();
     assert_eq!(derived.warnings.len(), 1);
     assert_eq!(derived.document.warning.as_ref(), derived.warnings.first());
 }

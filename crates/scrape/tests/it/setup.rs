@@ -17,40 +17,19 @@ pub(crate) static QUIET: RwLock<()> = RwLock::const_new(());
 
 /// Tools that may reach these sites on loopback.
 pub(crate) fn tools(sites: &[&Site]) -> Tools {
-    let allow = sites
-        .iter()
-        .map(|site| site.addr().to_string().parse().unwrap())
-        .collect();
-    let config = net::Config {
-        egress: net::Egress {
-            allow,
-            ..net::Egress::default()
-        },
-        ..net::Config::default()
-    };
+    let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
+    let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     let engine = HttpEngine::new(net::Client::new(config).unwrap(), Proxies::default());
-    Tools {
-        engines: vec![Arc::new(engine)],
-        cpu: Arc::new(Semaphore::new(2)),
-    }
+    Tools { engines: vec![Arc::new(engine)], cpu: Arc::new(Semaphore::new(2)) }
 }
 
 pub(crate) fn options(formats: Vec<Format>) -> ScrapeOptions {
-    ScrapeOptions {
-        formats,
-        ..ScrapeOptions::default()
-    }
+    ScrapeOptions { formats, ..ScrapeOptions::default() }
 }
 
 pub(crate) fn target(url: Url, options: ScrapeOptions) -> Target {
     let deadline = Instant::now() + Duration::from_secs(10);
-    Target {
-        url,
-        basic_auth: None,
-        options: Arc::new(options),
-        deadline,
-        private: false,
-    }
+    Target { url, basic_auth: None, options: Arc::new(options), deadline, private: false }
 }
 
 pub(crate) async fn run(site: &Site, path: &str, options: ScrapeOptions) -> Result<Derived, ScrapeError> {
@@ -73,12 +52,7 @@ pub(crate) async fn document(
     let _quiet = QUIET.read().await;
     let target = target("http://a.test/".parse().unwrap(), options);
     let content_type = (!content_type.is_empty()).then(|| content_type.to_owned());
-    let fetched = Fetched::new(
-        target.url.clone(),
-        status,
-        content_type,
-        bytes::Bytes::copy_from_slice(body),
-    );
+    let fetched = Fetched::new(target.url.clone(), status, content_type, bytes::Bytes::copy_from_slice(body));
     Ok(scrape::derive(&tools(&[]), &target, fetched).await?.document)
 }
 

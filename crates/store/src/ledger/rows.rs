@@ -56,22 +56,14 @@ pub(super) struct EntryRow {
 pub(super) async fn earlier(conn: &mut Conn, booking: &Booking<'_>, command: &Command) -> Result<Option<Applied>> {
     let query = ledger_transfer::table.find(booking.key);
     let found: Option<(String, TransferRow)> = on!(conn, |c| {
-        query
-            .select((ledger_transfer::team_id, TransferRow::as_select()))
-            .first(c)
-            .await
-            .optional()
+        query.select((ledger_transfer::team_id, TransferRow::as_select())).first(c).await.optional()
     })?;
     let Some((team, row)) = found else { return Ok(None) };
     let same = team == booking.team
         && row.kind == command.transfer().as_str()
         && row.reservation.as_deref() == command.reservation()
         && command.amount().is_none_or(|amount| amount == row.amount);
-    if same {
-        Ok(Some(Applied::Before(row.amount)))
-    } else {
-        Err(LedgerError::KeyReused.into())
-    }
+    if same { Ok(Some(Applied::Before(row.amount))) } else { Err(LedgerError::KeyReused.into()) }
 }
 
 /// `false` when the key is taken.
@@ -90,10 +82,7 @@ pub(super) async fn insert_transfer(
         ledger_transfer::reservation.eq(command.reservation()),
         ledger_transfer::created_at.eq(Stamp::from(booking.at)),
     );
-    let insert = diesel::insert_into(ledger_transfer::table)
-        .values(row)
-        .on_conflict(ledger_transfer::key)
-        .do_nothing();
+    let insert = diesel::insert_into(ledger_transfer::table).values(row).on_conflict(ledger_transfer::key).do_nothing();
     Ok(on!(conn, |c| insert.execute(c).await)? == 1)
 }
 
@@ -108,12 +97,7 @@ pub(super) async fn insert_entries(conn: &mut Conn, key: &str, entries: &[Entry;
     // diesel-async has no multi-row insert for SQLite, where a round trip costs little anyway.
     on!(
         conn,
-        pg | c
-            | diesel::insert_into(ledger_entry::table)
-                .values(rows.to_vec())
-                .execute(c)
-                .await
-                .map(drop),
+        pg | c | diesel::insert_into(ledger_entry::table).values(rows.to_vec()).execute(c).await.map(drop),
         sqlite | c | {
             for row in rows {
                 diesel::insert_into(ledger_entry::table).values(row).execute(c).await?;
@@ -137,9 +121,7 @@ pub(super) async fn update_account(conn: &mut Conn, team: &str, old: Balance, ne
     let query = diesel::update(account::table.find(team).filter(guard)).set(sums);
     match on!(conn, |c| query.execute(c).await)? {
         1 => Ok(()),
-        _ => Err(StoreError::Inconsistent(format!(
-            "the account of {team} changed while it was locked"
-        ))),
+        _ => Err(StoreError::Inconsistent(format!("the account of {team} changed while it was locked"))),
     }
 }
 
@@ -160,10 +142,7 @@ pub(super) async fn insert_reservation(
         expires_at: expires_at.into(),
         created_at: booking.at.into(),
     };
-    on!(conn, |c| diesel::insert_into(reservation::table)
-        .values(&row)
-        .execute(c)
-        .await)?;
+    on!(conn, |c| diesel::insert_into(reservation::table).values(&row).execute(c).await)?;
     Ok(())
 }
 
@@ -173,49 +152,21 @@ pub(super) async fn update_reservation(conn: &mut Conn, key: &str, hold: Hold) -
         reservation::voided.eq(hold.voided),
         reservation::is_open.eq(hold.remaining() > 0),
     );
-    on!(conn, |c| diesel::update(reservation::table.find(key))
-        .set(set)
-        .execute(c)
-        .await)?;
+    on!(conn, |c| diesel::update(reservation::table.find(key)).set(set).execute(c).await)?;
     Ok(())
 }
 
 impl From<AccountRow> for Balance {
     fn from(row: AccountRow) -> Self {
-        let AccountRow {
-            available,
-            reserved,
-            spent,
-            granted,
-        } = row;
-        Balance {
-            available,
-            reserved,
-            spent,
-            granted,
-        }
+        let AccountRow { available, reserved, spent, granted } = row;
+        Balance { available, reserved, spent, granted }
     }
 }
 
 impl From<ReservationRow> for Reservation {
     fn from(row: ReservationRow) -> Self {
-        let ReservationRow {
-            key,
-            team_id: team,
-            api_key_id: api_key,
-            amount,
-            posted,
-            voided,
-            expires_at,
-            ..
-        } = row;
-        Self {
-            key,
-            team,
-            api_key,
-            hold: Hold { amount, posted, voided },
-            expires_at: expires_at.into(),
-        }
+        let ReservationRow { key, team_id: team, api_key_id: api_key, amount, posted, voided, expires_at, .. } = row;
+        Self { key, team, api_key, hold: Hold { amount, posted, voided }, expires_at: expires_at.into() }
     }
 }
 
@@ -223,20 +174,7 @@ impl TransferRow {
     pub(super) fn with_entries(self, lines: &[EntryRow]) -> Booked {
         let own = lines.iter().filter(|line| line.transfer_key == self.key);
         let entries = own.map(|line| (line.account.clone(), line.amount)).collect();
-        let TransferRow {
-            key,
-            kind,
-            amount,
-            reservation,
-            created_at,
-        } = self;
-        Booked {
-            key,
-            kind,
-            amount,
-            reservation,
-            at: created_at.into(),
-            entries,
-        }
+        let TransferRow { key, kind, amount, reservation, created_at } = self;
+        Booked { key, kind, amount, reservation, at: created_at.into(), entries }
     }
 }

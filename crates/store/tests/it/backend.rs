@@ -77,36 +77,20 @@ impl Db {
 
     async fn of_folder(folder: TempDir) -> Db {
         let url = sqlite_url(folder.path());
-        Db {
-            store: open(&url).await,
-            url,
-            kind: Kind::Sqlite { _folder: folder },
-        }
+        Db { store: open(&url).await, url, kind: Kind::Sqlite { _folder: folder } }
     }
 
     async fn copy_of(template: &str) -> Db {
         let name = format!("quarry_test_{}", base::new_id().simple());
         patiently(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
         let url = postgres_url(&name).unwrap();
-        Db {
-            store: open(&url).await,
-            url,
-            kind: Kind::Postgres { name },
-        }
+        Db { store: open(&url).await, url, kind: Kind::Postgres { name } }
     }
 }
 
 /// Opens a database with the settings that the service uses.
 pub(crate) async fn open(url: &str) -> Store {
-    Store::open(
-        url,
-        Options {
-            wait: Duration::from_secs(60),
-            ..Options::default()
-        },
-    )
-    .await
-    .unwrap()
+    Store::open(url, Options { wait: Duration::from_secs(60), ..Options::default() }).await.unwrap()
 }
 
 fn sqlite_url(folder: &Path) -> String {
@@ -130,11 +114,7 @@ fn postgres_url(database: &str) -> Option<String> {
 
 async fn admin(sql: &str) -> diesel::QueryResult<()> {
     let url = admin_url().expect("asked before");
-    AsyncPgConnection::establish(&url)
-        .await
-        .expect("the test server answers")
-        .batch_execute(sql)
-        .await
+    AsyncPgConnection::establish(&url).await.expect("the test server answers").batch_execute(sql).await
 }
 
 /// Copying and renaming need a database without connections, and closing one takes the server a moment.
@@ -157,23 +137,12 @@ async fn template() -> Option<&'static str> {
     let url = admin_url()?;
     let name = NAME.get_or_init(|| async move {
         let name = format!("quarry_store_{:016x}", fingerprint());
-        let mut admin = AsyncPgConnection::establish(&url)
-            .await
-            .expect("the test server answers");
+        let mut admin = AsyncPgConnection::establish(&url).await.expect("the test server answers");
         admin.batch_execute("SELECT pg_advisory_lock(51423)").await.unwrap();
         let raw = format!("{name}_raw");
-        if AsyncPgConnection::establish(&postgres_url(&name).unwrap())
-            .await
-            .is_err()
-        {
-            admin
-                .batch_execute(&format!("DROP DATABASE IF EXISTS {raw} WITH (FORCE)"))
-                .await
-                .unwrap();
-            admin
-                .batch_execute(&format!("CREATE DATABASE {raw} TEMPLATE template0"))
-                .await
-                .unwrap();
+        if AsyncPgConnection::establish(&postgres_url(&name).unwrap()).await.is_err() {
+            admin.batch_execute(&format!("DROP DATABASE IF EXISTS {raw} WITH (FORCE)")).await.unwrap();
+            admin.batch_execute(&format!("CREATE DATABASE {raw} TEMPLATE template0")).await.unwrap();
             open(&postgres_url(&raw).unwrap()).await.migrate().await.unwrap();
             patiently(&format!("ALTER DATABASE {raw} RENAME TO {name}")).await;
         }

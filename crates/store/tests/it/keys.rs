@@ -38,19 +38,10 @@ async fn a_key_is_found_by_its_hash(store: Store) {
     let (one, two) = (key("k1", "red"), key("k2", "blue"));
     keys::create(&mut conn, &one).await.unwrap();
     keys::create(&mut conn, &two).await.unwrap();
-    assert_eq!(
-        keys::find_by_hash(&mut conn, &one.hash).await.unwrap(),
-        Some((one.clone(), red))
-    );
-    assert_eq!(
-        keys::find_by_hash(&mut conn, &two.hash).await.unwrap(),
-        Some((two, blue))
-    );
+    assert_eq!(keys::find_by_hash(&mut conn, &one.hash).await.unwrap(), Some((one.clone(), red)));
+    assert_eq!(keys::find_by_hash(&mut conn, &two.hash).await.unwrap(), Some((two, blue)));
     assert_eq!(keys::find_by_hash(&mut conn, "other").await.unwrap(), None);
-    let twin = ApiKey {
-        id: "k3".to_owned(),
-        ..one
-    };
+    let twin = ApiKey { id: "k3".to_owned(), ..one };
     assert!(keys::create(&mut conn, &twin).await.unwrap_err().is_duplicate());
     assert!(keys::create(&mut conn, &key("k4", "nobody")).await.is_err());
 }
@@ -66,13 +57,7 @@ async fn a_revoked_key_is_found_as_revoked(store: Store) {
     let (found, _) = keys::find_by_hash(&mut conn, &one.hash).await.unwrap().unwrap();
     assert_eq!(found.revoked_at, Some(at(5)));
     let listed = keys::list(&mut conn, "red", None, 10).await.unwrap();
-    assert_eq!(
-        listed,
-        vec![ApiKey {
-            revoked_at: Some(at(5)),
-            ..one
-        }]
-    );
+    assert_eq!(listed, vec![ApiKey { revoked_at: Some(at(5)), ..one }]);
 }
 
 async fn lists_are_paged_by_id(store: Store) {
@@ -86,9 +71,7 @@ async fn lists_are_paged_by_id(store: Store) {
     let page = |after| {
         let store = store.clone();
         async move {
-            let keys = keys::list(&mut store.conn().await.unwrap(), "red", after, 3)
-                .await
-                .unwrap();
+            let keys = keys::list(&mut store.conn().await.unwrap(), "red", after, 3).await.unwrap();
             keys.into_iter().map(|key| key.id).collect::<Vec<_>>()
         }
     };
@@ -103,12 +86,7 @@ async fn use_is_noted_once_a_minute(store: Store) {
     let mut conn = store.conn().await.unwrap();
     keys::create(&mut conn, &key("k1", "red")).await.unwrap();
     let seconds = chrono::TimeDelta::seconds;
-    for (moment, expect) in [
-        (at(1), at(1)),
-        (at(1) + seconds(59), at(1)),
-        (at(2), at(2)),
-        (at(1), at(2)),
-    ] {
+    for (moment, expect) in [(at(1), at(1)), (at(1) + seconds(59), at(1)), (at(2), at(2)), (at(1), at(2))] {
         keys::touch(&mut conn, "k1", moment).await.unwrap();
         let used = keys::list(&mut conn, "red", None, 1).await.unwrap()[0].last_used_at;
         assert_eq!(used, Some(expect));

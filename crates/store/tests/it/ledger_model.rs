@@ -29,20 +29,12 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => amount.prop_map(|amount| ("c", Command::Charge { amount })),
     ];
     (0..2_usize, command, 0..8_u8, prop::bool::weighted(0.05)).prop_map(|(team, (kind, command), n, clash)| {
-        (
-            team,
-            if clash { format!("x{n}") } else { format!("{kind}{n}") },
-            command,
-        )
+        (team, if clash { format!("x{n}") } else { format!("{kind}{n}") }, command)
     })
 }
 
 async fn random_commands_do_what_the_model_does(store: Store) {
-    let config = Config {
-        cases: CASES,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
     let strategy = prop::collection::vec(operation(), 1..60);
     let handle = Handle::current();
     let result = tokio::task::block_in_place(|| {
@@ -72,20 +64,15 @@ async fn compare(store: &Store, operations: Vec<Operation>) -> Result<(), TestCa
         let records: Vec<_> = model.records().filter(|(_, record)| record.team == *team).collect();
         prop_assert_eq!(rows.len(), records.len());
         for (row, (key, record)) in rows.iter().zip(records) {
-            let mut entries = record
-                .entries
-                .map(|entry| (Account::as_str(entry.account).to_owned(), entry.amount))
-                .to_vec();
+            let mut entries =
+                record.entries.map(|entry| (Account::as_str(entry.account).to_owned(), entry.amount)).to_vec();
             entries.sort();
             prop_assert_eq!(&row.key, key);
             prop_assert_eq!(row.kind.as_str(), record.command.transfer().as_str());
             prop_assert_eq!(row.amount, record.amount);
             prop_assert_eq!(row.reservation.as_deref(), record.command.reservation());
             prop_assert_eq!(&row.entries, &entries);
-            let held = ledger::reservation(&mut conn, team, key)
-                .await
-                .unwrap()
-                .map(|held| held.hold);
+            let held = ledger::reservation(&mut conn, team, key).await.unwrap().map(|held| held.hold);
             prop_assert_eq!(held, model.hold(team, key));
         }
     }
@@ -94,25 +81,15 @@ async fn compare(store: &Store, operations: Vec<Operation>) -> Result<(), TestCa
 
 fn prefixed(case: &str, command: Command) -> Command {
     match command {
-        Command::Post { reservation, amount } => Command::Post {
-            reservation: format!("{case}/{reservation}"),
-            amount,
-        },
-        Command::Void { reservation } => Command::Void {
-            reservation: format!("{case}/{reservation}"),
-        },
+        Command::Post { reservation, amount } => Command::Post { reservation: format!("{case}/{reservation}"), amount },
+        Command::Void { reservation } => Command::Void { reservation: format!("{case}/{reservation}") },
         other => other,
     }
 }
 
 async fn in_sql(store: &Store, team: &str, key: &str, command: &Command) -> Result<Applied, LedgerError> {
     let mut conn = store.conn().await.unwrap();
-    let booking = Booking {
-        key,
-        team,
-        api_key: None,
-        at: at(0),
-    };
+    let booking = Booking { key, team, api_key: None, at: at(0) };
     match ledger::apply(&mut conn, &booking, command, at(5)).await {
         Ok(applied) => Ok(applied),
         Err(StoreError::Ledger(error)) => Err(error),

@@ -27,22 +27,10 @@ async fn sixty_four_reservations_on_ten_credits_give_ten(store: Store) {
             }
         })
     });
-    let got = join_all(tries)
-        .await
-        .into_iter()
-        .filter(|result| *result.as_ref().unwrap())
-        .count();
+    let got = join_all(tries).await.into_iter().filter(|result| *result.as_ref().unwrap()).count();
     assert_eq!(got, 10);
     let balance = audit(&mut store.conn().await.unwrap(), "team").await;
-    assert_eq!(
-        balance,
-        Balance {
-            available: 0,
-            reserved: 10,
-            spent: 0,
-            granted: 10
-        }
-    );
+    assert_eq!(balance, Balance { available: 0, reserved: 10, spent: 0, granted: 10 });
 }
 
 async fn one_key_used_by_many_at_once_is_booked_once(store: Store) {
@@ -51,32 +39,15 @@ async fn one_key_used_by_many_at_once_is_booked_once(store: Store) {
         let store = store.clone();
         tokio::spawn(async move {
             let mut conn = store.conn().await.unwrap();
-            let held = ledger::reserve(&mut conn, &booking("s1", "team", at(0)), 5, at(5))
-                .await
-                .unwrap();
+            let held = ledger::reserve(&mut conn, &booking("s1", "team", at(0)), 5, at(5)).await.unwrap();
             ledger::settle(&mut conn, &held, 2, at(1)).await.unwrap()
         })
     });
     for hold in join_all(tries).await {
-        assert_eq!(
-            hold.unwrap(),
-            Hold {
-                amount: 5,
-                posted: 2,
-                voided: 3
-            }
-        );
+        assert_eq!(hold.unwrap(), Hold { amount: 5, posted: 2, voided: 3 });
     }
     let balance = audit(&mut store.conn().await.unwrap(), "team").await;
-    assert_eq!(
-        balance,
-        Balance {
-            available: 98,
-            reserved: 0,
-            spent: 2,
-            granted: 100
-        }
-    );
+    assert_eq!(balance, Balance { available: 98, reserved: 0, spent: 2, granted: 100 });
 }
 
 /// What 64 requests do at once, with statements outside transactions between them: none may meet a locked database.
@@ -89,9 +60,7 @@ async fn sixty_four_whole_scrapes_at_once_all_end(store: Store) {
                 let id = id();
                 let key = format!("scrape:{id}");
                 let mut conn = store.conn().await.unwrap();
-                let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5))
-                    .await
-                    .unwrap();
+                let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5)).await.unwrap();
                 drop(conn);
                 tokio::task::yield_now().await;
                 let mut conn = store.conn().await.unwrap();
@@ -104,15 +73,7 @@ async fn sixty_four_whole_scrapes_at_once_all_end(store: Store) {
         result.unwrap();
     }
     let balance = audit(&mut store.conn().await.unwrap(), "team").await;
-    assert_eq!(
-        balance,
-        Balance {
-            available: 320,
-            reserved: 0,
-            spent: 320,
-            granted: 640
-        }
-    );
+    assert_eq!(balance, Balance { available: 320, reserved: 0, spent: 320, granted: 640 });
 }
 
 fn row(id: &str) -> Scrape {

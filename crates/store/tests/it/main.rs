@@ -1,12 +1,7 @@
 //! One suite, run on SQLite (a copied file per test) and on PostgreSQL (a database per test, copied from a template).
 //! The PostgreSQL half needs QUARRY_TEST_POSTGRES, the URL of an administrator; `cargo xtask test` sets it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "helpers of tests are tests"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
 mod backend;
 mod bank;

@@ -105,10 +105,6 @@ async fn both_backends_have_the_same_columns_and_indexes() {
 async fn a_missing_folder_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a/b/quarry.db");
-    open(&format!("sqlite://{}", file.display()))
-        .await
-        .migrate()
-        .await
-        .unwrap();
+    open(&format!("sqlite://{}", file.display())).await.migrate().await.unwrap();
     assert!(file.exists());
 }

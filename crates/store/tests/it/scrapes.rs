@@ -6,11 +6,7 @@ use store::teams::{self, Team};
 
 use crate::{at, suite};
 
-suite!(
-    a_scrape_comes_back_to_its_team_only,
-    the_last_success_is_found,
-    old_rows_are_forgotten
-);
+suite!(a_scrape_comes_back_to_its_team_only, the_last_success_is_found, old_rows_are_forgotten);
 
 async fn two_teams(store: &Store) {
     let mut conn = store.conn().await.unwrap();
@@ -38,13 +34,8 @@ async fn a_scrape_comes_back_to_its_team_only(store: Store) {
     two_teams(&store).await;
     let mut conn = store.conn().await.unwrap();
     let one = scrape("s1", 0, None);
-    let bare = Scrape {
-        url: None,
-        api_key_id: None,
-        status_code: None,
-        cache_state: None,
-        ..scrape("s2", 1, Some("E"))
-    };
+    let bare =
+        Scrape { url: None, api_key_id: None, status_code: None, cache_state: None, ..scrape("s2", 1, Some("E")) };
     for row in [&one, &bare] {
         scrapes::insert(&mut conn, row).await.unwrap();
     }
@@ -57,12 +48,7 @@ async fn the_last_success_is_found(store: Store) {
     two_teams(&store).await;
     let mut conn = store.conn().await.unwrap();
     assert_eq!(scrapes::last_success(&mut conn, "red").await.unwrap(), None);
-    for (id, minute, error) in [
-        ("a", 1, None),
-        ("b", 3, None),
-        ("c", 2, None),
-        ("d", 9, Some("SCRAPE_TIMEOUT")),
-    ] {
+    for (id, minute, error) in [("a", 1, None), ("b", 3, None), ("c", 2, None), ("d", 9, Some("SCRAPE_TIMEOUT"))] {
         scrapes::insert(&mut conn, &scrape(id, minute, error)).await.unwrap();
     }
     assert_eq!(scrapes::last_success(&mut conn, "red").await.unwrap(), Some(at(3)));
@@ -73,9 +59,7 @@ async fn old_rows_are_forgotten(store: Store) {
     two_teams(&store).await;
     let mut conn = store.conn().await.unwrap();
     for n in 0..5 {
-        scrapes::insert(&mut conn, &scrape(&format!("s{n}"), n, None))
-            .await
-            .unwrap();
+        scrapes::insert(&mut conn, &scrape(&format!("s{n}"), n, None)).await.unwrap();
     }
     assert_eq!(scrapes::forget(&mut conn, at(3), 2).await.unwrap(), 2);
     assert_eq!(scrapes::forget(&mut conn, at(3), 2).await.unwrap(), 1);

@@ -5,12 +5,7 @@ use store::teams::{self, Team, TeamChange};
 
 use crate::{at, suite};
 
-suite!(
-    a_team_comes_back_as_it_was,
-    a_change_leaves_the_rest,
-    lists_are_paged_by_id,
-    one_of_many_creates_it
-);
+suite!(a_team_comes_back_as_it_was, a_change_leaves_the_rest, lists_are_paged_by_id, one_of_many_creates_it);
 
 async fn a_team_comes_back_as_it_was(store: Store) {
     let mut conn = store.conn().await.unwrap();
@@ -33,29 +28,12 @@ async fn a_change_leaves_the_rest(store: Store) {
     let mut conn = store.conn().await.unwrap();
     let team = Team::new("t1", "one", at(0));
     teams::create(&mut conn, &team).await.unwrap();
-    let change = TeamChange {
-        concurrency: Some(9),
-        catalog: Some(true),
-        ..TeamChange::default()
-    };
-    let changed = Team {
-        concurrency: 9,
-        catalog: true,
-        ..team
-    };
-    assert_eq!(
-        teams::update(&mut conn, "t1", &change).await.unwrap(),
-        Some(changed.clone())
-    );
-    assert_eq!(
-        teams::update(&mut conn, "t1", &TeamChange::default()).await.unwrap(),
-        Some(changed)
-    );
+    let change = TeamChange { concurrency: Some(9), catalog: Some(true), ..TeamChange::default() };
+    let changed = Team { concurrency: 9, catalog: true, ..team };
+    assert_eq!(teams::update(&mut conn, "t1", &change).await.unwrap(), Some(changed.clone()));
+    assert_eq!(teams::update(&mut conn, "t1", &TeamChange::default()).await.unwrap(), Some(changed));
     assert_eq!(teams::update(&mut conn, "t2", &change).await.unwrap(), None);
-    let refused = TeamChange {
-        concurrency: Some(0),
-        ..TeamChange::default()
-    };
+    let refused = TeamChange { concurrency: Some(0), ..TeamChange::default() };
     assert!(teams::update(&mut conn, "t1", &refused).await.is_err());
 }
 
@@ -83,14 +61,9 @@ async fn one_of_many_creates_it(store: Store) {
         let store = store.clone();
         tokio::spawn(async move {
             let mut conn = store.conn().await.unwrap();
-            teams::create_if_absent(&mut conn, &Team::new("default", "", at(0)))
-                .await
-                .unwrap()
+            teams::create_if_absent(&mut conn, &Team::new("default", "", at(0))).await.unwrap()
         })
     });
     let created = futures_util::future::join_all(creates).await;
-    assert_eq!(
-        created.into_iter().filter(|result| *result.as_ref().unwrap()).count(),
-        1
-    );
+    assert_eq!(created.into_iter().filter(|result| *result.as_ref().unwrap()).count(), 1);
 }

@@ -33,9 +33,7 @@ async fn two_processes_share_one_sqlite_file() {
             for round in 0..5 {
                 let mut conn = store.conn().await.unwrap();
                 let key = format!("{n}/{round}");
-                let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5))
-                    .await
-                    .unwrap();
+                let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5)).await.unwrap();
                 leases::acquire(&mut conn, &key, "me", at(0), at(1)).await.unwrap();
                 ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
             }
@@ -49,9 +47,7 @@ async fn two_processes_share_one_sqlite_file() {
 
 async fn a_good_end_commits_and_a_bad_end_rolls_back(store: Store) {
     let mut conn = store.conn().await.unwrap();
-    conn.tx(async |conn: &mut Conn| teams::create(conn, &Team::new("good", "", at(0))).await)
-        .await
-        .unwrap();
+    conn.tx(async |conn: &mut Conn| teams::create(conn, &Team::new("good", "", at(0))).await).await.unwrap();
     let result: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
             teams::create(conn, &Team::new("bad", "", at(0))).await?;
@@ -72,10 +68,7 @@ async fn nesting_is_refused(store: Store) {
         })
         .await
         .unwrap();
-    assert!(
-        matches!(inner, Err(StoreError::Query(Error::AlreadyInTransaction))),
-        "{inner:?}"
-    );
+    assert!(matches!(inner, Err(StoreError::Query(Error::AlreadyInTransaction))), "{inner:?}");
 }
 
 async fn a_dropped_transaction_leaves_nothing_behind(store: Store) {
@@ -106,9 +99,7 @@ async fn futures_dropped_anywhere_leave_a_sound_ledger(store: Store) {
         let work = async move {
             let mut conn = store.conn().await.unwrap();
             let key = id();
-            let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 3, at(5))
-                .await
-                .unwrap();
+            let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 3, at(5)).await.unwrap();
             ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
         };
         // Each a little later than the one before: from the first statement to behind the last.
@@ -130,10 +121,7 @@ async fn a_failed_command_undoes_the_whole_transaction(store: Store) {
             ledger::reserve(conn, &booking("second", "team", at(0)), 4, at(5)).await
         })
         .await;
-    let expect = LedgerError::Insufficient {
-        needed: 4,
-        available: 1,
-    };
+    let expect = LedgerError::Insufficient { needed: 4, available: 1 };
     assert!(matches!(result, Err(StoreError::Ledger(error)) if error == expect));
     assert_eq!(audit(&mut conn, "team").await.available, 5);
 }

@@ -60,24 +60,14 @@ impl Question {
         let kind = u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]);
         let end = at + 4;
         let wire = packet.get(HEADER..end)?.to_vec();
-        Some(Self {
-            name,
-            kind,
-            id: [packet[0], packet[1]],
-            wire,
-            udp_limit: udp_limit(packet.get(end..)?),
-        })
+        Some(Self { name, kind, id: [packet[0], packet[1]], wire, udp_limit: udp_limit(packet.get(end..)?) })
     }
 
     /// The answer. Over UDP one that does not fit is empty and has the TC bit, so that the resolver comes by TCP.
     pub(super) fn reply(&self, code: u8, records: &[Record], tcp: bool) -> Vec<u8> {
         let whole = self.encode(code, records, false);
         let limit = if tcp { usize::from(u16::MAX) } else { self.udp_limit };
-        if whole.len() <= limit {
-            whole
-        } else {
-            self.encode(code, &[], true)
-        }
+        if whole.len() <= limit { whole } else { self.encode(code, &[], true) }
     }
 
     fn encode(&self, code: u8, records: &[Record], truncated: bool) -> Vec<u8> {
@@ -128,11 +118,7 @@ fn write_name(out: &mut Vec<u8>, name: &str, asked: &str) {
         out.push(u8::try_from(label.len()).unwrap_or(0));
         out.extend_from_slice(label.as_bytes());
     }
-    if own.len() < name.len() {
-        out.extend_from_slice(&[0xC0, 12])
-    } else {
-        out.push(0)
-    }
+    if own.len() < name.len() { out.extend_from_slice(&[0xC0, 12]) } else { out.push(0) }
 }
 
 /// A query for one name, as a resolver without EDNS sends it.
@@ -153,22 +139,16 @@ mod tests {
     fn reads_a_question_and_its_edns_size() {
         let mut packet = query("Www.Example.test", 28);
         let question = Question::read(&packet).unwrap();
-        assert_eq!(
-            (question.name.as_str(), question.kind, question.udp_limit),
-            ("www.example.test", 28, 512)
-        );
+        assert_eq!((question.name.as_str(), question.kind, question.udp_limit), ("www.example.test", 28, 512));
         packet.extend_from_slice(&[0, 0, 41, 0x10, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(Question::read(&packet).unwrap().udp_limit, 4096);
     }
 
     #[test]
     fn refuses_what_is_not_a_query() {
-        for packet in [
-            &[][..],
-            &[0; 12],
-            &[0, 7, 0x81, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
-            &[0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9],
-        ] {
+        for packet in
+            [&[][..], &[0; 12], &[0, 7, 0x81, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], &[0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9]]
+        {
             assert!(Question::read(packet).is_none(), "{packet:?}");
         }
     }

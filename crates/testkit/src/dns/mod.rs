@@ -185,11 +185,7 @@ async fn serve_stream(mut stream: TcpStream, state: Arc<Mutex<State>>) -> io::Re
 fn answer(packet: &[u8], state: &Mutex<State>, tcp: bool) -> Option<Vec<u8>> {
     let question = Question::read(packet)?;
     let mut state = lock(state);
-    state.queries.push(Query {
-        name: question.name.clone(),
-        kind: question.kind,
-        tcp,
-    });
+    state.queries.push(Query { name: question.name.clone(), kind: question.kind, tcp });
     let asked = state.asked.entry((question.name.clone(), question.kind)).or_insert(0);
     let turn = *asked;
     *asked += 1;
@@ -227,11 +223,7 @@ fn records(question: &Question, answer: &Answer, turn: usize) -> Vec<Record> {
         AAAA => ip.is_ipv6(),
         _ => false,
     });
-    records.extend(wanted.map(|ip| Record {
-        owner: owner.clone(),
-        ttl,
-        data: message::Data::Address(ip),
-    }));
+    records.extend(wanted.map(|ip| Record { owner: owner.clone(), ttl, data: message::Data::Address(ip) }));
     records
 }
 
@@ -251,41 +243,21 @@ mod tests {
     #[tokio::test]
     async fn answers_from_the_table() {
         let dns = Dns::start().await;
-        dns.set(
-            "a.test",
-            Answer {
-                a: vec![Ipv4Addr::LOCALHOST],
-                ttl: 7,
-                ..Answer::default()
-            },
-        );
+        dns.set("a.test", Answer { a: vec![Ipv4Addr::LOCALHOST], ttl: 7, ..Answer::default() });
         let reply = ask(&dns, "A.test", A).await;
         assert_eq!((reply[3] & 15, reply[7]), (0, 1));
         assert!(reply.ends_with(&[0, 0, 0, 7, 0, 4, 127, 0, 0, 1]));
         let reply = ask(&dns, "a.test", AAAA).await;
         assert_eq!((reply[3] & 15, reply[7]), (0, 0));
         assert_eq!(ask(&dns, "b.test", A).await[3] & 15, 3);
-        assert_eq!(
-            dns.queries()[0],
-            Query {
-                name: "a.test".into(),
-                kind: A,
-                tcp: false
-            }
-        );
+        assert_eq!(dns.queries()[0], Query { name: "a.test".into(), kind: A, tcp: false });
     }
 
     #[tokio::test]
     async fn a_sequence_moves_on_and_stays_at_its_end() {
         let dns = Dns::start().await;
         let sequence = [[10, 0, 0, 1], [10, 0, 0, 2]].map(|ip| vec![IpAddr::from(ip)]).to_vec();
-        dns.set(
-            "s.test",
-            Answer {
-                sequence,
-                ..Answer::default()
-            },
-        );
+        dns.set("s.test", Answer { sequence, ..Answer::default() });
         for last in [1, 2, 2] {
             assert_eq!(ask(&dns, "s.test", A).await.last(), Some(&last));
         }
@@ -294,13 +266,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_answer_is_truncated_over_udp_and_whole_over_tcp() {
         let dns = Dns::start().await;
-        dns.set(
-            "many.test",
-            Answer {
-                count: 2000,
-                ..Answer::default()
-            },
-        );
+        dns.set("many.test", Answer { count: 2000, ..Answer::default() });
         let reply = ask(&dns, "many.test", A).await;
         assert_eq!(reply[2] & 2, 2, "TC bit");
         let mut stream = TcpStream::connect(dns.addr()).await.unwrap();
@@ -315,14 +281,7 @@ mod tests {
     #[tokio::test]
     async fn a_chain_of_names_ends_in_the_address() {
         let dns = Dns::start().await;
-        dns.set(
-            "cn.test",
-            Answer {
-                cname_chain: 3,
-                a: vec![Ipv4Addr::new(10, 1, 2, 3)],
-                ..Answer::default()
-            },
-        );
+        dns.set("cn.test", Answer { cname_chain: 3, a: vec![Ipv4Addr::new(10, 1, 2, 3)], ..Answer::default() });
         let reply = ask(&dns, "cn.test", A).await;
         assert_eq!(reply[7], 4);
         assert!(reply.ends_with(&[10, 1, 2, 3]));

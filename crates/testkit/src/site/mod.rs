@@ -82,12 +82,7 @@ impl Site {
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
         let task = tokio::spawn(accept(listener, Arc::clone(&shared), tls::acceptor()?)).abort_handle();
-        Ok(Self {
-            addr,
-            scheme: "http",
-            shared,
-            task,
-        })
+        Ok(Self { addr, scheme: "http", shared, task })
     }
 
     /// Where it listens.
@@ -111,14 +106,7 @@ impl Site {
     /// Answers `path` with a page.
     pub fn html(&self, path: &str, body: impl AsRef<[u8]>) {
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        self.respond(
-            path,
-            Reply {
-                headers,
-                body: body.as_ref().to_vec().into(),
-                ..Reply::default()
-            },
-        );
+        self.respond(path, Reply { headers, body: body.as_ref().to_vec().into(), ..Reply::default() });
     }
 
     /// Answers `path`, which may have a query; one without a query answers every query.
@@ -129,9 +117,7 @@ impl Site {
     /// Plays the scripts one request after another; the last one stays.
     pub fn script(&self, path: &str, scripts: Vec<Script>) {
         let scripts = scripts.into_iter().map(Arc::new).collect();
-        lock(&self.shared.state)
-            .routes
-            .insert(path.to_owned(), Route { scripts, served: 0 });
+        lock(&self.shared.state).routes.insert(path.to_owned(), Route { scripts, served: 0 });
     }
 
     /// What HTTP/2 connections get instead of answers; none is honest HTTP/2.
@@ -171,11 +157,7 @@ impl Shared {
         let path = seen.path.clone();
         state.seen.push(seen);
         let bare = path.split('?').next().unwrap_or_default();
-        let key = if state.routes.contains_key(&path) {
-            path.as_str()
-        } else {
-            bare
-        };
+        let key = if state.routes.contains_key(&path) { path.as_str() } else { bare };
         let route = state.routes.get_mut(key)?;
         let script = route.scripts.get(route.served).or(route.scripts.last()).cloned();
         route.served += 1;
@@ -221,14 +203,7 @@ mod tests {
     async fn answers_path_by_path_on_one_connection() {
         let site = Site::start().await;
         site.html("/a", "<p>a");
-        site.respond(
-            "/a?x=1",
-            Reply {
-                status: 500,
-                ..Reply::default()
-            }
-            .header("X", "1"),
-        );
+        site.respond("/a?x=1", Reply { status: 500, ..Reply::default() }.header("X", "1"));
         let last = "GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         let both = format!("GET /a?x=2 HTTP/1.1\r\nHost: x\r\n\r\nGET /a?x=1 HTTP/1.1\r\nHost: x\r\n\r\n{last}");
         let text = ask(&site, &both).await;
@@ -251,14 +226,7 @@ mod tests {
     #[tokio::test]
     async fn a_false_length_is_sent_and_the_connection_closed() {
         let site = Site::start().await;
-        site.respond(
-            "/",
-            Reply {
-                body: "short".into(),
-                ..Reply::default()
-            }
-            .header("Content-Length", "1000"),
-        );
+        site.respond("/", Reply { body: "short".into(), ..Reply::default() }.header("Content-Length", "1000"));
         let text = ask(&site, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
         assert!(text.ends_with("Content-Length: 1000\r\n\r\nshort"), "{text}");
     }
@@ -266,22 +234,10 @@ mod tests {
     #[tokio::test]
     async fn what_has_no_known_length_comes_in_chunks() {
         let site = Site::start().await;
-        let body = Body::Zeros {
-            bytes: 1000,
-            encodings: vec![Encoding::Gzip],
-        };
-        site.respond(
-            "/",
-            Reply {
-                body,
-                ..Reply::default()
-            },
-        );
+        let body = Body::Zeros { bytes: 1000, encodings: vec![Encoding::Gzip] };
+        site.respond("/", Reply { body, ..Reply::default() });
         let text = ask(&site, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
-        assert!(
-            text.contains("transfer-encoding: chunked\r\n\r\n") && text.ends_with("\r\n0\r\n\r\n"),
-            "{text}"
-        );
+        assert!(text.contains("transfer-encoding: chunked\r\n\r\n") && text.ends_with("\r\n0\r\n\r\n"), "{text}");
     }
 
     #[tokio::test]
@@ -290,10 +246,7 @@ mod tests {
         site.script("/e", vec![Script::Echo]);
         let request = "POST /e HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
         let text = ask(&site, request).await;
-        assert!(
-            text.contains(r#""body":"hi""#) && text.contains(r#"["host","x"]"#),
-            "{text}"
-        );
+        assert!(text.contains(r#""body":"hi""#) && text.contains(r#"["host","x"]"#), "{text}");
     }
 
     #[tokio::test]
@@ -301,15 +254,10 @@ mod tests {
         let site = Site::start().await;
         site.script("/slow", vec![Script::DripHead(Duration::from_millis(1))]);
         site.script("/interim", vec![Script::EndlessInterim]);
-        for (path, begin) in [
-            ("/slow", "HTTP/1.1 200 OK\r\nX-Slow: aaa"),
-            ("/interim", "HTTP/1.1 103 Early Hints\r\n"),
-        ] {
+        for (path, begin) in [("/slow", "HTTP/1.1 200 OK\r\nX-Slow: aaa"), ("/interim", "HTTP/1.1 103 Early Hints\r\n")]
+        {
             let mut stream = TcpStream::connect(site.addr()).await.unwrap();
-            stream
-                .write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes())
-                .await
-                .unwrap();
+            stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await.unwrap();
             let mut start = vec![0; begin.len()];
             stream.read_exact(&mut start).await.unwrap();
             assert_eq!(String::from_utf8(start).unwrap(), begin);
@@ -321,22 +269,13 @@ mod tests {
         let site = Site::start().await;
         site.html("/a", "<p>two");
         let stream = TokioIo::new(TcpStream::connect(site.addr()).await.unwrap());
-        let (mut client, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream)
-            .await
-            .unwrap();
+        let (mut client, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.unwrap();
         tokio::spawn(connection);
-        let request = http::Request::get("http://x/a")
-            .body(http_body_util::Empty::<bytes::Bytes>::new())
-            .unwrap();
+        let request = http::Request::get("http://x/a").body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
         let answer = client.send_request(request).await.unwrap();
-        let body = http_body_util::BodyExt::collect(answer.into_body())
-            .await
-            .unwrap()
-            .to_bytes();
-        assert_eq!(
-            (body.as_ref(), site.requests()[0].path.as_str()),
-            (&b"<p>two"[..], "/a")
-        );
+        let body = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap().to_bytes();
+        assert_eq!((body.as_ref(), site.requests()[0].path.as_str()), (&b"<p>two"[..], "/a"));
     }
 
     #[tokio::test]
@@ -344,13 +283,10 @@ mod tests {
         let site = Site::start().await;
         site.attack_h2(Some(H2Attack::ContinuationFlood));
         let stream = TokioIo::new(TcpStream::connect(site.addr()).await.unwrap());
-        let (mut client, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream)
-            .await
-            .unwrap();
+        let (mut client, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.unwrap();
         tokio::spawn(connection);
-        let request = http::Request::get("http://x/")
-            .body(http_body_util::Empty::<bytes::Bytes>::new())
-            .unwrap();
+        let request = http::Request::get("http://x/").body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
         let error = client.send_request(request).await.unwrap_err();
         assert!(format!("{error:?}").contains("ENHANCE_YOUR_CALM"), "{error:?}");
     }

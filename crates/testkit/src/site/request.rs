@@ -30,10 +30,7 @@ impl Seen {
     /// A header's first value as text; empty when there is none.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 }
 
@@ -42,11 +39,7 @@ pub(super) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         if stream.read_until(b'\n', &mut head).await? == 0 {
-            return if head.is_empty() {
-                Ok(None)
-            } else {
-                Err(io::ErrorKind::UnexpectedEof.into())
-            };
+            return if head.is_empty() { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
         }
         if head.len() > HEAD_LIMIT {
             return Err(io::ErrorKind::InvalidData.into());
@@ -73,41 +66,26 @@ fn parse(head: Vec<u8>) -> Seen {
             Some((name, value)) => {
                 headers.append(name, value);
             }
-            None => {
-                flaw = Some(format!(
-                    "a header line is {:?}",
-                    line.chars().take(80).collect::<String>()
-                ))
-            }
+            None => flaw = Some(format!("a header line is {:?}", line.chars().take(80).collect::<String>())),
         }
     }
     let flaw = flaw.or_else(|| framing_flaw(&headers));
-    Seen {
-        method,
-        path,
-        headers,
-        body: Bytes::new(),
-        head: head.into(),
-        flaw,
-    }
+    Seen { method, path, headers, body: Bytes::new(), head: head.into(), flaw }
 }
 
 /// One header line. A blank before the colon, a line that continues the one before, control characters: none.
 fn field(line: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = line.split_once(':')?;
-    Some((
-        name.parse().ok()?,
-        HeaderValue::from_bytes(value.trim_matches([' ', '\t']).as_bytes()).ok()?,
-    ))
+    Some((name.parse().ok()?, HeaderValue::from_bytes(value.trim_matches([' ', '\t']).as_bytes()).ok()?))
 }
 
 fn framing_flaw(headers: &HeaderMap) -> Option<String> {
     let count = |name: &str| headers.get_all(name).iter().count();
     match (count("host"), count("content-length"), count("transfer-encoding")) {
         (1, 0 | 1, 0) | (1, 0, 1) => None,
-        (hosts, lengths, codings) => Some(format!(
-            "{hosts} Host, {lengths} Content-Length and {codings} Transfer-Encoding lines"
-        )),
+        (hosts, lengths, codings) => {
+            Some(format!("{hosts} Host, {lengths} Content-Length and {codings} Transfer-Encoding lines"))
+        }
     }
 }
 
@@ -125,10 +103,7 @@ async fn read_body(stream: &mut (impl AsyncBufRead + Unpin), headers: &HeaderMap
             }
         }
     }
-    let length = headers
-        .get("content-length")
-        .and_then(|value| value.to_str().ok()?.parse().ok())
-        .unwrap_or(0);
+    let length = headers.get("content-length").and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0);
     stream.take(BODY_LIMIT.min(length)).read_to_end(&mut body).await?;
     Ok(body)
 }
@@ -150,18 +125,9 @@ mod tests {
     #[tokio::test]
     async fn reads_requests_and_their_flaws() {
         check("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "", false).await;
-        check(
-            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nabc",
-            "ab",
-            false,
-        )
-        .await;
-        check(
-            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
-            "ab",
-            false,
-        )
-        .await;
+        check("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nabc", "ab", false).await;
+        check("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", "ab", false)
+            .await;
         check("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "", true).await;
         check("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", "", true).await;
         check("GET / HTTP/1.1\r\nHost: x\r\nBad Name: 1\r\n\r\n", "", true).await;

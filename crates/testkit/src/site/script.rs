@@ -42,12 +42,7 @@ pub struct Reply {
 impl Default for Reply {
     /// An empty 200.
     fn default() -> Self {
-        Self {
-            status: 200,
-            headers: Vec::new(),
-            body: Body::default(),
-            delay: Duration::ZERO,
-        }
+        Self { status: 200, headers: Vec::new(), body: Body::default(), delay: Duration::ZERO }
     }
 }
 

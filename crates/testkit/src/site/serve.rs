@@ -27,11 +27,7 @@ pub(super) async fn connection(stream: TcpStream, shared: Arc<Shared>, tls: TlsA
     }
     stream.set_nodelay(true)?;
     if first[0] != TLS_HANDSHAKE {
-        return if first == H2_PREFACE[..3] {
-            h2(stream, shared).await
-        } else {
-            h1(stream, &shared).await
-        };
+        return if first == H2_PREFACE[..3] { h2(stream, shared).await } else { h1(stream, &shared).await };
     }
     let stream = tls.accept(stream).await?;
     match stream.get_ref().1.alpn_protocol() {
@@ -59,28 +55,15 @@ async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io:
 }
 
 fn missing() -> Reply {
-    Reply {
-        status: 404,
-        body: "<h1>not found</h1>".into(),
-        ..Reply::default()
-    }
-    .header("content-type", "text/html")
+    Reply { status: 404, body: "<h1>not found</h1>".into(), ..Reply::default() }.header("content-type", "text/html")
 }
 
 fn echo(seen: &Seen) -> Reply {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let headers: Vec<_> = seen
-        .headers
-        .iter()
-        .map(|(name, value)| (name.as_str(), text(value.as_bytes())))
-        .collect();
+    let headers: Vec<_> = seen.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_bytes()))).collect();
     let (method, path) = (&seen.method, &seen.path);
     let json = serde_json::json!({"method": method, "path": path, "headers": headers, "body": text(&seen.body)});
-    Reply {
-        body: json.to_string().into(),
-        ..Reply::default()
-    }
-    .header("content-type", "application/json")
+    Reply { body: json.to_string().into(), ..Reply::default() }.header("content-type", "application/json")
 }
 
 /// Everything that is not an answer; the connection is closed afterwards.
@@ -158,36 +141,22 @@ async fn write_body(stream: &mut (impl AsyncWrite + Unpin), reply: &Reply, chunk
         }
         stream.flush().await?;
     }
-    if chunked {
-        stream.write_all(b"0\r\n\r\n").await
-    } else {
-        Ok(())
-    }
+    if chunked { stream.write_all(b"0\r\n\r\n").await } else { Ok(()) }
 }
 
 fn reason(status: u16) -> &'static str {
-    http::StatusCode::from_u16(status)
-        .ok()
-        .and_then(|status| status.canonical_reason())
-        .unwrap_or("Unknown")
+    http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Unknown")
 }
 
 async fn h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(mut stream: S, shared: Arc<Shared>) -> io::Result<()> {
     let Some(attack) = shared.h2() else {
         let service = service_fn(move |request| answer_h2(request, Arc::clone(&shared)));
         let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
-        return server
-            .serve_connection(TokioIo::new(stream), service)
-            .await
-            .map_err(io::Error::other);
+        return server.serve_connection(TokioIo::new(stream), service).await.map_err(io::Error::other);
     };
     let mut preface = [0; H2_PREFACE.len()];
     stream.read_exact(&mut preface).await?;
-    shared.turn(Seen {
-        method: "PRI".into(),
-        path: "*".into(),
-        ..Seen::default()
-    });
+    shared.turn(Seen { method: "PRI".into(), path: "*".into(), ..Seen::default() });
     attack_h2(stream, attack).await
 }
 
@@ -206,19 +175,9 @@ async fn answer_h2(
 ) -> Result<http::Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path_and_query().map_or_else(String::new, ToString::to_string);
-    let body = body
-        .collect()
-        .await
-        .map(http_body_util::Collected::to_bytes)
-        .unwrap_or_default();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let method = parts.method.to_string();
-    let seen = Seen {
-        method,
-        path,
-        headers: parts.headers,
-        body,
-        ..Seen::default()
-    };
+    let seen = Seen { method, path, headers: parts.headers, body, ..Seen::default() };
     let reply = match shared.turn(seen.clone()).as_deref() {
         Some(Script::Reply(reply)) => reply.clone(),
         Some(Script::Echo) => echo(&seen),

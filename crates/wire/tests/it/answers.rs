@@ -44,17 +44,8 @@ fn round_trip() {
 
 #[test]
 fn the_smallest_document() {
-    let metadata = Metadata {
-        status_code: 404,
-        url: "u".into(),
-        source_url: "u".into(),
-        ..Metadata::default()
-    };
-    let json = serde_json::to_value(ScrapeAnswer::new(Document {
-        metadata,
-        ..Document::default()
-    }))
-    .unwrap();
+    let metadata = Metadata { status_code: 404, url: "u".into(), source_url: "u".into(), ..Metadata::default() };
+    let json = serde_json::to_value(ScrapeAnswer::new(Document { metadata, ..Document::default() })).unwrap();
     let want = json!({ "success": true, "data": { "metadata": {
         "url": "u", "sourceURL": "u", "statusCode": 404, "scrapeId": "", "creditsUsed": 0 } } });
     assert_eq!(json, want, "what was not asked for is absent, not null");
@@ -63,10 +54,7 @@ fn the_smallest_document() {
 
 #[test]
 fn a_warning_stands_at_both_places() {
-    let document = Document {
-        warning: Some("w".into()),
-        ..Document::default()
-    };
+    let document = Document { warning: Some("w".into()), ..Document::default() };
     let json = serde_json::to_value(ScrapeAnswer::new(document)).unwrap();
     assert_eq!((&json["warning"], &json["data"]["warning"]), (&json!("w"), &json!("w")));
 }
@@ -93,14 +81,8 @@ fn broken_documents_are_neither_typed_nor_passed() {
     ] {
         let mut document = full();
         *document.pointer_mut(pointer).unwrap() = wrong.clone();
-        assert!(
-            !broken_rules(&document).is_empty(),
-            "{pointer} = {wrong} passed the rules"
-        );
-        assert!(
-            serde_json::from_value::<Document>(document).is_err(),
-            "{pointer} = {wrong} fits the type"
-        );
+        assert!(!broken_rules(&document).is_empty(), "{pointer} = {wrong} passed the rules");
+        assert!(serde_json::from_value::<Document>(document).is_err(), "{pointer} = {wrong} fits the type");
     }
 }
 
@@ -124,15 +106,9 @@ fn broken_rules(document: &Value) -> Vec<String> {
     rule(one_of(&metadata["proxyUsed"], &["basic", "stealth"]), "proxyUsed");
     rule(one_of(&metadata["cacheState"], &["hit", "miss"]), "cacheState");
     let texts = |value: &Value| value.as_array().is_none_or(|items| items.iter().all(Value::is_string));
-    rule(
-        metadata.get("ogLocaleAlternate").is_none_or(Value::is_array),
-        "ogLocaleAlternate",
-    );
+    rule(metadata.get("ogLocaleAlternate").is_none_or(Value::is_array), "ogLocaleAlternate");
     for key in ["links", "images"] {
-        rule(
-            document.get(key).is_none_or(Value::is_array) && texts(&document[key]),
-            key,
-        );
+        rule(document.get(key).is_none_or(Value::is_array) && texts(&document[key]), key);
     }
     let strings = "markdown html rawHtml rawBase64 summary screenshot answer highlights audio video warning";
     for key in strings.split(' ') {
@@ -140,19 +116,12 @@ fn broken_rules(document: &Value) -> Vec<String> {
     }
     let no_nulls = |pointer: &str, kind: fn(&Value) -> bool| document.pointer(pointer).is_none_or(kind);
     rule(
-        no_nulls("/branding/colors", |map| {
-            map.as_object().is_some_and(|m| m.values().all(Value::is_string))
-        }),
+        no_nulls("/branding/colors", |map| map.as_object().is_some_and(|m| m.values().all(Value::is_string))),
         "colors",
     );
     rule(no_nulls("/blocks/0/items/0/confidence", Value::is_object), "confidence");
     rule(no_nulls("/product/variants", Value::is_array), "variants");
-    rule(
-        no_nulls("/product/variants/0/availability", |value| {
-            value["inStock"].is_boolean()
-        }),
-        "inStock",
-    );
+    rule(no_nulls("/product/variants/0/availability", |value| value["inStock"].is_boolean()), "inStock");
     rule(no_nulls("/menu/sourceUrl", Value::is_string), "menu.sourceUrl");
     rule(no_nulls("/menu/sections/0/name", Value::is_string), "section.name");
     broken

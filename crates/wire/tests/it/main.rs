@@ -43,20 +43,10 @@ fn refused(members: Value, path: &str, words: &str) {
         Ok(request) => panic!("{shown} was accepted as {request:?}"),
         Err(invalid) => invalid,
     };
-    let [fault] = invalid.fields.as_slice() else {
-        panic!("{shown} gave {:?}", invalid.fields)
-    };
+    let [fault] = invalid.fields.as_slice() else { panic!("{shown} gave {:?}", invalid.fields) };
     assert_eq!(fault.path, path, "{shown}");
-    assert!(
-        fault.message.contains(words),
-        "{shown}: {:?} lacks {words:?}",
-        fault.message
-    );
-    assert!(
-        invalid.message.contains(path),
-        "{shown}: {:?} does not name the field",
-        invalid.message
-    );
+    assert!(fault.message.contains(words), "{shown}: {:?} lacks {words:?}", fault.message);
+    assert!(invalid.message.contains(path), "{shown}: {:?} does not name the field", invalid.message);
 }
 
 /// Both ends of a whole-number range are accepted, their neighbours and other types are not.

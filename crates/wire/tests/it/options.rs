@@ -24,12 +24,7 @@ fn defaults() {
     assert_eq!(request.options.max_age_ms(), 172_800_000);
     assert_eq!(page(json!({ "lockdown": true })).options.max_age_ms(), 63_072_000_000);
     // The Python client sends 4 hours with every option: that counts as given, under lockdown too.
-    assert_eq!(
-        page(json!({ "lockdown": true, "maxAge": 14_400_000 }))
-            .options
-            .max_age_ms(),
-        14_400_000
-    );
+    assert_eq!(page(json!({ "lockdown": true, "maxAge": 14_400_000 })).options.max_age_ms(), 14_400_000);
 }
 
 #[test]
@@ -110,26 +105,14 @@ fn switches() {
 #[test]
 fn times() {
     bounds("timeout", 1000..=300_000, |value| json!({ "timeout": value }));
-    bounds(
-        "waitFor",
-        0..=60_000,
-        |value| json!({ "waitFor": value, "timeout": 300_000 }),
-    );
+    bounds("waitFor", 0..=60_000, |value| json!({ "waitFor": value, "timeout": 300_000 }));
     bounds("maxAge", 0..=9_007_199_254_740_991, |value| json!({ "maxAge": value }));
     bounds("minAge", 0..=9_007_199_254_740_991, |value| json!({ "minAge": value }));
     // A whole float is a whole number.
     assert_eq!(page(json!({ "timeout": 5000.0 })).options.timeout, 5000);
     assert_eq!(page(json!({ "waitFor": 30_000 })).options.wait_for, 30_000);
-    refused(
-        json!({ "waitFor": 30_001 }),
-        "waitFor",
-        "half of `timeout` (30000 ms), got 30001",
-    );
-    refused(
-        json!({ "waitFor": 501, "timeout": 1000 }),
-        "waitFor",
-        "half of `timeout` (500 ms)",
-    );
+    refused(json!({ "waitFor": 30_001 }), "waitFor", "half of `timeout` (30000 ms), got 30001");
+    refused(json!({ "waitFor": 501, "timeout": 1000 }), "waitFor", "half of `timeout` (500 ms)");
 }
 
 #[test]
@@ -140,10 +123,7 @@ fn selectors() {
         lengths(&format!("{key}[1]"), 1..=2000, |value| json!({ key: ["p", value] }));
         refused(json!({ key: "p" }), key, "must be an array");
     }
-    assert_eq!(
-        page(json!({ "includeTags": [".a", "main > p"] })).options.include_tags,
-        [".a", "main > p"]
-    );
+    assert_eq!(page(json!({ "includeTags": [".a", "main > p"] })).options.include_tags, [".a", "main > p"]);
 }
 
 #[test]
@@ -152,11 +132,7 @@ fn request_headers() {
     assert_eq!(options.headers["User-Agent"], "x");
     let shown = format!("{options:?}");
     assert!(shown.contains("Cookie") && !shown.contains("SECRET7"), "{shown}");
-    refused(
-        json!({ "headers": { "Host": "internal" } }),
-        "headers",
-        "belongs to the connection",
-    );
+    refused(json!({ "headers": { "Host": "internal" } }), "headers", "belongs to the connection");
     refused(json!({ "headers": { "X": "a\r\nb" } }), "headers", "control characters");
     refused(json!({ "headers": "a: b" }), "headers", "an object of strings");
 }
@@ -172,65 +148,27 @@ fn proxy_and_tool_detail() {
     for (word, mode) in proxies {
         assert_eq!(page(json!({ "proxy": word })).options.proxy, mode);
     }
-    for wrong in [
-        json!("Basic"),
-        json!(""),
-        json!(true),
-        json!({ "url": "http://127.0.0.1:1" }),
-    ] {
-        refused(
-            json!({ "proxy": wrong }),
-            "proxy",
-            "must be `basic`, `enhanced`, `stealth` or `auto`",
-        );
+    for wrong in [json!("Basic"), json!(""), json!(true), json!({ "url": "http://127.0.0.1:1" })] {
+        refused(json!({ "proxy": wrong }), "proxy", "must be `basic`, `enhanced`, `stealth` or `auto`");
     }
-    assert_eq!(
-        page(json!({ "toolDetail": "full" })).tool_detail,
-        Some(ToolDetail::Full)
-    );
-    refused(
-        json!({ "toolDetail": "all" }),
-        "toolDetail",
-        "`compact`, `summary` or `full`",
-    );
+    assert_eq!(page(json!({ "toolDetail": "full" })).tool_detail, Some(ToolDetail::Full));
+    refused(json!({ "toolDetail": "all" }), "toolDetail", "`compact`, `summary` or `full`");
 }
 
 #[test]
 fn location() {
     let read = |location: Value| page(json!({ "location": location })).options.location.unwrap();
-    assert_eq!(
-        read(json!({})),
-        Location {
-            country: "US".into(),
-            languages: vec![]
-        }
-    );
+    assert_eq!(read(json!({})), Location { country: "US".into(), languages: vec![] });
     let given = read(json!({ "country": "DE", "languages": ["de-DE", "en_US", "zh-Hant-TW", "*"] }));
     assert_eq!(given.languages, ["de-DE", "en-US", "zh-Hant-TW", "*"]);
     for wrong in [json!("us"), json!("USA"), json!("U1"), json!(""), json!("ÄÖ")] {
-        refused(
-            json!({ "location": { "country": wrong } }),
-            "location.country",
-            "two capital letters",
-        );
+        refused(json!({ "location": { "country": wrong } }), "location.country", "two capital letters");
     }
     for wrong in ["", "de-", "-de", "de\r\nX: y", "de;q=1", "de,en", "languagelanguage"] {
-        refused(
-            json!({ "location": { "languages": ["en", wrong] } }),
-            "location.languages[1]",
-            "a locale code",
-        );
+        refused(json!({ "location": { "languages": ["en", wrong] } }), "location.languages[1]", "a locale code");
     }
-    refused(
-        json!({ "location": { "languages": vec!["en"; 21] } }),
-        "location.languages",
-        "0 to 20 entries",
-    );
-    refused(
-        json!({ "location": { "city": "Bern" } }),
-        "location.city",
-        "not a known key",
-    );
+    refused(json!({ "location": { "languages": vec!["en"; 21] } }), "location.languages", "0 to 20 entries");
+    refused(json!({ "location": { "city": "Bern" } }), "location.city", "not a known key");
     refused(json!({ "location": "US" }), "location", "an object");
 }
 
@@ -241,55 +179,20 @@ fn parsers() {
     let kinds: Vec<ParserKind> = read(json!(["pdf", "image"])).iter().map(wire::Parser::kind).collect();
     assert_eq!(kinds, [ParserKind::Pdf, ParserKind::Image]);
     let plain = wire::Parser::Pdf(PdfParser::default());
-    assert_eq!(
-        read(json!([{ "type": "pdf" }, { "type": "image" }])),
-        [plain.clone(), wire::Parser::Image]
-    );
+    assert_eq!(read(json!([{ "type": "pdf" }, { "type": "image" }])), [plain.clone(), wire::Parser::Image]);
     let object =
         json!({ "type": "pdf", "mode": "ocr", "maxPages": 3, "blocks": true, "pages": true, "pageMarkers": true });
-    let full = PdfParser {
-        mode: PdfMode::Ocr,
-        max_pages: Some(3),
-        blocks: true,
-        pages: true,
-        page_markers: true,
-    };
+    let full = PdfParser { mode: PdfMode::Ocr, max_pages: Some(3), blocks: true, pages: true, page_markers: true };
     assert_eq!(read(json!([object])), [wire::Parser::Pdf(full)]);
-    let old_name = PdfParser {
-        pages: true,
-        ..PdfParser::default()
-    };
-    assert_eq!(
-        read(json!([{ "type": "pdf", "pageMarkdown": true }])),
-        [wire::Parser::Pdf(old_name)]
-    );
+    let old_name = PdfParser { pages: true, ..PdfParser::default() };
+    assert_eq!(read(json!([{ "type": "pdf", "pageMarkdown": true }])), [wire::Parser::Pdf(old_name)]);
 
-    bounds(
-        "parsers[0].maxPages",
-        1..=10_000,
-        |value| json!({ "parsers": [{ "type": "pdf", "maxPages": value }] }),
-    );
-    refused(
-        json!({ "parsers": [{ "type": "pdf", "mode": "best" }] }),
-        "parsers[0].mode",
-        "`fast`, `auto` or `ocr`",
-    );
+    bounds("parsers[0].maxPages", 1..=10_000, |value| json!({ "parsers": [{ "type": "pdf", "maxPages": value }] }));
+    refused(json!({ "parsers": [{ "type": "pdf", "mode": "best" }] }), "parsers[0].mode", "`fast`, `auto` or `ocr`");
     refused(json!({ "parsers": ["docx"] }), "parsers[0]", "`pdf` or `image`");
-    refused(
-        json!({ "parsers": ["pdf", { "type": "pdf" }] }),
-        "parsers[1]",
-        "repeats the type",
-    );
-    refused(
-        json!({ "parsers": [{ "mode": "fast" }] }),
-        "parsers[0].type",
-        "is required",
-    );
-    refused(
-        json!({ "parsers": [{ "type": "image", "mode": "fast" }] }),
-        "parsers[0].mode",
-        "not a known key",
-    );
+    refused(json!({ "parsers": ["pdf", { "type": "pdf" }] }), "parsers[1]", "repeats the type");
+    refused(json!({ "parsers": [{ "mode": "fast" }] }), "parsers[0].type", "is required");
+    refused(json!({ "parsers": [{ "type": "image", "mode": "fast" }] }), "parsers[0].mode", "not a known key");
     refused(json!({ "parsers": "pdf" }), "parsers", "an array");
 }
 
@@ -297,36 +200,14 @@ fn parsers() {
 fn profile_and_audit() {
     let profile = page(json!({ "profile": { "name": "shop" } })).options.profile.unwrap();
     assert!(profile.save_changes && profile.name == "shop");
-    assert!(
-        !page(json!({ "profile": { "name": "a", "saveChanges": false } }))
-            .options
-            .profile
-            .unwrap()
-            .save_changes
-    );
+    assert!(!page(json!({ "profile": { "name": "a", "saveChanges": false } })).options.profile.unwrap().save_changes);
     lengths("profile.name", 1..=128, |value| json!({ "profile": { "name": value } }));
     refused(json!({ "profile": {} }), "profile.name", "is required");
-    refused(
-        json!({ "profile": { "name": "a\u{0}" } }),
-        "profile.name",
-        "control characters",
-    );
-    refused(
-        json!({ "profile": { "name": "a", "save": true } }),
-        "profile.save",
-        "not a known key",
-    );
+    refused(json!({ "profile": { "name": "a\u{0}" } }), "profile.name", "control characters");
+    refused(json!({ "profile": { "name": "a", "save": true } }), "profile.save", "not a known key");
 
-    lengths(
-        "auditMetadata.username",
-        0..=1024,
-        |value| json!({ "auditMetadata": { "username": value } }),
-    );
-    refused(
-        json!({ "auditMetadata": { "userName": "u" } }),
-        "auditMetadata.userName",
-        "not a known key",
-    );
+    lengths("auditMetadata.username", 0..=1024, |value| json!({ "auditMetadata": { "username": value } }));
+    refused(json!({ "auditMetadata": { "userName": "u" } }), "auditMetadata.userName", "not a known key");
 }
 
 #[test]
@@ -338,40 +219,13 @@ fn redact_pii() {
     let given =
         read(json!({ "mode": "fast", "entities": ["PHONE", "EMAIL", "EMAIL"], "replaceStyle": "mask" })).unwrap();
     let entities = vec![PiiEntity::Email, PiiEntity::Phone];
-    assert_eq!(
-        given,
-        RedactPii {
-            mode: RedactMode::Fast,
-            entities,
-            replace_style: ReplaceStyle::Mask
-        }
-    );
+    assert_eq!(given, RedactPii { mode: RedactMode::Fast, entities, replace_style: ReplaceStyle::Mask });
     refused(json!({ "redactPII": "yes" }), "redactPII", "true, false or an object");
-    refused(
-        json!({ "redactPII": { "mode": "slow" } }),
-        "redactPII.mode",
-        "`accurate`, `aggressive` or `fast`",
-    );
-    refused(
-        json!({ "redactPII": { "entities": ["email"] } }),
-        "redactPII.entities[0]",
-        "`PERSON`, `EMAIL`",
-    );
-    refused(
-        json!({ "redactPII": { "entities": [] } }),
-        "redactPII.entities",
-        "1 to 6 entries",
-    );
-    refused(
-        json!({ "redactPII": { "replaceStyle": "x" } }),
-        "redactPII.replaceStyle",
-        "`tag`, `mask` or `remove`",
-    );
-    refused(
-        json!({ "redactPII": { "style": "x" } }),
-        "redactPII.style",
-        "not a known key",
-    );
+    refused(json!({ "redactPII": { "mode": "slow" } }), "redactPII.mode", "`accurate`, `aggressive` or `fast`");
+    refused(json!({ "redactPII": { "entities": ["email"] } }), "redactPII.entities[0]", "`PERSON`, `EMAIL`");
+    refused(json!({ "redactPII": { "entities": [] } }), "redactPII.entities", "1 to 6 entries");
+    refused(json!({ "redactPII": { "replaceStyle": "x" } }), "redactPII.replaceStyle", "`tag`, `mask` or `remove`");
+    refused(json!({ "redactPII": { "style": "x" } }), "redactPII.style", "not a known key");
 }
 
 #[test]
@@ -382,18 +236,10 @@ fn threat_protection() {
     });
     page(json!({ "threatProtection": full }));
     let within = |key: &'static str| move |value: Value| json!({ "threatProtection": { key: value } });
-    bounds(
-        "threatProtection.riskScoreThreshold",
-        0..=100,
-        within("riskScoreThreshold"),
-    );
+    bounds("threatProtection.riskScoreThreshold", 0..=100, within("riskScoreThreshold"));
     for key in ["blacklist", "whitelist", "blockedTlds"] {
         page(within(key)(json!(vec!["a"; 1000])));
-        refused(
-            within(key)(json!(vec!["a"; 1001])),
-            &format!("threatProtection.{key}"),
-            "0 to 1000 entries",
-        );
+        refused(within(key)(json!(vec!["a"; 1001])), &format!("threatProtection.{key}"), "0 to 1000 entries");
     }
     for wrong in [".zip", "ZIP", "", "a b"] {
         refused(
@@ -402,16 +248,8 @@ fn threat_protection() {
             "in lower case without a dot",
         );
     }
-    refused(
-        within("mode")(json!("on")),
-        "threatProtection.mode",
-        "`off`, `manual-only`, `normal` or `zscaler`",
-    );
-    refused(
-        within("failurePolicy")(json!("x")),
-        "threatProtection.failurePolicy",
-        "`open` or `closed`",
-    );
+    refused(within("mode")(json!("on")), "threatProtection.mode", "`off`, `manual-only`, `normal` or `zscaler`");
+    refused(within("failurePolicy")(json!("x")), "threatProtection.failurePolicy", "`open` or `closed`");
     refused(within("level")(json!(1)), "threatProtection.level", "not a known key");
 }
 
@@ -419,18 +257,9 @@ fn threat_protection() {
 fn unknown_keys() {
     refused(json!({ "onlymaincontent": true }), "onlymaincontent", "not a known key");
     let message = |members: Value| decode_page(members).unwrap_err().message;
-    assert_eq!(
-        message(json!({ "pageOptions": {} })),
-        "Unrecognized key in body: `pageOptions`"
-    );
-    assert_eq!(
-        message(json!({ "a": 1, "b": 2 })),
-        "Unrecognized keys in body: `a`, `b`"
-    );
-    assert_eq!(
-        message(json!({ "location": { "x": 1 } })),
-        "Unrecognized key in body: `location.x`"
-    );
+    assert_eq!(message(json!({ "pageOptions": {} })), "Unrecognized key in body: `pageOptions`");
+    assert_eq!(message(json!({ "a": 1, "b": 2 })), "Unrecognized keys in body: `a`, `b`");
+    assert_eq!(message(json!({ "location": { "x": 1 } })), "Unrecognized key in body: `location.x`");
     // What a key repeats of the caller's words stays short and printable.
     let long = message(json!({ "\u{1b}[31m".repeat(100_000): 1 }));
     assert!(long.len() < 500 && !long.contains('\u{1b}'), "{long}");
@@ -448,11 +277,7 @@ fn faults_are_reported_together() {
 
 #[test]
 fn rules_between_fields() {
-    refused(
-        json!({ "zeroDataRetention": true, "onlyCleanContent": true }),
-        "onlyCleanContent",
-        "`zeroDataRetention`",
-    );
+    refused(json!({ "zeroDataRetention": true, "onlyCleanContent": true }), "onlyCleanContent", "`zeroDataRetention`");
     let body = json!({ "formats": ["rawBase64"], "checkPromptInjection": true });
     refused(body, "checkPromptInjection", "`rawBase64`");
     // The Python client sends these together; the cache is silently off instead.
@@ -461,22 +286,9 @@ fn rules_between_fields() {
 
 #[test]
 fn urls() {
-    assert_eq!(
-        page(json!({ "url": " https://example.com/a " })).url.as_str(),
-        "https://example.com/a"
-    );
-    assert_eq!(
-        page(json!({ "url": "example.com/x" })).url.as_str(),
-        "https://example.com/x"
-    );
-    for wrong in [
-        "not a url",
-        "//host",
-        "127.0.0.1:8080/",
-        "file:///etc/passwd",
-        "http:\\\\127.0.0.1:1/",
-        "",
-    ] {
+    assert_eq!(page(json!({ "url": " https://example.com/a " })).url.as_str(), "https://example.com/a");
+    assert_eq!(page(json!({ "url": "example.com/x" })).url.as_str(), "https://example.com/x");
+    for wrong in ["not a url", "//host", "127.0.0.1:8080/", "file:///etc/passwd", "http:\\\\127.0.0.1:1/", ""] {
         refused(json!({ "url": wrong }), "url", "must");
     }
     refused(json!({ "url": ["https://example.com"] }), "url", "must be a string");
@@ -495,10 +307,7 @@ fn debug_output_keeps_secrets() {
     for secret in ["PASS", "TOKEN"] {
         assert!(!shown.contains(secret), "{shown}");
     }
-    assert!(
-        shown.contains("example.com") && shown.contains("Authorization"),
-        "{shown}"
-    );
+    assert!(shown.contains("example.com") && shown.contains("Authorization"), "{shown}");
     for private in [json!({ "lockdown": true }), json!({ "zeroDataRetention": true })] {
         let request = page(private);
         assert!(request.is_private() && !format!("{request:?}").contains("example.com"));

@@ -20,14 +20,8 @@ fn schemas() -> Value {
 /// The properties of a schema, through `allOf`.
 fn properties<'a>(schemas: &'a Value, name: &str) -> Vec<(&'a String, &'a Value)> {
     let schema = &schemas[name];
-    let parts = schema["allOf"]
-        .as_array()
-        .map_or_else(|| vec![schema], |parts| parts.iter().collect());
-    parts
-        .into_iter()
-        .filter_map(|part| part["properties"].as_object())
-        .flatten()
-        .collect()
+    let parts = schema["allOf"].as_array().map_or_else(|| vec![schema], |parts| parts.iter().collect());
+    parts.into_iter().filter_map(|part| part["properties"].as_object()).flatten().collect()
 }
 
 /// Puts one value into an otherwise good body.
@@ -35,75 +29,31 @@ type Embed = fn(&str, Value) -> Value;
 
 /// Schemas of requests, where their fields stand, and a body that holds one.
 const PLACES: &[(&str, &str, Embed)] = &[
-    (
-        "ScrapeOptions",
-        "",
-        |key, value| json!({ "url": "https://a.test/", "timeout": 300_000, key: value }),
-    ),
-    (
-        "ScrapeRequest",
-        "",
-        |key, value| json!({ "url": "https://a.test/", key: value }),
-    ),
-    (
-        "ToolRequest",
-        "",
-        |key, value| json!({ "alexandria": { "provider": "p", "capability": "c" }, key: value }),
-    ),
+    ("ScrapeOptions", "", |key, value| json!({ "url": "https://a.test/", "timeout": 300_000, key: value })),
+    ("ScrapeRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
+    ("ToolRequest", "", |key, value| json!({ "alexandria": { "provider": "p", "capability": "c" }, key: value })),
     (
         "ToolCall",
         "alexandria[0].",
         |key, value| json!({ "alexandria": [with(json!({ "provider": "p", "capability": "c" }), key, value)] }),
     ),
-    ("Location", "location.", |key, value| {
-        option("location", json!({ key: value }))
-    }),
-    ("Profile", "profile.", |key, value| {
-        option("profile", with(json!({ "name": "n" }), key, value))
-    }),
-    ("AuditMetadata", "auditMetadata.", |key, value| {
-        option("auditMetadata", json!({ key: value }))
-    }),
-    ("RedactPii", "redactPII.", |key, value| {
-        option("redactPII", json!({ key: value }))
-    }),
-    ("ThreatProtection", "threatProtection.", |key, value| {
-        option("threatProtection", json!({ key: value }))
-    }),
-    ("PdfParser", "parsers[0].", |key, value| {
-        option("parsers", json!([{ "type": "pdf", key: value }]))
-    }),
-    ("AttributesFormat", "formats[0].", |key, value| {
-        format("attributes", json!({}), key, value)
-    }),
-    ("ScreenshotOptions", "formats[0].", |key, value| {
-        format("screenshot", json!({}), key, value)
-    }),
-    ("JsonFormat", "formats[0].", |key, value| {
-        format("json", json!({}), key, value)
-    }),
-    ("QueryFormat", "formats[0].", |key, value| {
-        format("query", json!({ "prompt": "p" }), key, value)
-    }),
-    ("QuestionFormat", "formats[0].", |key, value| {
-        format("question", json!({}), key, value)
-    }),
-    ("HighlightsFormat", "formats[0].", |key, value| {
-        format("highlights", json!({}), key, value)
-    }),
+    ("Location", "location.", |key, value| option("location", json!({ key: value }))),
+    ("Profile", "profile.", |key, value| option("profile", with(json!({ "name": "n" }), key, value))),
+    ("AuditMetadata", "auditMetadata.", |key, value| option("auditMetadata", json!({ key: value }))),
+    ("RedactPii", "redactPII.", |key, value| option("redactPII", json!({ key: value }))),
+    ("ThreatProtection", "threatProtection.", |key, value| option("threatProtection", json!({ key: value }))),
+    ("PdfParser", "parsers[0].", |key, value| option("parsers", json!([{ "type": "pdf", key: value }]))),
+    ("AttributesFormat", "formats[0].", |key, value| format("attributes", json!({}), key, value)),
+    ("ScreenshotOptions", "formats[0].", |key, value| format("screenshot", json!({}), key, value)),
+    ("JsonFormat", "formats[0].", |key, value| format("json", json!({}), key, value)),
+    ("QueryFormat", "formats[0].", |key, value| format("query", json!({ "prompt": "p" }), key, value)),
+    ("QuestionFormat", "formats[0].", |key, value| format("question", json!({}), key, value)),
+    ("HighlightsFormat", "formats[0].", |key, value| format("highlights", json!({}), key, value)),
     ("ChangeTrackingFormat", "formats[0].", |key, value| {
-        option(
-            "formats",
-            json!([with(json!({ "type": "changeTracking" }), key, value), "markdown"]),
-        )
+        option("formats", json!([with(json!({ "type": "changeTracking" }), key, value), "markdown"]))
     }),
     ("Viewport", "formats[0].viewport.", |key, value| {
-        format(
-            "screenshot",
-            json!({}),
-            "viewport",
-            with(json!({ "width": 1, "height": 1 }), key, value),
-        )
+        format("screenshot", json!({}), "viewport", with(json!({ "width": 1, "height": 1 }), key, value))
     }),
     ("AttributeSelector", "formats[0].selectors[0].", |key, value| {
         format(
@@ -113,24 +63,12 @@ const PLACES: &[(&str, &str, Embed)] = &[
             json!([with(json!({ "selector": "a", "attribute": "b" }), key, value)]),
         )
     }),
-    ("ClickAction", "actions[0].", |key, value| {
-        action("click", json!({ "selector": "a" }), key, value)
-    }),
-    ("WriteAction", "actions[0].", |key, value| {
-        action("write", json!({}), key, value)
-    }),
-    ("PressAction", "actions[0].", |key, value| {
-        action("press", json!({}), key, value)
-    }),
-    ("ScrollAction", "actions[0].", |key, value| {
-        action("scroll", json!({}), key, value)
-    }),
-    ("ScriptAction", "actions[0].", |key, value| {
-        action("executeJavascript", json!({}), key, value)
-    }),
-    ("PdfAction", "actions[0].", |key, value| {
-        action("pdf", json!({}), key, value)
-    }),
+    ("ClickAction", "actions[0].", |key, value| action("click", json!({ "selector": "a" }), key, value)),
+    ("WriteAction", "actions[0].", |key, value| action("write", json!({}), key, value)),
+    ("PressAction", "actions[0].", |key, value| action("press", json!({}), key, value)),
+    ("ScrollAction", "actions[0].", |key, value| action("scroll", json!({}), key, value)),
+    ("ScriptAction", "actions[0].", |key, value| action("executeJavascript", json!({}), key, value)),
+    ("PdfAction", "actions[0].", |key, value| action("pdf", json!({}), key, value)),
     ("CreateTeam", "", |key, value| with(json!({ "name": "n" }), key, value)),
     ("UpdateTeam", "", |key, value| json!({ key: value })),
 ];
@@ -145,17 +83,11 @@ fn option(key: &str, value: Value) -> Value {
 }
 
 fn format(kind: &str, settings: Value, key: &str, value: Value) -> Value {
-    option(
-        "formats",
-        json!([with(with(settings, key, value), "type", json!(kind))]),
-    )
+    option("formats", json!([with(with(settings, key, value), "type", json!(kind))]))
 }
 
 fn action(kind: &str, settings: Value, key: &str, value: Value) -> Value {
-    option(
-        "actions",
-        json!([with(with(settings, key, value), "type", json!(kind))]),
-    )
+    option("actions", json!([with(with(settings, key, value), "type", json!(kind))]))
 }
 
 /// The faults of a body, by path.
@@ -166,10 +98,7 @@ fn faults(schema: &str, body: Value) -> Vec<String> {
         _ => decode_scrape(body).err(),
     };
     let fields = invalid.map(|invalid| invalid.fields).unwrap_or_default();
-    assert!(
-        fields.iter().all(|fault| fault.message != "is not a known key"),
-        "{schema}: {fields:?}"
-    );
+    assert!(fields.iter().all(|fault| fault.message != "is not a known key"), "{schema}: {fields:?}");
     fields.into_iter().map(|fault| fault.path).collect()
 }
 
@@ -183,10 +112,7 @@ fn every_property_is_read() {
             // Nothing takes this value, so the refusal shows that the key is known.
             let found = faults(schema, embed(key, json!([[[]]])));
             let path = format!("{prefix}{key}");
-            assert!(
-                found.iter().any(|fault| fault.starts_with(&path)),
-                "{schema}.{key}: {found:?}"
-            );
+            assert!(found.iter().any(|fault| fault.starts_with(&path)), "{schema}.{key}: {found:?}");
         }
     }
 }
@@ -214,11 +140,7 @@ fn bounds_are_those_of_the_decoder() {
 fn edges(rules: &Value) -> Vec<(Value, Value)> {
     let mut edges = Vec::new();
     let number = |value: f64| {
-        if value.fract() == 0.0 {
-            json!(value as i64)
-        } else {
-            json!(value)
-        }
+        if value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
     };
     let step = if rules["type"] == "number" { 0.01 } else { 1.0 };
     for (bound, outside) in [("minimum", -step), ("maximum", step)] {
@@ -262,15 +184,8 @@ fn only_the_url_is_required() {
     let schemas = schemas();
     let required = |name: &str| -> Vec<Value> {
         let schema = &schemas[name];
-        let parts = schema["allOf"]
-            .as_array()
-            .map_or_else(|| vec![schema], |parts| parts.iter().collect());
-        parts
-            .into_iter()
-            .filter_map(|part| part["required"].as_array())
-            .flatten()
-            .cloned()
-            .collect()
+        let parts = schema["allOf"].as_array().map_or_else(|| vec![schema], |parts| parts.iter().collect());
+        parts.into_iter().filter_map(|part| part["required"].as_array()).flatten().cloned().collect()
     };
     assert_eq!(required("ScrapeRequest"), [json!("url")]);
     assert!(required("ScrapeOptions").is_empty(), "{:?}", required("ScrapeOptions"));

@@ -26,28 +26,14 @@ fn call() -> Value {
 #[test]
 fn one_or_many() {
     let single = tools(json!({ "alexandria": call() }));
-    assert_eq!(
-        single,
-        tools(json!({ "alexandria": [call()], "url": null, "useMock": "x" }))
-    );
-    assert_eq!(
-        (single.timeout, single.calls.len(), single.calls[0].options.len()),
-        (60_000, 1, 0)
-    );
+    assert_eq!(single, tools(json!({ "alexandria": [call()], "url": null, "useMock": "x" })));
+    assert_eq!((single.timeout, single.calls.len(), single.calls[0].options.len()), (60_000, 1, 0));
     let full = json!({ "provider": "p", "capability": "a/b", "options": { "limit": 2, "keep": null }, "version": 3 });
     let request = tools(json!({ "alexandria": [full], "timeout": 1000, "origin": "mcp", "integration": "x" }));
     assert_eq!(request.calls[0].version.as_deref(), Some("3"));
+    assert_eq!(request.calls[0].options["keep"], Value::Null, "options belong to the tool");
     assert_eq!(
-        request.calls[0].options["keep"],
-        Value::Null,
-        "options belong to the tool"
-    );
-    assert_eq!(
-        (
-            request.timeout,
-            request.origin.as_deref(),
-            request.integration.as_deref()
-        ),
+        (request.timeout, request.origin.as_deref(), request.integration.as_deref()),
         (1000, Some("mcp"), Some("x"))
     );
     assert_eq!(tools(json!({ "alexandria": vec![call(); 10] })).calls.len(), 10);
@@ -56,32 +42,16 @@ fn one_or_many() {
 #[test]
 fn nothing_else_beside() {
     for key in ["url", "formats", "maxAge", "domainTools", "whatever"] {
-        refused(
-            json!({ "alexandria": call(), key: 1 }),
-            key,
-            "must not stand beside `alexandria`",
-        );
+        refused(json!({ "alexandria": call(), key: 1 }), key, "must not stand beside `alexandria`");
     }
 }
 
 #[test]
 fn bounds() {
     refused(json!({ "alexandria": [] }), "alexandria", "1 to 10 entries, has 0");
-    refused(
-        json!({ "alexandria": vec![call(); 11] }),
-        "alexandria",
-        "1 to 10 entries, has 11",
-    );
-    refused(
-        json!({ "alexandria": "find-tools" }),
-        "alexandria",
-        "a call or an array of calls",
-    );
-    refused(
-        json!({ "alexandria": call(), "timeout": 999 }),
-        "timeout",
-        "1000 to 300000",
-    );
+    refused(json!({ "alexandria": vec![call(); 11] }), "alexandria", "1 to 10 entries, has 11");
+    refused(json!({ "alexandria": "find-tools" }), "alexandria", "a call or an array of calls");
+    refused(json!({ "alexandria": call(), "timeout": 999 }), "timeout", "1000 to 300000");
     for key in ["provider", "capability"] {
         let with = |value: Value| {
             let mut call = call();
@@ -100,11 +70,7 @@ fn bounds() {
         "alexandria.options",
         "an object",
     );
-    refused(
-        json!({ "alexandria": { "provider": "p", "capability": "c", "x": 1 } }),
-        "alexandria.x",
-        "not a known key",
-    );
+    refused(json!({ "alexandria": { "provider": "p", "capability": "c", "x": 1 } }), "alexandria.x", "not a known key");
 }
 
 #[test]

@@ -50,20 +50,14 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
         Ok(tokio::time::timeout(LIMIT, work).await.unwrap_or(false))
     })
     .await?;
-    Ok(Outcome {
-        closed,
-        health_ms,
-        ..Outcome::default()
-    })
+    Ok(Outcome { closed, health_ms, ..Outcome::default() })
 }
 
 /// One honest request on stream 1, so that what the service closes later is a connection that worked.
 async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Result<()> {
     writer.write_all(PREFACE).await?;
     writer.write_all(&frame(SETTINGS, 0, 0, &[])).await?;
-    writer
-        .write_all(&frame(HEADERS, END_STREAM | END_HEADERS, 1, &request()))
-        .await?;
+    writer.write_all(&frame(HEADERS, END_STREAM | END_HEADERS, 1, &request())).await?;
     let answered = async {
         loop {
             let mut head = [0; 9];
@@ -76,13 +70,8 @@ async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Resul
             }
         }
     };
-    let payload = tokio::time::timeout(LIMIT, answered)
-        .await
-        .context("no answer over HTTP/2")??;
-    ensure!(
-        payload.first() == Some(&STATUS_200),
-        "GET /health over HTTP/2 is not answered with 200"
-    );
+    let payload = tokio::time::timeout(LIMIT, answered).await.context("no answer over HTTP/2")??;
+    ensure!(payload.first() == Some(&STATUS_200), "GET /health over HTTP/2 is not answered with 200");
     Ok(())
 }
 
@@ -128,9 +117,6 @@ mod tests {
 
     #[test]
     fn frames_have_their_length_in_front() {
-        assert_eq!(
-            frame(RST_STREAM, 0, 3, &CANCEL),
-            [0, 0, 4, 3, 0, 0, 0, 0, 3, 0, 0, 0, 8]
-        );
+        assert_eq!(frame(RST_STREAM, 0, 3, &CANCEL), [0, 0, 4, 3, 0, 0, 0, 0, 3, 0, 0, 0, 8]);
     }
 }

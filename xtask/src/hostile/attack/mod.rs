@@ -56,22 +56,14 @@ pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
     if let Some(attack) = case.setup.get("h2").and_then(Value::as_str) {
         return h2::run(attack, number("streams").unwrap_or(0), target).await;
     }
-    let raw = case
-        .setup
-        .get("raw")
-        .and_then(Value::as_str)
-        .context("a raw case has no bytes")?;
+    let raw = case.setup.get("raw").and_then(Value::as_str).context("a raw case has no bytes")?;
     if raw == LEAVE_EARLY {
         return leave_early(number("repeat").unwrap_or(1), target).await;
     }
     let (answer, mut connection) =
         http::exchange(target.addr, raw.as_bytes().to_vec(), Duration::from_secs(20)).await?;
     let closed = connection.closes_within(Duration::from_secs(2)).await;
-    Ok(Outcome {
-        answer: Some(answer),
-        closed,
-        ..Outcome::default()
-    })
+    Ok(Outcome { answer: Some(answer), closed, ..Outcome::default() })
 }
 
 /// Clients that ask for a page that never comes, and leave.
@@ -103,14 +95,8 @@ async fn with_health<T>(addr: SocketAddr, work: impl Future<Output = Result<T>>)
     let probe = async {
         loop {
             let started = Instant::now();
-            let fine = http::get(addr, "/health", "")
-                .await
-                .is_ok_and(|answer| answer.status == 200);
-            times.push(if fine {
-                started.elapsed().as_secs_f64() * 1000.0
-            } else {
-                f64::INFINITY
-            });
+            let fine = http::get(addr, "/health", "").await.is_ok_and(|answer| answer.status == 200);
+            times.push(if fine { started.elapsed().as_secs_f64() * 1000.0 } else { f64::INFINITY });
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

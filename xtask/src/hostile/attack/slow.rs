@@ -52,9 +52,7 @@ impl Options {
                 options.part = if flag == "-B" { Part::Body } else { Part::Head };
                 continue;
             }
-            let value = words
-                .next()
-                .with_context(|| format!("slowhttptest {flag} has no value"))?;
+            let value = words.next().with_context(|| format!("slowhttptest {flag} has no value"))?;
             match flag {
                 "-c" => options.connections = value.parse::<u32>()?.min(MOST_CONNECTIONS),
                 "-i" => options.interval = Duration::from_secs(value.parse()?),
@@ -62,9 +60,7 @@ impl Options {
                 "-s" => options.content_length = value.parse()?,
                 "-l" => options.length = Duration::from_secs(value.parse()?).min(LIMIT),
                 "-u" => {
-                    let path = value
-                        .split_once("://")
-                        .and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
+                    let path = value.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
                     options.path = path.unwrap_or("/").to_owned();
                 }
                 other => bail!("slowhttptest {other} is not known"),
@@ -90,11 +86,7 @@ pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
         Ok(slowest)
     })
     .await?;
-    Ok(Outcome {
-        health_ms,
-        slow_closed_s: Some(slowest),
-        ..Outcome::default()
-    })
+    Ok(Outcome { health_ms, slow_closed_s: Some(slowest), ..Outcome::default() })
 }
 
 fn head(options: &Options, target: &Target) -> Vec<u8> {
@@ -129,10 +121,7 @@ async fn client(addr: SocketAddr, head: Vec<u8>, interval: Duration, end: Instan
         tokio::select! { _ = reader.read_to_end(&mut rest) => (), () = drip => () }
     };
     let left = end.saturating_duration_since(started);
-    tokio::time::timeout(left, closed)
-        .await
-        .ok()
-        .map(|()| started.elapsed().as_secs_f64())
+    tokio::time::timeout(left, closed).await.ok().map(|()| started.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]
