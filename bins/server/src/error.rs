@@ -3,7 +3,6 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use ::fetch::FetchError;
 use ::scrape::ScrapeError;
 use app::AppError;
 use axum::Json;
@@ -72,24 +71,25 @@ impl From<wire::Invalid> for Failure {
 }
 
 impl From<AppError> for Failure {
+    /// The code is the error's own; here is decided only what else the answer holds.
     fn from(error: AppError) -> Self {
-        let text = error.to_string();
+        let (code, text) = (error.code(), error.to_string());
         match error {
             AppError::Invalid(invalid) => invalid.into(),
             AppError::Unsupported(features) => unsupported(&features),
-            AppError::Unauthorized(_) => Self::new(Code::Unauthorized, text),
-            AppError::InsufficientCredits { .. } => Self::new(Code::InsufficientCredits, text),
-            AppError::Forbidden(_) => Self::new(Code::Forbidden, text),
-            AppError::NotFound(_) => Self::new(Code::NotFound, text),
-            AppError::NoCachedData => Self::new(Code::ScrapeNoCachedData, text),
-            AppError::LockdownMiss => Self::new(Code::ScrapeLockdownCacheMiss, text),
-            AppError::Scrape(error) => scrape(&error),
-            AppError::ConcurrencyLimited { .. } => Self::new(Code::ConcurrencyLimited, text).retry_after(1),
-            AppError::ShuttingDown => Self::new(Code::ShuttingDown, text).retry_after(5),
-            AppError::BillingUnavailable(cause) => {
-                Self::unexpected(Code::BillingUnavailable, &text, &*cause).retry_after(5)
-            }
+            AppError::Scrape(error @ ScrapeError::Panicked) => Self::internal(&error),
+            // Made for the caller: it names no address that the caller did not give.
+            AppError::Scrape(error) => Self::new(code, error.to_string()),
+            AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
+            AppError::ShuttingDown => Self::new(code, text).retry_after(5),
+            AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
             AppError::Internal(cause) => Self::internal(&*cause),
+            AppError::Unauthorized(_)
+            | AppError::InsufficientCredits { .. }
+            | AppError::Forbidden(_)
+            | AppError::NotFound(_)
+            | AppError::NoCachedData
+            | AppError::LockdownMiss => Self::new(code, text),
         }
     }
 }
@@ -102,30 +102,6 @@ fn unsupported(features: &[wire::Unsupported]) -> Failure {
         .iter()
         .map(|feature| json!({ "path": feature.path, "code": feature.code, "message": feature.message }));
     Failure::new(code, messages.join("; ")).details(details.collect())
-}
-
-/// The texts of these errors are made for the caller: they name no address that the caller did not give.
-fn scrape(error: &ScrapeError) -> Failure {
-    let code = match error {
-        ScrapeError::Fetch(error) => fetch(error),
-        ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
-        ScrapeError::Timeout => Code::ScrapeTimeout,
-        ScrapeError::Panicked => return Failure::internal(error),
-    };
-    Failure::new(code, error.to_string())
-}
-
-fn fetch(error: &FetchError) -> Code {
-    match error {
-        FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
-        FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
-        FetchError::Tls { .. } => Code::ScrapeSslError,
-        FetchError::Site { .. } => Code::ScrapeSiteError,
-        FetchError::Timeout => Code::ScrapeTimeout,
-        FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
-        FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
-        FetchError::Proxy { .. } => Code::ScrapeProxyError,
-    }
 }
 
 /// An error with all its causes on one line.
@@ -145,6 +121,8 @@ impl fmt::Display for Chain<'_> {
 
 #[cfg(test)]
 mod tests {
+    use ::fetch::FetchError;
+
     use super::*;
 
     fn check(error: AppError, status: u16, code: &str) -> (String, Option<u64>) {
