@@ -1,9 +1,12 @@
 //! The `html` format: the content as HTML without machinery, with absolute URLs.
 
+use std::borrow::Cow;
+
 use dom_query::{Element, LocalName, local_name};
 use url::Url;
 
 use crate::content::{Content, Visitor};
+use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::markdown::media::source;
 use crate::page::{Index, Page};
 use crate::urls::{absolute, is_embedded, largest};
@@ -11,8 +14,11 @@ use crate::urls::{absolute, is_embedded, largest};
 /// Bytes of one document, roughly; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 48 << 20;
 
-/// The content as HTML: scripts, styles, `<noscript>`, `<meta>` and `<head>` removed, event handlers removed, URLs
-/// absolute, responsive images resolved to the largest. A whole page is wrapped in `<html><body>`.
+/// The content as HTML that can be shown. A whole page is wrapped in `<html><body>`.
+///
+/// Scripts, styles, `<noscript>` (its content stays where it is all that there is), `<meta>` and `<head>` are removed, and
+/// so is every attribute that runs code. URLs are absolute. A responsive image has one source, the largest; pictures
+/// that are embedded as data stay.
 pub fn html(content: &Content) -> String {
     let mut writer = Writer { page: content.page(), out: String::new() };
     content.walk(&mut writer);
@@ -26,6 +32,9 @@ struct Writer<'p> {
 
 impl Visitor for Writer<'_> {
     fn enter(&mut self, index: Index, name: &LocalName) -> bool {
+        if *name == local_name!("noscript") {
+            return true;
+        }
         let Some(element) = self.page.element(index) else {
             return false;
         };
@@ -34,7 +43,7 @@ impl Visitor for Writer<'_> {
         }
         self.out.push('<');
         self.out.push_str(shown_name(name));
-        self.attributes(&element);
+        self.attributes(element);
         self.out.push('>');
         if is_void(name) {
             return false;
@@ -43,8 +52,7 @@ impl Visitor for Writer<'_> {
             self.end_tag(name);
             return false;
         }
-        if *name == local_name!("pre") && self.starts_with_line_end(index) {
-            // A parser drops the first line end of <pre>.
+        if drops_line_end(name) && self.starts_with_line_end(index) {
             self.out.push('\n');
         }
         true
@@ -54,12 +62,12 @@ impl Visitor for Writer<'_> {
         if let Some(text) = self.page.text(index)
             && self.out.len() <= MAX_BYTES
         {
-            push_escaped(&mut self.out, &text, false);
+            push_escaped(&mut self.out, text, false);
         }
     }
 
     fn leave(&mut self, index: Index) {
-        if let Some(name) = self.page.name(index) {
+        if let Some(name) = self.page.name(index).filter(|name| **name != local_name!("noscript")) {
             self.end_tag(name);
         }
     }
@@ -84,25 +92,29 @@ impl Writer<'_> {
         let base = self.page.base();
         let is_image = element.name.local == local_name!("img");
         if let Some(source) = source(element).filter(|_| is_image) {
-            let source = if is_embedded(&source) { Some(source) } else { absolute(base, &source).map(String::from) };
+            let source = if is_picture(&source) { Some(source) } else { absolute(base, &source).map(String::from) };
             source.iter().for_each(|source| self.attribute("src", source));
         }
         for attribute in &element.attrs {
             let name = &*attribute.name.local;
             let value = &*attribute.value;
+            // `xlink:href` and `xml:lang` of drawings and formulas; their names without prefix may be there as well.
+            let shown = attribute.name.prefix.as_ref().filter(|prefix| !prefix.is_empty());
+            let shown = shown.map_or(Cow::Borrowed(name), |prefix| format!("{prefix}:{name}").into());
             match name {
-                _ if !is_name(name) || is_handler(name) => {}
-                "src" | "sizes" | "data-src" | "data-srcset" if is_image => {}
-                "srcset" if is_image => {}
+                _ if !is_name(&shown) || runs_code(name) => {}
+                "src" | "srcset" | "sizes" if is_image => {}
+                _ if is_image && (LAZY_SOURCES.contains(&name) || LAZY_SETS.contains(&name)) => {}
+                "sizes" if element.name.local == local_name!("source") => {}
                 "srcset" | "imagesrcset" => {
                     let best = largest(value).and_then(|url| absolute(base, url));
-                    best.iter().for_each(|url| self.attribute(name, url.as_str()));
+                    best.iter().for_each(|url| self.attribute(&shown, url.as_str()));
                 }
-                "href" | "src" | "poster" | "action" | "formaction" | "cite" | "data" | "background" | "longdesc" => {
-                    resolved(base, name, value).iter().for_each(|url| self.attribute(name, url));
+                "href" | "xlink:href" | "src" | "poster" | "action" | "formaction" | "cite" | "data" | "background"
+                | "longdesc" => {
+                    resolved(base, element, name, value).iter().for_each(|url| self.attribute(&shown, url));
                 }
-                "srcdoc" => {}
-                _ => self.attribute(name, value),
+                _ => self.attribute(&shown, value),
             }
         }
     }
@@ -117,17 +129,49 @@ impl Writer<'_> {
 }
 
 /// The URL of an attribute made absolute; what cannot be a URL stays as it is, what runs code goes.
-fn resolved(base: &Url, name: &str, value: &str) -> Option<String> {
+fn resolved(base: &Url, element: &Element, name: &str, value: &str) -> Option<String> {
+    let is_link = matches!(element.name.local, local_name!("a") | local_name!("area"));
+    // The parts of a drawing refer to each other.
+    if !is_link && value.starts_with('#') {
+        return Some(value.to_owned());
+    }
     if let Some(url) = absolute(base, value) {
         return Some(url.into());
     }
-    let embedded_media = is_embedded(value) && matches!(name, "src" | "poster");
+    let embedded = is_picture(value) && shows_picture(&element.name.local, name);
     let not_a_url = base.join(value.trim()).is_err() || value.trim().is_empty();
-    (embedded_media || not_a_url).then(|| value.to_owned())
+    (embedded || not_a_url).then(|| value.to_owned())
 }
 
-fn is_handler(name: &str) -> bool {
-    name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("on"))
+/// Data that can only be shown or heard. Other kinds may hold a page with scripts.
+fn is_picture(url: &str) -> bool {
+    let kind = url.trim_start().get(5..).filter(|_| is_embedded(url)).unwrap_or_default().trim_start();
+    ["image/", "audio/", "video/"]
+        .iter()
+        .any(|start| kind.get(..start.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(start)))
+}
+
+/// Whether the URL is loaded as a picture or sound, and not as a page.
+fn shows_picture(element: &LocalName, attribute: &str) -> bool {
+    match attribute {
+        "poster" | "background" => true,
+        "src" => matches!(
+            *element,
+            local_name!("source") | local_name!("audio") | local_name!("video") | local_name!("input")
+        ),
+        "href" | "xlink:href" => *element == local_name!("image"),
+        _ => false,
+    }
+}
+
+/// Handlers, pages inside an attribute, animations that can turn one attribute into another, and what asks a server or
+/// loads a program without being a link or a picture.
+fn runs_code(name: &str) -> bool {
+    let starts_with_on = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("on"));
+    starts_with_on
+        || ["srcdoc", "attributename", "ping", "codebase", "classid", "archive", "manifest"]
+            .iter()
+            .any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Whether a name can be written as an attribute that reads back as the same one.
@@ -141,6 +185,11 @@ fn shown_name(name: &LocalName) -> &str {
         local_name!("xmp") | local_name!("plaintext") | local_name!("listing") => "pre",
         _ => name,
     }
+}
+
+/// A parser drops a line end at the start of these.
+fn drops_line_end(name: &LocalName) -> bool {
+    shown_name(name) == "pre" || *name == local_name!("textarea")
 }
 
 fn is_void(name: &LocalName) -> bool {
@@ -169,20 +218,21 @@ fn is_opaque(name: &LocalName) -> bool {
     matches!(*name, local_name!("iframe") | local_name!("noembed") | local_name!("noframes"))
 }
 
+/// `<` and `>` are escaped in attributes too: a browser may come to read the page in another way than it was written.
 fn push_escaped(out: &mut String, text: &str, attribute: bool) {
     let mut plain = 0;
-    for (i, c) in text.char_indices() {
-        let replacement = match c {
-            '&' => "&amp;",
-            '\u{a0}' => "&nbsp;",
-            '<' => "&lt;",
-            '>' => "&gt;",
-            '"' if attribute => "&quot;",
+    for (i, byte) in text.bytes().enumerate() {
+        let (replacement, length) = match byte {
+            b'&' => ("&amp;", 1),
+            b'<' => ("&lt;", 1),
+            b'>' => ("&gt;", 1),
+            b'"' if attribute => ("&quot;", 1),
+            0xC2 if text.as_bytes().get(i + 1) == Some(&0xA0) => ("&nbsp;", 2),
             _ => continue,
         };
         out.push_str(&text[plain..i]);
         out.push_str(replacement);
-        plain = i + c.len_utf8();
+        plain = i + length;
         if out.len() > MAX_BYTES {
             return;
         }
@@ -221,6 +271,44 @@ mod tests {
     }
 
     #[test]
+    fn what_runs_code_goes() {
+        check("<a href=' java\nscript:x' ping=/p xlink:href=vbscript:x>a</a>", "<a>a</a>");
+        check("<iframe src='data:text/html,<script>'></iframe>", "<iframe></iframe>");
+        check(
+            "<embed src=data:image/svg+xml,x><object data=javascript:x classid=y>o</object>",
+            "<embed><object>o</object>",
+        );
+        check(
+            "<form action=javascript:x><button formaction=javascript:y>b</button></form>",
+            "<form><button>b</button></form>",
+        );
+        check(
+            "<svg><a xlink:href=javascript:x><animate attributeName=href to=javascript:y /></a></svg>",
+            "<svg><a><animate to=\"javascript:y\"></animate></a></svg>",
+        );
+        check("<p title='</noscript><img src=x>'>a", "<p title=\"&lt;/noscript&gt;&lt;img src=x&gt;\">a</p>");
+        check("<noscript><p onclick=x>only</p></noscript>", "<p>only</p>");
+    }
+
+    #[test]
+    fn data_stays_where_it_is_a_picture() {
+        let data = "data:image/gif;base64,R0";
+        for same in [
+            format!("<img src=\"{data}\">"),
+            format!("<video poster=\"{data}\"></video>"),
+            format!("<svg><image href=\"{data}\"></image></svg>"),
+        ] {
+            check(&same, &same);
+        }
+        check(
+            &format!(
+                "<a href='{data}'>a</a><svg><a xlink:href=x href=y></a><use href='{data}' /><use href='#a' /></svg>"
+            ),
+            "<a>a</a><svg><a xlink:href=\"https://a.test/d/x\" href=\"https://a.test/d/y\"></a><use></use><use href=\"#a\"></use></svg>",
+        );
+    }
+
+    #[test]
     fn urls_become_absolute() {
         check("<base href=/b/><a href='x?a=1&b=2'>a</a>", "<a href=\"https://a.test/b/x?a=1&amp;b=2\">a</a>");
         check(
@@ -229,13 +317,14 @@ mod tests {
         );
         check("<img src='data:image/gif;base64,R0' data-src=l.jpg>", "<img src=\"https://a.test/d/l.jpg\">");
         check("<img src='data:image/gif;base64,R0'>", "<img src=\"data:image/gif;base64,R0\">");
-        check("<source srcset='a 1x, b 2x'>", "<source srcset=\"https://a.test/d/b\">");
+        check("<source srcset='a 1x, b 2x' sizes=9>", "<source srcset=\"https://a.test/d/b\">");
         check("<a href=''>a</a><a href='#x'>b</a>", "<a href=\"\">a</a><a href=\"https://a.test/d/p#x\">b</a>");
     }
 
     #[test]
     fn text_stays() {
         check("<pre>\n\n a</pre>a&nbsp;&lt;b&gt;", "<pre>\n\n a</pre>a&nbsp;&lt;b&gt;");
+        check("<textarea>\n\n\u{c2}\u{a0}é</textarea>", "<textarea>\n\n\u{c2}&nbsp;é</textarea>");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use dom_query::{LocalName, local_name};
 
+use crate::main_content;
 use crate::page::{Index, Page};
-use crate::score;
 use crate::selector::matches;
 
 /// What the caller wants of a page.
@@ -53,7 +53,7 @@ pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     }
     content.use_noscript_if_richer();
     if options.only_main_content {
-        score::keep_main(&mut content, options.include_tags.is_empty());
+        main_content::keep_main(&mut content, options.include_tags.is_empty());
     }
     content
 }
@@ -66,10 +66,6 @@ impl<'p> Content<'p> {
 
     pub(crate) fn page(&self) -> &'p Page {
         self.page
-    }
-
-    pub(crate) fn roots(&self) -> &[Index] {
-        &self.roots
     }
 
     pub(crate) fn set_roots(&mut self, roots: Vec<Index>) {
@@ -141,7 +137,7 @@ impl<'p> Content<'p> {
     fn use_noscript_if_richer(&mut self) {
         let page = self.page;
         let hidden: Vec<Index> = (0..page.len()).filter(|&i| page.is(i, &local_name!("noscript"))).collect();
-        let kept = hidden.iter().map(|&index| score::letters_of(page, page.subtree(index))).sum::<usize>();
+        let kept = hidden.iter().map(|&index| letters_of(page, page.subtree(index))).sum::<usize>();
         if kept == 0 {
             return;
         }
@@ -151,7 +147,7 @@ impl<'p> Content<'p> {
                 true
             }
             fn text(&mut self, index: Index) {
-                self.1 += score::letters_of(self.0, index..index + 1);
+                self.1 += letters_of(self.0, index..index + 1);
             }
             fn leave(&mut self, _index: Index) {}
         }
@@ -189,4 +185,9 @@ fn roots(page: &Page, options: &ContentOptions) -> Vec<Index> {
         }
     }
     roots
+}
+
+/// Letters of all text nodes in `range`.
+fn letters_of(page: &Page, range: std::ops::Range<Index>) -> usize {
+    range.filter_map(|index| page.text(index)).map(|text| text.chars().filter(|c| !c.is_whitespace()).count()).sum()
 }

@@ -13,12 +13,12 @@ pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
 
 /// Absolute URLs of all pictures, unique, in document order: `<img>` with lazy-loading attributes and all sizes,
 /// `<picture>`, `<video poster>`, image buttons, SVG images, icons, preview pictures in `<meta>`, and inline
-/// `background` styles. Pictures embedded in the page (`data:`) have no URL and are left out.
+/// backgrounds. Pictures embedded in the page (`data:`) have no URL and are left out.
 pub fn images(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
     for index in 0..page.len() {
         if let Some(element) = page.element(index) {
-            element_images(&element, |url| {
+            element_images(element, |url| {
                 if !is_embedded(url) {
                     found.add(url);
                 }
@@ -49,8 +49,12 @@ fn element_images(element: &Element, mut add: impl FnMut(&str)) {
             candidates(&set).for_each(|(url, _)| add(url));
         }
     }
-    if let Some(style) = element.attr("style") {
-        background_urls(&style, add);
+    for attribute in &element.attrs {
+        match &*attribute.name.local {
+            "style" => background_urls(&attribute.value, &mut add),
+            "background" => add(&attribute.value),
+            _ => {}
+        }
     }
 }
 
@@ -59,18 +63,20 @@ fn names_picture(element: &Element) -> bool {
         element.attr(attribute).is_some_and(|value| value.split_ascii_whitespace().any(test))
     };
     has("rel", |rel| rel.to_ascii_lowercase().contains("icon") || rel.eq_ignore_ascii_case("image_src"))
-        || has("itemprop", |prop| prop == "image")
+        || has("itemprop", |prop| prop.eq_ignore_ascii_case("image"))
         || ["property", "name"].iter().any(|attribute| {
             has(attribute, |key| {
-                matches!(
-                    key,
-                    "og:image" | "og:image:url" | "og:image:secure_url" | "twitter:image" | "twitter:image:src"
-                )
+                ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"]
+                    .iter()
+                    .any(|picture| key.eq_ignore_ascii_case(picture))
             })
         })
 }
 
-fn background_urls(style: &str, mut add: impl FnMut(&str)) {
+fn background_urls(style: &str, add: &mut impl FnMut(&str)) {
+    if !style.contains('(') {
+        return;
+    }
     let lower = style.to_ascii_lowercase();
     if !lower.contains("background") {
         return;
@@ -78,13 +84,16 @@ fn background_urls(style: &str, mut add: impl FnMut(&str)) {
     let mut at = 0;
     while let Some(start) = lower[at..].find("url(").map(|i| at + i + 4) {
         let rest = style[start..].trim_start();
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let url = match quote {
-            Some(quote) => rest[1..].split(quote).next(),
-            None => rest.split(')').next(),
+        let (url, end) = match rest.chars().next() {
+            Some(quote @ ('"' | '\'')) => (&rest[1..], quote),
+            _ => (rest, ')'),
         };
-        add(url.unwrap_or_default().trim());
-        at = start;
+        // What is never closed is no URL, and neither is anything behind it.
+        let Some((url, behind)) = url.split_once(end) else {
+            return;
+        };
+        add(url.trim());
+        at = style.len() - behind.len();
     }
 }
 
@@ -99,14 +108,15 @@ mod tests {
             "<link rel='shortcut icon' href=/f.ico><meta property=og:image content=/og.png><meta name=x content=no.png>
              <picture><source srcset='p1.webp 1x, p2.webp 2x'><img src=p.jpg data-src=lazy.jpg></picture>
              <img src='data:image/gif;base64,R0' srcset='s.jpg 2x'><video poster=v.jpg></video><img src=p.jpg>
-             <div style=\"background-image: url( 'b 1.png' ), url(c.png)\"></div><input type=image src=go.png>
-             <svg><image href=s.svg /></svg><a style='color:url(no.png)'></a>",
+             <div style=\"background-image: url( 'b 1.png' ), url(c.png)\"></div><p style='background:url(open'><input type=image src=go.png>
+             <svg><image href=s.svg /></svg><a style='color:url(no.png)'></a>
+             <table background=t.png><tr><td></table>",
             &url,
         );
         let found: Vec<_> = images(&page).into_iter().map(|u| u.replace("https://a.test/", "/")).collect();
         assert_eq!(
             found.join(" "),
-            "/f.ico /og.png /d/p1.webp /d/p2.webp /d/p.jpg /d/lazy.jpg /d/s.jpg /d/v.jpg /d/b%201.png /d/c.png /d/go.png /d/s.svg"
+            "/f.ico /og.png /d/p1.webp /d/p2.webp /d/p.jpg /d/lazy.jpg /d/s.jpg /d/v.jpg /d/b%201.png /d/c.png /d/go.png /d/s.svg /d/t.png"
         );
     }
 }

@@ -22,18 +22,20 @@
 //! make it use more than a bounded amount of memory.
 
 mod attributes;
-mod boilerplate;
 mod clean;
 mod content;
 mod images;
 mod links;
+mod main_content;
 mod markdown;
 mod metadata;
 mod page;
 mod parse;
+mod references;
 mod scan;
-mod score;
 mod selector;
+mod tokens;
+mod tree;
 mod urls;
 
 pub use attributes::attributes;
@@ -41,7 +43,9 @@ pub use clean::html;
 pub use content::{Content, ContentOptions, content};
 pub use images::images;
 pub use links::{links, text_links};
-pub use markdown::{MarkdownOptions, markdown};
+#[cfg(feature = "training")]
+pub use main_content::training;
+pub use markdown::{LinkStyle, MarkdownOptions, markdown};
 pub use metadata::metadata;
 pub use page::Page;
 pub use selector::{SelectorError, check_selector};

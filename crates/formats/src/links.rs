@@ -63,7 +63,8 @@ impl<'b> UniqueUrls<'b> {
         }
         if let Some(url) = absolute(self.base, link) {
             self.bytes += url.as_str().len();
-            if self.seen.insert(url.as_str().to_owned()) {
+            if !self.seen.contains(url.as_str()) {
+                self.seen.insert(url.as_str().to_owned());
                 self.urls.push(url.into());
             }
         }
@@ -152,7 +153,7 @@ fn inline_target(rest: &str) -> (usize, Option<&str>) {
         return end.map_or((2, None), |end| (blanks + end + 4, Some(&bracketed[..end])));
     }
     let mut depth = 0_usize;
-    for (i, c) in target.char_indices().take(LOOK_AHEAD).skip(blanks) {
+    for (i, c) in target.char_indices().take(LOOK_AHEAD).skip_while(|(i, _)| *i < blanks) {
         match c {
             // Markdown readers give up at 32 levels.
             '(' if depth == 32 => break,
@@ -236,6 +237,7 @@ mod tests {
         check("```\nhttps://no.test\n~~~\n```\nhttps://yes.test", &["https://yes.test/"]);
         check("[a](#x) xhttps://no.test [b](javascript:x)", &[]);
         check("[open](", &[]);
+        check("[a](\u{3000}x)", &["https://a.test/d/%E3%80%80x"]);
         check("https://é.test/ü", &["https://xn--9ca.test/%C3%BC"]);
     }
 }

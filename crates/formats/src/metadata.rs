@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use dom_query::{Element, local_name};
 use serde_json::{Map, Value};
 
-use crate::page::{Index, Page};
+use crate::page::Page;
 use crate::urls::absolute;
 
 /// Different keys that are kept.
@@ -18,10 +18,12 @@ const MAX_VALUES: usize = 50;
 /// Characters of one value that are kept.
 const MAX_CHARS: usize = 10_000;
 
-/// `<meta>` key in lower case, and the name its value has on the wire. Earlier lines win.
-const WIRE_NAMES: [(&str, &str); 33] = [
+/// `<meta>` key in lower case, and the name its value has on the wire. Earlier lines win. `:` behind `dc` or `dcterms` is
+/// read as `.`.
+const WIRE_NAMES: [(&str, &str); 30] = [
     ("description", "description"),
     ("og:description", "description"),
+    ("twitter:description", "description"),
     ("keywords", "keywords"),
     ("robots", "robots"),
     ("og:title", "ogTitle"),
@@ -48,67 +50,147 @@ const WIRE_NAMES: [(&str, &str); 33] = [
     ("dc.type", "dcType"),
     ("dc.subject", "dcSubject"),
     ("dc.description", "dcDescription"),
-    ("dc:date", "dcDate"),
-    ("dc:type", "dcType"),
-    ("dc:subject", "dcSubject"),
-    ("dc:description", "dcDescription"),
     ("content-language", "language"),
+];
+
+/// Names with one value on the wire even where the page has several: clients join arrays with commas, which would break a
+/// URL or a date.
+const SINGLE: [&str; 12] = [
+    "ogTitle",
+    "ogDescription",
+    "ogUrl",
+    "ogImage",
+    "ogAudio",
+    "ogDeterminer",
+    "ogLocale",
+    "ogSiteName",
+    "ogVideo",
+    "publishedTime",
+    "modifiedTime",
+    "language",
 ];
 
 /// Metadata keys as they appear on the wire.
 ///
-/// A raw key that occurs with several values has an array of them; `ogLocaleAlternate` always has one. Control
-/// characters and marks that turn the reading direction are removed from every value, line ends become blanks.
+/// A raw key that occurs several times has an array of its values; descriptions are joined instead, `ogLocaleAlternate` is
+/// always an array. Not in the contract but there where the page has them: `canonical` and `charset`. Control characters
+/// and marks that turn the reading direction are removed from every value, line ends become blanks.
 pub fn metadata(page: &Page) -> Map<String, Value> {
-    let raw = raw_keys(page);
+    let head = Head::read(page);
     let mut found = Map::new();
-    if let Some(title) = title(page).or_else(|| first_of(&raw, &["og:title", "twitter:title"])) {
-        found.insert("title".into(), title.into());
-    }
-    if let Some(language) = page.first(&local_name!("html")).and_then(|html| value(&page.attr(html, "lang")?)) {
-        found.insert("language".into(), language.into());
-    }
-    if let Some(icon) = favicon(page) {
-        found.insert("favicon".into(), icon.into());
-    }
-    for (key, name) in WIRE_NAMES {
-        if let Some((_, values)) = raw.iter().find(|(raw_key, _)| raw_key.eq_ignore_ascii_case(key)) {
-            found.entry(name).or_insert_with(|| {
-                if name == "ogLocaleAlternate" { values.clone().into() } else { one_or_many(values) }
-            });
+    let title = head.title.clone().or_else(|| head.first("og:title")).or_else(|| head.first("twitter:title"));
+    let icon = head.icon.clone().or_else(|| head.other_icon.clone());
+    let canonical = head.canonical.clone();
+    for (name, value) in
+        [("title", title), ("language", head.language.clone()), ("favicon", icon), ("canonical", canonical)]
+    {
+        if let Some(value) = value {
+            found.insert(name.into(), value.into());
         }
     }
-    for (key, values) in &raw {
+    for (key, name) in WIRE_NAMES {
+        if let Some(values) = head.values(key) {
+            found.entry(name).or_insert_with(|| wire_value(name, values));
+        }
+    }
+    for (key, values) in &head.keys {
         found.entry(key.as_str()).or_insert_with(|| one_or_many(values));
+    }
+    if let Some(charset) = &head.charset {
+        found.entry("charset").or_insert_with(|| charset.as_str().into());
     }
     found
 }
 
-/// Every `name`, `property`, `itemprop` and `http-equiv` language key with its values, in document order.
-fn raw_keys(page: &Page) -> Vec<(String, Vec<String>)> {
-    let mut keys: Vec<(String, Vec<String>)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for index in 0..page.len() {
-        if !page.is(index, &local_name!("meta")) {
-            continue;
+/// What is read in one pass over the page.
+#[derive(Default)]
+struct Head {
+    title: Option<String>,
+    language: Option<String>,
+    charset: Option<String>,
+    canonical: Option<String>,
+    /// Of `rel=icon`.
+    icon: Option<String>,
+    /// Made for home screens and the like.
+    other_icon: Option<String>,
+    /// Every `name`, `property`, `itemprop` and `http-equiv` language key with its values, in document order.
+    keys: Vec<(String, Vec<String>)>,
+    /// Where a key stands in `keys`.
+    places: HashMap<String, usize>,
+    /// The same by key in lower case.
+    lower: HashMap<String, usize>,
+}
+
+impl Head {
+    fn read(page: &Page) -> Head {
+        let mut head = Head::default();
+        let mut drawing_end = 0;
+        for index in 0..page.len() {
+            match page.name(index) {
+                Some(&local_name!("svg")) => drawing_end = drawing_end.max(page.end(index)),
+                Some(&local_name!("meta")) => page.element(index).iter().for_each(|meta| head.meta(meta)),
+                Some(&local_name!("link")) => page.element(index).iter().for_each(|link| head.link(page, link)),
+                // A drawing has a title of its own.
+                Some(&local_name!("title")) if head.title.is_none() && index >= drawing_end => {
+                    head.title = value(&page.text_of(index));
+                }
+                Some(&local_name!("html")) if head.language.is_none() => {
+                    let language = page.attr(index, "lang").or_else(|| page.attr(index, "xml:lang"));
+                    head.language = language.and_then(|language| value(&language));
+                }
+                _ => {}
+            }
         }
-        let Some(element) = page.element(index) else { continue };
+        head
+    }
+
+    fn meta(&mut self, element: &Element) {
+        if self.charset.is_none() {
+            self.charset = element.attr("charset").and_then(|charset| value(&charset));
+        }
         let Some(content) = element.attr("content").and_then(|content| value(&content)) else {
-            continue;
+            return;
         };
-        for key in meta_keys(&element) {
-            if let Some(&place) = places.get(&key) {
-                let values = &mut keys[place].1;
-                if values.len() < MAX_VALUES && !values.contains(&content) {
+        for key in meta_keys(element) {
+            if let Some(&place) = self.places.get(&key) {
+                let values = &mut self.keys[place].1;
+                if values.len() < MAX_VALUES {
                     values.push(content.clone());
                 }
-            } else if keys.len() < MAX_KEYS {
-                places.insert(key.clone(), keys.len());
-                keys.push((key, vec![content.clone()]));
+            } else if self.keys.len() < MAX_KEYS {
+                self.places.insert(key.clone(), self.keys.len());
+                self.lower.entry(lookup_key(&key)).or_insert(self.keys.len());
+                self.keys.push((key, vec![content.clone()]));
             }
         }
     }
-    keys
+
+    fn link(&mut self, page: &Page, element: &Element) {
+        let Some(rel) = element.attr("rel").map(|rel| rel.to_ascii_lowercase()) else {
+            return;
+        };
+        let place = if rel.split_ascii_whitespace().any(|token| token == "icon") {
+            &mut self.icon
+        } else if rel.contains("icon") {
+            &mut self.other_icon
+        } else if rel.split_ascii_whitespace().any(|token| token == "canonical") {
+            &mut self.canonical
+        } else {
+            return;
+        };
+        if place.is_none() {
+            let url = element.attr("href").and_then(|href| absolute(page.base(), &href));
+            *place = url.filter(|url| matches!(url.scheme(), "http" | "https")).map(String::from);
+        }
+    }
+
+    fn values(&self, key: &str) -> Option<&[String]> {
+        self.lower.get(key).map(|&place| &*self.keys[place].1)
+    }
+
+    fn first(&self, key: &str) -> Option<String> {
+        self.values(key)?.first().cloned()
+    }
 }
 
 fn meta_keys(element: &Element) -> BTreeSet<String> {
@@ -117,35 +199,25 @@ fn meta_keys(element: &Element) -> BTreeSet<String> {
     attributes.chain(language).filter_map(|key| value(&key)).collect()
 }
 
+fn lookup_key(key: &str) -> String {
+    let key = key.to_ascii_lowercase();
+    if key.starts_with("dc:") || key.starts_with("dcterms:") { key.replace(':', ".") } else { key }
+}
+
+fn wire_value(name: &str, values: &[String]) -> Value {
+    match name {
+        "ogLocaleAlternate" => values.to_vec().into(),
+        "description" => values.join(", ").into(),
+        _ if SINGLE.contains(&name) => values.first().cloned().into(),
+        _ => one_or_many(values),
+    }
+}
+
 fn one_or_many(values: &[String]) -> Value {
     match values {
         [only] => only.as_str().into(),
         many => many.to_vec().into(),
     }
-}
-
-fn first_of(raw: &[(String, Vec<String>)], keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| raw.iter().find(|(raw_key, _)| raw_key.eq_ignore_ascii_case(key))?.1.first().cloned())
-}
-
-/// The first `<title>` that is not a part of a drawing.
-fn title(page: &Page) -> Option<String> {
-    let in_drawing = |index: Index| page.ancestors(index).any(|above| page.is(above, &local_name!("svg")));
-    (0..page.len())
-        .filter(|&index| page.is(index, &local_name!("title")) && !in_drawing(index))
-        .find_map(|index| value(&page.text_of(index)))
-}
-
-/// The page's icon; one made for browsers before one made for home screens.
-fn favicon(page: &Page) -> Option<String> {
-    let icon = |wanted: &str| {
-        (0..page.len()).filter(|&index| page.is(index, &local_name!("link"))).find_map(|index| {
-            let rel = page.attr(index, "rel")?;
-            rel.split_ascii_whitespace().find(|token| token.eq_ignore_ascii_case(wanted))?;
-            absolute(page.base(), &page.attr(index, "href")?)
-        })
-    };
-    icon("icon").or_else(|| icon("apple-touch-icon")).map(String::from)
 }
 
 /// Text fit for a header, a log line or a terminal; None when nothing is left.
@@ -197,6 +269,24 @@ mod tests {
     }
 
     #[test]
+    fn links_and_charset() {
+        check(
+            "<html xml:lang=fr><meta charset=koi8-r><link rel=mask-icon href=m.svg><link rel=icon href='data:,'>
+             <link rel=canonical href='javascript:x'><link rel='next canonical' href=/c>",
+            &json!({
+                "language": "fr", "charset": "koi8-r", "favicon": "https://a.test/d/m.svg", "canonical": "https://a.test/c"
+            }),
+        );
+    }
+
+    #[test]
+    fn spellings_of_dublin_core() {
+        check("<meta name=dcterms:created content=1>", &json!({"dcTermsCreated": "1", "dcterms:created": "1"}));
+        check("<meta name=DCTERMS.Keywords content=k>", &json!({"dcTermsKeywords": "k", "DCTERMS.Keywords": "k"}));
+        check("<meta name=DC:Date.created content=2>", &json!({"dcDateCreated": "2", "DC:Date.created": "2"}));
+    }
+
+    #[test]
     fn keys_of_the_contract() {
         check(
             "<html lang=de><link rel='shortcut icon' href='f.ico'><link rel=apple-touch-icon href=a.png>
@@ -215,8 +305,17 @@ mod tests {
     fn repeats_become_arrays() {
         check(
             "<meta property=article:tag content=a><meta property=article:tag content=b><meta property=article:tag content=a>",
-            &json!({"articleTag": ["a", "b"], "article:tag": ["a", "b"]}),
+            &json!({"articleTag": ["a", "b", "a"], "article:tag": ["a", "b", "a"]}),
         );
+        check(
+            "<meta property=og:image content=/1><meta property=og:image content=/2>",
+            &json!({"ogImage": "/1", "og:image": ["/1", "/2"]}),
+        );
+        check(
+            "<meta name=description content=a><meta name=description content=b><meta property=og:description content=c>",
+            &json!({"description": "a, b", "ogDescription": "c", "og:description": "c"}),
+        );
+        check("<title>t</title><meta name=title content=u>", &json!({"title": "t"}));
         check("<meta name=k><meta name=k content=' '><meta content=x>", &json!({}));
     }
 }

@@ -1,33 +1,33 @@
 //! A page: the parsed tree, its nodes in document order, and the URL that relative links refer to.
 
-use std::cell::Ref;
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use dom_query::{Document, Element, LocalName, NodeData, NodeId, local_name};
+use dom_query::{Document, Element, LocalName, NodeId, local_name};
+use html5ever::interface::{ElementFlags, NodeOrText, TreeSink};
 use html5ever::tendril::StrTendril;
 use url::Url;
 
 use crate::parse::parse;
+use crate::tree::{Data, Node};
 
 /// A parsed page. It is made once and read by every format.
 ///
 /// The size of the tree is bounded: nesting past 512 elements is flattened, attributes past 256 of one tag are left
 /// out, and parsing stops after about a million nodes. [`Page::truncated`] says whether that happened.
 pub struct Page {
-    document: Document,
     nodes: Vec<Node>,
+    searchable: OnceCell<Searchable>,
     url: Url,
     base: Url,
     truncated: bool,
 }
 
-/// One node in document order. Its descendants are the nodes behind it, up to `end`.
-struct Node {
-    id: NodeId,
-    parent: u32,
-    end: u32,
-    /// None for text and everything else that is not an element.
-    name: Option<LocalName>,
+/// The page once more, as CSS selectors need it.
+struct Searchable {
+    document: Document,
+    /// Ids of the nodes in document order.
+    ids: Vec<NodeId>,
 }
 
 /// Position of a node in document order.
@@ -36,9 +36,8 @@ pub(crate) type Index = usize;
 impl Page {
     /// Parses `html`, which was read from `url`. Never fails: HTML has no syntax errors.
     pub fn parse(html: &str, url: &Url) -> Page {
-        let (document, truncated) = parse(html);
-        let nodes = in_document_order(&document);
-        let mut page = Page { document, nodes, url: url.clone(), base: url.clone(), truncated };
+        let (nodes, truncated) = parse(html);
+        let mut page = Page { nodes, searchable: OnceCell::new(), url: url.clone(), base: url.clone(), truncated };
         if let Some(base) = page.declared_base() {
             page.base = base;
         }
@@ -60,9 +59,13 @@ impl Page {
         &self.url
     }
 
-    /// The parsed tree, for other crates that read pages.
+    /// The page as a tree for CSS selectors, made when it is first asked for. Comments are not in it.
     pub fn document(&self) -> &Document {
-        &self.document
+        &self.searchable().document
+    }
+
+    fn searchable(&self) -> &Searchable {
+        self.searchable.get_or_init(|| searchable(&self.nodes))
     }
 
     fn declared_base(&self) -> Option<Url> {
@@ -103,11 +106,11 @@ impl Page {
     }
 
     pub(crate) fn name(&self, index: Index) -> Option<&LocalName> {
-        self.nodes[index].name.as_ref()
+        self.element(index).map(|element| &element.name.local)
     }
 
     pub(crate) fn is(&self, index: Index, name: &LocalName) -> bool {
-        self.nodes[index].name.as_ref() == Some(name)
+        self.name(index) == Some(name)
     }
 
     /// The first element called `name`.
@@ -115,40 +118,37 @@ impl Page {
         (0..self.len()).find(|&i| self.is(i, name))
     }
 
-    pub(crate) fn element(&self, index: Index) -> Option<Ref<'_, Element>> {
-        self.nodes[index].name.as_ref()?;
-        self.document.tree.get(&self.nodes[index].id)?.element_ref()
+    pub(crate) fn element(&self, index: Index) -> Option<&Element> {
+        match &self.nodes[index].data {
+            Data::Element(element) => Some(element),
+            Data::Text(_) | Data::Other => None,
+        }
     }
 
+    /// The value of an attribute; shared, not copied.
     pub(crate) fn attr(&self, index: Index, name: &str) -> Option<StrTendril> {
         self.element(index)?.attr(name)
     }
 
     /// The text of a text node.
-    pub(crate) fn text(&self, index: Index) -> Option<StrTendril> {
-        if self.nodes[index].name.is_some() {
-            return None;
+    pub(crate) fn text(&self, index: Index) -> Option<&str> {
+        match &self.nodes[index].data {
+            Data::Text(text) => Some(text),
+            Data::Element(_) | Data::Other => None,
         }
-        self.document.tree.query_node(&self.nodes[index].id, |node| match &node.data {
-            NodeData::Text { contents } => Some(contents.clone()),
-            _ => None,
-        })?
     }
 
     /// All text below a node, as written.
     pub(crate) fn text_of(&self, index: Index) -> String {
-        self.subtree(index).filter_map(|i| self.text(i)).fold(String::new(), |mut all, text| {
-            all.push_str(&text);
-            all
-        })
+        self.subtree(index).filter_map(|i| self.text(i)).collect()
     }
 
-    /// Positions of `ids`, which must be in document order; ids outside the tree are left out.
+    /// Positions of `ids` in [`Page::document`], which must be in document order; ids outside the tree are left out.
     pub(crate) fn positions(&self, ids: &[NodeId]) -> Vec<Index> {
         let mut wanted = ids.iter().peekable();
         let mut found = Vec::with_capacity(ids.len());
-        for (index, node) in self.nodes.iter().enumerate() {
-            if wanted.next_if(|id| **id == node.id).is_some() {
+        for (index, id) in self.searchable().ids.iter().enumerate() {
+            if wanted.next_if(|wanted| *wanted == id).is_some() {
                 found.push(index);
             }
         }
@@ -156,42 +156,21 @@ impl Page {
     }
 }
 
-fn in_document_order(document: &Document) -> Vec<Node> {
-    let root = document.tree.root_id();
-    let mut nodes: Vec<Node> = Vec::with_capacity(document.tree.len());
-    let mut open: Vec<(NodeId, usize)> = Vec::new();
-    let mut next = Some(root);
-    while let Some(id) = next {
-        let Some((name, parent, first_child)) = document.tree.query_node(&id, |node| {
-            let name = node.as_element().map(|element| element.name.local.clone());
-            (name, node.parent, node.first_child)
-        }) else {
-            break;
+fn searchable(nodes: &[Node]) -> Searchable {
+    let document = Document::default();
+    let mut ids = vec![document.tree.root_id()];
+    for node in nodes.iter().skip(1) {
+        let id = match &node.data {
+            Data::Element(element) => {
+                document.create_element(element.name.clone(), element.attrs.clone(), ElementFlags::default())
+            }
+            Data::Text(text) => document.tree.new_text(text.clone()).id,
+            Data::Other => document.tree.new_text("").id,
         };
-        while open.last().is_some_and(|(open_id, _)| Some(*open_id) != parent) {
-            close(&mut open, &mut nodes);
-        }
-        let above = open.last().map_or(0, |(_, index)| *index);
-        let place = nodes.len();
-        nodes.push(Node { id, parent: above as u32, end: place as u32 + 1, name });
-        open.push((id, place));
-        next = first_child.or_else(|| following(document, &open));
+        document.append(&ids[node.parent as usize], NodeOrText::AppendNode(id));
+        ids.push(id);
     }
-    while !open.is_empty() {
-        close(&mut open, &mut nodes);
-    }
-    nodes
-}
-
-fn close(open: &mut Vec<(NodeId, usize)>, nodes: &mut [Node]) {
-    if let Some((_, place)) = open.pop() {
-        nodes[place].end = nodes.len() as u32;
-    }
-}
-
-/// The next sibling of the innermost open node that has one.
-fn following(document: &Document, open: &[(NodeId, usize)]) -> Option<NodeId> {
-    open.iter().rev().find_map(|(id, _)| document.tree.query_node(id, |node| node.next_sibling)?)
+    Searchable { document, ids }
 }
 
 #[cfg(test)]
@@ -212,7 +191,7 @@ mod tests {
     fn nodes_are_in_document_order() {
         let page = page("<div><p>a<b>c</b></p>d</div><i>e</i><table>x<td>y");
         assert_eq!(outline(&page, 0), "(html(head body(div(p('a' b('c')) 'd') i('e') 'x' table(tbody(tr(td('y')))))))");
-        let y = (0..page.len()).find(|&i| page.text(i).is_some_and(|t| &*t == "y")).unwrap();
+        let y = (0..page.len()).find(|&i| page.text(i) == Some("y")).unwrap();
         let names: Vec<_> = page.ancestors(y).filter_map(|i| page.name(i)).map(ToString::to_string).collect();
         assert_eq!(names, ["td", "tr", "tbody", "table", "body", "html"]);
     }

@@ -1,131 +1,249 @@
-//! Code blocks: the text of `<pre>` as written, its language, and a fence that nothing inside can close.
+//! Code blocks: the text of `<pre>` as written, and a fence that nothing inside can close.
 
-use dom_query::{Element, LocalName, local_name};
+use dom_query::{LocalName, local_name};
 
 use super::Writer;
 use super::escape::longest_run;
-use super::inline::Mark;
+use super::language::language;
 use crate::content::Content;
 use crate::page::{Index, Page};
 
-/// Classes of line numbers beside the code.
-const GUTTERS: [&str; 8] =
-    ["gutter", "lineno", "linenos", "line-number", "line-numbers", "linenumber", "linenodiv", "line-numbers-rows"];
+/// Classes of line numbers beside the code, as highlighters name them.
+const GUTTERS: [&str; 33] = [
+    "ace_gutter",
+    "blob-num",
+    "code-line-number",
+    "codemirror-gutter-wrapper",
+    "codemirror-gutters",
+    "codemirror-linenumber",
+    "cm-gutters",
+    "crayon-nums",
+    "gl",
+    "gutter",
+    "hljs-ln-n",
+    "hljs-ln-numbers",
+    "line-number",
+    "line-numbers-rows",
+    "line-numbers-wrapper",
+    "line_number",
+    "line_numbers",
+    "linenodiv",
+    "lineno",
+    "linenos",
+    "linenr",
+    "linenumber",
+    "linenumbers",
+    "ln",
+    "ln-num",
+    "lnt",
+    "react-code-line-number",
+    "react-line-number",
+    "react-syntax-highlighter-line-number",
+    "rouge-gutter",
+    "rouge-line-number",
+    "special-line-number",
+    "token-line-number",
+];
+/// Classes of elements other than `<pre>` that hold code, one element a line.
+const VIEWS: [&str; 9] = [
+    "ace_text-layer",
+    "CodeMirror-code",
+    "blob-wrapper",
+    "cm-content",
+    "crayon-pre",
+    "dp-highlighter",
+    "js-file-line-container",
+    "syntaxhighlighter",
+    "view-lines",
+];
+/// Classes of inline elements that hold one line each.
+const LINES: [&str; 7] = ["line", "token-line", "code-line", "ec-line", "rouge-line", "view-line", "cm-line"];
 
 impl Writer<'_> {
     pub(super) fn code_block(&mut self, index: Index) {
         if self.is_flat() {
             self.boundary();
             let code = text(self.content, index);
-            let opened = self.inline.open(Mark::Code);
+            self.inline.open_code();
             for line in code.lines().filter(|line| !line.trim().is_empty()) {
-                self.inline.text(line);
+                self.inline.text(line.trim_end());
                 self.inline.line_break();
             }
-            if opened {
-                self.inline.close();
-            }
+            self.inline.close_code();
             return self.boundary();
         }
         self.flush();
         if let Some(block) = block(self.content, index) {
+            self.blocks.tighten();
             self.blocks.write(&block);
         }
     }
 }
 
-/// The fenced block for the element at `index`, or None when it holds no text.
+/// Whether a class attribute names an element that holds nothing but code, though it is not `<pre>`.
+pub(super) fn is_view(class: &str) -> bool {
+    names_any(class, &VIEWS)
+}
+
+/// The fenced block for the element at `index`, or None when there is nothing to show.
 fn block(content: &Content, index: Index) -> Option<String> {
     let code = text(content, index);
-    let code = code.trim_matches('\n').trim_end();
+    let page = content.page();
+    let mut code = code.strip_suffix('\n').unwrap_or(&code);
     if code.trim().is_empty() {
-        return None;
+        if !is_bare_code(page, index) {
+            return None;
+        }
+    } else {
+        code = code.trim_end();
     }
-    let fence = "`".repeat((longest_run(code, '`') + 1).max(3));
-    let language = language(content.page(), index).unwrap_or_default();
-    Some(format!("{fence}{language}\n{code}\n{fence}"))
+    let fence = "`".repeat(longest_fence(code).max(2) + 1);
+    let language = language(page, index).unwrap_or_default();
+    let end = if code.is_empty() { "" } else { "\n" };
+    Some(format!("{fence}{language}\n{code}{end}{fence}"))
+}
+
+/// Whether `<pre><code>` without text was written so, and is not filled by a script: it says nothing but its language.
+fn is_bare_code(page: &Page, index: Index) -> bool {
+    let code = page.children(index).find(|&child| page.name(child).is_some());
+    let plain = |i: Index| {
+        page.element(i).is_some_and(|element| {
+            element
+                .attrs
+                .iter()
+                .all(|attr| attr.name.local == local_name!("class") && attr.value.starts_with("language-"))
+        })
+    };
+    plain(index) && code.is_some_and(|code| page.is(code, &local_name!("code")) && plain(code))
+}
+
+/// The longest run of backticks at the start of a line.
+fn longest_fence(code: &str) -> usize {
+    let runs = code.lines().map(str::trim_start).filter(|line| line.starts_with("```"));
+    runs.map(|line| longest_run(line, '`')).max().unwrap_or(0)
+}
+
+/// Code that is being read line by line.
+#[derive(Default)]
+struct Lines {
+    out: String,
+    /// The last element that is a line has ended without a line break.
+    ended: bool,
+}
+
+impl Lines {
+    fn push(&mut self, text: &str) {
+        let text = if self.ended { text.strip_prefix('\n').unwrap_or(text) } else { text };
+        self.end_line();
+        let mut plain = 0;
+        for (i, byte) in text.bytes().enumerate() {
+            if byte >= b' ' && byte != 0x7f || matches!(byte, b'\n' | b'\t') {
+                continue;
+            }
+            self.out.push_str(&text[plain..i]);
+            plain = i + 1;
+        }
+        self.out.push_str(&text[plain..]);
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.ended) {
+            self.out.push('\n');
+        }
+    }
+
+    fn start_line(&mut self) -> usize {
+        self.end_line();
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+        self.out.len()
+    }
+
+    fn finish_line(&mut self, began: usize) {
+        self.end_line();
+        self.ended = self.out.len() == began || !self.out.ends_with('\n');
+    }
 }
 
 /// The text below `index` with its line breaks, without line numbers and buttons.
 fn text(content: &Content, index: Index) -> String {
     let page = content.page();
-    let mut out = String::new();
-    let mut open_blocks: Vec<Index> = Vec::new();
+    let mut lines = Lines::default();
+    // Ends of the open elements that are lines, and where their text began.
+    let mut open: Vec<(Index, usize)> = Vec::new();
     let mut at = index + 1;
     while at < page.end(index) {
-        while open_blocks.last().is_some_and(|end| *end <= at) {
-            open_blocks.pop();
-            end_line(&mut out);
+        while let Some((_, began)) = open.pop_if(|(end, _)| *end <= at) {
+            lines.finish_line(began);
         }
-        if content.is_removed(at) || page.name(at).is_some_and(|name| is_decoration(page, at, name)) {
+        let Some(name) = page.name(at) else {
+            if let Some(text) = page.text(at).filter(|_| !content.is_removed(at)) {
+                lines.push(text);
+            }
+            at += 1;
+            continue;
+        };
+        if content.is_removed(at) || is_decoration(page, at, name) {
             at = page.end(at);
             continue;
         }
-        match page.name(at) {
-            Some(&local_name!("br")) => out.push('\n'),
-            Some(name) if is_line(name) => {
-                end_line(&mut out);
-                open_blocks.push(page.end(at));
-            }
-            Some(_) => {}
-            None => {
-                if let Some(text) = page.text(at) {
-                    out.extend(text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')));
-                }
-            }
+        if *name == local_name!("br") {
+            lines.push("\n");
+        } else if is_line(page, at, name) {
+            open.push((page.end(at), lines.start_line()));
         }
         at += 1;
     }
-    out
-}
-
-fn end_line(out: &mut String) {
-    if !out.is_empty() && !out.ends_with('\n') {
-        out.push('\n');
+    while let Some((_, began)) = open.pop() {
+        lines.finish_line(began);
     }
+    lines.out
 }
 
-fn is_line(name: &LocalName) -> bool {
-    matches!(*name, local_name!("div") | local_name!("p") | local_name!("li") | local_name!("tr"))
+fn is_line(page: &Page, index: Index, name: &LocalName) -> bool {
+    match *name {
+        local_name!("div") | local_name!("p") | local_name!("li") | local_name!("tr") | local_name!("pre") => {
+            page.end(index) > index + 1 || page.parent(index).is_some_and(|above| !page.is(above, &local_name!("tr")))
+        }
+        local_name!("span") | local_name!("code") => {
+            page.attr(index, "class").is_some_and(|class| names_any(&class, &LINES))
+        }
+        _ => false,
+    }
 }
 
 fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
-    if matches!(*name, local_name!("button") | local_name!("svg") | local_name!("script") | local_name!("style")) {
+    if matches!(
+        *name,
+        local_name!("button")
+            | local_name!("svg")
+            | local_name!("script")
+            | local_name!("style")
+            | local_name!("table")
+    ) {
+        return *name != local_name!("table");
+    }
+    let Some(element) = page.element(index).filter(|element| !element.attrs.is_empty()) else {
+        return false;
+    };
+    if element.attr("class").is_some_and(|class| is_gutter(&class)) {
         return true;
     }
-    page.attr(index, "class").is_some_and(|class| is_gutter(&class))
+    let unselectable = || element.attr("style").is_some_and(|style| style.contains("user-select"));
+    let hidden = || element.attr("aria-hidden").is_some() || element.attr("data-line-number").is_some();
+    (unselectable() || hidden()) && page.end(index) - index < 4 && is_number(&page.text_of(index))
+}
+
+fn is_number(text: &str) -> bool {
+    text.trim().bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a class attribute names the column of line numbers.
 pub(super) fn is_gutter(class: &str) -> bool {
-    class.split_ascii_whitespace().any(|name| GUTTERS.contains(&name))
+    names_any(class, &GUTTERS)
 }
 
-/// The language named on the element, the `<code>` inside it, or one of the two elements around it.
-fn language(page: &Page, index: Index) -> Option<String> {
-    let inner = page.children(index).find(|&child| page.is(child, &local_name!("code")));
-    [Some(index), inner]
-        .into_iter()
-        .flatten()
-        .chain(page.ancestors(index).take(2))
-        .find_map(|at| declared(&*page.element(at)?))
-}
-
-fn declared(element: &Element) -> Option<String> {
-    let class = element.attr("class").unwrap_or_default();
-    let mut names = class.split_ascii_whitespace();
-    let prefixed = names.clone().find_map(|name| {
-        ["language-", "lang-", "highlight-source-", "brush:"]
-            .iter()
-            .find_map(|prefix| name.strip_prefix(prefix).filter(|rest| !rest.is_empty()))
-    });
-    let brush = || names.find(|name| *name == "brush:").and(names.next());
-    let attribute = || element.attr("data-lang").or_else(|| element.attr("data-language"));
-    prefixed
-        .or_else(brush)
-        .map(str::to_owned)
-        .or_else(|| attribute().map(String::from))
-        .map(|name| name.trim_end_matches(';').to_ascii_lowercase())
-        .filter(|name| (1..=20).contains(&name.len()) && name != "none")
-        .filter(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+#.-_".contains(&b)))
+fn names_any(class: &str, names: &[&str]) -> bool {
+    class.split_ascii_whitespace().any(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }

@@ -1,61 +1,149 @@
 //! Text that must stay text: what markdown would read as markup gets a backslash, and only that.
 
-/// Where a piece of text stands.
-#[derive(Debug, Clone, Copy, Default)]
+use super::edges::{flanks, is_punctuation};
+
+/// Where a piece of text stands, and what its paragraph holds.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     /// First of its line, where `#`, `>`, `-` and `1.` have a meaning.
     pub(super) line_start: bool,
     /// Behind a hard line break, where an underline would make the line above a heading or a table.
     pub(super) later_line: bool,
+    /// First of a list item, where `[ ]` is a check box.
+    pub(super) item_start: bool,
     /// Inside the brackets of a link.
     pub(super) in_link: bool,
     /// Inside a table cell.
     pub(super) in_cell: bool,
-    /// What will stand behind the text, where that is known.
-    pub(super) next: Option<char>,
+    /// What will stand behind the text.
+    pub(super) next: char,
+    /// Only one `*` in the paragraph and nothing that it could pair with; the same for `_` and `` ` ``.
+    pub(super) lone_star: bool,
+    pub(super) lone_underscore: bool,
+    pub(super) lone_tick: bool,
+    pub(super) lone_tilde: bool,
+    /// Some text of the paragraph is struck through.
+    pub(super) struck: bool,
+    /// There is a `[` in the paragraph.
+    pub(super) brackets: bool,
+    /// There is a `>` in the paragraph.
+    pub(super) tags: bool,
 }
+
+impl Default for Spot {
+    fn default() -> Self {
+        Spot {
+            line_start: false,
+            later_line: false,
+            item_start: false,
+            in_link: false,
+            in_cell: false,
+            next: ' ',
+            lone_star: false,
+            lone_underscore: false,
+            lone_tick: false,
+            lone_tilde: false,
+            struck: false,
+            brackets: true,
+            tags: true,
+        }
+    }
+}
+
+/// Bytes that may need a backslash.
+const MARKUP: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"<&\\`*_~[]|";
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
+    }
+    table
+};
 
 /// Appends `text` to `out`.
 pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
     let text = if spot.line_start { push_line_start(out, text, spot) } else { text };
-    let several_tildes = || text.bytes().filter(|b| *b == b'~').nth(1).is_some();
-    let tildes = text.contains('~') && several_tildes();
+    if !text.bytes().any(|byte| MARKUP[byte as usize]) {
+        return out.push_str(text);
+    }
     let brackets = spot.in_link && !holds_plain_brackets(text);
+    let bytes = text.as_bytes();
     let mut plain = 0;
-    for (i, c) in text.char_indices().filter(|(_, c)| c.is_ascii_punctuation()) {
+    let mut i = 0;
+    while let Some(found) = bytes[i..].iter().position(|byte| MARKUP[*byte as usize]) {
+        i += found;
+        let byte = bytes[i];
         let rest = &text[i + 1..];
-        let replacement = match c {
-            '<' if rest.starts_with(|n: char| n.is_ascii_alphabetic() || "/!?".contains(n)) => "&lt;",
-            '&' if starts_entity(rest) => "&amp;",
-            '\\' if rest.is_empty() || rest.starts_with(|n: char| n.is_ascii_punctuation()) => "\\\\",
-            '`' => "\\`",
-            '*' if !stands_alone(before(out, text, i), rest) => "\\*",
-            '_' if !stands_alone(before(out, text, i), rest) && !inside_word(before(out, text, i), rest) => "\\_",
-            '~' if tildes && (rest.starts_with('~') || before(out, text, i).is_some_and(|p| !p.is_whitespace())) => {
-                "\\~"
+        let line_start = spot.line_start && i == 0;
+        if matches!(byte, b'*' | b'_') {
+            let run = bytes[i..].iter().take_while(|b| **b == byte).count();
+            let lone = if byte == b'*' { spot.lone_star } else { spot.lone_underscore };
+            if !lone && delimits(byte, before(out, text, i), text[i + run..].chars().next().unwrap_or(spot.next)) {
+                out.push_str(&text[plain..i]);
+                (0..run).for_each(|_| out.extend(['\\', byte as char]));
+                plain = i + run;
             }
-            '[' if brackets => "\\[",
-            ']' if brackets || rest.chars().next().or(spot.next).is_some_and(|n| "([:".contains(n)) => "\\]",
-            '|' if spot.in_cell => "\\|",
-            _ => continue,
+            i += run;
+            continue;
+        }
+        let Some(replacement) = escape(byte, before(out, text, i), rest, Spot { line_start, ..spot }, brackets) else {
+            i += 1;
+            continue;
         };
         out.push_str(&text[plain..i]);
         out.push_str(replacement);
-        plain = i + 1;
+        i += 1;
+        plain = i;
     }
     out.push_str(&text[plain..]);
+}
+
+/// What is written for `byte`, if it cannot stand for itself. `brackets` is whether none may.
+fn escape(byte: u8, before: char, rest: &str, spot: Spot, brackets: bool) -> Option<&'static str> {
+    Some(match byte {
+        b'<' if (spot.tags || spot.line_start) && opens_tag(rest) => "&lt;",
+        b'&' if starts_entity(rest) => "&amp;",
+        b'\\' if rest.starts_with(|n: char| n.is_ascii_punctuation()) => "\\\\",
+        b'\\' if rest.is_empty() && !spot.next.is_alphanumeric() => "\\\\",
+        b'`' if !spot.lone_tick => "\\`",
+        b'~' if !spot.lone_tilde && strikes(before, rest, spot.struck) => "\\~",
+        b'[' if brackets => "\\[",
+        b']' if brackets || spot.brackets && rest.starts_with('(') => "\\]",
+        b'|' if spot.in_cell => "\\|",
+        _ => return None,
+    })
+}
+
+/// Whether a run of `delimiter` between these characters could open or close emphasis.
+fn delimits(delimiter: u8, before: char, after: char) -> bool {
+    let (left, right) = flanks(before, after);
+    match delimiter {
+        b'_' => left && (!right || is_punctuation(before)) || right && (!left || is_punctuation(after)),
+        _ => left || right,
+    }
+}
+
+/// Whether a tilde could end struck text, or stand in a run that could; one that could only begin it is harmless.
+fn strikes(before: char, rest: &str, struck: bool) -> bool {
+    struck || rest.starts_with('~') || !before.is_whitespace()
+}
+
+fn opens_tag(rest: &str) -> bool {
+    rest.starts_with(|n: char| n.is_ascii_alphabetic() || "/!?".contains(n))
 }
 
 /// Whether the brackets in a link's text are paired and make no link of their own.
 fn holds_plain_brackets(text: &str) -> bool {
     let mut depth = 0_i32;
     let mut closed = false;
-    for c in text.chars() {
-        if closed && matches!(c, '(' | '[' | ':') {
+    for byte in text.bytes() {
+        if closed && matches!(byte, b'(' | b'[') {
             return false;
         }
-        closed = c == ']';
-        depth += i32::from(c == '[') - i32::from(closed);
+        closed = byte == b']';
+        depth += i32::from(byte == b'[') - i32::from(closed);
         if depth < 0 {
             return false;
         }
@@ -63,24 +151,14 @@ fn holds_plain_brackets(text: &str) -> bool {
     depth == 0
 }
 
-/// The character in front of `text[i..]`; what is written already counts, but not a backslash just added.
-fn before(out: &str, text: &str, i: usize) -> Option<char> {
-    if i > 0 {
-        return text[..i].chars().next_back();
-    }
-    out.chars().next_back()
+/// The character in front of `text[i..]`; what is written already counts.
+fn before(out: &str, text: &str, i: usize) -> char {
+    let written = if i > 0 { text[..i].chars().next_back() } else { out.chars().next_back() };
+    written.unwrap_or(' ')
 }
 
-/// Blanks on both sides: cannot open or close emphasis.
-fn stands_alone(before: Option<char>, rest: &str) -> bool {
-    before.is_none_or(char::is_whitespace) && rest.starts_with(char::is_whitespace)
-}
-
-fn inside_word(before: Option<char>, rest: &str) -> bool {
-    before.is_some_and(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric)
-}
-
-fn starts_entity(rest: &str) -> bool {
+/// Whether `rest` goes on behind `&` as a character reference.
+pub(super) fn starts_entity(rest: &str) -> bool {
     let Some(end) = rest.bytes().take(34).position(|b| b == b';') else {
         return false;
     };
@@ -88,18 +166,25 @@ fn starts_entity(rest: &str) -> bool {
     match name.strip_prefix('#') {
         Some(number) => {
             let (digits, hex) = number.strip_prefix(['x', 'X']).map_or((number, false), |hex| (hex, true));
-            !digits.is_empty() && digits.bytes().all(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })
+            (1..=7).contains(&digits.len())
+                && digits.bytes().all(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })
         }
-        None => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()),
+        None => name.len() > 1 && name.bytes().all(|b| b.is_ascii_alphanumeric()),
     }
 }
 
 /// Writes what needs a backslash at the start of a line and returns the rest of `text`.
 fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     let Some(first) = text.chars().next() else { return text };
+    if first.is_ascii_digit() {
+        return push_number(out, text, spot);
+    }
+    if !first.is_ascii_punctuation() {
+        return text;
+    }
     let run = text.len() - text.trim_start_matches(first).len();
     let after = &text[run..];
-    let blank_after = after.is_empty() || after.starts_with([' ', '\t']);
+    let blank_after = if after.is_empty() { spot.next.is_whitespace() } else { after.starts_with([' ', '\t']) };
     let only = |set: &str| text.chars().all(|c| set.contains(c));
     let marks_block = match first {
         '#' => run <= 6 && blank_after,
@@ -107,7 +192,8 @@ fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
         '-' | '+' | '*' => run == 1 && blank_after || first != '+' && only(if first == '-' { "- " } else { "* " }),
         '_' => only("_ "),
         '=' => spot.later_line && only("= "),
-        '[' => ["[ ]", "[x]", "[X]"].iter().any(|task| text.starts_with(task)),
+        '~' => run >= 3,
+        '[' => spot.item_start && ["[ ]", "[x]", "[X]"].iter().any(|task| text.starts_with(task)) || defines(text),
         _ => false,
     };
     let underline = spot.later_line && matches!(first, '-' | '|' | ':') && only("-|: ");
@@ -116,36 +202,53 @@ fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
         out.push(first);
         return &text[first.len_utf8()..];
     }
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let tail = &text[digits..];
-    if (1..=9).contains(&digits) && tail.starts_with(['.', ')']) && (tail.len() == 1 || tail[1..].starts_with(' ')) {
-        out.push_str(&text[..digits]);
-        out.push('\\');
-        out.push_str(&tail[..1]);
-        return &tail[1..];
-    }
     text
 }
 
+/// `1.` and `1)` begin a list; behind a line break only the number 1 does.
+fn push_number<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let tail = &text[digits..];
+    let ends = || if tail.len() == 1 { spot.next.is_whitespace() } else { tail[1..].starts_with([' ', '\t']) };
+    let interrupts = !spot.later_line || text[..digits].parse() == Ok(1_u32);
+    if digits > 9 || !interrupts || !tail.starts_with(['.', ')']) || !ends() {
+        return text;
+    }
+    out.push_str(&text[..digits]);
+    out.push('\\');
+    out.push_str(&tail[..1]);
+    &tail[1..]
+}
+
+/// `[label]:` at the start of a line would be taken for the definition of a link or a footnote.
+fn defines(text: &str) -> bool {
+    text.find(']').is_some_and(|end| text[end + 1..].starts_with(':'))
+}
+
 /// A URL for the parentheses of a link: nothing in it can end them.
-pub(super) fn destination(url: &str, in_cell: bool) -> String {
+pub(super) fn destination(out: &mut String, url: &str, in_cell: bool) {
+    let special =
+        |byte: u8| byte <= b' ' || matches!(byte, b'(' | b')' | b'\\' | b'`' | b'<' | b'>' | b'|' | b'&' | 0x7f..);
+    if !url.bytes().any(special) {
+        return out.push_str(url);
+    }
     let balanced = is_balanced(url);
-    let mut safe = String::with_capacity(url.len());
-    for c in url.chars() {
+    for (i, c) in url.char_indices() {
         match c {
             '(' | ')' if !balanced => {
-                safe.push('\\');
-                safe.push(c);
+                out.push('\\');
+                out.push(c);
             }
-            '\\' => safe.push_str("%5C"),
-            '<' => safe.push_str("%3C"),
-            '>' => safe.push_str("%3E"),
-            '|' if in_cell => safe.push_str("%7C"),
-            c if c.is_whitespace() || c.is_control() => safe.push_str("%20"),
-            c => safe.push(c),
+            '\\' => out.push_str("%5C"),
+            '`' => out.push_str("%60"),
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            '|' if in_cell => out.push_str("%7C"),
+            '&' if starts_entity(&url[i + 1..]) => out.push_str("&amp;"),
+            c if c == ' ' || c.is_control() => out.push_str("%20"),
+            c => out.push(c),
         }
     }
-    safe
 }
 
 fn is_balanced(url: &str) -> bool {
@@ -164,31 +267,43 @@ fn is_balanced(url: &str) -> bool {
     depth == 0
 }
 
-/// A code span whose backticks outnumber those inside.
+/// A code span whose backticks outnumber those inside. A line break in `code` is written as a blank.
 pub(super) fn push_code_span(out: &mut String, code: &str, in_cell: bool) {
-    let ticks = "`".repeat(longest_run(code, '`') + 1);
-    let ticks = if longest_run(code, '`') == 0 { "`" } else { &ticks };
-    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
-    out.push_str(ticks);
-    out.push_str(pad);
-    if in_cell {
-        out.push_str(&code.replace('|', "\\|"));
-    } else {
-        out.push_str(code);
+    let ticks = shortest_fence(code);
+    // Markdown takes one blank off both ends of a span that begins and ends with one.
+    let blank = code.starts_with(' ') && code.ends_with(' ') && !code.trim_matches(' ').is_empty();
+    let padded = blank || code.starts_with('`') || code.ends_with('`');
+    let push_ticks = |out: &mut String| (0..ticks).for_each(|_| out.push('`'));
+    push_ticks(out);
+    if padded {
+        out.push(' ');
     }
-    out.push_str(pad);
-    out.push_str(ticks);
+    for c in code.chars() {
+        match c {
+            '\n' => out.push(' '),
+            '|' if in_cell => out.push_str("\\|"),
+            c => out.push(c),
+        }
+    }
+    if padded {
+        out.push(' ');
+    }
+    push_ticks(out);
+}
+
+/// The smallest number of backticks of which no run in `code` has just as many.
+fn shortest_fence(code: &str) -> usize {
+    let mut seen = 0_u64;
+    for run in code.split(|c| c != '`').filter(|run| !run.is_empty()) {
+        seen |= 1_u64.checked_shl(run.len() as u32).unwrap_or(0);
+    }
+    let free = (!(seen | 1)).trailing_zeros() as usize;
+    if free < 63 { free } else { longest_run(code, '`') + 1 }
 }
 
 /// Length of the longest uninterrupted run of `wanted`.
 pub(super) fn longest_run(text: &str, wanted: char) -> usize {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == wanted { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
+    text.split(|c| c != wanted).map(str::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -215,8 +330,16 @@ mod tests {
             "a] b",
             "~100 to ~200",
             "x > y",
+            "a \\ b",
+            "[ ] no item",
+            "-1",
+            "1234567890. x",
         ] {
             check_at(text, text, Spot { line_start: true, ..Spot::default() });
+        }
+        let calm = Spot { lone_star: true, lone_tick: true, brackets: false, tags: false, ..Spot::default() };
+        for text in ["Price*", "a `b", "a](b)", "a <b"] {
+            check_at(text, text, calm);
         }
     }
 
@@ -225,6 +348,7 @@ mod tests {
         let check = |text: &str, expect: &str| check_at(text, expect, Spot::default());
         check("*a*", "\\*a\\*");
         check("_a_ __b__", "\\_a\\_ \\_\\_b\\_\\_");
+        check("a_\"b\"", "a\\_\"b\"");
         check("`a`", "\\`a\\`");
         check("[a](b)", "[a\\](b)");
         check("<script>x</script>", "&lt;script>x&lt;/script>");
@@ -241,14 +365,19 @@ mod tests {
         check("- a", "\\- a");
         check("* a", "\\* a");
         check("---", "\\---");
-        check("* * *", "\\* * \\*");
+        check("* * *", "\\* * *");
         check("1. a", "1\\. a");
         check("12) a", "12\\) a");
-        check("[x] a", "\\[x] a");
+        check("~~~", "\\~\\~\\~");
+        check("[a]: b", "\\[a]: b");
         check("===", "===");
+        let item = Spot { line_start: true, item_start: true, ..Spot::default() };
+        check_at("[x] a", "\\[x] a", item);
         let later = Spot { line_start: true, later_line: true, ..Spot::default() };
         check_at("===", "\\===", later);
         check_at("--- | ---", "\\--- | ---", later);
+        check_at("2. a", "2. a", later);
+        check_at("1. a", "1\\. a", later);
     }
 
     #[test]
@@ -262,9 +391,31 @@ mod tests {
 
     #[test]
     fn destinations_cannot_end_early() {
-        let check = |url: &str, expect: &str| assert_eq!(destination(url, false), expect, "{url}");
+        let check = |url: &str, expect: &str| {
+            let mut out = String::new();
+            destination(&mut out, url, false);
+            assert_eq!(out, expect, "{url}");
+        };
         check("https://a.test/b_(c)", "https://a.test/b_(c)");
         check("https://a.test/b)c", "https://a.test/b\\)c");
-        check("a b<c>\n", "a%20b%3Cc%3E%20");
+        check("a b<c>`\n", "a%20b%3Cc%3E%60%20");
+        check("?a=1&copy;=2&b", "?a=1&amp;copy;=2&b");
+    }
+
+    #[test]
+    fn code_spans() {
+        let check = |code: &str, expect: &str| {
+            let mut out = String::new();
+            push_code_span(&mut out, code, true);
+            assert_eq!(out, expect, "{code}");
+        };
+        check("a", "`a`");
+        check("a|b\nc", "`a\\|b c`");
+        check("`a", "`` `a ``");
+        check("a``b", "`a``b`");
+        check("` ``", "``` ` `` ```");
+        check(" a ", "`  a  `");
+        check(" a", "` a`");
+        check("  ", "`  `");
     }
 }

@@ -1,10 +1,15 @@
-//! The paragraph that is being read: pieces of text with the marks (bold, link …) that apply to them.
+//! The paragraph that is being read: its text and, in order, what happens in it.
 //!
-//! Pieces are collected first and written at the end of the paragraph, see [`super::paragraph`].
+//! It is collected first and written at its end, see [`super::paragraph`]: what stands behind a mark decides how the
+//! mark is written.
 
-use std::rc::Rc;
-
+use super::edges::Edges;
 use super::paragraph::{Place, write};
+
+/// Marks inside each other that show.
+const MAX_MARKS: usize = 16;
+/// The same for marks of one kind.
+const MAX_SAME: usize = 3;
 
 /// What a piece of text is, apart from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,64 +21,88 @@ pub(super) enum Mark {
     Strike,
     Subscript,
     Superscript,
-    Code,
 }
 
-/// A piece with its marks, outermost first.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) piece: Piece,
-    pub(super) marks: Rc<[Mark]>,
-}
-
-#[derive(Debug)]
-pub(super) enum Piece {
-    /// Not escaped; at most one blank between words.
-    Text(String),
+/// A thing in a paragraph. Pieces of text follow each other in one buffer, so that each is known by its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Text, not escaped; at most one blank between words.
+    Text(usize),
+    /// Text of a code span.
+    Code(usize),
     /// Markdown already.
-    Raw(String),
+    Raw(usize),
     Break,
+    /// A mark begins. When it is `kept`, it shows even where another one of its kind applies to the same text.
+    Open {
+        mark: Mark,
+        kept: bool,
+    },
+    /// Number of the event that opened the mark.
+    Close(usize),
+}
+
+impl Event {
+    /// The mark that begins here.
+    pub(super) fn opens(self) -> Option<Mark> {
+        match self {
+            Event::Open { mark, .. } => Some(mark),
+            _ => None,
+        }
+    }
 }
 
 /// Target and title.
 pub(super) type Link = (String, Option<String>);
 
-/// The pieces read so far.
-#[derive(Debug)]
+/// What was read so far.
+#[derive(Debug, Default)]
 pub(super) struct Inline {
-    runs: Vec<Run>,
-    marks: Rc<[Mark]>,
+    text: String,
+    events: Vec<Event>,
     links: Vec<Link>,
-}
-
-impl Default for Inline {
-    fn default() -> Self {
-        Inline { runs: Vec::new(), marks: Rc::from([]), links: Vec::new() }
-    }
+    /// Numbers of the events that opened the marks that are open.
+    open: Vec<usize>,
+    /// `<code>` elements inside each other.
+    code: usize,
+    visible: bool,
+    edges: Vec<Edges>,
+    out: String,
 }
 
 impl Inline {
-    /// Starts a mark. False when it applies already, or cannot apply inside code; then it must not be ended either.
-    pub(super) fn open(&mut self, mark: Mark) -> bool {
-        let same = |m: &Mark| *m == mark || matches!((m, mark), (Mark::Link(_), Mark::Link(_)));
-        if self.marks.iter().any(same) {
+    /// Starts a mark. False when it cannot show: inside code, or too deep. Then it must not be ended either.
+    pub(super) fn open(&mut self, mark: Mark, kept: bool) -> bool {
+        if self.code > 0 && !matches!(mark, Mark::Link(_)) || self.open.len() >= MAX_MARKS {
             return false;
         }
-        self.marks = self.marks.iter().copied().chain([mark]).collect();
+        if self.open.iter().filter(|&&at| self.events[at].opens() == Some(mark)).count() >= MAX_SAME {
+            return false;
+        }
+        // `<b>a</b><b>b</b>` is one piece of bold text.
+        match self.events.last() {
+            Some(&Event::Close(at)) if self.events[at].opens() == Some(mark) => {
+                self.events.pop();
+                self.open.push(at);
+            }
+            _ => {
+                self.open.push(self.events.len());
+                self.events.push(Event::Open { mark, kept });
+            }
+        }
         true
     }
 
     /// Ends the mark that was started last.
     pub(super) fn close(&mut self) {
-        self.marks = self.marks[..self.marks.len().saturating_sub(1)].into();
+        if let Some(at) = self.open.pop() {
+            self.events.push(Event::Close(at));
+        }
     }
 
     /// Starts a link. False inside another link.
     pub(super) fn open_link(&mut self, target: String, title: Option<String>) -> bool {
-        if self.marks.is_empty() && self.runs.is_empty() {
-            self.links.clear();
-        }
-        let opened = self.open(Mark::Link(self.links.len()));
+        let opened = !self.in_link() && self.open(Mark::Link(self.links.len()), false);
         if opened {
             self.links.push((target, title));
         }
@@ -81,64 +110,127 @@ impl Inline {
     }
 
     pub(super) fn in_link(&self) -> bool {
-        self.marks.iter().any(|mark| matches!(mark, Mark::Link(_)))
+        self.open.iter().any(|&at| matches!(self.events[at].opens(), Some(Mark::Link(_))))
+    }
+
+    /// Whether `mark` applies to what comes.
+    pub(super) fn holds(&self, mark: Mark) -> bool {
+        self.open.iter().any(|&at| self.events[at].opens() == Some(mark))
+    }
+
+    pub(super) fn open_code(&mut self) {
+        self.code += 1;
+    }
+
+    pub(super) fn close_code(&mut self) {
+        self.code -= 1;
     }
 
     /// Adds text as it stands in the page; white space is folded here.
     pub(super) fn text(&mut self, text: &str) {
-        if !matches!(self.runs.last(), Some(Run { piece: Piece::Text(_), marks }) if *marks == self.marks) {
-            if text.is_empty() {
-                return;
-            }
-            self.runs.push(Run { piece: Piece::Text(String::new()), marks: Rc::clone(&self.marks) });
+        if text.is_empty() {
+            return;
         }
-        if let Some(Run { piece: Piece::Text(all), .. }) = self.runs.last_mut() {
-            fold_blanks(all, text);
+        let before = self.text.len();
+        let start = match (self.events.last(), self.code > 0) {
+            (Some(Event::Text(_)), false) | (Some(Event::Code(_)), true) => {
+                self.events.pop();
+                0
+            }
+            _ => before,
+        };
+        if self.code > 0 {
+            fold_code(&mut self.text, text);
+            self.visible = true;
+            self.events.push(Event::Code(self.text.len()));
+            return;
+        }
+        fold_blanks(&mut self.text, start, text);
+        self.visible = self.visible || !self.text[before..].trim_start().is_empty();
+        if self.text.len() > start {
+            self.events.push(Event::Text(self.text.len()));
         }
     }
 
     /// Adds markdown.
-    pub(super) fn raw(&mut self, markdown: String) {
-        self.runs.push(Run { piece: Piece::Raw(markdown), marks: Rc::clone(&self.marks) });
+    pub(super) fn raw(&mut self, markdown: &str) {
+        self.text.push_str(markdown);
+        self.events.push(Event::Raw(self.text.len()));
+        self.visible = true;
     }
 
     /// A blank between this and what follows.
     pub(super) fn blank(&mut self) {
+        let code = std::mem::take(&mut self.code);
         self.text(" ");
+        self.code = code;
     }
 
     pub(super) fn line_break(&mut self) {
-        self.runs.push(Run { piece: Piece::Break, marks: Rc::clone(&self.marks) });
+        self.events.push(Event::Break);
     }
 
     /// Whether nothing visible was added yet.
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.iter().all(|run| match &run.piece {
-            Piece::Text(text) => text.trim().is_empty(),
-            Piece::Raw(_) => false,
-            Piece::Break => true,
-        })
+        !self.visible
     }
 
-    /// The paragraphs read so far as markdown; two line breaks in a row part paragraphs. Open marks stay open.
-    pub(super) fn take(&mut self, place: Place) -> Vec<String> {
-        write(&std::mem::take(&mut self.runs), &self.links, place)
+    /// Hands the paragraphs read so far to `done`; two line breaks in a row part paragraphs. Open marks stay open.
+    pub(super) fn take(&mut self, place: Place, mut done: impl FnMut(&str)) {
+        if self.visible {
+            let Inline { text, events, links, edges, out, .. } = self;
+            write((text, events, links), place, (edges, out), &mut done);
+        } else if self.events.len() == self.open.len() {
+            // Nothing but the starts of open marks.
+            return;
+        }
+        self.text.clear();
+        self.visible = false;
+        let marks: Vec<Event> = self.open.iter().map(|&at| self.events[at]).collect();
+        self.events.clear();
+        self.open = (0..marks.len()).collect();
+        self.events.extend(marks);
+        if self.open.is_empty() {
+            self.links.clear();
+        }
     }
 }
 
-/// Appends `text` with every run of white space as one blank and without control characters.
-pub(super) fn fold_blanks(out: &mut String, text: &str) {
+/// Appends `text` with every run of white space as one blank and without control characters. What `out` holds from
+/// `start` on is the text in front.
+pub(super) fn fold_blanks(out: &mut String, start: usize, text: &str) {
+    let bytes = text.as_bytes();
     let mut plain = 0;
-    for (i, byte) in text.bytes().enumerate() {
+    let mut after_blank = out.len() > start && out.ends_with(' ');
+    for (i, &byte) in bytes.iter().enumerate() {
         // Bytes below 0x20 and DEL are never part of a longer character.
         if byte > b' ' && byte != 0x7f {
+            after_blank = false;
+            continue;
+        }
+        if byte == b' ' && !after_blank {
+            after_blank = true;
             continue;
         }
         out.push_str(&text[plain..i]);
         plain = i + 1;
-        if byte.is_ascii_whitespace() && !out.ends_with(' ') {
+        if byte.is_ascii_whitespace() && !after_blank {
             out.push(' ');
+            after_blank = true;
         }
     }
     out.push_str(&text[plain..]);
+}
+
+/// Appends `text` as code: only line breaks, with the indentation around them, become one blank.
+fn fold_code(out: &mut String, text: &str) {
+    let start = out.len();
+    for (n, line) in text.split(['\n', '\r']).enumerate() {
+        let line = if n > 0 { line.trim_start_matches([' ', '\t']) } else { line };
+        if n > 0 {
+            out.truncate(start + out[start..].trim_end_matches([' ', '\t', '\n']).len());
+            out.push('\n');
+        }
+        out.extend(line.chars().filter(|c| *c == '\t' || !c.is_control()));
+    }
 }

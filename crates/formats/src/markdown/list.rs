@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use dom_query::local_name;
 
-use super::blocks::Gap;
+use super::blocks::{Gap, Marker};
 use super::{Open, Writer};
 use crate::page::Index;
 
@@ -41,15 +41,15 @@ impl List {
     }
 
     /// The marker of the next item; `value` is the item's own number.
-    pub(super) fn marker(&mut self, value: Option<i64>) -> String {
+    pub(super) fn marker(&mut self, value: Option<i64>) -> Marker {
         self.items += 1;
         let number = value.unwrap_or(self.next);
         self.next = number.saturating_add(1);
         match (self.ordered && NUMBERS.contains(&number), self.alternate) {
-            (true, false) => format!("{number}. "),
-            (true, true) => format!("{number}) "),
-            (false, false) => "- ".into(),
-            (false, true) => "* ".into(),
+            (true, false) => Marker::Number(number, '.'),
+            (true, true) => Marker::Number(number, ')'),
+            (false, false) => Marker::Bullet('-'),
+            (false, true) => Marker::Bullet('*'),
         }
     }
 
@@ -64,8 +64,18 @@ impl List {
 }
 
 impl Writer<'_> {
+    /// Lists below an element with this class are shown as lines of items (MediaWiki).
+    pub(super) fn look_for_row_lists(&mut self, index: Index, class: &str) {
+        if class.split_ascii_whitespace().any(|name| name == "hlist") {
+            self.row_lists_end = self.row_lists_end.max(self.page.end(index));
+        }
+    }
+
     pub(super) fn start_list(&mut self, index: Index, ordered: bool) -> Open {
-        if self.is_flat() {
+        if let Some(class) = self.page.attr(index, "class") {
+            self.look_for_row_lists(index, &class);
+        }
+        if self.is_flat() || index < self.row_lists_end {
             self.boundary();
             return Open::Block;
         }
@@ -74,11 +84,12 @@ impl Writer<'_> {
         let parent = self.page.parent(index).and_then(|parent| self.page.name(parent));
         let inner = matches!(parent, Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu"))))
             && self.lists.last().is_some_and(|list| list.items > 0)
-            && self.blocks.reopen_item();
+            && self.blocks.open_item(Marker::Below);
         let list = List::new(ordered, start, self.ended, self.blocks.len());
-        let in_item = self.open.iter().rev().any(|open| matches!(open, Open::Item));
-        if inner || in_item && self.blocks.started() && list.interrupts() && !self.lists.is_empty() {
+        if inner {
             self.blocks.set_gap(Gap::Line);
+        } else if list.interrupts() {
+            self.blocks.tighten();
         }
         self.lists.push(list);
         if inner { Open::InnerList } else { Open::List }
@@ -87,13 +98,19 @@ impl Writer<'_> {
     pub(super) fn end_list(&mut self) {
         self.flush();
         let written = self.blocks.len();
+        self.blocks.set_gap(Gap::BlankLine);
         if let Some(list) = self.lists.pop().filter(|list| written > list.began) {
             self.ended = Some(list.end(written));
-            self.blocks.set_gap(Gap::BlankLine);
         }
     }
 
     pub(super) fn start_item(&mut self, index: Index) -> Open {
+        if index < self.row_lists_end {
+            if !self.inline.is_empty() {
+                self.inline.text(" · ");
+            }
+            return Open::Inline;
+        }
         if self.is_flat() {
             self.boundary();
             if self.in_cell() {
@@ -111,17 +128,30 @@ impl Writer<'_> {
                 }
                 list.marker(value)
             }
-            None => "- ".into(),
+            None => Marker::Bullet('-'),
         };
         if self.blocks.open_item(marker) { Open::Item } else { Open::Flat }
+    }
+
+    /// An item without anything in it shows when it was written so, and not left over by a script or a style.
+    pub(super) fn end_item(&mut self, index: Index) {
+        self.flush();
+        if !self.blocks.started() && self.is_bare(index) {
+            // Behind a paragraph a lonely `-` would be the underline of a heading.
+            if self.lists.last().is_some_and(|list| list.items == 1) {
+                self.blocks.set_gap(Gap::BlankLine);
+            }
+            self.blocks.write("");
+        }
+        self.blocks.close();
     }
 
     /// `- [x]`: a check box at the start of a list item.
     pub(super) fn task_box(&mut self, index: Index) {
         let is_box = self.page.attr(index, "type").is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
-        if is_box && self.inline.is_empty() && self.open.contains(&Open::Item) && !self.blocks.started() {
+        if is_box && self.inline.is_empty() && self.blocks.in_item() && !self.blocks.started() {
             let checked = self.page.attr(index, "checked").is_some();
-            self.inline.raw(if checked { "[x]" } else { "[ ]" }.into());
+            self.inline.raw(if checked { "[x]" } else { "[ ]" });
             self.inline.blank();
         }
     }
@@ -133,14 +163,16 @@ mod tests {
 
     #[test]
     fn markers() {
+        use Marker::{Bullet, Number};
         let mut list = List::new(true, Some(3), None, 0);
-        assert_eq!([list.marker(None), list.marker(Some(7)), list.marker(None)], ["3. ", "7. ", "8. "]);
+        let found = [list.marker(None), list.marker(Some(7)), list.marker(None)];
+        assert_eq!(found, [Number(3, '.'), Number(7, '.'), Number(8, '.')]);
         let mut next = List::new(true, None, Some(list.end(9)), 9);
-        assert_eq!(next.marker(None), "1) ");
-        assert_eq!(List::new(true, None, Some(next.end(20)), 20).marker(None), "1. ");
-        assert_eq!(List::new(true, None, Some(next.end(20)), 30).marker(None), "1. ");
-        assert_eq!(List::new(false, None, Some(next.end(20)), 20).marker(None), "- ");
-        assert_eq!(List::new(true, Some(-1), None, 0).marker(None), "- ");
-        assert_eq!(List::new(true, Some(i64::MAX), None, 0).marker(None), "- ");
+        assert_eq!(next.marker(None), Number(1, ')'));
+        assert_eq!(List::new(true, None, Some(next.end(20)), 20).marker(None), Number(1, '.'));
+        assert_eq!(List::new(true, None, Some(next.end(20)), 30).marker(None), Number(1, '.'));
+        assert_eq!(List::new(false, None, Some(next.end(20)), 20).marker(None), Bullet('-'));
+        assert_eq!(List::new(true, Some(-1), None, 0).marker(None), Bullet('-'));
+        assert_eq!(List::new(true, Some(i64::MAX), None, 0).marker(None), Bullet('-'));
     }
 }

@@ -4,8 +4,10 @@ use dom_query::{Element, local_name};
 use html5ever::tendril::StrTendril;
 use url::Url;
 
-use super::escape::{Spot, destination, push_text};
-use super::{Open, Writer};
+use super::escape::{Spot, push_text};
+use super::inline::fold_blanks;
+use super::paragraph::push_target;
+use super::{LinkStyle, Open, Writer};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::page::{Index, Page};
 use crate::urls::{absolute, is_embedded, largest};
@@ -17,13 +19,13 @@ const REMOVED: &str = "<Base64-Image-Removed>";
 
 impl Writer<'_> {
     pub(super) fn start_link(&mut self, index: Index) -> Option<Open> {
-        if self.heading && is_permalink(self.page, index) {
+        if self.heading && is_permalink(self.page, index) || self.is_way_back(index) || self.footnote_reference(index) {
             return None;
         }
         if self.link_bytes > MAX_BYTES {
             return Some(Open::Inline);
         }
-        let Some((target, title)) = link(self.page, index) else {
+        let Some((target, title)) = self.link(index) else {
             return Some(Open::Inline);
         };
         self.link_bytes += target.len();
@@ -31,20 +33,19 @@ impl Writer<'_> {
     }
 
     pub(super) fn image(&mut self, index: Index) {
-        if self.link_bytes > MAX_BYTES {
+        if self.link_bytes > MAX_BYTES || self.formula_image(index) {
             return;
         }
-        let in_cell = self.in_cell();
-        if let Some(image) = image(self.page, index, self.options.remove_base64_images, in_cell) {
+        if let Some(image) = self.picture(index) {
             self.link_bytes += image.len();
-            self.inline.raw(image);
+            self.inline.raw(&image);
         }
     }
 
     pub(super) fn embedded(&mut self, index: Index) {
-        if let Some((target, text)) = embedded(self.page, index) {
+        if let Some((target, text)) = self.player(index) {
             self.boundary();
-            let opened = self.inline.open_link(target.into(), None);
+            let opened = self.inline.open_link(target, None);
             self.inline.text(&text);
             if opened {
                 self.inline.close();
@@ -53,55 +54,106 @@ impl Writer<'_> {
         }
     }
 
-    /// A formula as TeX where the page holds its source, else its parts as text.
-    pub(super) fn formula(&mut self, index: Index) -> Option<Open> {
-        let annotation = self.page.subtree(index).find(|&i| {
-            self.page.attr(i, "encoding").is_some_and(|encoding| encoding.eq_ignore_ascii_case("application/x-tex"))
-        });
-        let tex = annotation.map(|i| self.page.text_of(i));
-        let Some(tex) = tex.or_else(|| self.page.attr(index, "alttext").map(String::from)) else {
-            return Some(Open::Inline);
+    /// `link` as it is written; None where it leads nowhere or would run code.
+    fn target(&self, link: &str) -> Option<String> {
+        if self.options.links == LinkStyle::Absolute {
+            let known = resolve_plain(&self.origin, link);
+            return known.or_else(|| absolute(self.page.base(), link).map(String::from));
+        }
+        let link = link.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_control());
+        (!runs_code(link)).then(|| link.to_owned())
+    }
+
+    /// Target and title of a link; None for anchors and for links that run code.
+    fn link(&self, index: Index) -> Option<(String, Option<String>)> {
+        let element = self.page.element(index)?;
+        let target = self.target(&element.attr("href")?)?;
+        let title = element.attr("title").map(String::from).filter(|title| !title.trim().is_empty());
+        let repeats = |title: &String| title.trim() == self.page.text_of(index).trim();
+        let title = title.filter(|title| self.options.links == LinkStyle::AsWritten || !repeats(title));
+        Some((target, title))
+    }
+
+    /// A picture as markdown; None for pixels that only count visitors.
+    fn picture(&self, index: Index) -> Option<String> {
+        let element = self.page.element(index)?;
+        if is_counting_pixel(element) {
+            return None;
+        }
+        let source = source(element)?;
+        let in_cell = self.in_cell();
+        let alt = words(&element.attr("alt").unwrap_or_default());
+        let title = words(&element.attr("title").unwrap_or_default());
+        let mut image = String::from("![");
+        push_text(&mut image, &alt, Spot { in_link: true, in_cell, ..Spot::default() });
+        image.push(']');
+        if is_embedded(&source) && self.options.remove_base64_images {
+            image.push('(');
+            image.push_str(REMOVED);
+            image.push(')');
+            return Some(image);
+        }
+        let target = if is_embedded(&source) { source.trim().to_owned() } else { self.target(&source)? };
+        let title = Some(title).filter(|title| !title.is_empty() && *title != alt);
+        push_target(&mut image, &(target, title), in_cell);
+        Some(image)
+    }
+
+    /// `<iframe>`, `<video>`, `<audio>`, `<embed>` and `<object>` as a link: target and text.
+    fn player(&self, index: Index) -> Option<(String, String)> {
+        let page = self.page;
+        let element = page.element(index)?;
+        let shows =
+            |link: &StrTendril| absolute(page.base(), link).is_some_and(|url| matches!(url.scheme(), "http" | "https"));
+        let own = ["src", "data-src", "data-lazy-src", "data"].iter().find_map(|name| element.attr(name).filter(shows));
+        let child = || {
+            page.children(index)
+                .filter(|&child| page.is(child, &local_name!("source")))
+                .find_map(|child| page.attr(child, "src").filter(shows))
         };
-        let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-        let display = self.page.attr(index, "display").is_some_and(|display| &*display == "block");
-        self.inline.raw(if display { format!("$${tex}$$") } else { format!("${tex}$") });
-        None
+        let target = self.target(&own.or_else(child)?)?;
+        let named = ["title", "aria-label"].iter().find_map(|name| element.attr(name).filter(|v| !v.trim().is_empty()));
+        Some((target, named.map_or_else(|| element.name.local.to_string(), String::from)))
     }
 }
 
-/// Target and title of a link; None for anchors and for links that run code.
-fn link(page: &Page, index: Index) -> Option<(String, Option<String>)> {
-    let element = page.element(index)?;
-    let target = absolute(page.base(), &element.attr("href")?)?;
-    let title = element.attr("title").map(String::from).filter(|title| !title.trim().is_empty());
-    let title = title.filter(|title| title.trim() != page.text_of(index).trim());
-    Some((target.into(), title))
-}
-
-/// A picture as markdown; None for pixels that only count visitors.
-fn image(page: &Page, index: Index, remove_base64: bool, in_cell: bool) -> Option<String> {
-    let element = page.element(index)?;
-    if is_counting_pixel(&element) {
+/// Resolves paths and URLs in which nothing has to be normalised; most links are such. None for all others.
+fn resolve_plain(origin: &str, link: &str) -> Option<String> {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_-~.?=&,;:@!$*+".contains(&b);
+    if !link.bytes().all(is_plain) || link.contains("/.") {
         return None;
     }
-    let source = source(&element)?;
-    let target = if !is_embedded(&source) {
-        destination(absolute(page.base(), &source)?.as_str(), in_cell)
-    } else if remove_base64 {
-        REMOVED.to_owned()
-    } else {
-        destination(source.trim(), in_cell)
-    };
-    let mut alt = String::new();
-    let written = element.attr("alt").unwrap_or_default();
-    let words = written.split_whitespace().collect::<Vec<_>>().join(" ");
-    push_text(&mut alt, &words, Spot { in_link: true, in_cell, ..Spot::default() });
-    let title = element.attr("title").map(|title| title.replace(['\\', '"'], "'")).unwrap_or_default();
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    if title.is_empty() || title == words {
-        return Some(format!("![{alt}]({target})"));
+    if link.starts_with('/') {
+        return (!link.starts_with("//") && !origin.is_empty()).then(|| format!("{origin}{link}"));
     }
-    Some(format!("![{alt}]({target} \"{}\")", if in_cell { title.replace('|', "\\|") } else { title }))
+    let rest = link.strip_prefix("https://").or(link.strip_prefix("http://"))?;
+    let (host, _) = rest.split_once('/')?;
+    let labels = || host.split('.');
+    let plain_label = |label: &str| {
+        label.starts_with(|c: char| c.is_ascii_lowercase())
+            && !label.starts_with("xn--")
+            && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    (labels().count() > 1 && labels().all(plain_label)).then(|| link.to_owned())
+}
+
+/// What stands in front of an absolute path; empty where that cannot be told.
+pub(super) fn origin(base: &Url) -> String {
+    let plain = matches!(base.scheme(), "http" | "https") && base.username().is_empty() && base.password().is_none();
+    if plain { base.origin().ascii_serialization() } else { String::new() }
+}
+
+/// Whether following the link would run a script of the page or show data of its own.
+fn runs_code(link: &str) -> bool {
+    let scheme: String = link.chars().filter(|c| !c.is_ascii_whitespace() && !c.is_control()).take(11).collect();
+    let scheme = scheme.to_ascii_lowercase();
+    ["javascript:", "vbscript:", "data:", "blob:"].iter().any(|unsafe_scheme| scheme.starts_with(unsafe_scheme))
+}
+
+fn words(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    fold_blanks(&mut folded, 0, text);
+    folded.trim().to_owned()
 }
 
 /// The best source of an `<img>`: the largest of its set, what a script would load, or `src`.
@@ -111,20 +163,6 @@ pub(crate) fn source(element: &Element) -> Option<String> {
     let lazy = || LAZY_SOURCES.iter().filter_map(|name| element.attr(name)).find(usable).map(String::from);
     let plain = || element.attr("src").map(String::from).filter(|src| !src.trim().is_empty());
     set.or_else(lazy).or_else(plain)
-}
-
-/// `<iframe>`, `<video>`, `<audio>`, `<embed>` and `<object>` as a link: target and text.
-fn embedded(page: &Page, index: Index) -> Option<(Url, String)> {
-    let element = page.element(index)?;
-    let own = ["src", "data-src", "data"].iter().find_map(|name| absolute(page.base(), &element.attr(name)?));
-    let child = || {
-        page.children(index)
-            .filter(|&child| page.is(child, &local_name!("source")))
-            .find_map(|child| absolute(page.base(), &page.attr(child, "src")?))
-    };
-    let target = own.or_else(child).filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    let named = ["title", "aria-label"].iter().find_map(|name| element.attr(name).filter(|v| !v.trim().is_empty()));
-    Some((target, named.map_or_else(|| element.name.local.to_string(), String::from)))
 }
 
 fn is_counting_pixel(element: &Element) -> bool {
@@ -139,7 +177,45 @@ fn is_permalink(page: &Page, index: Index) -> bool {
     to_itself && (text.trim().is_empty() || matches!(text.trim(), "#" | "¶" | "§" | "🔗" | "∞" | "\u{f0c1}"))
 }
 
-/// The drawing that KaTeX puts beside the formula itself.
-pub(super) fn is_drawn_formula(page: &Page, index: Index) -> bool {
-    page.attr(index, "class").is_some_and(|class| class.split_ascii_whitespace().any(|name| name == "katex-html"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_links_are_resolved_as_the_url_standard_says() {
+        let base = Url::parse("https://a.test:81/d/p?q").unwrap();
+        let origin = origin(&base);
+        for (link, plain) in [
+            ("/x/y.html?a=b&c=d:e@f,;!$*+~", true),
+            ("https://b.test/x", true),
+            ("http://w3.b.test/", true),
+            ("/a//b", true),
+            ("/x/../y", false),
+            ("/x/.hidden", false),
+            ("//b.test/x", false),
+            ("https://B.test/x", false),
+            ("https://1.2/x", false),
+            ("https://xn--a.test/x", false),
+            ("https://b.test:443/x", false),
+            ("https://u@b.test/x", false),
+            ("https://b.test", false),
+            ("/a b", false),
+            ("/a'b", false),
+            ("x", false),
+        ] {
+            let found = resolve_plain(&origin, link);
+            assert_eq!(found.is_some(), plain, "{link}");
+            if plain {
+                assert_eq!(found, absolute(&base, link).map(String::from), "{link}");
+            }
+        }
+    }
+
+    #[test]
+    fn links_that_run_code() {
+        for link in ["JavaScript:x", "java\nscript:x", "\u{1}data:x", "vbscript:", "blob:a"] {
+            assert!(runs_code(link), "{link}");
+        }
+        assert!(!runs_code("/javascript:x") && !runs_code("java script.html"));
+    }
 }

@@ -1,15 +1,23 @@
 //! The `markdown` format: GitHub Flavored Markdown, written in one walk over the tree.
 //!
 //! This file knows what every element becomes; [`inline`] collects a paragraph, [`paragraph`] writes it, [`blocks`] puts
-//! blocks below each other; lists, tables, code and media have a file each.
+//! blocks below each other; lists, tables, code, formulas, footnotes and media have a file each.
 
 mod blocks;
 mod code;
+mod edges;
 mod escape;
+mod footnote;
 mod inline;
+mod language;
+mod layout;
 mod list;
+mod math;
 pub(crate) mod media;
 mod paragraph;
+#[cfg(test)]
+mod roundtrip;
+mod sections;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -19,6 +27,7 @@ use std::collections::HashMap;
 use dom_query::{LocalName, local_name};
 
 use self::blocks::Blocks;
+use self::footnote::Footnotes;
 use self::inline::{Inline, Mark};
 use self::list::{Ended, List};
 use self::paragraph::Place;
@@ -26,34 +35,53 @@ use self::table::Table;
 use crate::content::{Content, Visitor};
 use crate::page::{Index, Page};
 
+/// How the targets of links, pictures and players are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkStyle {
+    /// As absolute URLs, normalised as the URL standard says. Links that cannot be URLs become text.
+    #[default]
+    Absolute,
+    /// As the page wrote them: for a saved page whose relative links are to go on working.
+    AsWritten,
+}
+
 /// How markdown is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkdownOptions {
     /// Write `![alt](<Base64-Image-Removed>)` for pictures embedded in the page.
     pub remove_base64_images: bool,
+    /// Applies to links, pictures and embedded players.
+    pub links: LinkStyle,
 }
 
 impl Default for MarkdownOptions {
     fn default() -> Self {
-        MarkdownOptions { remove_base64_images: true }
+        MarkdownOptions { remove_base64_images: true, links: LinkStyle::Absolute }
     }
 }
 
-/// The content as GitHub Flavored Markdown, without a line end at the end. Links and images are absolute. Text that looks
-/// like markdown or HTML is escaped, so that the only markup is what the page marks up. At most 48 MiB.
+/// The content as GitHub Flavored Markdown, without a line end at the end. Text that looks like markdown or HTML is
+/// escaped, so that the only markup is what the page marks up. Links that would run code become text. At most 48 MiB.
 pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
     let mut writer = Writer {
         content,
         page: content.page(),
         options: *options,
-        tables: table::data_tables(content),
+        origin: media::origin(content.page().base()),
+        tables: HashMap::new(),
+        tables_end: 0,
         blocks: Blocks::default(),
         inline: Inline::default(),
         open: Vec::new(),
         lists: Vec::new(),
         ended: None,
+        row_lists_end: 0,
+        quote_end: 0,
         table: None,
+        footnotes: None,
+        notes: 0,
         heading: false,
+        bold_blocks: 0,
         link_bytes: 0,
     };
     content.walk(&mut writer);
@@ -66,7 +94,9 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
 enum Open {
     Inline,
     Mark,
+    Code,
     Block,
+    Paragraph,
     /// A block in bold: `<dt>`, `<summary>`.
     BoldBlock,
     Heading(usize),
@@ -75,25 +105,41 @@ enum Open {
     List,
     /// A list that stands directly in another one, below its last item.
     InnerList,
+    /// A footnote.
+    Note,
     /// A container that was too deep to show.
     Flat,
     Table,
     Cell,
     Quotation,
+    /// The reading of a ruby text.
+    Reading,
 }
 
 struct Writer<'c> {
     content: &'c Content<'c>,
     page: &'c Page,
     options: MarkdownOptions,
+    origin: String,
+    /// Whether tables hold data, for those in front of `tables_end`.
     tables: HashMap<Index, bool>,
+    tables_end: Index,
     blocks: Blocks,
     inline: Inline,
     open: Vec<Open>,
     lists: Vec<List>,
     ended: Option<Ended>,
+    /// Where the element ends whose lists are lines of items.
+    row_lists_end: Index,
+    /// Length of the document where the last quote ended.
+    quote_end: usize,
     table: Option<Table>,
+    /// Looked up when the first reference is met.
+    footnotes: Option<Footnotes>,
+    /// Footnotes that are open.
+    notes: usize,
     heading: bool,
+    bold_blocks: usize,
     link_bytes: usize,
 }
 
@@ -110,27 +156,33 @@ impl Visitor for Writer<'_> {
 
     fn text(&mut self, index: Index) {
         if let Some(text) = self.page.text(index) {
-            self.inline.text(&text);
+            self.inline.text(text);
         }
     }
 
-    fn leave(&mut self, _index: Index) {
+    fn leave(&mut self, index: Index) {
         match self.open.pop() {
             Some(Open::Mark) => self.inline.close(),
+            Some(Open::Code) => self.inline.close_code(),
             Some(Open::Block | Open::Flat) => self.boundary(),
+            Some(Open::Paragraph) => self.end_paragraph(),
             Some(Open::BoldBlock) => {
                 self.boundary();
                 self.inline.close();
+                self.bold_blocks -= 1;
             }
             Some(Open::Heading(level)) => self.end_heading(level),
-            Some(Open::Quote | Open::Item) => {
-                self.flush();
-                self.blocks.close();
-            }
+            Some(Open::Quote) => self.end_quote(index),
+            Some(Open::Item) => self.end_item(index),
             Some(Open::List) => self.end_list(),
             Some(Open::InnerList) => {
                 self.end_list();
                 self.blocks.close();
+            }
+            Some(Open::Note) => {
+                self.flush();
+                self.blocks.close();
+                self.notes -= 1;
             }
             Some(Open::Table) => self.end_table(),
             Some(Open::Cell) => {
@@ -140,6 +192,7 @@ impl Visitor for Writer<'_> {
                 }
             }
             Some(Open::Quotation) => self.inline.text("\""),
+            Some(Open::Reading) => self.inline.text(")"),
             Some(Open::Inline) | None => {}
         }
     }
@@ -149,35 +202,33 @@ impl Writer<'_> {
     /// What an element becomes; None leaves it out with all below it.
     fn start(&mut self, index: Index, name: &LocalName) -> Option<Open> {
         Some(match *name {
-            local_name!("strong") | local_name!("b") => self.mark(Mark::Strong),
-            local_name!("em") | local_name!("i") => self.mark(Mark::Emphasis),
-            local_name!("del") | local_name!("s") | local_name!("strike") => self.mark(Mark::Strike),
-            local_name!("sub") => self.mark(Mark::Subscript),
-            local_name!("sup") => self.mark(Mark::Superscript),
-            local_name!("code") | local_name!("kbd") | local_name!("samp") | local_name!("tt") => self.mark(Mark::Code),
+            local_name!("span") => return self.start_span(index),
             local_name!("a") => return self.start_link(index),
+            local_name!("strong") | local_name!("b") => self.mark(index, name, Mark::Strong),
+            local_name!("em") | local_name!("i") => self.mark(index, name, Mark::Emphasis),
+            local_name!("del") | local_name!("s") | local_name!("strike") => self.mark(index, name, Mark::Strike),
+            local_name!("sub") => self.mark(index, name, Mark::Subscript),
+            local_name!("sup") if self.holds_reference(index) => Open::Inline,
+            local_name!("sup") => self.mark(index, name, Mark::Superscript),
+            local_name!("code") | local_name!("kbd") | local_name!("samp") | local_name!("tt") => {
+                self.inline.open_code();
+                Open::Code
+            }
             local_name!("q") => {
                 self.inline.text("\"");
                 Open::Quotation
+            }
+            local_name!("rt") => {
+                self.inline.text("(");
+                Open::Reading
             }
             local_name!("h1") | local_name!("h2") | local_name!("h3") => self.start_heading(name),
             local_name!("h4") | local_name!("h5") | local_name!("h6") => self.start_heading(name),
             local_name!("ul") | local_name!("menu") => self.start_list(index, false),
             local_name!("ol") => self.start_list(index, true),
-            local_name!("li") => self.start_item(index),
-            local_name!("blockquote") if !self.is_flat() => {
-                self.flush();
-                if self.blocks.open_quote() { Open::Quote } else { Open::Flat }
-            }
-            local_name!("dt") | local_name!("summary") => {
-                self.boundary();
-                if self.inline.open(Mark::Strong) { Open::BoldBlock } else { Open::Block }
-            }
-            local_name!("table") if self.is_data_table(index) => {
-                self.flush();
-                self.table = Some(Table::default());
-                Open::Table
-            }
+            local_name!("li") => self.start_note(index).unwrap_or_else(|| self.start_item(index)),
+            local_name!("blockquote") if !self.is_flat() => self.start_quote(),
+            local_name!("dt") | local_name!("summary") => self.start_bold_block(),
             local_name!("tr") | local_name!("td") | local_name!("th") => return self.start_table_part(index, name),
             _ => return self.start_other(index, name),
         })
@@ -194,6 +245,7 @@ impl Writer<'_> {
             }
             local_name!("input") => self.task_box(index),
             local_name!("math") => return self.formula(index),
+            local_name!("script") => self.script(index),
             local_name!("iframe") | local_name!("video") | local_name!("audio") | local_name!("embed") => {
                 self.embedded(index);
             }
@@ -203,45 +255,70 @@ impl Writer<'_> {
             }
             local_name!("svg") | local_name!("canvas") | local_name!("select") | local_name!("datalist") => {}
             local_name!("textarea") | local_name!("title") | local_name!("rp") | local_name!("template") => {}
-            local_name!("span") if media::is_drawn_formula(self.page, index) => {}
-            _ if is_block(name) => {
-                self.boundary();
-                return Some(Open::Block);
-            }
+            local_name!("annotation") | local_name!("annotation-xml") => {}
+            local_name!("div") | local_name!("table") => return self.start_box(index),
+            _ if is_block(name) => return Some(self.start_block(index, name)),
             _ => return Some(Open::Inline),
         }
         None
     }
 
-    fn mark(&mut self, mark: Mark) -> Open {
-        if self.inline.open(mark) { Open::Mark } else { Open::Inline }
+    /// `<div>` and `<table>`, whose class tells whether they are more than that.
+    fn start_box(&mut self, index: Index) -> Option<Open> {
+        if let Some(class) = self.page.attr(index, "class") {
+            if !self.is_flat() && code::is_view(&class) {
+                self.code_block(index);
+                return None;
+            }
+            if math::is_drawn_by_script(&class) && self.drawn_by_script(index) {
+                return None;
+            }
+            self.look_for_row_lists(index, &class);
+        }
+        let name = if self.page.is(index, &local_name!("table")) { local_name!("table") } else { local_name!("div") };
+        if name == local_name!("table") && self.is_data_table(index) {
+            self.flush();
+            self.table = Some(Table::default());
+            return Some(Open::Table);
+        }
+        Some(self.start_block(index, &name))
     }
 
-    fn start_heading(&mut self, name: &LocalName) -> Open {
-        if self.heading || self.in_cell() {
-            self.boundary();
-            return Open::Block;
+    fn start_block(&mut self, index: Index, name: &LocalName) -> Open {
+        if let Some(note) = self.start_note(index) {
+            return note;
         }
-        self.flush();
-        self.heading = true;
-        Open::Heading(name[1..].parse().unwrap_or(6))
+        self.boundary();
+        if *name == local_name!("p") { Open::Paragraph } else { Open::Block }
     }
 
-    fn end_heading(&mut self, level: usize) {
-        self.heading = false;
-        let text = self.inline.take(Place::Heading).join(" ");
-        if !text.is_empty() {
-            self.blocks.write(&format!("{} {text}", "#".repeat(level)));
-        }
+    fn start_span(&mut self, index: Index) -> Option<Open> {
+        (!self.is_drawn_formula(index)).then_some(Open::Inline)
     }
 
-    fn rule(&mut self) {
-        if self.is_flat() {
-            return self.boundary();
+    /// Whether the element only draws what is written as a formula elsewhere.
+    fn is_drawn_formula(&mut self, index: Index) -> bool {
+        let Some(class) = self.page.attr(index, "class") else { return false };
+        math::is_drawing(&class) || math::is_drawn_by_script(&class) && self.drawn_by_script(index)
+    }
+
+    fn mark(&mut self, index: Index, name: &LocalName, mark: Mark) -> Open {
+        let inside = self.inline.holds(mark);
+        if inside && mark == Mark::Strong && self.bold_blocks > 0 {
+            return Open::Inline;
         }
-        self.flush();
-        let rule = if self.blocks.behind_star() { "---" } else { "* * *" };
-        self.blocks.write(rule);
+        // `<b><b>a</b></b>` says twice what it means, `<b><strong>a</strong></b>` only once.
+        let kept = inside
+            && self.page.parent(index).is_some_and(|above| {
+                self.page.is(above, name) && above + 1 == index && self.page.end(above) == self.page.end(index)
+            });
+        if self.inline.open(mark, kept) { Open::Mark } else { Open::Inline }
+    }
+
+    /// Whether an element was written without attributes and with nothing in it.
+    fn is_bare(&self, index: Index) -> bool {
+        self.page.element(index).is_some_and(|element| element.attrs.is_empty())
+            && (index + 1..self.page.end(index)).all(|i| self.page.text(i).is_some_and(|text| text.trim().is_empty()))
     }
 
     fn in_cell(&self) -> bool {
@@ -262,17 +339,26 @@ impl Writer<'_> {
         }
     }
 
+    /// The end of a `<p>`: in a list item a blank line stands behind it, behind bare text none.
+    fn end_paragraph(&mut self) {
+        let written = self.blocks.len();
+        self.boundary();
+        if self.blocks.len() > written {
+            self.blocks.want_blank_line();
+        }
+    }
+
     /// Writes the paragraph that was read.
     fn flush(&mut self) {
+        if self.inline.is_empty() {
+            return self.inline.take(Place::Paragraph, |_| {});
+        }
         if let Some(cell) = self.table.as_mut().and_then(Table::cell) {
-            for block in self.inline.take(Place::Cell) {
-                cell.write(&block);
-            }
-            return;
+            return self.inline.take(Place::Cell, |block| cell.write(block));
         }
-        for paragraph in self.inline.take(Place::Paragraph) {
-            self.blocks.write(&paragraph);
-        }
+        let first = self.blocks.in_item() && !self.blocks.started();
+        let place = if first { Place::Item } else { Place::Paragraph };
+        self.inline.take(place, |paragraph| self.blocks.write(paragraph));
     }
 }
 

@@ -1,95 +1,152 @@
 //! A paragraph written: marks become delimiters, links and code spans.
 //!
-//! Marks nest here whatever the tree did, blanks never stand inside a mark where markdown would not accept them, and a
-//! mark without text leaves nothing behind.
+//! Blanks never stand inside a mark where markdown would not accept them, and a mark without text leaves nothing
+//! behind. What stands on both sides of a mark is looked up first, see [`super::edges`], and decides about its delimiters.
 
+use super::edges::{DELIMITER, Edges, flanks, is_punctuation, survey};
 use super::escape::{Spot, destination, push_code_span, push_text};
-use super::inline::{Link, Mark, Piece, Run, fold_blanks};
+use super::inline::{Event, Link, Mark, fold_blanks};
 
 /// Where the paragraph goes, which decides about line breaks and pipes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Paragraph,
+    /// The first paragraph of a list item, where `[ ]` would read as a check box.
+    Item,
     Heading,
     Cell,
 }
 
-/// Pieces are compared this far ahead when marks are ordered.
-const LOOK_AHEAD: usize = 64;
+type Source<'r> = (&'r str, &'r [Event], &'r [Link]);
 
-/// The paragraphs of `runs`; two line breaks in a row part paragraphs.
-pub(super) fn write(runs: &[Run], links: &[Link], place: Place) -> Vec<String> {
-    let (done, out, open) = (Vec::new(), String::new(), Vec::new());
-    let mut writer = Writer { runs, links, place, done, out, open, blank: false, breaks: 0 };
-    for at in 0..runs.len() {
-        writer.run(at);
+/// Hands the paragraphs of `source` to `done`; two line breaks in a row part paragraphs. The buffers are cleared.
+pub(super) fn write(
+    (text, events, links): Source,
+    place: Place,
+    (edges, out): (&mut Vec<Edges>, &mut String),
+    done: &mut dyn FnMut(&str),
+) {
+    edges.clear();
+    let marked = events.iter().any(|event| event.opens().is_some());
+    if marked {
+        survey(text, events, edges);
+    }
+    out.clear();
+    let struck = events.iter().any(|event| event.opens() == Some(Mark::Strike));
+    let spot = Spot {
+        in_cell: place == Place::Cell,
+        item_start: place == Place::Item,
+        lone_star: !marked && single(text, b'*'),
+        lone_underscore: !marked && single(text, b'_'),
+        lone_tilde: !struck && single(text, b'~'),
+        struck,
+        lone_tick: single(text, b'`') && !events.iter().any(|event| matches!(event, Event::Code(_))),
+        brackets: text.contains('['),
+        tags: text.contains('>'),
+        ..Spot::default()
+    };
+    let mut writer =
+        Writer { links, events, edges, place, spot, out, done, open: Vec::new(), written: 0, blank: false, breaks: 0 };
+    let mut start = 0;
+    for (at, event) in events.iter().enumerate() {
+        writer.event(at, *event, text, &mut start);
     }
     writer.end_paragraph();
-    writer.done
+}
+
+/// Whether `wanted` stands in `text` just once, so that nothing can pair with it.
+fn single(text: &str, wanted: u8) -> bool {
+    text.bytes().filter(|byte| *byte == wanted).count() == 1
+}
+
+/// An open mark with what ends it.
+enum End {
+    Text(&'static str),
+    Link(usize),
 }
 
 struct Writer<'r> {
-    runs: &'r [Run],
     links: &'r [Link],
+    events: &'r [Event],
+    edges: &'r [Edges],
     place: Place,
-    done: Vec<String>,
-    out: String,
-    /// Open marks with the text that ends them, outermost first.
-    open: Vec<(Mark, String)>,
+    spot: Spot,
+    out: &'r mut String,
+    done: &'r mut dyn FnMut(&str),
+    /// Open marks, outermost first.
+    open: Vec<(usize, End)>,
+    /// How many of them are written.
+    written: usize,
     blank: bool,
     breaks: usize,
 }
 
 impl Writer<'_> {
-    fn run(&mut self, at: usize) {
-        match &self.runs[at].piece {
-            Piece::Break => self.breaks += 1,
-            Piece::Text(text) => {
-                self.blank |= text.starts_with(char::is_whitespace);
-                let core = text.trim();
+    fn event(&mut self, at: usize, event: Event, text: &str, start: &mut usize) {
+        match event {
+            Event::Break => self.breaks += 1,
+            Event::Text(end) => {
+                let piece = &text[std::mem::replace(start, end)..end];
+                self.blank |= piece.starts_with(char::is_whitespace);
+                let core = piece.trim();
                 if !core.is_empty() {
-                    self.content(at, core, false);
-                    self.blank = text.ends_with(char::is_whitespace);
+                    let plain = self.begin();
+                    let ends_blank = piece.len() > piece.trim_end().len();
+                    let next = if ends_blank || self.breaks_after(at) { ' ' } else { DELIMITER };
+                    let spot = Spot { in_link: self.in_link(), next, ..self.spot };
+                    let line_start = plain && matches!(self.place, Place::Paragraph | Place::Item);
+                    push_text(self.out, core, Spot { line_start, ..spot });
+                    self.blank = ends_blank;
                 }
             }
-            Piece::Raw(markdown) => {
-                self.content(at, markdown, true);
+            Event::Code(end) => {
+                let piece = &text[std::mem::replace(start, end)..end];
+                self.blank |= piece.starts_with('\n');
+                if !piece.trim_matches('\n').is_empty() {
+                    self.begin();
+                    push_code_span(self.out, piece.trim_matches('\n'), self.spot.in_cell);
+                    self.blank = false;
+                }
+                self.blank |= piece.ends_with('\n');
+            }
+            Event::Raw(end) => {
+                let piece = &text[std::mem::replace(start, end)..end];
+                self.begin();
+                self.out.push_str(piece);
                 self.blank = false;
+            }
+            Event::Open { .. } => self.open.push((at, End::Text(""))),
+            Event::Close(_) => {
+                let closed = self.open.pop();
+                if self.written > self.open.len() {
+                    self.written = self.open.len();
+                    closed.into_iter().for_each(|(_, end)| self.end(&end));
+                }
             }
         }
     }
 
-    fn content(&mut self, at: usize, content: &str, raw: bool) {
-        let marks = &self.runs[at].marks;
-        if let Some(first) = self.open.iter().position(|(mark, _)| !marks.contains(mark)) {
-            self.close_from(first);
-        }
+    fn in_link(&self) -> bool {
+        self.open.iter().any(|(at, _)| matches!(self.events[*at].opens(), Some(Mark::Link(_))))
+    }
+
+    fn breaks_after(&self, at: usize) -> bool {
+        matches!(self.events.get(at + 1), None | Some(Event::Break))
+    }
+
+    /// Writes what parts the next piece from the last one, and the marks that begin with it. True when the piece is the
+    /// first of its line.
+    fn begin(&mut self) -> bool {
         self.separate();
-        let (line_start, later_line) = (self.out.is_empty() || self.out.ends_with('\n'), !self.out.is_empty());
-        let code = marks.contains(&Mark::Code) && !raw;
-        let mut opening: Vec<Mark> = marks
-            .iter()
-            .copied()
-            .filter(|mark| *mark != Mark::Code && !self.open.iter().any(|(open, _)| open == mark))
-            .collect();
-        // What lasts longest goes outside, so that it need not be interrupted.
-        opening.sort_by_key(|mark| std::cmp::Reverse(self.extent(at, *mark)));
-        let bare = opening.is_empty();
-        for (i, mark) in opening.iter().enumerate() {
-            let first = if i + 1 < opening.len() || code || raw { '*' } else { content.chars().next().unwrap_or('*') };
-            self.open_mark(at, *mark, first);
+        let line_start = self.out.is_empty() || self.out.ends_with('\n');
+        self.spot.later_line = line_start && !self.out.is_empty();
+        let plain = self.written == self.open.len();
+        while self.written < self.open.len() {
+            let end = self.start_mark(self.open[self.written].0);
+            self.open[self.written].1 = end;
+            self.written += 1;
         }
-        let in_cell = self.place == Place::Cell;
-        if raw {
-            self.out.push_str(content);
-        } else if code {
-            push_code_span(&mut self.out, content, in_cell);
-        } else {
-            let in_link = self.open.iter().any(|(mark, _)| matches!(mark, Mark::Link(_)));
-            let line_start = line_start && bare && self.place == Place::Paragraph;
-            let next = Some(self.after(at + 1));
-            push_text(&mut self.out, content, Spot { line_start, later_line, in_link, in_cell, next });
-        }
+        line_start && plain
     }
 
     /// Writes the blank or break that stands between what was written and what comes.
@@ -101,135 +158,133 @@ impl Writer<'_> {
         }
         match (breaks, self.place) {
             (0, _) | (_, Place::Heading) => {
-                if blank || breaks > 0 {
+                if (blank || breaks > 0) && !self.out.ends_with([' ', '\n']) {
                     self.out.push(' ');
                 }
             }
             (_, Place::Cell) => self.out.push_str("<br>"),
-            (1, Place::Paragraph) => self.out.push_str("  \n"),
-            (_, Place::Paragraph) => self.end_paragraph(),
+            (1, _) => self.out.push_str("  \n"),
+            _ => self.end_paragraph(),
         }
     }
 
     fn end_paragraph(&mut self) {
-        self.close_from(0);
+        while self.written > 0 {
+            self.written -= 1;
+            let end = std::mem::replace(&mut self.open[self.written].1, End::Text(""));
+            self.end(&end);
+        }
         if self.place == Place::Heading && self.out.ends_with('#') {
             self.out.insert(self.out.len() - 1, '\\');
         }
-        if !self.out.trim().is_empty() {
-            self.done.push(std::mem::take(&mut self.out));
+        if !self.out.is_empty() {
+            (self.done)(self.out);
+            self.spot.item_start = false;
         }
         self.out.clear();
     }
 
-    fn close_from(&mut self, first: usize) {
-        while self.open.len() > first {
-            if let Some((_, end)) = self.open.pop() {
-                self.out.push_str(&end);
-            }
+    fn start_mark(&mut self, at: usize) -> End {
+        let Some(mark) = self.events[at].opens() else { return End::Text("") };
+        let edges = self.edges[at];
+        if edges.doubled {
+            return End::Text("");
         }
-    }
-
-    /// How many runs from `at` on carry `mark`.
-    fn extent(&self, at: usize, mark: Mark) -> usize {
-        self.runs[at..]
-            .iter()
-            .take(LOOK_AHEAD)
-            .take_while(|run| matches!(run.piece, Piece::Break) || run.marks.contains(&mark))
-            .count()
-    }
-
-    fn open_mark(&mut self, at: usize, mark: Mark, first: char) {
         let (start, end) = match mark {
             Mark::Link(number) => {
                 if self.out.ends_with('!') {
                     // Else the link would read as an image.
                     self.out.insert(self.out.len() - 1, '\\');
                 }
-                ("[", self.link_end(number))
+                self.out.push('[');
+                return End::Link(number);
             }
-            Mark::Strong | Mark::Emphasis | Mark::Strike => self.delimiter(at, mark, first),
-            Mark::Subscript => ("<sub>", "</sub>".into()),
-            Mark::Superscript => ("<sup>", "</sup>".into()),
-            Mark::Code => return,
+            Mark::Strong => self.delimiter(edges, &["**", "__"], ("<strong>", "</strong>")),
+            Mark::Emphasis => self.delimiter(edges, &["_", "*"], ("<em>", "</em>")),
+            Mark::Strike => self.delimiter(edges, &["~~"], ("<del>", "</del>")),
+            Mark::Subscript => ("<sub>", "</sub>"),
+            Mark::Superscript => ("<sup>", "</sup>"),
         };
         self.out.push_str(start);
-        self.open.push((mark, end));
+        End::Text(end)
     }
 
-    fn link_end(&self, number: usize) -> String {
-        let in_cell = self.place == Place::Cell;
-        let Some((target, title)) = self.links.get(number) else {
-            return "]".into();
-        };
-        let target = destination(target, in_cell);
-        match title {
-            Some(title) => {
-                let mut safe = String::new();
-                fold_blanks(&mut safe, &title.replace('\\', "\\\\").replace('"', "\\\""));
-                let safe = if in_cell { safe.replace('|', "\\|") } else { safe };
-                format!("]({target} \"{}\")", safe.trim())
-            }
-            None => format!("]({target})"),
-        }
-    }
-
-    /// What starts and ends bold, italic or struck text: one delimiter between words, another inside words, tags where
-    /// neither would be read as a delimiter (CommonMark, "left-flanking delimiter run").
-    fn delimiter(&self, at: usize, mark: Mark, first: char) -> (&'static str, String) {
-        let (outer, inner, start, end) = match mark {
-            Mark::Strong => ("**", "**", "<strong>", "</strong>"),
-            Mark::Emphasis => ("_", "*", "<em>", "</em>"),
-            _ => ("~~", "~~", "<del>", "</del>"),
-        };
-        let stop = at + self.extent(at, mark);
+    /// What starts and ends bold, italic or struck text: the first of `choices` that will be read as a delimiter here
+    /// (CommonMark, "left-flanking delimiter run"), or tags where none will.
+    fn delimiter(
+        &self,
+        edges: Edges,
+        choices: &[&'static str],
+        tags: (&'static str, &'static str),
+    ) -> (&'static str, &'static str) {
         let before = self.out.chars().next_back().unwrap_or(' ');
-        let last = self.runs[at..stop].iter().rev().find_map(Run::last).unwrap_or(first);
-        let after = self.after(stop);
+        let flanks = flanks(before, edges.first).0 && flanks(edges.last, edges.after).1;
         let loose = |c: char| c.is_whitespace() || is_punctuation(c);
-        let flanks = (!is_punctuation(first) || loose(before)) && (!is_punctuation(last) || loose(after));
-        let in_word = before.is_alphanumeric() || after.is_alphanumeric();
-        let delimiter = if in_word { inner } else { outer };
-        let clashes = delimiter.starts_with(before) || delimiter.starts_with(after);
-        if flanks && !clashes { (delimiter, delimiter.into()) } else { (start, end.into()) }
+        let between_words = loose(before) && loose(edges.after);
+        let written = || self.open[..self.written].iter().map(|(_, end)| end);
+        for choice in choices {
+            let taken = written().any(|end| matches!(end, End::Text(other) if other == choice));
+            let last = written().next_back();
+            let clash = choice.starts_with(before)
+                || edges.after == DELIMITER
+                    && matches!(last, Some(End::Text(other)) if other.as_bytes().first() == choice.as_bytes().first());
+            if flanks && !taken && !clash && (between_words || !choice.starts_with('_')) {
+                return (choice, choice);
+            }
+        }
+        tags
     }
 
-    /// The character that will stand behind the run before `end`.
-    fn after(&self, end: usize) -> char {
-        let blank_inside =
-            matches!(&self.runs[end - 1].piece, Piece::Text(text) if text.ends_with(char::is_whitespace));
-        match self.runs.get(end) {
-            _ if blank_inside => ' ',
-            None => ' ',
-            Some(run) => match &run.piece {
-                Piece::Break => ' ',
-                Piece::Raw(_) => '!',
-                Piece::Text(_) if run.marks.len() > self.runs[end - 1].marks.len() => '[',
-                Piece::Text(text) => text.chars().next().unwrap_or(' '),
-            },
+    fn end(&mut self, end: &End) {
+        match end {
+            End::Text(end) => {
+                let delimiter = end.chars().next().filter(|c| matches!(c, '*' | '_' | '~'));
+                // A blank stood behind it, and has moved behind the mark.
+                if delimiter.is_some_and(|c| self.out.ends_with(c)) && !self.out[..self.out.len() - 1].ends_with('\\') {
+                    self.out.insert(self.out.len() - 1, '\\');
+                }
+                self.out.push_str(end);
+            }
+            End::Link(number) => {
+                self.out.push(']');
+                if let Some(link) = self.links.get(*number) {
+                    push_target(self.out, link, self.spot.in_cell);
+                }
+            }
         }
     }
 }
 
-impl Run {
-    /// The last visible character.
-    fn last(&self) -> Option<char> {
-        match &self.piece {
-            Piece::Text(_) if self.marks.contains(&Mark::Code) => Some('`'),
-            Piece::Text(text) => text.trim_end().chars().next_back(),
-            Piece::Raw(_) => Some(')'),
-            Piece::Break => None,
+/// The target of a link with its title, in parentheses.
+pub(super) fn push_target(out: &mut String, (target, title): &Link, in_cell: bool) {
+    out.push('(');
+    destination(out, target, in_cell);
+    if let Some(title) = title {
+        out.push_str(" \"");
+        let start = out.len();
+        let mut folded = String::new();
+        fold_blanks(&mut folded, 0, title);
+        push_title(out, folded.trim(), in_cell);
+        if out.len() > start {
+            out.push('"');
+        } else {
+            out.truncate(start - 2);
         }
     }
+    out.push(')');
 }
 
-/// Unicode punctuation and symbols, told without tables: neither a letter, a digit, a blank nor a combining mark.
-fn is_punctuation(c: char) -> bool {
-    c.is_ascii_punctuation()
-        || !c.is_ascii()
-            && !c.is_alphanumeric()
-            && !c.is_whitespace()
-            && !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+fn push_title(out: &mut String, title: &str, in_cell: bool) {
+    for (i, c) in title.char_indices() {
+        let ends_escape = |n: char| n.is_ascii_punctuation();
+        match c {
+            '"' => out.push_str("\\\""),
+            '|' if in_cell => out.push_str("\\|"),
+            '\\' if title[i + 1..].is_empty() || title[i + 1..].starts_with(ends_escape) => out.push_str("\\\\"),
+            '&' if super::escape::starts_entity(&title[i + 1..]) => out.push_str("&amp;"),
+            c => out.push(c),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -245,7 +300,7 @@ mod tests {
             let mark = match c {
                 '*' => Mark::Strong,
                 '/' => Mark::Emphasis,
-                '`' => Mark::Code,
+                '`' => Mark::Subscript,
                 '{' => {
                     inline.open_link("u".into(), None);
                     continue;
@@ -265,13 +320,19 @@ mod tests {
             };
             if open.last() == Some(&c) {
                 open.pop();
-                inline.close();
+                if c == '`' { inline.close_code() } else { inline.close() }
             } else {
                 open.push(c);
-                inline.open(mark);
+                if c == '`' {
+                    inline.open_code()
+                } else {
+                    inline.open(mark, false);
+                }
             }
         }
-        inline.take(place).join("¶")
+        let mut done = Vec::new();
+        inline.take(place, |paragraph| done.push(paragraph.to_owned()));
+        done.join("¶")
     }
 
     fn check(script: &str, expect: &str) {

@@ -1,27 +1,27 @@
-//! Tables: which ones are data, and how their cells become rows of equal columns.
-
-use std::collections::HashMap;
+//! Tables: cells become rows of equal columns.
 
 use dom_query::{LocalName, local_name};
 
 use super::code::is_gutter;
 use super::{Open, Writer};
-use crate::content::Content;
 use crate::page::{Index, Page};
 
 /// Empty cells that spans may add, on top of four for every real cell.
 const SPARE_CELLS: usize = 64;
 /// Columns in which cells may reach down into further rows.
 const MAX_SPANNED_COLUMNS: usize = 256;
+/// Nodes of a header cell; larger ones hold a part of the page.
+const MAX_HEADER_NODES: usize = 40;
 
 /// A cell with what the page says about it.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
     /// Markdown on one line.
-    pub(super) text: String,
+    text: String,
     columns: usize,
     rows: usize,
     align: Align,
+    header: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -39,22 +39,26 @@ pub(super) struct Table {
     rows: Vec<Vec<Cell>>,
     /// The cell that is open.
     cell: Option<Cell>,
+    /// The first row is marked up as header.
+    head: bool,
 }
 
 impl Table {
-    pub(super) fn open_row(&mut self) {
+    fn open_row(&mut self, in_head: bool) {
+        self.head |= in_head && self.rows.iter().all(Vec::is_empty);
         self.rows.push(Vec::new());
     }
 
-    pub(super) fn open_cell(&mut self, page: &Page, index: Index) {
+    fn open_cell(&mut self, page: &Page, index: Index) {
         let span = |name| page.attr(index, name).and_then(|n| n.trim().parse().ok()).unwrap_or(1_usize).max(1);
         let align = align(page, index);
-        self.cell = Some(Cell { text: String::new(), columns: span("colspan"), rows: span("rowspan"), align });
+        let header = page.is(index, &local_name!("th"));
+        self.cell = Some(Cell { text: String::new(), columns: span("colspan"), rows: span("rowspan"), align, header });
     }
 
     pub(super) fn close_cell(&mut self) {
         if self.rows.is_empty() {
-            self.open_row();
+            self.open_row(false);
         }
         if let (Some(cell), Some(row)) = (self.cell.take(), self.rows.last_mut()) {
             row.push(cell);
@@ -70,30 +74,39 @@ impl Table {
         self.cell.as_mut()
     }
 
-    /// The table as lines, or None without any text. The first row becomes the header that markdown demands.
-    pub(super) fn finish(self) -> Option<String> {
-        let rows: Vec<Vec<Cell>> = self.rows.into_iter().filter(|row| !row.is_empty()).collect();
+    /// The table as lines, or None without any text. The first row becomes the header that markdown demands, unless it
+    /// is a row of data that begins with a header of its own; then the header is empty.
+    fn finish(self) -> Option<String> {
+        let mut rows: Vec<Vec<Cell>> = self.rows.into_iter().filter(|row| !row.is_empty()).collect();
         if rows.iter().flatten().all(|cell| cell.text.is_empty()) {
             return None;
         }
+        let headed = self.head || !rows.first().is_some_and(|row| begins_with_header(row));
+        let first_data = usize::from(headed);
+        rows.iter_mut().skip(first_data).filter(|row| begins_with_header(row)).for_each(|row| row[0].strengthen());
         let grid = spread(&rows);
         let width = grid.iter().map(Vec::len).max().unwrap_or(0);
         let mut lines = String::new();
-        for (n, row) in grid.iter().enumerate() {
-            // Short rows are legal, a short header is not.
-            let missing = if n == 0 { width - row.len() } else { 0 };
-            push_row(
-                &mut lines,
-                row.iter().map(|cell| cell.map_or("", |cell| &cell.text)).chain(std::iter::repeat_n("", missing)),
-            );
-            if n == 0 {
-                let rules = row.iter().map(|cell| cell.map_or(Align::None, |cell| cell.align).rule());
-                push_row(&mut lines, rules.chain(std::iter::repeat_n("---", missing)));
-            }
+        let empty = Vec::new();
+        let header = if headed { &grid[0] } else { &empty };
+        let missing = || std::iter::repeat_n("", width - header.len());
+        push_row(&mut lines, header.iter().map(|cell| cell.map_or("", |cell| &cell.text)).chain(missing()));
+        let align = |column: usize| {
+            let cells = grid.iter().take(2).filter_map(|row| *row.get(column)?);
+            cells.map(|cell| cell.align).find(|align| *align != Align::None).unwrap_or_default()
+        };
+        push_row(&mut lines, (0..width).map(|column| align(column).rule()));
+        for row in &grid[first_data..] {
+            push_row(&mut lines, row.iter().map(|cell| cell.map_or("", |cell| &cell.text)));
         }
         lines.truncate(lines.trim_end().len());
         Some(lines)
     }
+}
+
+/// Whether the first cell names the row.
+fn begins_with_header(row: &[Cell]) -> bool {
+    row.first().is_some_and(|cell| cell.header) && row[1..].iter().any(|cell| !cell.header && !cell.text.is_empty())
 }
 
 impl Cell {
@@ -103,6 +116,13 @@ impl Cell {
             self.text.push_str("<br>");
         }
         self.text.push_str(block);
+    }
+
+    fn strengthen(&mut self) {
+        if !self.text.is_empty() && !self.text.contains("**") && !self.text.contains("<br>") {
+            self.text.insert_str(0, "**");
+            self.text.push_str("**");
+        }
     }
 }
 
@@ -158,12 +178,15 @@ fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
 }
 
 fn align(page: &Page, index: Index) -> Align {
-    let style = page.attr(index, "style").unwrap_or_default().to_ascii_lowercase();
+    let Some(element) = page.element(index).filter(|element| !element.attrs.is_empty()) else {
+        return Align::None;
+    };
+    let style = element.attr("style").unwrap_or_default().to_ascii_lowercase();
     let declared = style.split(';').find_map(|rule| {
         let (name, value) = rule.split_once(':')?;
         (name.trim() == "text-align").then(|| value.trim().to_owned())
     });
-    let value = declared.or_else(|| page.attr(index, "align").map(|v| v.trim().to_ascii_lowercase()));
+    let value = declared.or_else(|| element.attr("align").map(|v| v.trim().to_ascii_lowercase()));
     match value.as_deref() {
         Some("left") => Align::Left,
         Some("center") => Align::Center,
@@ -174,11 +197,19 @@ fn align(page: &Page, index: Index) -> Align {
 
 impl Writer<'_> {
     pub(super) fn start_table_part(&mut self, index: Index, name: &LocalName) -> Option<Open> {
-        if self.page.attr(index, "class").is_some_and(|class| is_gutter(&class)) {
-            return None;
+        if let Some(class) = self.page.attr(index, "class") {
+            if is_gutter(&class) {
+                return None;
+            }
+            self.look_for_row_lists(index, &class);
         }
+        let page = self.page;
         // Cells of layout tables, and parts without a table, are ordinary blocks.
         if self.table.is_none() || self.in_cell() {
+            let short = page.end(index) - index < MAX_HEADER_NODES;
+            if *name == local_name!("th") && short && !self.is_flat() {
+                return Some(self.start_bold_block());
+            }
             self.boundary();
             return Some(Open::Block);
         }
@@ -187,10 +218,10 @@ impl Writer<'_> {
             return Some(Open::Block);
         };
         if *name == local_name!("tr") {
-            table.open_row();
+            table.open_row(page.parent(index).is_some_and(|above| page.is(above, &local_name!("thead"))));
             return Some(Open::Inline);
         }
-        table.open_cell(self.page, index);
+        table.open_cell(page, index);
         Some(Open::Cell)
     }
 
@@ -198,102 +229,7 @@ impl Writer<'_> {
         self.flush();
         if let Some(lines) = self.table.take().and_then(Table::finish) {
             self.blocks.write(&lines);
+            self.blocks.want_blank_line();
         }
-    }
-
-    pub(super) fn is_data_table(&self, index: Index) -> bool {
-        !self.is_flat() && self.tables.get(&index).copied().unwrap_or(false)
-    }
-}
-
-/// What was counted in one table, tables inside it apart.
-#[derive(Debug, Default)]
-struct Shape {
-    end: Index,
-    nested: bool,
-    blocks: bool,
-    /// Where the last `<pre>` ends; several lines of code do not fit into a cell.
-    code_end: Index,
-    gutter: bool,
-    presentation: bool,
-    headers: usize,
-    rows: usize,
-    cells: usize,
-    row_cells: usize,
-    widest: usize,
-    text: usize,
-}
-
-impl Shape {
-    fn is_data(&self) -> bool {
-        let short = self.text < 400 * self.cells;
-        let several = self.widest >= 2 && (self.rows >= 2 || self.text < 100 * self.cells);
-        let declared = self.headers > 0 && (self.rows >= 2 || self.cells >= 2);
-        !self.nested
-            && !self.gutter
-            && !self.presentation
-            && (declared && !self.blocks || several && short && !self.blocks)
-    }
-}
-
-/// Every table of the content, and whether it holds data rather than layout.
-pub(super) fn data_tables(content: &Content) -> HashMap<Index, bool> {
-    let page = content.page();
-    let mut done = HashMap::new();
-    let mut open: Vec<(Index, Shape)> = Vec::new();
-    let mut at = 0;
-    while at < page.len() {
-        while open.last().is_some_and(|(_, shape)| shape.end <= at) {
-            done.extend(open.pop().map(|(index, shape)| (index, shape.is_data())));
-        }
-        if content.is_removed(at) {
-            at = page.end(at);
-            continue;
-        }
-        if page.is(at, &local_name!("table")) {
-            if let Some((_, outer)) = open.last_mut() {
-                outer.nested = true;
-            }
-            let role = page.attr(at, "role").unwrap_or_default();
-            let presentation = role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none");
-            open.push((at, Shape { end: page.end(at), presentation, ..Shape::default() }));
-        } else if let Some((_, shape)) = open.last_mut() {
-            count(page, at, shape);
-        }
-        at += 1;
-    }
-    done.extend(open.into_iter().map(|(index, shape)| (index, shape.is_data())));
-    done
-}
-
-fn count(page: &Page, at: Index, shape: &mut Shape) {
-    match page.name(at) {
-        None => {
-            let text = page.text(at).unwrap_or_default();
-            shape.text += text.trim().len();
-            shape.blocks |= at < shape.code_end && text.trim().contains('\n');
-        }
-        Some(&local_name!("tr")) => {
-            shape.rows += 1;
-            shape.row_cells = 0;
-        }
-        Some(name @ &(local_name!("td") | local_name!("th"))) => {
-            shape.headers += usize::from(*name == local_name!("th"));
-            shape.cells += 1;
-            shape.row_cells += 1;
-            shape.widest = shape.widest.max(shape.row_cells);
-            shape.gutter |= page.attr(at, "class").is_some_and(|class| is_gutter(&class));
-        }
-        Some(
-            &(local_name!("h1")
-            | local_name!("h2")
-            | local_name!("h3")
-            | local_name!("h4")
-            | local_name!("blockquote")),
-        ) => {
-            shape.blocks = true;
-        }
-        Some(&local_name!("pre")) => shape.code_end = page.end(at),
-        _ => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::{MarkdownOptions, markdown};
+use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
 use crate::page::Page;
 
@@ -35,10 +35,64 @@ fn inline_marks() {
     check("<code>a `b` *c*</code>", "``a `b` *c*``");
     check("<code>a<a href=u>b</a></code>", "`a`[`b`](https://a.test/d/u)");
     check("<b></b><a href=x></a><i> </i>x", "x");
+    check("<b><strong>a</strong></b> <b><b>a</b></b> <i>a <em>b</em> c</i>", "**a** **__a__** _a *b* c_");
+    check("<b>a</b><strong>b</strong> <b>c</b> <b>d</b>", "**ab** **c** **d**");
+    check("un<b>frigging</b>likely <i>un</i>do", "un**frigging**likely *un*do");
+    check("<b>Note:</b>text <b>Note:</b> text", "<strong>Note:</strong>text **Note:** text");
+    check("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji</rt></ruby>", "漢(kan)字(ji)");
+    check("<code>a <b>b</b> <i>c</i></code><code>d</code> <code> e</code>", "`a b cd` ` e`");
+    check("<code>\n  a\n  b\n</code>", "`a b`");
+}
+
+#[test]
+fn formulas() {
+    let math = "<math><annotation encoding='application/x-tex'>x^2</annotation></math>";
+    check(&format!("<span class=katex>{math}<span class=katex-html>x2</span></span>"), "$x^2$");
+    check(&format!("<p class=katex-display><span class=katex><span>{math}</span></span></p>"), "$$x^2$$");
     check(
-        "<span class=katex><math><annotation encoding='application/x-tex'>x^2</annotation></math><span class=katex-html>x2</span></span>",
-        "$x^2$",
+        "<math alttext='{\\displaystyle a}'><mi>a</mi></math><img class=mwe-math-fallback-image-inline src=a>",
+        "$a$",
     );
+    check("<math display=block alttext='a  b'><mi>a</mi></math>", "$$a b$$");
+    check("<math><mi>a</mi><mo>+</mo><mi>b</mi></math>", "a+b");
+    check("<img class=latex alt='x_1' src=l.png>", "$x_1$");
+    check(
+        "a <span class=MathJax_Preview>p</span><span class=MathJax>drawn</span><script type='math/tex'>y_2</script> b",
+        "a $y_2$ b",
+    );
+    check("<div class=MathJax_Display>d</div><script type='math/tex; mode=display'>y</script>", "$$y$$");
+    check("<span class=MathJax>kept</span>", "kept");
+    check("<p>\\(x_1\\)", "\\\\(x_1\\\\)");
+}
+
+#[test]
+fn footnotes() {
+    check(
+        "<p>a<sup class=footnote-ref><a href='#fn1' id=r1>[1]</a></sup> b<a href='#fn:x' data-footnote-ref>2</a>
+         <section class=footnotes><ol><li id=fn1><p>one <a href='#r1' class=footnote-backref>↩</a></p><p>more</p>
+         <li id='fn:x'>two</ol></section>",
+        "a[^1] b[^2]\n\n[^1]: one\n\n    more\n\n[^2]: two",
+    );
+    check(
+        "<p>a<a class=footnote-anchor href='#f1' id=b1>1</a></p>
+         <div class=footnote><a id=f1 href='#b1'>1</a><div><p>note</p></div></div>",
+        "a[^1]\n\n[^1]: note",
+    );
+    check("a<sup><a href='#n'>1</a></sup><p id=n>b", "a<sup>[1](https://a.test/d/p#n)</sup>\n\nb");
+    check("a<sup><a href='#gone'>1</a></sup>", "a<sup>[1](https://a.test/d/p#gone)</sup>");
+}
+
+#[test]
+fn links_as_written() {
+    let as_written = MarkdownOptions { links: LinkStyle::AsWritten, ..MarkdownOptions::default() };
+    let check = |html: &str, expect: &str| assert_eq!(whole(html, &as_written), expect, "{html}");
+    check(
+        "<a href=' ../x '>a</a> <a href='HTTP://B.test'>b</a> <a href='#c'>c</a>",
+        "[a](../x) [b](HTTP://B.test) [c](#c)",
+    );
+    check("<a href=''>a</a> <a href='java\nscript:x'>b</a>", "[a]() b");
+    check("<img src='a b.png' alt=a> <iframe src='/v' title=t></iframe>", "![a](a%20b.png)\n\n[t](/v)");
+    check("<a href=/u title=foo>foo</a>", "[foo](/u \"foo\")");
 }
 
 #[test]
@@ -66,7 +120,7 @@ fn images_and_players() {
         "a<iframe src=//v.test/1 title='A film'></iframe><video><source src=m.mp4></video>",
         "a\n\n[A film](https://v.test/1)\n\n[video](https://a.test/d/m.mp4)",
     );
-    let keep = MarkdownOptions { remove_base64_images: false };
+    let keep = MarkdownOptions { remove_base64_images: false, ..MarkdownOptions::default() };
     assert_eq!(whole("<img src='data:image/png;base64,AAAA'>", &keep), "![](data:image/png;base64,AAAA)");
 }
 
@@ -77,14 +131,18 @@ fn lists() {
     check("<ol><li>a<ol start=3><li>b</ol></ol>", "1. a\n\n   3. b");
     check("<ol><li value=5>a<li>b</ol><ol><li>c</ol>", "5. a\n6. b\n\n1) c");
     check("<ul><li>a</ul><ul><li>b</ul>x<ul><li>c</ul>", "- a\n\n* b\n\nx\n\n- c");
-    check("<ul><li></li><li>a</li></ul>", "- a");
+    check("<ul><li></li><li>a</li><li class=x></li><li><br></li></ul>", "-\n- a");
+    check("<ul><li>a<ul><li></li></ul></li><li></li></ul>", "- a\n\n  -\n-");
     check("<ul><li>a</li><ul><li>b</li></ul></ul>", "- a\n  - b");
     check("<ul><li><ul><li>a</ul></ul>", "- - a");
     check(
         "<ul><li><input type=checkbox checked> a<li><label><input type=checkbox> b</label><li>[ ] c</ul>",
         "- [x] a\n- [ ] b\n- \\[ ] c",
     );
-    check("<ul><li>a<pre>x\n\ny</pre><blockquote>q</blockquote></ul>", "- a\n\n  ```\n  x\n\n  y\n  ```\n\n  > q");
+    check("<ul><li>a<pre>x\n\ny</pre><blockquote>q</blockquote></ul>", "- a\n  ```\n  x\n\n  y\n  ```\n  > q");
+    check("<ul><li><p>a</p><ul><li>b</ul><li><p>c</p><pre>x</pre></ul>", "- a\n\n  - b\n- c\n\n  ```\n  x\n  ```");
+    check("<ul><li>a<blockquote>b</blockquote><blockquote>c</blockquote>d</ul>", "- a\n  > b\n\n  > c\n\n  d");
+    check("<div class=hlist><ul><li><a href=u>a</a><li>b</ul></div>", "[a](https://a.test/d/u) · b");
     check("<ul><li>a</ul><p>b", "- a\n\nb");
     check("<li>a", "- a");
     check("<dl><dt>a<dd>b<dt><b>c</b><dd><p>d</dl>", "**a**\n\nb\n\n**c**\n\nd");
@@ -98,7 +156,8 @@ fn quotes() {
         "> a\n>\n> > b\n>\n> c\n\n> d",
     );
     check("<blockquote><ul><li>a<li>b</ul></blockquote>", "> - a\n> - b");
-    check("<blockquote></blockquote>", "");
+    check("<blockquote></blockquote>", ">");
+    check("<blockquote class=x></blockquote><blockquote><br></blockquote>", "");
 }
 
 #[test]
@@ -110,13 +169,44 @@ fn code_blocks() {
     check("<pre>```\n# not a heading\n```</pre>", "````\n```\n# not a heading\n```\n````");
     check("<pre>a<br>b<span class=lineno>7</span><div>c</div>d</pre>", "```\na\nb\nc\nd\n```");
     check("<table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre>a\nb</pre></table>", "```\na\nb\n```");
-    check("<pre> \n </pre>", "");
+    check("<pre> \n </pre><pre></pre><pre class=x><code></code></pre>", "");
+    check("<pre><code></code></pre>", "```\n```");
+    check("<pre><code>\na\n\n</code></pre>", "```\n\na\n```");
+    check(
+        "<pre><span class=line>a</span>\n<span class=line></span>\n<span class=line>b</span></pre>",
+        "```\na\n\nb\n```",
+    );
+    check("<pre><span class=line>a</span><span class=line></span><span class=line>b</span></pre>", "```\na\n\nb\n```");
+    check("<pre><span class=token-line>a<br></span><span class=token-line><br></span>b</pre>", "```\na\n\nb\n```");
+    check(
+        "<table class=highlighttable><tr><td class=linenos><pre>1\n2</pre><td class=code><div class=highlight-c><pre>a\nb",
+        "```c\na\nb\n```",
+    );
+    check(
+        "<div class='syntaxhighlighter js'><table><tr><td class=gutter><div>1</div><td><div class=line>a</div><div class=line>b",
+        "```js\na\nb\n```",
+    );
+    check(
+        "<table class=js-file-line-container><tr><td class=blob-num data-line-number=1><td>a<tr><td class=blob-num><td>b",
+        "```\na\nb\n```",
+    );
+    check("<div class=CodeMirror-code><div><pre>a</pre></div><div><pre>b</pre></div></div>", "```\na\nb\n```");
+    check("<pre><span style='user-select:none'>1</span>a <span aria-hidden=true>2</span>\n</pre>", "```\na\n```");
     check("<xmp><b></xmp>", "```\n<b>\n```");
 }
 
 #[test]
 fn tables() {
     check("<table><tr><th>a|b<tr><td>c<br>d|e</table>", "| a\\|b |\n| --- |\n| c<br>d\\|e |");
+    check(
+        "<table><tr><th scope=row>a<td>b<tr><th scope=row>c<td>d</table>",
+        "| | |\n| --- | --- |\n| **a** | b |\n| **c** | d |",
+    );
+    check("<table><thead><tr><th>a<td>b</thead><tr><td>c<td>d</table>", "| a | b |\n| --- | --- |\n| c | d |");
+    check("<table><tr><td><b>Note</b><td>one row</table>", "**Note**\n\none row");
+    check("<table><tr><td><ul><li>a<li>b</ul><td><ul><li>c</ul></table>", "| - a<br>- b | - c |\n| --- | --- |");
+    check("<table><tr><th>a<tr><td><p>b</p><p>c</p></table>", "**a**\n\nb\n\nc");
+    check("<table class=infobox><tr><th>a<td><ul><li>b</ul><tr><th>c<td>d</table>", "**a**\n\n- b\n\n**c**\n\nd");
     check(
         "<table><caption>t</caption><tr><th align=right>a<th>b<tr><td>c<td></table>",
         "t\n\n| a | b |\n| ---: | --- |\n| c | |",
@@ -132,7 +222,7 @@ fn tables() {
     );
     check("<table><tr><td><h2>a</h2><td>b</table>", "## a\n\nb");
     check("<table><tr><td>x<table><tr><th>a<tr><td>b</table></table>", "x\n\n| a |\n| --- |\n| b |");
-    check("<table role=presentation><tr><th>a<tr><td>b</table>", "a\n\nb");
+    check("<table role=presentation><tr><th>a<tr><td>b</table>", "**a**\n\nb");
     check(
         "<table><tr><th>a<th>b<tr><td><a href='/x|y' title='p|q'>c</a><td><img alt='d|e' src=f></table>",
         "| a | b |\n| --- | --- |\n| [c](https://a.test/x%7Cy \"p\\|q\") | ![d\\|e](https://a.test/d/f) |",
@@ -157,4 +247,27 @@ fn text_stays_text() {
 fn noscript_counts_when_it_is_richer() {
     check("<div id=app></div><noscript><p>text</p></noscript>", "text");
     check("<p>a longer text</p><noscript>turn on</noscript>", "a longer text");
+}
+
+#[test]
+fn bombs_end() {
+    let bombs = [
+        "<b>x<i>y".repeat(400) + &"</i></b>".repeat(400),
+        "<p><b><i><u>".repeat(3_000),
+        "<code>`</code>".repeat(5_000),
+        "[".repeat(20_000) + &"](".repeat(20_000),
+        "<a href='#f' class=footnote>1</a>".repeat(3_000) + "<div class=footnotes><p id=f>x",
+        "<sup><a href='#f'>1".repeat(300),
+        format!("<pre>{}", "<span class=line>x".repeat(400)),
+        "<table><tr><td>x<td><ul><li>".repeat(100),
+        "<dl><dt>x<dd>".repeat(400),
+        format!("<table>{}</table>", "<tr><th>a<td>b".repeat(5_000)),
+        "<div class=hlist><ul><li>x".repeat(200),
+        "<span class=MathJax>x</span>".repeat(5_000),
+        "*_".repeat(20_000),
+    ];
+    for bomb in bombs {
+        let found = whole(&bomb, &MarkdownOptions::default());
+        assert!(found.len() < 40 * bomb.len(), "{}", &bomb[..40]);
+    }
 }

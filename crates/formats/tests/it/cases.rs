@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use formats::{ContentOptions, MarkdownOptions, Page, content, markdown};
+use formats::{ContentOptions, LinkStyle, MarkdownOptions, Page, content, markdown};
 use serde_json::Value;
 use url::Url;
 
@@ -41,6 +41,9 @@ fn convert(case: &Path) -> String {
     };
     let url = options["url"].as_str().unwrap_or("https://example.com/section/page.html");
     let page = Page::parse(&html, &Url::parse(url).unwrap());
-    let written = MarkdownOptions { remove_base64_images: options["removeBase64Images"].as_bool().unwrap_or(true) };
+    let written = MarkdownOptions {
+        remove_base64_images: options["removeBase64Images"].as_bool().unwrap_or(true),
+        links: if options["links"] == "as written" { LinkStyle::AsWritten } else { LinkStyle::Absolute },
+    };
     markdown(&content(&page, &wanted), &written) + "\n"
 }

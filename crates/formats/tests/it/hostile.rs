@@ -57,6 +57,32 @@ fn attributes_without_end() {
 }
 
 #[test]
+fn addresses_that_multiply() {
+    let source =
+        format!("<base href='https://a.test/{}/'>{}", "b".repeat(30_000), "<a href=x><img src=y>".repeat(4_000));
+    let page = Page::parse(&source, &Url::parse("https://example.com/a").unwrap());
+    let all = content(&page, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
+    assert!(html(&all).len() < 100_000_000);
+    assert_eq!((links(&page).len(), images(&page).len()), (1, 1));
+    let different: String = (0..4_000).map(|i| format!("<a href={i}>")).collect();
+    let source = format!("<base href='https://a.test/{}/'>{different}", "b".repeat(30_000));
+    let found = links(&Page::parse(&source, &Url::parse("https://example.com/a").unwrap()));
+    assert!(found.iter().map(String::len).sum::<usize>() < 40_000_000);
+}
+
+#[test]
+fn heads_and_styles_without_end() {
+    assert_eq!(convert(&format!("<p style='background:{}'>text", "url(".repeat(200_000))), "text");
+    assert_eq!(convert(&format!("<p style='background:{}'>text", "url(\"".repeat(200_000))), "text");
+    convert(&format!("<svg>{}{}", "<g>".repeat(400), "<title>x</title>".repeat(20_000)));
+    let metas: String = (0..20_000).map(|i| format!("<meta name=k{i} content=v><meta name=k content={i}>")).collect();
+    let found = metadata(&Page::parse(&metas, &Url::parse("https://example.com/").unwrap()));
+    assert!(found.len() <= 501);
+    assert!(found["k"].as_array().is_some_and(|values| values.len() <= 50));
+    convert(&"<link rel='icon icon icon' href=data:x>".repeat(20_000));
+}
+
+#[test]
 fn tables_without_end() {
     assert_eq!(convert("<table><tr><td colspan=1000000000 rowspan=1000000000>x</td></tr></table>"), "x");
     let wide = format!("<table><tr>{}{}", "<td rowspan=9999 colspan=9999>x".repeat(3_000), "<tr><td>y".repeat(3_000));

@@ -3,4 +3,5 @@
 
 mod cases;
 mod hostile;
+mod pages;
 mod properties;

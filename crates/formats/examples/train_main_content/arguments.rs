@@ -1,0 +1,63 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::boost::Options;
+
+const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--per-page FILE] [--trees N] \
+    [--leaves N] [--depth N] [--rate R] [--ridge R] [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
+
+/// What is asked for.
+pub(crate) struct Arguments {
+    /// Holds wcxb, aeb and traf.
+    pub(crate) data: PathBuf,
+    /// Where the model goes.
+    pub(crate) out: Option<PathBuf>,
+    /// Parts for cross-validation; 0 leaves it out.
+    pub(crate) folds: usize,
+    /// Where the figures of every page go.
+    pub(crate) per_page: Option<PathBuf>,
+    /// Added to the log-odds before blocks are chosen.
+    pub(crate) bias: f32,
+    pub(crate) options: Options,
+}
+
+impl Arguments {
+    /// Reads what follows the program's name. The error is for the user.
+    pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+        let mut arguments =
+            Arguments { data: PathBuf::new(), out: None, folds: 5, per_page: None, bias: -0.2, options: defaults() };
+        let options = &mut arguments.options;
+        while let Some(flag) = words.next() {
+            let value = words.next().ok_or(USAGE)?;
+            match flag.as_str() {
+                "--data" => arguments.data = value.into(),
+                "--out" => arguments.out = Some(value.into()),
+                "--per-page" => arguments.per_page = Some(value.into()),
+                "--folds" => set(&mut arguments.folds, &value)?,
+                "--bias" => set(&mut arguments.bias, &value)?,
+                "--trees" => set(&mut options.trees, &value)?,
+                "--leaves" => set(&mut options.leaves, &value)?,
+                "--depth" => set(&mut options.depth, &value)?,
+                "--rate" => set(&mut options.rate, &value)?,
+                "--ridge" => set(&mut options.ridge, &value)?,
+                "--least" => set(&mut options.least, &value)?,
+                "--columns" => set(&mut options.columns, &value)?,
+                "--pages" => set(&mut options.pages, &value)?,
+                "--seed" => set(&mut options.seed, &value)?,
+                _ => return Err(USAGE.to_owned()),
+            }
+        }
+        if arguments.data.as_os_str().is_empty() { Err(USAGE.to_owned()) } else { Ok(arguments) }
+    }
+}
+
+fn defaults() -> Options {
+    Options { trees: 200, leaves: 31, depth: 8, rate: 0.06, ridge: 2.0, least: 0.5, columns: 0.4, pages: 0.8, seed: 1 }
+}
+
+fn set<T: FromStr>(place: &mut T, value: &str) -> Result<(), String> {
+    *place = value.parse().map_err(|_| format!("not a number: {value}\n{USAGE}"))?;
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! The annotated pages of the public sets.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Error, Read};
+use std::path::{Path, PathBuf};
+
+use encoding_rs::{Encoding, UTF_8};
+use flate2::read::GzDecoder;
+use formats::{ContentOptions, content, training};
+use serde_json::Value;
+use url::Url;
+
+/// Where a page comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Set {
+    /// WCXB: pages of seven kinds, with the text of their content.
+    Wcxb,
+    /// article-extraction-benchmark: articles, with their text.
+    Aeb,
+    /// trafilatura: pages with some segments that are content and some that are not.
+    Traf,
+}
+
+/// What people have said about a page.
+#[derive(Debug, Clone)]
+pub(crate) enum Truth {
+    Text(String),
+    Segments { with: Vec<String>, without: Vec<String> },
+}
+
+/// An annotated page and its blocks.
+pub(crate) struct Page {
+    pub(crate) set: Set,
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    /// Without `www.`: pages of one site never stand on both sides of a test.
+    pub(crate) host: String,
+    pub(crate) truth: Truth,
+    pub(crate) texts: Vec<String>,
+    /// Features of all blocks, one block after the other.
+    pub(crate) features: Vec<f32>,
+}
+
+/// Reads all sets below `folder`, on two threads.
+pub(crate) fn read(folder: &Path) -> Result<Vec<Page>, Error> {
+    let mut cases = Vec::new();
+    for (set, name) in [(Set::Aeb, "aeb"), (Set::Wcxb, "wcxb"), (Set::Traf, "traf")] {
+        let folder = folder.join(name);
+        for line in BufReader::new(File::open(folder.join("cases.jsonl"))?).lines() {
+            cases.push((set, folder.clone(), serde_json::from_str::<Value>(&line?)?));
+        }
+    }
+    let read = |cases: &[(Set, PathBuf, Value)]| -> Result<Vec<Page>, Error> {
+        cases.iter().filter_map(|(set, folder, case)| page(*set, folder, case).transpose()).collect()
+    };
+    let (first, second) = cases.split_at(cases.len() * 2 / 5);
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| read(second));
+        let mut pages = read(first)?;
+        pages.extend(second.join().map_err(|_| Error::other("a page made the reader panic"))??);
+        Ok(pages)
+    })
+}
+
+/// None for a page without a usable truth or text.
+fn page(set: Set, folder: &Path, case: &Value) -> Result<Option<Page>, Error> {
+    let text = |key: &str| case[key].as_str().unwrap_or_default();
+    let list = |key: &str| {
+        let values = case["truth"][key].as_array().into_iter().flatten();
+        values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    };
+    let truth = match case["truth"]["text"].as_str() {
+        _ if set == Set::Traf => Truth::Segments { with: list("with"), without: list("without") },
+        Some(text) if !text.is_empty() => Truth::Text(text.to_owned()),
+        _ => return Ok(None),
+    };
+    let url = Url::parse(text("url")).map_err(Error::other)?;
+    let mut bytes = Vec::new();
+    let file = folder.join("html").join(format!("{}.html.gz", text("id")));
+    GzDecoder::new(File::open(file)?).read_to_end(&mut bytes)?;
+    let charset = Encoding::for_label(text("enc").as_bytes()).unwrap_or(UTF_8);
+    let parsed = formats::Page::parse(&charset.decode(&bytes).0, &url);
+    let whole = content(&parsed, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
+    let (mut texts, mut features) = (Vec::new(), Vec::new());
+    for sample in training::blocks(&whole) {
+        texts.push(sample.text);
+        features.extend(sample.features);
+    }
+    let host = url.host_str().unwrap_or_default();
+    let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
+    let page = Page { set, id: text("id").to_owned(), kind: text("type").to_owned(), host, truth, texts, features };
+    Ok((!page.texts.is_empty()).then_some(page))
+}

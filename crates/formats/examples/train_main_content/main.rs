@@ -1,0 +1,132 @@
+//! Trains the model that tells main content from the rest, and says how good it is on sites that it has not seen.
+//!
+//! Start it with `cargo xtask train`; docs/ADDING.md says more.
+
+mod arguments;
+mod boost;
+mod data;
+mod evaluate;
+mod labels;
+mod random;
+mod table;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Error, Write, stdout};
+use std::time::Instant;
+
+use self::arguments::Arguments;
+use self::boost::Examples;
+use self::data::Page;
+use self::random::Random;
+use self::table::Table;
+
+/// Prints a line at once.
+macro_rules! say {
+    ($($arg:tt)*) => {
+        writeln!(stdout().lock(), $($arg)*)?
+    };
+}
+
+fn main() -> Result<(), Error> {
+    let arguments = Arguments::read(std::env::args().skip(1)).map_err(Error::other)?;
+    let started = Instant::now();
+    let names = formats::training::feature_names();
+    let pages = data::read(&arguments.data)?;
+    let samples = Samples::of(&pages, names.len());
+    let blocks = samples.labels.len();
+    say!("{:4.0} s: {} pages, {blocks} blocks, {} features", seconds(started), pages.len(), names.len());
+    if arguments.folds > 0 {
+        let scores = cross_validate(&samples, &pages, &arguments, started)?;
+        say!("on sites that were not learnt from:\n{}", evaluate::evaluate(&pages, &scores, arguments.bias));
+        for bias in [-0.6, -0.4, -0.2, 0.0, 0.2] {
+            let report = evaluate::evaluate(&pages, &scores, bias);
+            say!("  bias {bias:4}: wcxb {:.4} aeb {:.4} traf {:.4}", report.wcxb.f1, report.aeb.f1, report.traf.f1);
+        }
+        if let Some(file) = &arguments.per_page {
+            std::fs::write(file, per_page(&pages, &scores, arguments.bias))?;
+        }
+    }
+    if let Some(file) = &arguments.out {
+        let (ensemble, scores) = boost::train(samples.examples(&samples.weights), &arguments.options);
+        say!("{:4.0} s: trained on everything", seconds(started));
+        say!("on what was learnt from:\n{}", evaluate::evaluate(&pages, &scores, arguments.bias));
+        say!("{}", write::usefulness(&ensemble, &names));
+        std::fs::write(file, write::text(&ensemble, &names, &samples.table))?;
+    }
+    say!("{:4.0} s: done", seconds(started));
+    Ok(())
+}
+
+fn seconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64()
+}
+
+/// All blocks of all pages.
+struct Samples {
+    table: Table,
+    labels: Vec<f32>,
+    weights: Vec<f32>,
+    pages: Vec<u32>,
+}
+
+impl Samples {
+    fn of(pages: &[Page], width: usize) -> Samples {
+        let (mut labels, mut weights, mut page_of) = (Vec::new(), Vec::new(), Vec::new());
+        let mut values = Vec::new();
+        for (number, page) in pages.iter().enumerate() {
+            let own = labels::labels(page);
+            weights.extend(labels::weights(page, &own));
+            page_of.extend(own.iter().map(|_| number as u32));
+            labels.extend(own);
+            values.extend_from_slice(&page.features);
+        }
+        let known = weights.iter().filter(|weight| **weight > 0.0).count();
+        let mean = weights.iter().sum::<f32>() / known.max(1) as f32;
+        weights.iter_mut().for_each(|weight| *weight /= mean);
+        Samples { table: Table::of(&values, width), labels, weights, pages: page_of }
+    }
+
+    fn examples<'a>(&'a self, weights: &'a [f32]) -> Examples<'a> {
+        Examples { table: &self.table, labels: &self.labels, weights, pages: &self.pages }
+    }
+}
+
+/// The log-odds of every block from a model that has not seen its site.
+fn cross_validate(
+    samples: &Samples,
+    pages: &[Page],
+    arguments: &Arguments,
+    started: Instant,
+) -> Result<Vec<f32>, Error> {
+    let fold_of = folds(pages, arguments.folds);
+    let mut scores = vec![0.0; samples.labels.len()];
+    for fold in 0..arguments.folds {
+        let held_out = |row: usize| fold_of[samples.pages[row] as usize] == fold;
+        let mut weights = samples.weights.clone();
+        weights.iter_mut().enumerate().filter(|(row, _)| held_out(*row)).for_each(|(_, weight)| *weight = 0.0);
+        let (_, found) = boost::train(samples.examples(&weights), &arguments.options);
+        scores.iter_mut().enumerate().filter(|(row, _)| held_out(*row)).for_each(|(row, score)| *score = found[row]);
+        say!("{:4.0} s: fold {} of {}", seconds(started), fold + 1, arguments.folds);
+    }
+    Ok(scores)
+}
+
+/// The fold of every page, always the same; pages of one site are in one fold.
+fn folds(pages: &[Page], count: usize) -> Vec<usize> {
+    let hosts: BTreeSet<&str> = pages.iter().map(|page| page.host.as_str()).collect();
+    let mut hosts: Vec<&str> = hosts.into_iter().collect();
+    Random::new(1).shuffle(&mut hosts);
+    let fold_of: BTreeMap<&str, usize> = hosts.iter().enumerate().map(|(at, &host)| (host, at % count)).collect();
+    pages.iter().map(|page| fold_of[page.host.as_str()]).collect()
+}
+
+/// Lines of id, F1, precision and recall.
+fn per_page(pages: &[Page], scores: &[f32], bias: f32) -> String {
+    let report = evaluate::evaluate(pages, scores, bias);
+    let lines = pages
+        .iter()
+        .zip(&report.pages)
+        .map(|(page, own)| format!("{}\t{:.4}\t{:.4}\t{:.4}\n", page.id, own.f1, own.precision, own.recall));
+    lines.collect()
+}

@@ -1,0 +1,413 @@
+//! What is known of a block before it is judged: its text, its place, its neighbours, the groups around it, the page.
+
+use std::collections::HashMap;
+
+use super::facts::Facts;
+use super::hints::{HINTS, Hints};
+use super::lexicon::Wording;
+use super::outline::{Block, Group, Outline};
+
+/// Distance to a hint that nothing around a block gives.
+const NOWHERE: u8 = 20;
+/// Groups above a block whose sums are features.
+const LEVELS: [usize; 5] = [0, 1, 2, 4, 7];
+/// Blocks before and behind that are looked at together.
+const WINDOW: usize = 5;
+
+/// Sums that all features are read from.
+pub(crate) struct Features<'o> {
+    outline: &'o Outline,
+    facts: &'o Facts,
+    /// Sums over the blocks before each block, and over all.
+    sums: Vec<Sum>,
+    /// Groups from a hint to each group, for every hint.
+    distances: Vec<[u8; HINTS]>,
+    repeated: Vec<Repeated>,
+    /// Prose directly in each group or its children.
+    mass: Vec<f32>,
+    best: usize,
+    wordings: Vec<Wording>,
+    /// The last heading before each block, and what it is about.
+    headings: Vec<Option<usize>>,
+    first_title: usize,
+    /// The heading that is most like the page's title.
+    named_title: usize,
+    paths: HashMap<u64, Path>,
+}
+
+/// Sums over all blocks in the same kind of place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Path {
+    count: f32,
+    letters: f32,
+    linked: f32,
+    prose: f32,
+    words: f32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    letters: f32,
+    linked: f32,
+    prose: f32,
+    words: f32,
+    links: f32,
+    headings: f32,
+}
+
+/// Brothers and sisters that look the same.
+#[derive(Debug, Clone, Copy, Default)]
+struct Repeated {
+    count: f32,
+    letters: f32,
+    linked: f32,
+    /// The part of the parent that they fill.
+    part: f32,
+}
+
+impl<'o> Features<'o> {
+    pub(crate) fn of(outline: &'o Outline, facts: &'o Facts, wordings: Vec<Wording>) -> Features<'o> {
+        let sums = sums(&outline.blocks);
+        let mass = mass(outline);
+        let best = (0..outline.groups.len()).max_by(|&a, &b| mass[a].total_cmp(&mass[b])).unwrap_or(0);
+        Features {
+            outline,
+            facts,
+            distances: distances(&outline.groups),
+            repeated: repeated(&outline.groups, &sums),
+            headings: headings(&outline.blocks),
+            first_title: outline.blocks.iter().position(|block| block.heading == 1).unwrap_or(outline.blocks.len()),
+            named_title: named_title(&outline.blocks, &wordings),
+            paths: paths(&outline.blocks),
+            sums,
+            mass,
+            best,
+            wordings,
+        }
+    }
+
+    /// The heading that is the title of the page: the one that is like its `<title>`, else the only `<h1>`.
+    pub(crate) fn title(&self) -> Option<usize> {
+        let blocks = &self.outline.blocks;
+        let only =
+            || blocks.iter().skip(self.first_title + 1).all(|block| block.heading != 1).then_some(self.first_title);
+        (self.named_title < blocks.len())
+            .then_some(self.named_title)
+            .or_else(only)
+            .filter(|&title| title < blocks.len())
+    }
+
+    /// Tells `out` the name and value of every feature of a block, always in the same order.
+    pub(crate) fn write(&self, at: usize, mut out: impl FnMut(&'static str, f32)) {
+        self.own(at, &mut out);
+        self.place(at, &mut out);
+        self.neighbours(at, &mut out);
+        self.around(at, &mut out);
+        self.marks(at, &mut out);
+        self.page(&mut out);
+    }
+
+    fn own(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
+        let block = &self.outline.blocks[at];
+        let text = &block.text;
+        let letters = text.letters as f32;
+        let words = text.words.max(1) as f32;
+        out("letters", letters);
+        out("words", text.words as f32);
+        out("word_length", letters / words);
+        out("linked", block.linked as f32 / letters.max(1.0));
+        out("links", f32::from(block.links));
+        out("stops", text.stops as f32);
+        out("stops_per_word", text.stops as f32 / words);
+        out("upper", text.upper as f32 / letters.max(1.0));
+        out("digits", text.digits as f32 / letters.max(1.0));
+        out("ends_sentence", f32::from(u8::from(matches!(text.last, '.' | '!' | '?' | '。' | '"' | '”' | '…' | '»'))));
+        out("heading", f32::from(block.heading));
+        out("kind", block.kind as u8 as f32);
+        let wording = self.wordings[at];
+        out("stock", wording.stock);
+        out("like_title", wording.like_title);
+        out("like_description", wording.like_description);
+        out("repeats", f32::from(wording.repeats));
+        out("images", f32::from(block.images));
+    }
+
+    fn place(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
+        let blocks = &self.outline.blocks;
+        let block = &blocks[at];
+        let total = self.sums[blocks.len()];
+        out("index", at as f32);
+        out("index_from_end", (blocks.len() - at) as f32);
+        out("position", at as f32 / blocks.len() as f32);
+        out("letters_before", self.sums[at].letters / total.letters.max(1.0));
+        out("prose_before", self.sums[at].prose / total.prose.max(1.0));
+        out("prose_behind", 1.0 - self.sums[at + 1].prose / total.prose.max(1.0));
+        out("prose_before_abs", self.sums[at].prose);
+        out("prose_behind_abs", total.prose - self.sums[at + 1].prose);
+        out("depth", f32::from(block.depth));
+        out("level", f32::from(self.outline.groups[block.group].level));
+        out("from_title", (at as f32 - self.first_title as f32).clamp(-200.0, 200.0));
+        let heading = self.headings[at];
+        out("from_heading", heading.map_or(-1.0, |heading| (at - heading) as f32));
+        out("heading_level", heading.map_or(0.0, |heading| f32::from(blocks[heading].heading)));
+        let wording = heading.map(|heading| self.wordings[heading]).unwrap_or_default();
+        out("heading_stock", wording.stock);
+        out("heading_like_title", wording.like_title);
+        out("heading_linked", heading.map_or(-1.0, |heading| linked(&blocks[heading])));
+        out("heading_near", heading.map_or(-1.0, |heading| f32::from(u8::from(self.same_part(at, heading)))));
+        out("from_named_title", (at as f32 - self.named_title as f32).clamp(-200.0, 200.0));
+        let path = self.paths.get(&block.path).copied().unwrap_or_default();
+        out("path_count", path.count);
+        out("path_part", path.letters / total.letters.max(1.0));
+        out("path_prose", path.prose / total.prose.max(1.0));
+        out("path_words", path.words / path.count.max(1.0));
+        out("path_linked", path.linked / path.letters.max(1.0));
+        let same =
+            |other: Option<usize>| other.and_then(|other| blocks.get(other)).is_some_and(|o| o.path == block.path);
+        out("path_before", f32::from(u8::from(same(at.checked_sub(1)))));
+        out("path_behind", f32::from(u8::from(same(Some(at + 1)))));
+        let best = &self.outline.groups[self.best];
+        out("in_best", f32::from(u8::from(best.holds(at))));
+        let distance = if best.holds(at) {
+            0
+        } else if at < best.first {
+            best.first - at
+        } else {
+            at + 1 - best.end
+        };
+        out("from_best", distance as f32);
+        out("behind_best", f32::from(u8::from(at >= best.end)));
+        out("steps_to_best", self.steps_to_best(at));
+    }
+
+    /// Groups from the group with the most prose up to one that holds the block.
+    fn steps_to_best(&self, at: usize) -> f32 {
+        let groups = &self.outline.groups;
+        let (mut group, mut steps) = (self.best, 0.0);
+        while !groups[group].holds(at) && group != 0 {
+            group = groups[group].parent;
+            steps += 1.0;
+        }
+        steps
+    }
+
+    /// Whether a heading stands in the group of the block or in the one above.
+    fn same_part(&self, at: usize, heading: usize) -> bool {
+        let groups = &self.outline.groups;
+        let own = self.outline.blocks[at].group;
+        groups[own].holds(heading) || groups[groups[own].parent].holds(heading)
+    }
+
+    fn neighbours(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
+        let blocks = &self.outline.blocks;
+        for step in [-2_isize, -1, 1, 2] {
+            let other = at.checked_add_signed(step).and_then(|other| blocks.get(other));
+            out("near_words", other.map_or(-1.0, |block| block.text.words as f32));
+            out("near_linked", other.map_or(-1.0, |block| block.linked as f32 / block.text.letters.max(1) as f32));
+            out("near_prose", other.map_or(-1.0, |block| f32::from(u8::from(block.text.is_prose()))));
+        }
+        for range in [at.saturating_sub(WINDOW)..at, at + 1..(at + 1 + WINDOW).min(blocks.len())] {
+            let sum = self.between(range.start, range.end.max(range.start));
+            out("window_prose", sum.prose);
+            out("window_linked", sum.linked / sum.letters.max(1.0));
+            out("window_letters", sum.letters);
+        }
+    }
+
+    fn around(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
+        let groups = &self.outline.groups;
+        let total = self.sums[self.outline.blocks.len()];
+        let mut group = self.outline.blocks[at].group;
+        let mut most = Repeated::default();
+        let mut most_at = 0.0;
+        for level in 0..=LEVELS[LEVELS.len() - 1] {
+            let here = &groups[group];
+            let sum = self.between(here.first, here.end);
+            if LEVELS.contains(&level) {
+                out("around_letters", sum.letters);
+                out("around_linked", sum.linked / sum.letters.max(1.0));
+                out("around_part", sum.letters / total.letters.max(1.0));
+                out("around_prose", sum.prose / sum.letters.max(1.0));
+                out("around_prose_part", sum.prose / total.prose.max(1.0));
+                out("around_blocks", (here.end - here.first) as f32);
+                out("around_words", sum.words / (here.end - here.first).max(1) as f32);
+                out("around_mass", self.mass[group] / self.mass[self.best].max(1.0));
+                out("around_headings", sum.headings);
+            }
+            if self.repeated[group].count > most.count && self.repeated[group].count >= 3.0 {
+                most = self.repeated[group];
+                most_at = level as f32;
+            }
+            group = here.parent;
+        }
+        out("repeated", most.count);
+        out("repeated_letters", most.letters);
+        out("repeated_linked", most.linked);
+        out("repeated_part", most.part);
+        out("repeated_at", most_at);
+        let own = self.outline.blocks[at].group;
+        out("first_in_group", f32::from(u8::from(groups[own].first == at)));
+        out("last_in_group", f32::from(u8::from(groups[own].end == at + 1)));
+    }
+
+    /// How near every hint is.
+    fn marks(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
+        let block = &self.outline.blocks[at];
+        let distances = &self.distances[block.group];
+        for (hint, distance) in distances.iter().enumerate() {
+            let distance = if block.hints.bit(hint) { 0 } else { *distance };
+            out(Hints::NAMES[hint], f32::from(distance));
+        }
+    }
+
+    fn page(&self, out: &mut impl FnMut(&'static str, f32)) {
+        let blocks = self.outline.blocks.len();
+        let total = self.sums[blocks];
+        out("page_letters", total.letters);
+        out("page_linked", total.linked / total.letters.max(1.0));
+        out("page_prose", total.prose / total.letters.max(1.0));
+        out("page_prose_letters", total.prose);
+        out("page_blocks", blocks as f32);
+        out("page_words", total.words / blocks.max(1) as f32);
+        out("page_headings", total.headings);
+        out("page_best", self.mass[self.best] / total.prose.max(1.0));
+        self.facts.write(out);
+    }
+
+    fn between(&self, first: usize, end: usize) -> Sum {
+        let (a, b) = (self.sums[first], self.sums[end]);
+        Sum {
+            letters: b.letters - a.letters,
+            linked: b.linked - a.linked,
+            prose: b.prose - a.prose,
+            words: b.words - a.words,
+            links: b.links - a.links,
+            headings: b.headings - a.headings,
+        }
+    }
+}
+
+/// The names of the features, in the order in which [`Features::write`] tells them. Names may repeat.
+#[cfg(any(test, feature = "training"))]
+pub(crate) fn names() -> Vec<&'static str> {
+    let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
+    let page = crate::Page::parse("<p>text", &url);
+    let content = crate::content(&page, &crate::ContentOptions { only_main_content: false, ..Default::default() });
+    let outline = Outline::of(&content);
+    let facts = Facts::of(&page);
+    let wordings = super::lexicon::wordings(&page, &outline, &facts);
+    let mut names = Vec::new();
+    Features::of(&outline, &facts, wordings).write(0, |name, _| names.push(name));
+    names
+}
+
+fn sums(blocks: &[Block]) -> Vec<Sum> {
+    let mut sums = Vec::with_capacity(blocks.len() + 1);
+    let mut sum = Sum::default();
+    sums.push(sum);
+    for block in blocks {
+        let letters = block.text.letters as f32;
+        sum.letters += letters;
+        sum.linked += block.linked as f32;
+        sum.words += block.text.words as f32;
+        sum.links += f32::from(block.links);
+        sum.headings += f32::from(u8::from(block.heading > 0));
+        if is_prose(block) {
+            sum.prose += letters;
+        }
+        sums.push(sum);
+    }
+    sums
+}
+
+fn is_prose(block: &Block) -> bool {
+    block.text.is_prose() && (block.linked as f32) < 0.35 * block.text.letters as f32
+}
+
+fn linked(block: &Block) -> f32 {
+    block.linked as f32 / block.text.letters.max(1) as f32
+}
+
+fn named_title(blocks: &[Block], wordings: &[Wording]) -> usize {
+    let likeness = |at: usize| wordings[at].like_title * (blocks[at].text.words.min(12) as f32).sqrt();
+    let headings = (0..blocks.len()).filter(|&at| blocks[at].heading > 0 && wordings[at].like_title > 0.3);
+    headings.rev().max_by(|&a, &b| likeness(a).total_cmp(&likeness(b))).unwrap_or(blocks.len())
+}
+
+fn paths(blocks: &[Block]) -> HashMap<u64, Path> {
+    let mut paths: HashMap<u64, Path> = HashMap::new();
+    for block in blocks {
+        let path = paths.entry(block.path).or_default();
+        path.count += 1.0;
+        path.letters += block.text.letters as f32;
+        path.linked += block.linked as f32;
+        path.words += block.text.words as f32;
+        if is_prose(block) {
+            path.prose += block.text.letters as f32;
+        }
+    }
+    paths
+}
+
+fn distances(groups: &[Group]) -> Vec<[u8; HINTS]> {
+    let mut found: Vec<[u8; HINTS]> = Vec::with_capacity(groups.len());
+    for (at, group) in groups.iter().enumerate() {
+        let mut own = if at == 0 { [NOWHERE; HINTS] } else { found[group.parent] };
+        for (hint, distance) in own.iter_mut().enumerate() {
+            *distance = if group.hints.bit(hint) { 0 } else { (*distance + 1).min(NOWHERE) };
+        }
+        found.push(own);
+    }
+    found
+}
+
+fn repeated(groups: &[Group], sums: &[Sum]) -> Vec<Repeated> {
+    let mut kinds: HashMap<(usize, u64), (f32, f32, f32)> = HashMap::new();
+    for group in groups.iter().skip(1) {
+        let entry = kinds.entry((group.parent, group.signature)).or_default();
+        entry.0 += 1.0;
+        entry.1 += sums[group.end].letters - sums[group.first].letters;
+        entry.2 += sums[group.end].linked - sums[group.first].linked;
+    }
+    let of = |at: usize, group: &Group| {
+        let (count, letters, linked) = kinds.get(&(group.parent, group.signature)).copied().unwrap_or_default();
+        let parent = &groups[group.parent];
+        let whole = sums[parent.end].letters - sums[parent.first].letters;
+        let part = letters / whole.max(1.0);
+        if at == 0 {
+            return Repeated::default();
+        }
+        Repeated { count, letters: letters / count, linked: linked / letters.max(1.0), part }
+    };
+    groups.iter().enumerate().map(|(at, group)| of(at, group)).collect()
+}
+
+/// Prose counts for the group that holds it and, by half, for the one above.
+fn mass(outline: &Outline) -> Vec<f32> {
+    let groups = &outline.groups;
+    let mut mass = vec![0.0; groups.len().max(1)];
+    for (at, block) in outline.blocks.iter().enumerate().filter(|(_, block)| is_prose(block)) {
+        let letters = block.text.letters as f32;
+        let own = &groups[block.group];
+        let alone = own.first == at && own.end == at + 1;
+        let near = if alone { own.parent } else { block.group };
+        mass[near] += letters;
+        let above = groups[near].parent;
+        if above != near {
+            mass[above] += letters / 2.0;
+        }
+    }
+    mass
+}
+
+fn headings(blocks: &[Block]) -> Vec<Option<usize>> {
+    let mut last = None;
+    let mut found = Vec::with_capacity(blocks.len());
+    for (at, block) in blocks.iter().enumerate() {
+        found.push(last);
+        if block.heading > 0 {
+            last = Some(at);
+        }
+    }
+    found
+}

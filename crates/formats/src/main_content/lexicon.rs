@@ -1,0 +1,144 @@
+//! What the words of a block say: stock phrases of the web, the page's own title and description, repetitions.
+
+use std::collections::HashMap;
+
+use super::facts::Facts;
+use super::outline::Outline;
+use crate::page::Page;
+
+/// What is known of a block's words. Parts are of its first words, 0 to 1.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wording {
+    /// Part that is stock: share, subscribe, cookies, related, sign in …
+    pub(crate) stock: f32,
+    /// Part that stands in the page's title too.
+    pub(crate) like_title: f32,
+    /// Part that stands in the page's description too.
+    pub(crate) like_description: f32,
+    /// How often the same words stood before.
+    pub(crate) repeats: u8,
+}
+
+/// Words of a block that are looked at.
+const COMPARED: usize = 14;
+/// Blocks with more words are not compared with stock phrases, the title and each other.
+const SHORT: u32 = 30;
+
+/// Reads the words of all blocks.
+pub(crate) fn wordings(page: &Page, outline: &Outline, facts: &Facts) -> Vec<Wording> {
+    let (title, description) = (hashes(&facts.title), hashes(&facts.description));
+    let mut seen: HashMap<u64, u8> = HashMap::new();
+    let mut reader = Reader::default();
+    let mut found = Vec::with_capacity(outline.blocks.len());
+    for block in &outline.blocks {
+        let short = block.text.words <= SHORT;
+        reader.read(page, &outline.texts[block.texts.clone()]);
+        let part = |hits: usize| hits as f32 / reader.words.len().max(1) as f32;
+        let hits = |list: &[u64]| part(reader.words.iter().filter(|word| list.binary_search(word).is_ok()).count());
+        let mut wording = Wording { like_description: hits(&description), ..Wording::default() };
+        if short {
+            let times = seen.entry(reader.hash).or_default();
+            wording.repeats = *times;
+            *times = times.saturating_add(1);
+            wording.stock = part(reader.stock);
+            wording.like_title = hits(&title);
+        }
+        found.push(wording);
+    }
+    found
+}
+
+/// Reads the first words of a block without allocating for each.
+#[derive(Default)]
+struct Reader {
+    text: String,
+    lower: String,
+    words: Vec<u64>,
+    hash: u64,
+    stock: usize,
+}
+
+impl Reader {
+    fn read(&mut self, page: &Page, texts: &[usize]) {
+        self.words.clear();
+        (self.hash, self.stock) = (0, 0);
+        self.text.clear();
+        for text in texts.iter().filter_map(|&index| page.text(index)) {
+            self.text.push_str(text);
+            if self.text.len() > ENOUGH {
+                break;
+            }
+        }
+        for word in split(&self.text).take(COMPARED) {
+            self.lower.clear();
+            self.lower.extend(word.chars().flat_map(char::to_lowercase));
+            self.stock += usize::from(STOCK.binary_search(&self.lower.as_str()).is_ok());
+            let hash = hash(&self.lower);
+            self.words.push(hash);
+            self.hash = self.hash.rotate_left(7) ^ hash;
+        }
+    }
+}
+
+/// Bytes that surely hold [`COMPARED`] words.
+const ENOUGH: usize = 400;
+
+/// Sorted.
+fn hashes(text: &str) -> Vec<u64> {
+    let mut hashes: Vec<u64> = split(text).map(|word| hash(&word.to_lowercase())).collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+/// FNV-1a.
+fn hash(word: &str) -> u64 {
+    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Words of phrases that pages of all kinds share, in the languages that the web is mostly in; sorted.
+#[rustfmt::skip]
+const STOCK: [&str; 297] = [
+    "abo", "abonner", "abonnieren", "about", "account", "accueil", "acheter", "ad", "add", "ads", "advertisement",
+    "agb", "ago", "all", "alle", "am", "anmelden", "antworten", "anzeige", "apr", "april", "articles", "articoli",
+    "auch", "aug", "august", "aussi", "author", "aviso", "back", "basket", "bild", "buscar", "buy", "by", "carrito",
+    "cart", "categories", "category", "checkout", "click", "close", "comentar", "comentarios", "comment",
+    "commentaire", "commentaires", "commenti", "comments", "compare", "compartir", "comprar", "conditions",
+    "condividi", "connexion", "contact", "continue", "cookie", "cookies", "copy", "copyright", "credit",
+    "datenschutz", "days", "dec", "december", "delivery", "deutsch", "dezember", "disclaimer", "discover", "disqus",
+    "donate", "downvote", "drucken", "editor", "email", "english", "eur", "explore", "facebook", "faq", "featured",
+    "feb", "februar", "february", "feed", "filed", "filter", "flag", "folgen", "follow", "followers", "foto", "free",
+    "gdpr", "gesponsert", "getty", "gmbh", "help", "here", "home", "hours", "images", "impressum", "imprimer",
+    "imprint", "inc", "inicio", "inscrire", "instagram", "iscriviti", "jan", "januar", "january", "jul", "juli",
+    "july", "jun", "june", "juni", "kaufen", "kommentar", "kommentare", "kontakt", "language", "latest", "learn",
+    "leave", "legal", "lesen", "lesetipps", "like", "likes", "link", "linkedin", "lire", "livraison", "llc", "load",
+    "log", "login", "ltd", "légales", "mai", "main", "mar", "march", "mehr", "meistgelesen", "mentions", "menu",
+    "min", "minutes", "moderator", "more", "más", "märz", "nachrichten", "navigation", "newer", "newsletter", "next",
+    "noticias", "nov", "november", "oct", "october", "off", "oktober", "older", "open", "page", "pages", "panier",
+    "par", "partager", "password", "photo", "pinterest", "plus", "policy", "popular", "por", "posted", "posts",
+    "preis", "prev", "previous", "price", "print", "privacidad", "privacy", "publicidad", "publicité", "published",
+    "qty", "quantity", "quelle", "rating", "ratings", "read", "recent", "recherche", "recommended", "reddit",
+    "register", "registrieren", "regular", "relacionados", "related", "replies", "reply", "report", "reporter",
+    "reserved", "respond", "reviews", "rights", "rss", "répondre", "sale", "says_byline", "says_comment",
+    "says_legal", "says_more", "says_navigate", "says_related", "says_share", "says_shop", "says_signup", "schreiben",
+    "search", "see", "seguir", "sep", "september", "share", "shipping", "show", "sign", "signup", "similar",
+    "sitemap", "skip", "sku", "sort", "source", "sponsored", "staff", "stars", "startseite", "stock", "stories",
+    "subscribe", "suche", "suggested", "suite", "suivre", "suscribirse", "tag", "tags", "teilen", "telegram", "terms",
+    "tiktok", "toggle", "top", "trademark", "trademarks", "trending", "trial", "tutti", "tweet", "twitter", "uhr",
+    "under", "unlock", "updated", "upvote", "usd", "username", "versand", "view", "von", "warenkorb", "weiter",
+    "weitere", "weiterlesen", "werbung", "whatsapp", "wishlist", "written", "youtube", "zeigen", "zurück", "ähnliche",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stock_words_are_sorted() {
+        assert!(STOCK.is_sorted());
+        assert_eq!(STOCK.map(str::to_lowercase), STOCK);
+    }
+}

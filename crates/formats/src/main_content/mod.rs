@@ -1,0 +1,119 @@
+//! Main content: every block of text is scored by a small trained model, and the best cut is kept.
+//!
+//! [`outline`] reads the page as blocks and groups, [`features`] tells what is known of each block (with [`hints`] from
+//! the markup, [`lexicon`] from the words, [`facts`] from what the page declares), [`model`] turns that into odds, [`cut`]
+//! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
+
+mod cut;
+mod declared;
+mod facts;
+mod features;
+mod hints;
+mod keep;
+mod lexicon;
+mod measure;
+mod model;
+mod outline;
+#[cfg(feature = "training")]
+pub mod training;
+
+use dom_query::local_name;
+
+use self::cut::Odds;
+use self::facts::Facts;
+use self::features::Features;
+use self::hints::Hint;
+use self::outline::{Block, Outline};
+use crate::content::Content;
+use crate::page::Page;
+
+/// Letters of prose below which a page is too poor to be measured …
+const SPARSE: u32 = 140;
+/// … and those of a page with fewer blocks than [`FEW`], on which navigation cannot hide.
+const SHORT: u32 = 1500;
+const FEW: usize = 40;
+/// Added to the odds before the cut: a reader is hurt more by a page of menus than by a missing aside.
+const CAUTION: f32 = -0.2;
+/// Odds below which a block is noise even in a part that the caller chose.
+const CERTAIN_NOISE: f32 = -2.5;
+/// A table is judged as one, unless it holds more than this part of the page, as tables for layout do.
+const LAYOUT: f32 = 0.6;
+
+/// Reduces `content` to its main part. `free` says that the part may be chosen; otherwise the caller chose it, and only
+/// certain noise is removed from it.
+pub(crate) fn keep_main(content: &mut Content, free: bool) {
+    let page = content.page();
+    if is_fragment(page) {
+        return;
+    }
+    let outline = Outline::of(content);
+    if outline.blocks.is_empty() {
+        return;
+    }
+    let chosen = if is_small(&outline) { declared::chosen(&outline) } else { measured(page, &outline, free) };
+    keep::keep(content, &outline, &chosen);
+    if free {
+        content.set_roots(vec![keep::root(page, &outline, &chosen)]);
+    }
+}
+
+/// A document without a head and without navigation is a part of a page that somebody cut out: nothing to choose from.
+fn is_fragment(page: &Page) -> bool {
+    page.first(&local_name!("head")).is_none_or(|head| page.children(head).all(|child| page.name(child).is_none()))
+        && page.first(&local_name!("nav")).or_else(|| page.first(&local_name!("footer"))).is_none()
+}
+
+/// Too little to measure: the model has learnt from pages that are worth reading.
+fn is_small(outline: &Outline) -> bool {
+    let prose: u32 = outline.blocks.iter().filter(|block| block.text.is_prose()).map(|block| block.text.letters).sum();
+    prose < SPARSE || prose < SHORT && outline.blocks.len() < FEW
+}
+
+fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
+    let facts = Facts::of(page);
+    let features = Features::of(outline, &facts, lexicon::wordings(page, outline, &facts));
+    let mut odds = Vec::with_capacity(outline.blocks.len());
+    let mut values = Vec::new();
+    for (at, block) in outline.blocks.iter().enumerate() {
+        values.clear();
+        features.write(at, |_, value| values.push(value));
+        odds.push(Odds { odds: model::score(&values) + CAUTION, words: block.text.words });
+    }
+    judge_tables_whole(outline, &mut odds);
+    let cut = if free { cut::cut(&odds) } else { CERTAIN_NOISE };
+    let mut chosen: Vec<bool> = odds.iter().map(|block| block.odds >= cut).collect();
+    if free {
+        add_titles(outline, features.title(), &mut chosen);
+    }
+    chosen
+}
+
+/// Half a table is no table: its blocks are all given their mean odds.
+fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
+    let words = |odds: &[Odds]| odds.iter().map(|block| block.words as f32 + 0.5).sum::<f32>();
+    let all = words(odds);
+    let mut behind = 0;
+    for group in outline.groups.iter().filter(|group| group.hints.has(Hint::Table)) {
+        let part = group.first..group.end;
+        let here = words(&odds[part.clone()]);
+        if group.first < behind || here > LAYOUT * all {
+            continue;
+        }
+        behind = group.end;
+        let mean = odds[part.clone()].iter().map(|block| block.odds * (block.words as f32 + 0.5)).sum::<f32>() / here;
+        odds[part].iter_mut().for_each(|block| block.odds = mean);
+    }
+}
+
+/// A reader expects the title of the page, and a heading over what stands below it.
+fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
+    let last = chosen.iter().rposition(|&chosen| chosen).unwrap_or(0);
+    if let Some(title) = title.filter(|&title| title <= last) {
+        chosen[title] = true;
+    }
+    let is_heading = |block: &Block| block.heading > 1;
+    for at in (1..chosen.len()).rev() {
+        let group = &outline.groups[outline.groups[outline.blocks[at - 1].group].parent];
+        chosen[at - 1] |= chosen[at] && is_heading(&outline.blocks[at - 1]) && group.holds(at);
+    }
+}

@@ -1,0 +1,350 @@
+//! A page as a reader sees it: blocks of text in reading order, and the groups of blocks that its elements make.
+
+use std::ops::Range;
+
+use dom_query::{LocalName, local_name};
+
+use super::hints::{Hints, hints};
+use super::measure::Text;
+use crate::content::{Content, Visitor};
+use crate::page::{Index, Page};
+
+/// A run of text that nothing block-like interrupts: a paragraph, a heading, a menu entry.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Block {
+    /// Its text nodes, as a range of [`Outline::texts`].
+    pub(crate) texts: Range<usize>,
+    pub(crate) group: usize,
+    pub(crate) text: Text,
+    /// Letters that stand in links, buttons and labels.
+    pub(crate) linked: u32,
+    pub(crate) links: u16,
+    /// Level of the heading that it is; 0 when it is none.
+    pub(crate) heading: u8,
+    pub(crate) kind: Kind,
+    /// Elements in which it stands.
+    pub(crate) depth: u16,
+    pub(crate) hints: Hints,
+    /// Equal for blocks whose three innermost elements are alike.
+    pub(crate) path: u64,
+    /// Images between the block before and its end.
+    pub(crate) images: u16,
+}
+
+/// What the innermost block-like element is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    #[default]
+    Other,
+    Paragraph,
+    Item,
+    Cell,
+    Code,
+    Quote,
+    Term,
+    Caption,
+    Control,
+}
+
+/// Elements that hold the same blocks, as one.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// The outermost of the elements.
+    pub(crate) element: Index,
+    /// The innermost of the elements.
+    pub(crate) innermost: Index,
+    pub(crate) parent: usize,
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+    pub(crate) hints: Hints,
+    pub(crate) level: u16,
+    pub(crate) signature: u64,
+}
+
+/// All of it. The first group is the whole content.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    /// The text nodes of all blocks, in document order.
+    pub(crate) texts: Vec<Index>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Outline {
+    pub(crate) fn of(content: &Content) -> Outline {
+        let mut builder = Builder {
+            page: content.page(),
+            blocks: Vec::new(),
+            texts: Vec::new(),
+            spans: vec![Span { element: 0, first: 0, end: 0, hints: Hints::default(), signature: 0 }],
+            open: Vec::new(),
+            current: Block::default(),
+            links: 0,
+            controls: 0,
+        };
+        content.walk(&mut builder);
+        builder.flush();
+        builder.finish()
+    }
+}
+
+/// An element and the blocks below it.
+struct Span {
+    element: Index,
+    first: usize,
+    end: usize,
+    hints: Hints,
+    signature: u64,
+}
+
+struct Builder<'p> {
+    page: &'p Page,
+    blocks: Vec<Block>,
+    texts: Vec<Index>,
+    spans: Vec<Span>,
+    open: Vec<Open>,
+    current: Block,
+    links: usize,
+    controls: usize,
+}
+
+struct Open {
+    name: LocalName,
+    /// Position in `spans`, for block-like elements.
+    span: Option<usize>,
+    inline: Hints,
+    signature: u64,
+}
+
+impl Visitor for Builder<'_> {
+    fn enter(&mut self, index: Index, name: &LocalName) -> bool {
+        if matches!(*name, local_name!("svg") | local_name!("canvas") | local_name!("datalist")) {
+            return false;
+        }
+        let found = self.page.element(index).map(|element| (hints(element), signature(element))).unwrap_or_default();
+        let span = is_block(name).then(|| {
+            self.flush();
+            let first = self.blocks.len();
+            self.spans.push(Span { element: index, first, end: first, hints: found.0, signature: found.1 });
+            self.spans.len() - 1
+        });
+        self.links += usize::from(*name == local_name!("a"));
+        self.controls += usize::from(is_control(name));
+        if *name == local_name!("a") {
+            self.current.links = self.current.links.saturating_add(1);
+        }
+        self.current.images = self.current.images.saturating_add(u16::from(*name == local_name!("img")));
+        let inline = if span.is_some() { Hints::default() } else { found.0 };
+        self.open.push(Open { name: name.clone(), span, inline, signature: found.1 });
+        true
+    }
+
+    fn text(&mut self, index: Index) {
+        let Some(text) = self.page.text(index) else { return };
+        let before = self.current.text.letters;
+        self.current.text.add(text);
+        let letters = self.current.text.letters - before;
+        if letters == 0 {
+            return;
+        }
+        if before == 0 {
+            self.current.texts.start = self.texts.len();
+            let path = self.open.iter().rev().take(3).fold(0_u64, |path, open| path.rotate_left(21) ^ open.signature);
+            self.current.path = path;
+        }
+        self.texts.push(index);
+        self.current.texts.end = self.texts.len();
+        if self.links > 0 || self.controls > 0 {
+            self.current.linked += letters;
+        }
+        for open in self.open.iter().rev().take_while(|open| open.span.is_none()) {
+            self.current.hints.union(open.inline);
+        }
+    }
+
+    fn leave(&mut self, _index: Index) {
+        let Some(span) = self.open.last().map(|open| open.span) else { return };
+        if span.is_some() {
+            self.flush();
+        }
+        let Some(open) = self.open.pop() else { return };
+        self.links -= usize::from(open.name == local_name!("a"));
+        self.controls -= usize::from(is_control(&open.name));
+        if let Some(span) = span {
+            self.spans[span].end = self.blocks.len();
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// Ends the block that is being read.
+    fn flush(&mut self) {
+        if self.current.text.letters == 0 {
+            let images = self.current.images;
+            self.current = Block { images, ..Block::default() };
+            return;
+        }
+        let mut block = std::mem::take(&mut self.current);
+        block.depth = self.open.len() as u16;
+        for open in self.open.iter().rev() {
+            if let Some(level) = heading_level(&open.name) {
+                block.heading = level;
+                break;
+            }
+            if open.span.is_some() {
+                if block.kind == Kind::Other {
+                    block.kind = kind(&open.name);
+                }
+                if block.kind != Kind::Other || !matches!(open.name, local_name!("div") | local_name!("section")) {
+                    break;
+                }
+            }
+        }
+        block.group = self.open.iter().rev().find_map(|open| open.span).unwrap_or(0);
+        self.blocks.push(block);
+    }
+
+    /// Puts elements with the same blocks together.
+    fn finish(mut self) -> Outline {
+        self.spans[0].end = self.blocks.len();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut group_of = vec![0_usize; self.spans.len()];
+        let mut open: Vec<usize> = Vec::new();
+        for (at, span) in self.spans.iter().enumerate() {
+            while open.last().is_some_and(|&above: &usize| {
+                at > 0 && !self.page.subtree(self.spans[above].element).contains(&span.element)
+            }) {
+                open.pop();
+            }
+            let parent = open.last().map_or(0, |&above| group_of[above]);
+            open.push(at);
+            if span.first == span.end && at > 0 {
+                group_of[at] = parent;
+                continue;
+            }
+            if let Some(above) =
+                groups.get_mut(parent).filter(|above| (above.first, above.end) == (span.first, span.end))
+            {
+                above.hints.union(span.hints);
+                above.innermost = span.element;
+                above.signature = above.signature.rotate_left(5) ^ span.signature;
+                group_of[at] = parent;
+                continue;
+            }
+            let level = groups.get(parent).map_or(0, |above| above.level + 1);
+            group_of[at] = groups.len();
+            groups.push(Group {
+                element: span.element,
+                innermost: span.element,
+                parent,
+                first: span.first,
+                end: span.end,
+                hints: span.hints,
+                level,
+                signature: span.signature,
+            });
+        }
+        for block in &mut self.blocks {
+            block.group = group_of[block.group];
+        }
+        Outline { texts: self.texts, blocks: self.blocks, groups }
+    }
+}
+
+/// Equal for elements of the same tag and the same first class.
+fn signature(element: &dom_query::Element) -> u64 {
+    let class = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("class"));
+    let class = class.and_then(|class| class.value.split_ascii_whitespace().next()).unwrap_or_default();
+    let bytes = element.name.local.bytes().chain([0]).chain(class.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn heading_level(name: &LocalName) -> Option<u8> {
+    Some(match *name {
+        local_name!("h1") => 1,
+        local_name!("h2") => 2,
+        local_name!("h3") => 3,
+        local_name!("h4") => 4,
+        local_name!("h5") => 5,
+        local_name!("h6") => 6,
+        _ => return None,
+    })
+}
+
+fn kind(name: &LocalName) -> Kind {
+    match *name {
+        local_name!("p") => Kind::Paragraph,
+        local_name!("li") => Kind::Item,
+        local_name!("td") | local_name!("th") => Kind::Cell,
+        local_name!("pre") => Kind::Code,
+        local_name!("blockquote") => Kind::Quote,
+        local_name!("dt") | local_name!("dd") => Kind::Term,
+        local_name!("figcaption") | local_name!("caption") | local_name!("legend") => Kind::Caption,
+        local_name!("button") | local_name!("option") => Kind::Control,
+        _ => Kind::Other,
+    }
+}
+
+fn is_control(name: &LocalName) -> bool {
+    matches!(*name, local_name!("button") | local_name!("option") | local_name!("select"))
+}
+
+/// Elements that begin a new line in a browser, and controls, which stand for themselves.
+fn is_block(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("address")
+            | local_name!("article")
+            | local_name!("aside")
+            | local_name!("blockquote")
+            | local_name!("body")
+            | local_name!("button")
+            | local_name!("caption")
+            | local_name!("center")
+            | local_name!("dd")
+            | local_name!("details")
+            | local_name!("dialog")
+            | local_name!("div")
+            | local_name!("dl")
+            | local_name!("dt")
+            | local_name!("fieldset")
+            | local_name!("figcaption")
+            | local_name!("figure")
+            | local_name!("footer")
+            | local_name!("form")
+            | local_name!("h1")
+            | local_name!("h2")
+            | local_name!("h3")
+            | local_name!("h4")
+            | local_name!("h5")
+            | local_name!("h6")
+            | local_name!("header")
+            | local_name!("hgroup")
+            | local_name!("li")
+            | local_name!("main")
+            | local_name!("menu")
+            | local_name!("nav")
+            | local_name!("noscript")
+            | local_name!("ol")
+            | local_name!("option")
+            | local_name!("p")
+            | local_name!("pre")
+            | local_name!("section")
+            | local_name!("select")
+            | local_name!("summary")
+            | local_name!("table")
+            | local_name!("tbody")
+            | local_name!("td")
+            | local_name!("tfoot")
+            | local_name!("th")
+            | local_name!("thead")
+            | local_name!("tr")
+            | local_name!("ul")
+    )
+}
+
+impl Group {
+    pub(crate) fn holds(&self, block: usize) -> bool {
+        (self.first..self.end).contains(&block)
+    }
+}

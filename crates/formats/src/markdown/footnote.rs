@@ -1,0 +1,178 @@
+//! Footnotes: a reference becomes `[^1]` and its note `[^1]: …`, where the page marks both up as such.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use dom_query::{Element, LocalName, local_name};
+
+use super::blocks::Marker;
+use super::{Open, Writer};
+use crate::content::{Content, Visitor};
+use crate::page::{Index, Page};
+
+/// Letters of a reference: a number, a letter or a star, in brackets.
+const MAX_TEXT: usize = 8;
+
+/// The notes of a page.
+#[derive(Debug, Default)]
+pub(super) struct Footnotes {
+    /// Position of the note with this `id`.
+    places: HashMap<String, Index>,
+    /// Labels of the notes that were referred to.
+    labels: HashMap<Index, String>,
+    used: HashSet<String>,
+}
+
+impl Writer<'_> {
+    /// Writes the link at `index` as a reference when it is one.
+    pub(super) fn footnote_reference(&mut self, index: Index) -> bool {
+        let Some(target) = reference(self.page, index) else { return false };
+        let content = self.content;
+        let notes = self.footnotes.get_or_insert_with(|| find(content));
+        // A note that is written already has no label.
+        let Some(&note) = notes.places.get(&target).filter(|note| **note > index) else { return false };
+        let text = self.page.text_of(index);
+        let label = notes.label(note, &text, &target);
+        self.inline.raw(&format!("[^{label}]"));
+        true
+    }
+
+    /// Whether `<sup>` holds nothing but a reference, which needs no other mark.
+    pub(super) fn holds_reference(&mut self, index: Index) -> bool {
+        let child = self.page.children(index).find(|&child| self.page.name(child).is_some());
+        child.is_some_and(|child| {
+            self.page.is(child, &local_name!("a"))
+                && reference(self.page, child).is_some_and(|target| {
+                    let content = self.content;
+                    let notes = self.footnotes.get_or_insert_with(|| find(content));
+                    notes.places.get(&target).is_some_and(|note| *note > child)
+                })
+        })
+    }
+
+    /// Starts the note at `index`, if a reference to it was read.
+    pub(super) fn start_note(&mut self, index: Index) -> Option<Open> {
+        let label = self.footnotes.as_ref()?.labels.get(&index)?.clone();
+        if self.is_flat() || self.inline.in_link() {
+            return None;
+        }
+        self.flush();
+        let opened = self.blocks.open_item(Marker::Footnote(label));
+        self.notes += usize::from(opened);
+        Some(if opened { Open::Note } else { Open::Flat })
+    }
+
+    /// Whether the link at `index`, in a note, leads back to its reference or repeats its number.
+    pub(super) fn is_way_back(&self, index: Index) -> bool {
+        if self.notes == 0 || !self.page.attr(index, "href").is_some_and(|href| href.contains('#')) {
+            return false;
+        }
+        let text = self.page.text_of(index);
+        let text = text.trim().trim_end_matches('\u{fe0e}');
+        let number = || text.trim_matches(['[', ']', '.', ')', '(']).bytes().all(|b| b.is_ascii_digit());
+        matches!(text, "↩" | "↑" | "^" | "⏎" | "⤴" | "↵" | "⬆" | "Back" | "back") || !self.blocks.started() && number()
+    }
+}
+
+impl Footnotes {
+    fn label(&mut self, note: Index, text: &str, target: &str) -> String {
+        if let Some(label) = self.labels.get(&note) {
+            return label.clone();
+        }
+        let is_plain = |label: &str| {
+            (1..=20).contains(&label.len()) && label.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+        };
+        let short = text.trim().trim_matches(['[', ']', '(', ')']).to_owned();
+        let long: String = target.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(20).collect();
+        let number = self.labels.len() + 1;
+        let names = [short, long].into_iter().chain((number..).map(|n| format!("note{n}")));
+        let fresh = names.filter(|label| is_plain(label)).find(|label| !self.used.contains(label));
+        let label = fresh.unwrap_or_default();
+        self.used.insert(label.clone());
+        self.labels.insert(note, label.clone());
+        label
+    }
+}
+
+/// The `id` that a link refers to, if the link is marked up as reference to a note.
+fn reference(page: &Page, index: Index) -> Option<String> {
+    let element = page.element(index)?;
+    let href = element.attr("href")?;
+    let target = href.trim().strip_prefix('#').filter(|target| !target.is_empty())?;
+    let above = page.parent(index);
+    let marked = element.attr("data-footnote-ref").is_some()
+        || element.attr("role").is_some_and(|role| &*role == "doc-noteref")
+        || element.attr("class").is_some_and(|class| names_note(&class))
+        || above.is_some_and(|above| page.is(above, &local_name!("sup")));
+    let short = || page.end(index) - index < 8 && (1..=MAX_TEXT).contains(&page.text_of(index).trim().chars().count());
+    (marked && short()).then(|| target.to_owned())
+}
+
+fn names_note(class: &str) -> bool {
+    let class = class.to_ascii_lowercase();
+    class.contains("footnote") || class.contains("endnote")
+}
+
+/// The notes in `content`: what has an `id` inside an element that is marked up as holding notes.
+fn find(content: &Content) -> Footnotes {
+    let page = content.page();
+    let mut search = Search { page, holders: Vec::new(), blocks: Vec::new(), found: Footnotes::default() };
+    content.walk(&mut search);
+    // What holds several notes is not a note itself.
+    let places: BTreeSet<Index> = search.found.places.values().copied().collect();
+    search.found.places.retain(|_, note| places.range(*note + 1..page.end(*note)).next().is_none());
+    search.found
+}
+
+struct Search<'p> {
+    page: &'p Page,
+    /// Ends of the open elements that hold notes.
+    holders: Vec<Index>,
+    /// Blocks inside those with their ends, nearest last.
+    blocks: Vec<(Index, Index)>,
+    found: Footnotes,
+}
+
+impl Visitor for Search<'_> {
+    fn enter(&mut self, index: Index, name: &LocalName) -> bool {
+        while self.holders.pop_if(|end| *end <= index).is_some() {}
+        while self.blocks.pop_if(|(_, end)| *end <= index).is_some() {}
+        let Some(element) = self.page.element(index) else { return true };
+        let block = matches!(
+            *name,
+            local_name!("div")
+                | local_name!("section")
+                | local_name!("aside")
+                | local_name!("li")
+                | local_name!("ol")
+                | local_name!("p")
+                | local_name!("dd")
+        );
+        if block && holds_notes(element) {
+            self.holders.push(self.page.end(index));
+        }
+        if self.holders.is_empty() {
+            return true;
+        }
+        if block {
+            self.blocks.push((index, self.page.end(index)));
+        }
+        if let Some(&(note, _)) = self.blocks.last() {
+            for id in ["id", "name"].iter().filter_map(|attribute| element.attr(attribute)) {
+                self.found.places.entry(id.to_string()).or_insert(note);
+            }
+        }
+        true
+    }
+
+    fn text(&mut self, _index: Index) {}
+
+    fn leave(&mut self, _index: Index) {}
+}
+
+fn holds_notes(element: &Element) -> bool {
+    let role = || element.attr("role").unwrap_or_default();
+    !element.attrs.is_empty()
+        && (element.attr("data-footnotes").is_some()
+            || matches!(&*role(), "doc-endnotes" | "doc-footnote" | "doc-endnote")
+            || element.attr("class").is_some_and(|class| names_note(&class)))
+}

@@ -1,0 +1,136 @@
+//! Which tables hold data and which only put things beside each other.
+
+use std::collections::HashMap;
+
+use dom_query::local_name;
+
+use super::Writer;
+use super::code::is_gutter;
+use crate::content::Content;
+use crate::page::{Index, Page};
+
+/// Classes of tables that a wiki draws as a box; with lists in them they are no data.
+const BOXES: [&str; 7] =
+    ["infobox", "navbox", "navbox-inner", "navbox-subgroup", "sidebar", "vertical-navbox", "ambox"];
+/// Bytes of an average cell from which on it is a piece of a page.
+const LONG_CELL: usize = 400;
+/// The same for tables of one row.
+const LONG_LONE_CELL: usize = 100;
+
+impl Writer<'_> {
+    pub(super) fn is_data_table(&mut self, index: Index) -> bool {
+        if self.is_flat() {
+            return false;
+        }
+        if index >= self.tables_end {
+            self.tables_end = self.page.end(index);
+            self.tables = data_tables(self.content, index);
+        }
+        self.tables.get(&index).copied().unwrap_or(false)
+    }
+}
+
+/// What was counted in one table, tables inside it apart.
+#[derive(Debug, Default)]
+struct Shape {
+    end: Index,
+    nested: bool,
+    /// Holds headings, quotes or several lines of code, which do not fit into a cell.
+    blocks: bool,
+    /// Cells hold paragraphs and the like.
+    paragraphs: bool,
+    code_end: Index,
+    list_end: Index,
+    items: usize,
+    gutter: bool,
+    /// Drawn as a box by a wiki.
+    boxed: bool,
+    presentation: bool,
+    headers: usize,
+    rows: usize,
+    cells: usize,
+    row_cells: usize,
+    widest: usize,
+    /// Bytes of text, that of lists apart.
+    text: usize,
+}
+
+impl Shape {
+    fn is_data(&self) -> bool {
+        if self.nested || self.gutter || self.presentation || self.blocks || self.boxed && self.items > 0 {
+            return false;
+        }
+        let declared = self.headers > 0;
+        match (self.rows, self.widest) {
+            (_, 0) => false,
+            // One row is data when it is a header, or lists side by side.
+            (0 | 1, 1) => false,
+            (0 | 1, _) => self.headers == self.cells || self.items > 0 && self.text < LONG_LONE_CELL * self.cells,
+            // One column of paragraphs reads better without a frame.
+            (_, 1) => declared && !self.paragraphs,
+            _ => declared || self.text < LONG_CELL * self.cells,
+        }
+    }
+}
+
+/// Every table from `first` to its end, and whether it holds data rather than layout.
+fn data_tables(content: &Content, first: Index) -> HashMap<Index, bool> {
+    let page = content.page();
+    let mut done = HashMap::new();
+    let mut open: Vec<(Index, Shape)> = Vec::new();
+    let mut at = first;
+    while at < page.end(first) {
+        while let Some((index, shape)) = open.pop_if(|(_, shape)| shape.end <= at) {
+            done.insert(index, shape.is_data());
+        }
+        if content.is_removed(at) {
+            at = page.end(at);
+            continue;
+        }
+        if page.is(at, &local_name!("table")) {
+            if let Some((_, outer)) = open.last_mut() {
+                outer.nested = true;
+            }
+            let role = page.attr(at, "role").unwrap_or_default();
+            let presentation = role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none");
+            let class = page.attr(at, "class").unwrap_or_default();
+            let boxed = class.split_ascii_whitespace().any(|name| BOXES.contains(&name));
+            open.push((at, Shape { end: page.end(at), presentation, boxed, ..Shape::default() }));
+        } else if let Some((_, shape)) = open.last_mut() {
+            count(page, at, shape);
+        }
+        at += 1;
+    }
+    done.extend(open.into_iter().map(|(index, shape)| (index, shape.is_data())));
+    done
+}
+
+fn count(page: &Page, at: Index, shape: &mut Shape) {
+    let Some(name) = page.name(at) else {
+        let text = page.text(at).unwrap_or_default();
+        let text = text.trim();
+        shape.text += if at < shape.list_end { 0 } else { text.len() };
+        shape.blocks |= at < shape.code_end && text.contains('\n');
+        return;
+    };
+    match *name {
+        local_name!("tr") => {
+            shape.rows += 1;
+            shape.row_cells = 0;
+        }
+        local_name!("td") | local_name!("th") => {
+            shape.headers += usize::from(*name == local_name!("th"));
+            shape.cells += 1;
+            shape.row_cells += 1;
+            shape.widest = shape.widest.max(shape.row_cells);
+            shape.gutter |= page.attr(at, "class").is_some_and(|class| is_gutter(&class));
+        }
+        local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") => shape.blocks = true,
+        local_name!("blockquote") => shape.blocks = true,
+        local_name!("p") | local_name!("dl") => shape.paragraphs = true,
+        local_name!("pre") => shape.code_end = page.end(at),
+        local_name!("ul") | local_name!("ol") => shape.list_end = shape.list_end.max(page.end(at)),
+        local_name!("li") => shape.items += 1,
+        _ => {}
+    }
+}

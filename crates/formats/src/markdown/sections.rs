@@ -1,0 +1,72 @@
+//! Headings, quotes, rules and blocks in bold.
+
+use dom_query::LocalName;
+
+use super::blocks::Gap;
+use super::inline::Mark;
+use super::paragraph::Place;
+use super::{Open, Writer};
+use crate::page::Index;
+
+impl Writer<'_> {
+    pub(super) fn start_bold_block(&mut self) -> Open {
+        self.boundary();
+        if !self.inline.open(Mark::Strong, false) {
+            return Open::Block;
+        }
+        self.bold_blocks += 1;
+        Open::BoldBlock
+    }
+
+    pub(super) fn start_heading(&mut self, name: &LocalName) -> Open {
+        if self.heading || self.in_cell() {
+            self.boundary();
+            return Open::Block;
+        }
+        self.flush();
+        self.heading = true;
+        Open::Heading(name[1..].parse().unwrap_or(6))
+    }
+
+    pub(super) fn end_heading(&mut self, level: usize) {
+        self.heading = false;
+        let mut line = "#".repeat(level);
+        self.inline.take(Place::Heading, |text| {
+            line.push(' ');
+            line.push_str(text);
+        });
+        if line.len() > level {
+            self.blocks.tighten();
+            self.blocks.write(&line);
+        }
+    }
+
+    pub(super) fn start_quote(&mut self) -> Open {
+        self.flush();
+        // Two quotes in a row need a blank line, or they would be one.
+        if self.blocks.len() > self.quote_end {
+            self.blocks.tighten();
+        }
+        if self.blocks.open_quote() { Open::Quote } else { Open::Flat }
+    }
+
+    pub(super) fn end_quote(&mut self, index: Index) {
+        self.flush();
+        if !self.blocks.started() && self.is_bare(index) {
+            self.blocks.write("");
+        }
+        self.blocks.close();
+        self.blocks.set_gap(Gap::BlankLine);
+        self.quote_end = self.blocks.len();
+    }
+
+    pub(super) fn rule(&mut self) {
+        if self.is_flat() {
+            return self.boundary();
+        }
+        self.flush();
+        let rule = if self.blocks.behind_star() { "---" } else { "* * *" };
+        self.blocks.tighten();
+        self.blocks.write(rule);
+    }
+}
