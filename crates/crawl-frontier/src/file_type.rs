@@ -1,0 +1,174 @@
+//! Links whose name says that there is no page behind them.
+
+/// Endings of files that hold nothing to read. Documents and pictures that the service can turn into text, data in
+/// text form (json, xml, txt, csv) and feeds are not in it. Sorted, lower case.
+const SKIPPED: &[&str] = &[
+    "7z",
+    "aac",
+    "aiff",
+    "apk",
+    "appimage",
+    "avi",
+    "avif",
+    "bin",
+    "bmp",
+    "bz2",
+    "cab",
+    "css",
+    "deb",
+    "dll",
+    "dmg",
+    "dylib",
+    "ear",
+    "eot",
+    "eps",
+    "exe",
+    "flac",
+    "flv",
+    "gif",
+    "gz",
+    "heic",
+    "heif",
+    "ico",
+    "img",
+    "ipa",
+    "iso",
+    "jar",
+    "jfif",
+    "jpeg",
+    "jpg",
+    "js",
+    "jxl",
+    "lz",
+    "lzma",
+    "m3u8",
+    "m4a",
+    "m4v",
+    "map",
+    "mid",
+    "midi",
+    "mjs",
+    "mkv",
+    "mov",
+    "mp3",
+    "mp4",
+    "mpeg",
+    "mpg",
+    "msi",
+    "oga",
+    "ogg",
+    "ogv",
+    "opus",
+    "otf",
+    "pkg",
+    "png",
+    "psd",
+    "pyc",
+    "rar",
+    "rpm",
+    "so",
+    "svg",
+    "svgz",
+    "swf",
+    "tar",
+    "tbz2",
+    "tgz",
+    "tif",
+    "tiff",
+    "torrent",
+    "ttf",
+    "txz",
+    "war",
+    "wasm",
+    "wav",
+    "webm",
+    "webmanifest",
+    "webp",
+    "whl",
+    "wma",
+    "wmv",
+    "woff",
+    "woff2",
+    "xpi",
+    "xz",
+    "z",
+    "zip",
+    "zst",
+];
+
+/// Whether the last segment of a path names a picture, sound, film, font, archive, program, style sheet or script, in
+/// any case. `/wiki/File:Cat.jpg` does not: with a colon it is a page about a file.
+#[must_use]
+pub fn is_skipped_file(path: &str) -> bool {
+    extension(path).is_some_and(|ending| {
+        let ending = ending.to_ascii_lowercase();
+        SKIPPED.binary_search(&ending.as_str()).is_ok()
+    })
+}
+
+/// Whether the last segment of a path is a file and not a folder written without its slash: `a.html`, but not `v1.2`.
+pub(crate) fn is_file(path: &str) -> bool {
+    extension(path).is_some_and(|ending| {
+        (2..=5).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && ending.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// What follows the last dot of the last segment, without the parameters after `;`.
+fn extension(path: &str) -> Option<&str> {
+    let segment = path.rsplit('/').next()?;
+    let name = segment.split(';').next()?;
+    let (stem, ending) = name.rsplit_once('.')?;
+    (!stem.is_empty() && !ending.is_empty() && !stem.contains(':')).then_some(ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, skipped: bool) {
+        assert_eq!(is_skipped_file(path), skipped, "{path}");
+    }
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(SKIPPED.is_sorted());
+    }
+
+    #[test]
+    fn files_without_words_are_skipped() {
+        for path in ["/a.png", "/a/B.JPG", "/x.tar.gz", "/app.js;v=1", "/font.Woff2", "/p.zip"] {
+            check(path, true);
+        }
+    }
+
+    #[test]
+    fn pages_and_documents_are_not() {
+        for path in [
+            "/",
+            "/a",
+            "/a.html",
+            "/a.pdf",
+            "/a.DOCX",
+            "/a.csv",
+            "/a.json",
+            "/feed.xml",
+            "/png",
+            "/.png",
+            "/a.png/",
+            "/wiki/File:Cat.jpg",
+            "/v1.2",
+            "/a.",
+        ] {
+            check(path, false);
+        }
+    }
+
+    #[test]
+    fn folders_with_dots() {
+        for (path, file) in [("/a.html", true), ("/a.php", true), ("/v1.2", false), ("/1.x", false), ("/docs", false)] {
+            assert_eq!(is_file(path), file, "{path}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which links a crawl may follow: URL keys, scope, filters, depth, robots, sitemaps, traps. No I/O, no clock.
+//!
+//! ```
+//! use crawl_frontier::{Reason, Robots, Scope, ScopeOptions, Url, Verdict};
+//!
+//! let start = Url::parse("https://example.com/docs/")?;
+//! let options = ScopeOptions { exclude_paths: vec!["/old/".into()], ..Default::default() };
+//! let scope = Scope::new(&start, &options)?;
+//!
+//! let link = start.join("guide/index.html#install")?;
+//! let Verdict::Follow { key, depth } = scope.admit(&link, &start, 0) else { panic!("it is a child path") };
+//! assert_eq!((key.as_str(), depth), ("https://example.com/docs/guide", 1));
+//!
+//! let blog = start.join("/blog/")?;
+//! assert_eq!(scope.admit(&blog, &start, 0), Verdict::Skip(Reason::OutsidePath));
+//!
+//! let robots = Robots::parse(b"User-agent: *\nDisallow: /docs/private").rules("OurBot/1.0");
+//! let hidden = start.join("private/a")?;
+//! assert_eq!(scope.admit(&hidden, &start, 0).and_robots(&robots, &hidden), Verdict::Skip(Reason::Robots));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod file_type;
+mod filter;
+mod frontier;
+mod politeness;
+mod rank;
+mod reason;
+mod retry_after;
+mod robots;
+mod scope;
+mod sitemap;
+mod spelling;
+mod traps;
+mod url_key;
+
+pub use file_type::is_skipped_file;
+pub use filter::{
+    Field, LONGEST_PATTERN, MOST_PATTERN_CHARACTERS, MOST_PATTERNS, PathFilter, PatternError, PatternFault,
+};
+pub use frontier::{LONGEST_URL, Scope, ScopeOptions, Verdict};
+pub use politeness::{Ended, HostState, LONGEST_CRAWL_DELAY, Pace, Start};
+pub use rank::{Candidate, rank};
+pub use reason::{Listing, Reason};
+pub use retry_after::{LONGEST_RETRY_AFTER, retry_after};
+pub use robots::{MOST_ROBOTS_BYTES, MOST_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Rule, Rules, judge};
+pub use scope::{Reach, registrable_domain};
+pub use sitemap::{
+    Kind, MOST_SITEMAP_BYTES, MOST_SITEMAP_NESTING, MOST_SITEMAP_URLS, Sitemap, SitemapCandidate, SitemapParser,
+    SitemapUrl, sitemap_candidates,
+};
+pub use traps::{Family, Run, Trap, Traps, content_hash, family, template, url_trap};
+pub use url::Url;
+pub use url_key::{KeyRules, UrlKey, url_key};

@@ -1,0 +1,322 @@
+//! When the next request to one host may start. A plain value that a database row can hold; time comes in.
+
+use std::time::Duration;
+
+use base::Timestamp;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+/// The longest `Crawl-delay` that is kept; longer ones are cut to it.
+pub const LONGEST_CRAWL_DELAY: Duration = Duration::from_secs(30);
+
+/// How many requests to one host run at a time when nothing else is said.
+const IN_FLIGHT: u32 = 4;
+/// The longest gap between two starts that slow or failing servers can lead to.
+const LONGEST_GAP: Duration = Duration::from_secs(60);
+/// The first pause after a refusal that names no time; it doubles with each refusal in a row.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// How many good answers in a row give back one slot that refusals took.
+const GOOD_FOR_A_SLOT: u32 = 10;
+
+/// What is asked of the crawler for one host. The same for all its pages, so it is not part of the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    crawl_delay: Option<Duration>,
+    capped: bool,
+    delay: Option<Duration>,
+    most: u32,
+}
+
+/// What is known about one host while it is crawled. Shared by all workers: read it, decide and write it in one
+/// transaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct HostState {
+    /// Requests that have started and not ended.
+    in_flight: u32,
+    last_start: Option<Timestamp>,
+    last_end: Option<Timestamp>,
+    /// Nothing starts before this.
+    paused_until: Option<Timestamp>,
+    /// Smoothed time of a good answer in microseconds; errors only make it longer.
+    latency: u64,
+    /// Slots that refusals took away.
+    lost_slots: u32,
+    /// Gap between starts that refusals made, in microseconds.
+    gap: u64,
+    /// Refusals since the last good answer.
+    refusals: u32,
+    /// Good answers since the last refusal or since a slot came back.
+    good: u32,
+}
+
+/// Whether a request may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// It may start now; say so with [`HostState::started`].
+    Now,
+    /// Ask again at this time.
+    At(Timestamp),
+    /// Ask again when a running request of this host has ended.
+    WhenOneEnds,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With an answer that is no refusal, a 404 included, after this time.
+    Answered(Duration),
+    /// With a server error or no answer, after this time.
+    Failed(Duration),
+    /// With 429 or 503, and what `Retry-After` asked for ([`crate::retry_after`]).
+    Refused(Option<Duration>),
+    /// Nobody knows: the worker was lost, or the page came from the cache.
+    Unknown,
+}
+
+impl Pace {
+    /// The pace for a host: `crawl_delay` from its robots.txt, `delay` from the crawl request, `most` requests at a time
+    /// (4 if not said). Either delay means one request at a time.
+    #[must_use]
+    pub fn new(crawl_delay: Option<Duration>, delay: Option<Duration>, most: Option<u32>) -> Self {
+        let nonzero = |time: Duration| !time.is_zero();
+        let crawl_delay = crawl_delay.filter(|time| nonzero(*time));
+        Self {
+            crawl_delay: crawl_delay.map(|time| time.min(LONGEST_CRAWL_DELAY)),
+            capped: crawl_delay.is_some_and(|time| time > LONGEST_CRAWL_DELAY),
+            delay: delay.filter(|time| nonzero(*time)),
+            most: most.unwrap_or(IN_FLIGHT).max(1),
+        }
+    }
+
+    /// Whether robots.txt asked for more than [`LONGEST_CRAWL_DELAY`], which the crawl's owner should be told.
+    #[must_use]
+    pub fn is_capped(&self) -> bool {
+        self.capped
+    }
+
+    fn slots(&self, lost: u32) -> u32 {
+        let most = if self.crawl_delay.is_some() || self.delay.is_some() { 1 } else { self.most };
+        most.saturating_sub(lost).max(1)
+    }
+}
+
+impl HostState {
+    /// Whether a request may start now, and if not, when to ask again.
+    #[must_use]
+    pub fn next_start(&self, pace: &Pace, now: Timestamp) -> Start {
+        let after = |time: Option<Timestamp>, wait: Duration| time.and_then(|time| plus(time, wait));
+        let earliest = [
+            self.paused_until,
+            after(self.last_start, self.gap(pace)),
+            after(self.last_start, pace.crawl_delay.unwrap_or_default()),
+            after(self.last_end, pace.delay.unwrap_or_default()),
+        ];
+        // With all slots taken the end of a request comes first, whenever that is.
+        if self.in_flight >= pace.slots(self.lost_slots) {
+            return Start::WhenOneEnds;
+        }
+        match earliest.into_iter().flatten().max() {
+            Some(time) if time > now => Start::At(time),
+            _ => Start::Now,
+        }
+    }
+
+    /// Counts a request that starts now.
+    pub fn started(&mut self, now: Timestamp) {
+        self.in_flight += 1;
+        self.last_start = Some(now);
+    }
+
+    /// Counts a request that ended now, and learns from how it ended.
+    pub fn ended(&mut self, pace: &Pace, how: Ended, now: Timestamp) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.last_end = Some(now);
+        match how {
+            Ended::Answered(time) => {
+                self.latency = smoothed(self.latency, micros(time));
+                self.refusals = 0;
+                self.recover();
+            }
+            // A server that fails fast is not a fast server.
+            Ended::Failed(time) => self.latency = self.latency.max(smoothed(self.latency, micros(time))),
+            Ended::Refused(wait) => self.back_off(pace, wait, now),
+            Ended::Unknown => {}
+        }
+    }
+
+    /// How many requests have started and not ended.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Spreads the starts evenly over the time that one answer takes, and further after refusals.
+    fn gap(&self, pace: &Pace) -> Duration {
+        let even = self.latency / u64::from(pace.slots(self.lost_slots)) / 2;
+        Duration::from_micros(even.max(self.gap)).min(LONGEST_GAP)
+    }
+
+    /// Half the rate, and a pause.
+    fn back_off(&mut self, pace: &Pace, wait: Option<Duration>, now: Timestamp) {
+        let slots = pace.slots(self.lost_slots);
+        let halved = (slots / 2).max(1);
+        self.lost_slots += slots - halved;
+        // Once one slot is left, only a longer gap makes the rate smaller.
+        if slots == 1 {
+            self.gap = (self.gap.max(self.latency / 2).max(micros(FIRST_PAUSE) / 4) * 2).min(micros(LONGEST_GAP));
+        }
+        self.good = 0;
+        self.refusals = self.refusals.saturating_add(1);
+        let pause = match wait {
+            Some(wait) => wait.min(crate::LONGEST_RETRY_AFTER),
+            None => (FIRST_PAUSE * (1 << (self.refusals - 1).min(6))).min(LONGEST_GAP),
+        };
+        self.paused_until = self.paused_until.max(plus(now, pause));
+    }
+
+    fn recover(&mut self) {
+        self.good += 1;
+        self.gap -= self.gap / 8;
+        if self.gap < 1000 {
+            self.gap = 0;
+        }
+        if self.good >= GOOD_FOR_A_SLOT {
+            self.good = 0;
+            self.lost_slots = self.lost_slots.saturating_sub(1);
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX).min(3_600_000_000)
+}
+
+fn smoothed(old: u64, new: u64) -> u64 {
+    if old == 0 { new } else { (old * 7 + new) / 8 }
+}
+
+fn plus(time: Timestamp, wait: Duration) -> Option<Timestamp> {
+    time.checked_add_signed(TimeDelta::from_std(wait).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::DateTime;
+
+    fn at(millis: i64) -> Timestamp {
+        DateTime::from_timestamp_millis(1_700_000_000_000 + millis).unwrap()
+    }
+
+    fn answered(millis: u64) -> Ended {
+        Ended::Answered(Duration::from_millis(millis))
+    }
+
+    fn check(state: &HostState, pace: &Pace, now: i64, expect: Start) {
+        assert_eq!(state.next_start(pace, at(now)), expect, "at {now} in {state:?}");
+    }
+
+    #[test]
+    fn four_at_a_time_when_nothing_is_said() {
+        let pace = Pace::new(None, None, None);
+        let mut state = HostState::default();
+        for _ in 0..4 {
+            check(&state, &pace, 0, Start::Now);
+            state.started(at(0));
+        }
+        check(&state, &pace, 0, Start::WhenOneEnds);
+        state.ended(&pace, answered(80), at(80));
+        check(&state, &pace, 80, Start::Now);
+        state.started(at(80));
+        state.ended(&pace, answered(80), at(81));
+        check(&state, &pace, 81, Start::At(at(90)));
+    }
+
+    #[test]
+    fn crawl_delay_counts_from_start_to_start() {
+        let pace = Pace::new(Some(Duration::from_secs(2)), None, Some(8));
+        let mut state = HostState::default();
+        state.started(at(0));
+        check(&state, &pace, 3000, Start::WhenOneEnds);
+        state.ended(&pace, answered(500), at(500));
+        check(&state, &pace, 500, Start::At(at(2000)));
+        check(&state, &pace, 2000, Start::Now);
+    }
+
+    #[test]
+    fn crawl_delay_is_capped() {
+        let pace = Pace::new(Some(Duration::from_secs(86_400)), None, None);
+        assert!(pace.is_capped());
+        let mut state = HostState::default();
+        state.started(at(0));
+        state.ended(&pace, answered(1), at(1));
+        check(&state, &pace, 1, Start::At(at(30_000)));
+        assert!(!Pace::new(Some(Duration::ZERO), None, None).is_capped());
+    }
+
+    #[test]
+    fn delay_counts_from_end_to_start() {
+        let pace = Pace::new(None, Some(Duration::from_secs(1)), Some(8));
+        let mut state = HostState::default();
+        state.started(at(0));
+        check(&state, &pace, 0, Start::WhenOneEnds);
+        state.ended(&pace, answered(5000), at(5000));
+        check(&state, &pace, 5000, Start::At(at(6000)));
+    }
+
+    #[test]
+    fn refusals_halve_the_rate_and_pause() {
+        let pace = Pace::new(None, None, Some(8));
+        let mut state = HostState::default();
+        for (refusal, slots) in [(1, 4), (2, 2), (3, 1), (4, 1)] {
+            state.started(at(0));
+            state.ended(&pace, Ended::Refused(None), at(0));
+            assert_eq!(pace.slots(state.lost_slots), slots, "after {refusal}");
+            check(&state, &pace, 0, Start::At(at(1000 << (refusal - 1))));
+        }
+        assert_eq!(state.gap, 500_000);
+        for _ in 0..70 {
+            state.started(at(60_000));
+            state.ended(&pace, answered(1), at(60_000));
+        }
+        assert_eq!((pace.slots(state.lost_slots), state.gap), (8, 0));
+    }
+
+    #[test]
+    fn retry_after_is_kept() {
+        let pace = Pace::new(None, None, None);
+        let mut state = HostState::default();
+        state.started(at(0));
+        state.ended(&pace, Ended::Refused(Some(Duration::from_secs(120))), at(0));
+        check(&state, &pace, 0, Start::At(at(120_000)));
+        state.started(at(0));
+        state.ended(&pace, Ended::Refused(Some(Duration::from_secs(9000))), at(0));
+        check(&state, &pace, 0, Start::At(at(300_000)));
+        state.started(at(0));
+        state.ended(&pace, Ended::Refused(Some(Duration::ZERO)), at(0));
+        check(&state, &pace, 0, Start::At(at(300_000)));
+    }
+
+    #[test]
+    fn errors_never_make_a_host_look_faster() {
+        let pace = Pace::new(None, None, None);
+        let mut state = HostState::default();
+        state.ended(&pace, answered(1000), at(0));
+        state.ended(&pace, Ended::Failed(Duration::from_millis(1)), at(0));
+        assert_eq!(state.latency, 1_000_000);
+        state.ended(&pace, Ended::Failed(Duration::from_secs(9)), at(0));
+        assert_eq!(state.latency, 2_000_000);
+    }
+
+    #[test]
+    fn the_state_survives_a_restart() {
+        let pace = Pace::new(None, None, None);
+        let mut state = HostState::default();
+        state.started(at(5));
+        state.ended(&pace, Ended::Refused(None), at(9));
+        let text = serde_json::to_string(&state).unwrap();
+        assert_eq!(serde_json::from_str::<HostState>(&text).unwrap(), state);
+        assert_eq!(serde_json::from_str::<HostState>("{}").unwrap(), HostState::default());
+    }
+}

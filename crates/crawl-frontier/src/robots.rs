@@ -1,0 +1,199 @@
+//! robots.txt by RFC 9309, read as generously as Google's parser reads it (github.com/google/robotstxt).
+
+mod answer;
+mod line;
+mod rules;
+
+use std::time::Duration;
+
+pub use answer::{MOST_ROBOTS_REDIRECTS, RobotsAnswer, judge};
+use line::{Line, lines};
+pub use rules::{Rule, Rules};
+
+/// How much of a file is read (RFC 9309 section 2.5 asks for at least 500 KiB). A line that is cut there is left out.
+pub const MOST_ROBOTS_BYTES: usize = 500 * 1024;
+
+/// A file that was read, for all robots.
+#[derive(Debug, Clone, Default)]
+pub struct Robots {
+    groups: Vec<Group>,
+    /// Robot and what it was told by `Crawl-delay`, in the order of the file.
+    delays: Vec<(Agent, Duration)>,
+    sitemaps: Vec<String>,
+    denied: Option<Denied>,
+}
+
+/// Why everything is forbidden without a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Denied {
+    /// The server failed.
+    Server,
+    /// The server could not be asked.
+    Network,
+}
+
+/// Some robots and the rules that follow their names.
+#[derive(Debug, Clone, Default)]
+struct Group {
+    agents: Vec<Agent>,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Agent {
+    All,
+    /// Product token in lower case.
+    Named(String),
+}
+
+impl Robots {
+    /// Reads a file: any bytes, any line ends, with or without byte-order mark.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Self {
+        let mut robots = Self::default();
+        let mut group = Group::default();
+        for (number, line) in lines(whole_lines(bytes)) {
+            match line {
+                Line::Agent(name) => {
+                    // Names after a rule begin a new group; anything else between names does not.
+                    if !group.rules.is_empty() {
+                        robots.groups.push(std::mem::take(&mut group));
+                    }
+                    group.agents.push(agent(&name));
+                }
+                Line::Rule { allow, pattern } if !group.agents.is_empty() => {
+                    group.rules.push(Rule { allow, pattern: pattern.into_owned(), line: number });
+                }
+                Line::Delay(delay) => robots.delays.extend(group.agents.iter().map(|agent| (agent.clone(), delay))),
+                Line::Sitemap(url) => robots.sitemaps.push(url.into_owned()),
+                Line::Rule { .. } => {}
+            }
+        }
+        robots.groups.push(group);
+        robots
+    }
+
+    /// What holds when there is no file.
+    #[must_use]
+    pub fn allow_all() -> Self {
+        Self::default()
+    }
+
+    /// What holds for one robot: its own groups, put together, or else those for `*`. `agent` is a product token or a
+    /// whole `User-Agent`; letters, `-` and `_` before anything else are its name.
+    #[must_use]
+    pub fn rules(&self, agent: &str) -> Rules {
+        let own = Agent::Named(token(agent));
+        // A name without letters is nobody's: `User-agent: 008` does not speak to a robot called `*`.
+        let named = own != Agent::Named(String::new()) && self.groups.iter().any(|group| group.agents.contains(&own));
+        let wanted = if named { own } else { Agent::All };
+        let groups = self.groups.iter().filter(|group| group.agents.contains(&wanted));
+        let delays = self.delays.iter().filter(|(agent, _)| *agent == wanted).map(|(_, delay)| *delay);
+        Rules::new(groups.flat_map(|group| group.rules.iter().cloned()).collect(), delays.max(), self.denied)
+    }
+
+    /// Whether one robot may fetch one path with its query. For many paths take [`Robots::rules`] once.
+    #[must_use]
+    pub fn allows(&self, agent: &str, path_and_query: &str) -> bool {
+        self.rules(agent).allows(path_and_query)
+    }
+
+    /// The values of all `Sitemap` lines, as they are written there.
+    #[must_use]
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+}
+
+/// The part of a file that is read, without the line that the limit cuts.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    if bytes.len() <= MOST_ROBOTS_BYTES {
+        return bytes;
+    }
+    let read = &bytes[..MOST_ROBOTS_BYTES];
+    let end = read.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    &read[..end]
+}
+
+fn agent(name: &str) -> Agent {
+    match name.strip_prefix('*') {
+        Some(rest) if rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_whitespace()) => Agent::All,
+        _ => Agent::Named(token(name)),
+    }
+}
+
+/// The product token at the beginning of a name (RFC 9309 section 2.2.1), in lower case.
+fn token(name: &str) -> String {
+    name.chars()
+        .take_while(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '_'))
+        .collect::<String>()
+        .to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(file: &str, agent: &str, path: &str, allowed: bool) {
+        assert_eq!(Robots::parse(file.as_bytes()).allows(agent, path), allowed, "{agent} {path} by\n{file}");
+    }
+
+    #[test]
+    fn groups() {
+        let file = "Disallow: /early\nUser-agent: A\nDisallow: /a\n\nUser-agent: B\nUser-agent: C\nDisallow: /bc\n\
+                    User-agent: a\nDisallow: /a2\nUser-agent: *\nDisallow: /\n";
+        check(file, "A", "/early", true);
+        check(file, "A", "/a", false);
+        check(file, "a/1.0 (+http://a.test)", "/a2", false);
+        check(file, "A", "/bc", true);
+        check(file, "B", "/bc", false);
+        check(file, "C", "/bc", false);
+        check(file, "D", "/", false);
+        check(file, "A-News", "/x", false);
+        check("User-agent: *\nDisallow: /\nUser-agent: A\n", "A", "/x", true);
+        check("User-agent: A\nCrawl-delay: 1\nUser-agent: *\nDisallow: /d\n", "A", "/d", false);
+        check("User-agent: * # all\nDisallow: /\n", "A", "/d", false);
+        check("User-agent: *\nDisallow: /a\nUser-agent: 008\nDisallow: /\n", "*", "/b", true);
+        check("User-agent: *bot\nDisallow: /\n", "A", "/d", true);
+    }
+
+    #[test]
+    fn line_ends_and_marks() {
+        for file in [
+            "User-agent: *\nDisallow: /x\n",
+            "User-agent: *\rDisallow: /x",
+            "\u{feff}User-agent: *\r\n\r\nDisallow: /x\r\n",
+            " user-AGENT :*\t\n\tDISALLOW\t:/x # no\n",
+            "User agent *\ndisalow /x\n",
+            "useragent:*\nDissallow:/x\n",
+        ] {
+            check(file, "A", "/x", false);
+            check(file, "A", "/y", true);
+        }
+        check("<html>User-agent: *<br>Disallow: /</html>", "A", "/x", true);
+        let broken = b"User-agent: *\nDisallow: /\xff\nDisallow: /x\n";
+        assert!(!Robots::parse(broken).allows("A", "/x"));
+        assert!(!Robots::parse(broken).allows("A", "/%FF"));
+        let utf16: Vec<u8> = "\u{feff}User-agent: *\nDisallow: /\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(Robots::parse(&utf16).allows("A", "/x"));
+    }
+
+    #[test]
+    fn long_files_are_cut_at_a_line() {
+        let mut file = format!("User-agent: *\nDisallow: /x\n{}", "#".repeat(MOST_ROBOTS_BYTES - 42));
+        file.push_str("\nDisallow: /private/only\n");
+        assert!(!Robots::parse(file.as_bytes()).allows("A", "/x"));
+        assert!(Robots::parse(file.as_bytes()).allows("A", "/public"));
+    }
+
+    #[test]
+    fn delays_and_sitemaps() {
+        let file = "Sitemap: https://a.test/s.xml\nUser-agent: A\nUser-agent: B\nCrawl-delay: 2.5\nDisallow: /x\n\
+                    user-agent: *\ncrawl-delay: 10\nCrawl-delay: inf\nCrawl-delay: abc\nCrawl-delay: -1\nSITE-MAP:/t.xml\n";
+        let robots = Robots::parse(file.as_bytes());
+        assert_eq!(robots.rules("B").crawl_delay(), Some(Duration::from_millis(2500)));
+        assert_eq!(robots.rules("C").crawl_delay(), Some(Duration::from_secs(10)));
+        assert_eq!(Robots::allow_all().rules("C").crawl_delay(), None);
+        assert_eq!(robots.sitemaps(), ["https://a.test/s.xml", "/t.xml"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! What the answer to the request for robots.txt means (RFC 9309 section 2.3.1).
+
+use std::time::Duration;
+
+use super::{Denied, Robots};
+
+/// How many redirects are followed for robots.txt, to other authorities as well (RFC 9309 section 2.3.1.2).
+pub const MOST_ROBOTS_REDIRECTS: u8 = 5;
+
+/// RFC 9309 section 2.4: no copy is used for longer than a day.
+const KEEP: Duration = Duration::from_secs(24 * 3600);
+/// Failures are asked about again sooner.
+const KEEP_FAILURE: Duration = Duration::from_secs(600);
+
+/// How the request for robots.txt of one authority ended, after redirects.
+#[derive(Debug, Clone, Copy)]
+pub enum RobotsAnswer<'a> {
+    /// An answer with a status and a decoded body, of which the first [`super::MOST_ROBOTS_BYTES`] are enough.
+    Status(u16, &'a [u8]),
+    /// More than [`MOST_ROBOTS_REDIRECTS`] redirects, or a loop.
+    TooManyRedirects,
+    /// No answer: name not found, refused, TLS failure, time over, or an address that must not be dialled.
+    Failed,
+}
+
+/// The rules that an answer stands for and how long they hold. They are for the authority (scheme, host and port) that
+/// was asked first, whoever answered. 2xx: the file. 3xx and 4xx: no file, all is allowed. 5xx and failures: all is
+/// forbidden.
+#[must_use]
+pub fn judge(answer: RobotsAnswer<'_>) -> (Robots, Duration) {
+    let denied = |why| Robots { denied: Some(why), ..Default::default() };
+    match answer {
+        // A front page in place of the file, as single-page applications answer everything.
+        RobotsAnswer::Status(200..=299, body) if is_markup(body) => (Robots::allow_all(), KEEP),
+        RobotsAnswer::Status(200..=299, body) => (Robots::parse(body), KEEP),
+        RobotsAnswer::Status(429, _) => (Robots::allow_all(), KEEP_FAILURE),
+        RobotsAnswer::Status(300..=499, _) | RobotsAnswer::TooManyRedirects => (Robots::allow_all(), KEEP),
+        RobotsAnswer::Status(..) => (denied(Denied::Server), KEEP_FAILURE),
+        RobotsAnswer::Failed => (denied(Denied::Network), KEEP_FAILURE),
+    }
+}
+
+fn is_markup(body: &[u8]) -> bool {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    body.trim_ascii_start().starts_with(b"<")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses() {
+        const FILE: &[u8] = b"User-agent: *\nDisallow: /x";
+        let check = |answer, allowed, unreachable| {
+            let (robots, keep) = judge(answer);
+            let rules = robots.rules("OurBot");
+            assert_eq!((rules.allows("/x"), rules.is_unreachable()), (allowed, unreachable), "{answer:?}");
+            assert!(keep <= Duration::from_secs(86_400));
+        };
+        check(RobotsAnswer::Status(200, FILE), false, false);
+        check(RobotsAnswer::Status(200, b"<!doctype html>\nUser-agent: *\nDisallow: /"), true, false);
+        for status in [301, 304, 400, 401, 403, 404, 410, 418, 429, 451] {
+            check(RobotsAnswer::Status(status, FILE), true, false);
+        }
+        for status in [500, 502, 503, 504, 599, 100, 0] {
+            check(RobotsAnswer::Status(status, FILE), false, false);
+        }
+        check(RobotsAnswer::TooManyRedirects, true, false);
+        check(RobotsAnswer::Failed, false, true);
+    }
+}

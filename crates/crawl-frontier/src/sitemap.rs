@@ -1,0 +1,194 @@
+//! Sitemaps: where they may be, and what they list, in any of their forms and however broken.
+
+mod encoding;
+mod entry;
+mod parser;
+mod scan;
+
+use url::Url;
+
+pub use parser::SitemapParser;
+
+/// Most pages that one sitemap may list (sitemaps.org protocol).
+pub const MOST_SITEMAP_URLS: usize = 50_000;
+/// Most decoded bytes of one sitemap (sitemaps.org protocol: 50 MB).
+pub const MOST_SITEMAP_BYTES: usize = 52_428_800;
+/// How many indexes may lie between robots.txt and a sitemap with pages.
+pub const MOST_SITEMAP_NESTING: u8 = 3;
+
+/// One page that a sitemap or feed lists.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SitemapUrl {
+    /// The address as written, without blanks around it: join it with the sitemap's own URL, it may be relative.
+    pub loc: String,
+    /// Last change as written (W3C or RFC 822 date).
+    pub lastmod: Option<String>,
+    /// 0.0 to 1.0.
+    pub priority: Option<f32>,
+    /// Title of a feed or news entry, at most 300 characters.
+    pub title: Option<String>,
+    /// Description of a feed entry without markup, at most 500 characters.
+    pub description: Option<String>,
+}
+
+/// What a sitemap turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// Nothing has come that tells.
+    #[default]
+    Unknown,
+    /// `<urlset>`, or anything else in XML that has `<loc>`.
+    UrlSet,
+    /// `<sitemapindex>`.
+    Index,
+    /// RSS, with or without RDF.
+    Rss,
+    /// Atom.
+    Atom,
+    /// One URL per line.
+    Text,
+    /// An HTML page, such as an error page: it lists nothing.
+    Html,
+}
+
+/// What a sitemap lists.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sitemap {
+    /// What it is.
+    pub kind: Kind,
+    /// Its pages in order, at most [`MOST_SITEMAP_URLS`].
+    pub pages: Vec<SitemapUrl>,
+    /// Other languages of its pages (`hreflang`), as written, at most [`MOST_SITEMAP_URLS`].
+    pub alternates: Vec<String>,
+    /// Other sitemaps, as written, at most [`MOST_SITEMAP_URLS`]. Keep the set of those that were read: an index may
+    /// list itself.
+    pub sitemaps: Vec<String>,
+    /// Whether a limit cut something off.
+    pub is_cut: bool,
+}
+
+/// A place where a sitemap may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SitemapCandidate {
+    /// Its address.
+    pub url: Url,
+    /// Whether robots.txt or the caller names it; the others are guesses whose absence means nothing.
+    pub is_declared: bool,
+}
+
+/// Paths that content systems use besides `/sitemap.xml`.
+const GUESSES: [&str; 5] =
+    ["/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz", "/sitemap.txt"];
+
+/// Where the sitemaps of a crawl may be, best first and without doubles: the start URL itself if it is one, the lines
+/// of robots.txt, `sitemap.xml` in the start's folder, at the root of its host and at its registrable domain, and, when
+/// robots.txt names none, the places that content systems use.
+#[must_use]
+pub fn sitemap_candidates(start: &Url, robots_lines: &[String]) -> Vec<SitemapCandidate> {
+    let mut found: Vec<SitemapCandidate> = Vec::new();
+    let mut add = |url: Option<Url>, is_declared: bool| {
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https")).map(|mut url| {
+            url.set_fragment(None);
+            url
+        });
+        if let Some(url) = url.filter(|url| found.iter().all(|candidate| candidate.url != *url)) {
+            found.push(SitemapCandidate { url, is_declared });
+        }
+    };
+    let path = start.path().to_ascii_lowercase();
+    if [".xml", ".xml.gz", ".rss", ".atom"].iter().any(|ending| path.ends_with(ending)) || path.ends_with("sitemap.txt")
+    {
+        add(Some(start.clone()), true);
+    }
+    for line in robots_lines {
+        add(start.join("/robots.txt").and_then(|robots| robots.join(line)).ok(), true);
+    }
+    add(folder_of(start), false);
+    add(start.join("/sitemap.xml").ok(), false);
+    if robots_lines.is_empty() {
+        for guess in GUESSES {
+            add(start.join(guess).ok(), false);
+        }
+    }
+    add(at_registrable_domain(start), false);
+    found
+}
+
+/// `sitemap.xml` in the folder that a crawl from `start` covers.
+fn folder_of(start: &Url) -> Option<Url> {
+    let mut base = start.clone();
+    if !base.path().ends_with('/') && !crate::file_type::is_file(base.path()) {
+        base.set_path(&format!("{}/", start.path()));
+    }
+    base.join("sitemap.xml").ok()
+}
+
+fn at_registrable_domain(start: &Url) -> Option<Url> {
+    let host = start.host_str()?;
+    let domain = crate::registrable_domain(host)?;
+    if crate::url_key::bare_host(host) == domain {
+        return None;
+    }
+    let mut url = start.join("/sitemap.xml").ok()?;
+    url.set_host(Some(domain)).ok()?;
+    Some(url)
+}
+
+impl Sitemap {
+    /// Reads a whole sitemap at once; see [`SitemapParser`] for pieces.
+    ///
+    /// ```
+    /// let sitemap = crawl_frontier::Sitemap::parse(b"<urlset><url><loc>https://example.com/a</loc></urlset>", 0);
+    /// assert_eq!(sitemap.pages[0].loc, "https://example.com/a");
+    /// ```
+    #[must_use]
+    pub fn parse(bytes: &[u8], nesting: u8) -> Self {
+        let mut parser = SitemapParser::new(nesting);
+        parser.feed(bytes);
+        parser.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(start: &str, robots: &[&str], expect: &[&str]) {
+        let lines: Vec<String> = robots.iter().map(|&line| line.to_owned()).collect();
+        let found = sitemap_candidates(&Url::parse(start).unwrap(), &lines);
+        let found: Vec<&str> = found.iter().map(|candidate| candidate.url.as_str()).collect();
+        assert_eq!(found, expect, "{start}");
+    }
+
+    #[test]
+    fn places() {
+        check(
+            "https://docs.example.com/guide",
+            &["https://cdn.example.net/s.xml", "/t.xml", "javascript:x", "https://cdn.example.net/s.xml"],
+            &[
+                "https://cdn.example.net/s.xml",
+                "https://docs.example.com/t.xml",
+                "https://docs.example.com/guide/sitemap.xml",
+                "https://docs.example.com/sitemap.xml",
+                "https://example.com/sitemap.xml",
+            ],
+        );
+        check(
+            "http://www.example.com:8080/",
+            &[],
+            &[
+                "http://www.example.com:8080/sitemap.xml",
+                "http://www.example.com:8080/sitemap_index.xml",
+                "http://www.example.com:8080/sitemap-index.xml",
+                "http://www.example.com:8080/wp-sitemap.xml",
+                "http://www.example.com:8080/sitemap.xml.gz",
+                "http://www.example.com:8080/sitemap.txt",
+            ],
+        );
+        check(
+            "http://127.0.0.1/news.xml",
+            &["/s.xml"],
+            &["http://127.0.0.1/news.xml", "http://127.0.0.1/s.xml", "http://127.0.0.1/sitemap.xml"],
+        );
+    }
+}

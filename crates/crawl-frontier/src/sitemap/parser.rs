@@ -1,0 +1,436 @@
+//! From tokens to pages: one reader for every form of sitemap.
+
+use super::encoding::Decoder;
+use super::entry::{Tag, plain, words};
+use super::scan::{Scanner, Token};
+use super::{Kind, MOST_SITEMAP_BYTES, MOST_SITEMAP_NESTING, MOST_SITEMAP_URLS, Sitemap, SitemapUrl};
+
+/// Longest value of an element in bytes; of longer ones the rest is dropped.
+const LONGEST_VALUE: usize = 8192;
+const LONGEST_TITLE: usize = 300;
+const LONGEST_DESCRIPTION: usize = 500;
+
+/// Reads a sitemap in decoded pieces as they arrive. Takes XML sitemaps, indexes, RSS, Atom and plain text, in UTF-8 or
+/// UTF-16; broken input gives what can be read of it. Decode gzip before.
+#[derive(Debug, Default)]
+pub struct SitemapParser {
+    found: Found,
+    decoder: Decoder,
+    scanner: Scanner,
+    bytes: usize,
+    /// Text after decoding, before it is scanned.
+    text: Vec<u8>,
+    /// Whether the first character was `<`.
+    is_xml: bool,
+    is_done: bool,
+}
+
+/// What has been read so far.
+#[derive(Debug, Default)]
+struct Found {
+    sitemap: Sitemap,
+    takes_sitemaps: bool,
+    /// The entry that is open, and whether it is a sitemap of an index.
+    entry: Option<(SitemapUrl, bool)>,
+    /// The address of a feed's entry that has no link: its permanent identifier.
+    guid: Option<String>,
+    /// The value that is being read.
+    field: Option<Field>,
+    value: Vec<u8>,
+    /// How many pages were handed out already.
+    taken: usize,
+    is_over: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Field {
+    Loc,
+    Guid,
+    Lastmod,
+    Priority,
+    Title,
+    Description,
+}
+
+impl SitemapParser {
+    /// A parser for a sitemap that was reached through so many indexes. From [`MOST_SITEMAP_NESTING`] on, the sitemaps
+    /// that it lists are left out.
+    #[must_use]
+    pub fn new(nesting: u8) -> Self {
+        let found = Found { takes_sitemaps: nesting < MOST_SITEMAP_NESTING, ..Default::default() };
+        Self { found, ..Default::default() }
+    }
+
+    /// Reads the next piece. False when no more is wanted, because a limit is reached or because it is no sitemap: then
+    /// the download can be given up.
+    pub fn feed(&mut self, piece: &[u8]) -> bool {
+        if self.is_done {
+            return false;
+        }
+        let room = MOST_SITEMAP_BYTES - self.bytes;
+        let piece = if piece.len() > room {
+            self.found.sitemap.is_cut = true;
+            self.is_done = true;
+            &piece[..room]
+        } else {
+            piece
+        };
+        self.bytes += piece.len();
+        // Pieces of bounded size keep the memory bounded, however large the piece that came.
+        for part in piece.chunks(64 * 1024) {
+            self.decoder.decode(part, &mut self.text);
+            self.scan();
+            if self.found.is_over {
+                self.is_done = true;
+                break;
+            }
+        }
+        !self.is_done
+    }
+
+    /// Takes the pages that were read since the last call, so that a large sitemap needs little memory.
+    pub fn take_pages(&mut self) -> Vec<SitemapUrl> {
+        self.found.taken += self.found.sitemap.pages.len();
+        std::mem::take(&mut self.found.sitemap.pages)
+    }
+
+    /// What was read, without what was taken.
+    #[must_use]
+    pub fn finish(mut self) -> Sitemap {
+        self.decoder.finish(&mut self.text);
+        self.text.push(b'\n');
+        self.scan();
+        if !self.found.is_over {
+            self.found.close_field();
+            self.found.close_entry();
+        }
+        self.found.sitemap
+    }
+
+    fn scan(&mut self) {
+        if self.found.sitemap.kind == Kind::Unknown && !self.is_xml {
+            let Some(start) = self.text.iter().position(|byte| !byte.is_ascii_whitespace()) else {
+                self.text.clear();
+                return;
+            };
+            self.is_xml = self.text[start] == b'<';
+            if !self.is_xml {
+                self.found.sitemap.kind = Kind::Text;
+            }
+        }
+        if self.found.sitemap.kind == Kind::Text {
+            return self.lines();
+        }
+        let text = std::mem::take(&mut self.text);
+        self.scanner.feed(&text, &mut |token| self.found.take(token));
+        self.text = text;
+        self.text.clear();
+    }
+
+    /// Plain text: one address per line.
+    fn lines(&mut self) {
+        let end = self.text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+        for line in self.text[..end].split(|byte| matches!(byte, b'\n' | b'\r')) {
+            let loc = String::from_utf8_lossy(line.trim_ascii());
+            if is_address(&loc) && loc.len() <= LONGEST_VALUE && !loc.contains(char::is_whitespace) {
+                self.found.add_page(SitemapUrl { loc: loc.into_owned(), ..Default::default() });
+            }
+        }
+        self.text.drain(..end);
+        // A line without end is no address.
+        if self.text.len() > LONGEST_VALUE {
+            self.text.truncate(LONGEST_VALUE + 1);
+        }
+    }
+}
+
+impl Found {
+    fn take(&mut self, token: Token<'_>) -> bool {
+        match token {
+            Token::Text(text) if self.field.is_some() => {
+                let room = LONGEST_VALUE.saturating_sub(self.value.len());
+                self.value.extend_from_slice(&text[..text.len().min(room)]);
+            }
+            Token::Text(_) => {}
+            Token::Tag(raw) => {
+                let raw = String::from_utf8_lossy(raw);
+                self.tag(&Tag::parse(&raw));
+            }
+        }
+        !self.is_over
+    }
+
+    fn tag(&mut self, tag: &Tag<'_>) {
+        self.close_field();
+        if self.sitemap.kind == Kind::Unknown && !tag.is_end {
+            self.root(&tag.name);
+        }
+        if tag.is_media() {
+            return;
+        }
+        match (tag.name.as_str(), tag.is_end) {
+            ("url" | "sitemap" | "item" | "entry", true) => self.close_entry(),
+            ("item" | "entry", false) => self.open_entry(false),
+            // The picture of a feed has a `<url>` too.
+            ("url", false) if !self.is_feed() => self.open_entry(false),
+            ("sitemap", false) => self.open_entry(true),
+            ("loc", false) => self.open_field(Field::Loc),
+            ("lastmod" | "pubdate" | "updated" | "modified" | "date", false) => self.open_field(Field::Lastmod),
+            ("priority", false) => self.open_field(Field::Priority),
+            ("title", false) => self.open_field(Field::Title),
+            ("description" | "summary", false) => self.open_field(Field::Description),
+            ("guid", false) if tag.attribute("isPermaLink").is_none_or(|value| value != "false") => {
+                self.open_field(Field::Guid);
+            }
+            ("link", false) => self.link(tag),
+            _ => {}
+        }
+    }
+
+    /// What the first element says about the whole.
+    fn root(&mut self, name: &str) {
+        self.sitemap.kind = match name {
+            "sitemapindex" => Kind::Index,
+            "rss" | "rdf" | "channel" => Kind::Rss,
+            "feed" => Kind::Atom,
+            "html" | "head" | "body" | "title" | "meta" | "script" | "div" | "p" | "h1" | "a" | "center" => Kind::Html,
+            _ => Kind::UrlSet,
+        };
+        self.is_over = self.sitemap.kind == Kind::Html;
+    }
+
+    fn open_entry(&mut self, is_sitemap: bool) {
+        // The last one was never closed.
+        self.close_entry();
+        self.entry = Some((SitemapUrl::default(), is_sitemap));
+    }
+
+    fn open_field(&mut self, field: Field) {
+        // A feed's own title and link are not those of a page; in a sitemap an address without entry is one all the same.
+        if self.entry.is_some() || (field == Field::Loc && !self.is_feed()) {
+            self.field = Some(field);
+        }
+    }
+
+    /// `<link>` is an address in RSS, an element with one in Atom, and another language in a sitemap.
+    fn link(&mut self, tag: &Tag<'_>) {
+        let Some(href) = tag.attribute("href") else {
+            if self.sitemap.kind == Kind::Rss {
+                self.open_field(Field::Loc);
+            }
+            return;
+        };
+        let relation = tag.attribute("rel").unwrap_or_else(|| "alternate".to_owned());
+        if !relation.split_whitespace().any(|word| word.eq_ignore_ascii_case("alternate")) || href.is_empty() {
+            return;
+        }
+        let is_feed = self.is_feed();
+        match &mut self.entry {
+            Some((entry, false)) if is_feed && entry.loc.is_empty() => entry.loc = href,
+            Some((_, true)) => self.add_sitemap(href),
+            Some((_, false)) if !is_feed => self.add_alternate(href),
+            _ => {}
+        }
+    }
+
+    fn is_feed(&self) -> bool {
+        matches!(self.sitemap.kind, Kind::Atom | Kind::Rss)
+    }
+
+    fn close_field(&mut self) {
+        let Some(field) = self.field.take() else { return };
+        let value = std::mem::take(&mut self.value);
+        let value = String::from_utf8_lossy(&value);
+        let text = || Some(plain(value.trim()).trim().to_owned()).filter(|text| !text.is_empty());
+        if self.entry.is_none() {
+            // An address outside of any entry: the entry's own tag is missing.
+            self.entry = Some((SitemapUrl::default(), self.sitemap.kind == Kind::Index));
+        }
+        let Some((entry, _)) = &mut self.entry else { return };
+        match field {
+            // A second address means that the tags between the two are missing.
+            Field::Loc if !entry.loc.is_empty() && self.sitemap.kind != Kind::Rss => {
+                let loc = text().unwrap_or_default();
+                let is_sitemap = self.sitemap.kind == Kind::Index;
+                self.open_entry(is_sitemap);
+                if let Some((entry, _)) = &mut self.entry {
+                    entry.loc = loc;
+                }
+            }
+            Field::Loc if entry.loc.is_empty() => entry.loc = text().unwrap_or_default(),
+            Field::Loc => {}
+            Field::Guid => self.guid = text().filter(|guid| is_address(guid)),
+            Field::Lastmod => entry.lastmod = text().or(entry.lastmod.take()),
+            Field::Priority => {
+                entry.priority = value.trim().parse().ok().filter(|number| (0.0..=1.0).contains(number));
+            }
+            Field::Title => entry.title = Some(words(&value, LONGEST_TITLE)).filter(|title| !title.is_empty()),
+            Field::Description => {
+                entry.description = Some(words(&value, LONGEST_DESCRIPTION)).filter(|text| !text.is_empty());
+            }
+        }
+    }
+
+    fn close_entry(&mut self) {
+        let guid = self.guid.take();
+        let Some((mut entry, is_sitemap)) = self.entry.take() else { return };
+        if let Some(guid) = guid.filter(|_| entry.loc.is_empty()) {
+            entry.loc = guid;
+        }
+        if entry.loc.is_empty() || entry.loc.len() >= LONGEST_VALUE {
+            return;
+        }
+        if is_sitemap { self.add_sitemap(entry.loc) } else { self.add_page(entry) }
+    }
+
+    fn add_page(&mut self, page: SitemapUrl) {
+        if self.taken + self.sitemap.pages.len() < MOST_SITEMAP_URLS {
+            self.sitemap.pages.push(page);
+        } else {
+            self.sitemap.is_cut = true;
+            self.is_over = true;
+        }
+    }
+
+    fn add_sitemap(&mut self, loc: String) {
+        if self.takes_sitemaps && self.sitemap.sitemaps.len() < MOST_SITEMAP_URLS {
+            self.sitemap.sitemaps.push(loc);
+        } else {
+            self.sitemap.is_cut = true;
+        }
+    }
+
+    fn add_alternate(&mut self, loc: String) {
+        if self.sitemap.alternates.len() < MOST_SITEMAP_URLS {
+            self.sitemap.alternates.push(loc);
+        } else {
+            self.sitemap.is_cut = true;
+        }
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, kind: Kind, pages: &[&str]) -> Sitemap {
+        let whole = Sitemap::parse(input.as_bytes(), 0);
+        let found: Vec<&str> = whole.pages.iter().map(|page| page.loc.as_str()).collect();
+        assert_eq!((whole.kind, found.as_slice()), (kind, pages), "{input}");
+        for size in [1, 5] {
+            let mut parser = SitemapParser::new(0);
+            input.as_bytes().chunks(size).for_each(|piece| {
+                parser.feed(piece);
+            });
+            assert_eq!(parser.finish(), whole, "{input} in pieces of {size}");
+        }
+        whole
+    }
+
+    #[test]
+    fn url_sets() {
+        let found = check(
+            "<?xml version='1.0'?>\n<urlset xmlns='x'><url>\n<loc> https://a.test/?x=1&amp;y=2 </loc>\
+             <lastmod>2024-01-02</lastmod><priority>0.8</priority>\
+             <image:image><image:loc>https://a.test/i.png</image:loc><image:title>No</image:title></image:image></url>\
+             <url><loc><![CDATA[ https://a.test/?x=1&y=2 ]]></loc><priority>7</priority>\
+             <news:news><news:title>News &amp; more</news:title></news:news></url></urlset>",
+            Kind::UrlSet,
+            &["https://a.test/?x=1&y=2", "https://a.test/?x=1&y=2"],
+        );
+        assert_eq!(found.pages[0].lastmod.as_deref(), Some("2024-01-02"));
+        assert_eq!((found.pages[0].priority, found.pages[1].priority), (Some(0.8), None));
+        assert_eq!((found.pages[0].title.as_deref(), found.pages[1].title.as_deref()), (None, Some("News & more")));
+    }
+
+    #[test]
+    fn other_languages_are_links() {
+        let found = check(
+            "<urlset><url><loc>https://a.test/en</loc><xhtml:link rel='alternate' hreflang='de' href='https://a.test/de'/>\
+             </url><sitemap><loc>s.xml.gz</loc></sitemap></urlset>",
+            Kind::UrlSet,
+            &["https://a.test/en"],
+        );
+        assert_eq!(found.alternates, ["https://a.test/de"]);
+        assert_eq!(found.sitemaps, ["s.xml.gz"]);
+    }
+
+    #[test]
+    fn indexes() {
+        let input = "<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><sitemap>\n<loc><![CDATA[/b.xml]]></loc>";
+        assert_eq!(check(input, Kind::Index, &[]).sitemaps, ["/a.xml", "/b.xml"]);
+        let deep = Sitemap::parse(input.as_bytes(), MOST_SITEMAP_NESTING);
+        assert!(deep.sitemaps.is_empty() && deep.is_cut);
+    }
+
+    #[test]
+    fn feeds() {
+        let found = check(
+            "<rss><channel><title>Feed</title><link>https://a.test/</link><atom:link rel='self' href='/f.rss'/>\
+             <item><title>One &lt;b&gt;1&lt;/b&gt;</title><description><![CDATA[<p>Words</p>]]></description>\
+             <link>https://a.test/1</link><guid isPermaLink='false'>x</guid><pubDate>Sun, 06 Nov 1994</pubDate></item>\
+             <item><guid>https://a.test/2</guid></item></channel></rss>",
+            Kind::Rss,
+            &["https://a.test/1", "https://a.test/2"],
+        );
+        assert_eq!(found.pages[0].title.as_deref(), Some("One 1"));
+        assert_eq!(found.pages[0].description.as_deref(), Some("Words"));
+        check(
+            "<feed><link href='https://a.test/'/><entry><link rel='edit' href='/edit'/><link href='/1'/></entry>\
+             <entry><link rel='self' href='/2'/></entry><entry><link rel='alternate' href='/3'/></entry></feed>",
+            Kind::Atom,
+            &["/1", "/3"],
+        );
+    }
+
+    #[test]
+    fn plain_text() {
+        check(
+            "\u{feff}https://a.test/1\r\n  HTTPS://a.test/2 \nnot one\n/3\nhttps://a.test/4",
+            Kind::Text,
+            &["https://a.test/1", "HTTPS://a.test/2", "https://a.test/4"],
+        );
+        check("{\"a\": 1}", Kind::Text, &[]);
+        check("", Kind::Unknown, &[]);
+    }
+
+    #[test]
+    fn broken_xml() {
+        check("<urlset><url><loc>/a<url><loc>/b</loc>", Kind::UrlSet, &["/a", "/b"]);
+        check("<urlset><loc>/a</loc><loc>/b</loc></urlset>", Kind::UrlSet, &["/a", "/b"]);
+        check("<urlset><url><loc>/a</loc></url><url><loc>/b</lo", Kind::UrlSet, &["/a", "/b"]);
+        check("<URLSET><ns:url><ns:LOC>/a</ns:LOC></ns:url>&bad;<url/><url><loc/></url>", Kind::UrlSet, &["/a"]);
+        check("<html><body><urlset><url><loc>/a</loc></url>", Kind::Html, &[]);
+        check("<!DOCTYPE html><title>404</title>", Kind::Html, &[]);
+    }
+
+    #[test]
+    fn entities_of_a_document_type_are_not_resolved() {
+        check(
+            "<!DOCTYPE l [<!ENTITY a 'lol'><!ENTITY b '&a;&a;'>]><urlset><url><loc>/&b;</loc></url></urlset>",
+            Kind::UrlSet,
+            &["/&b;"],
+        );
+    }
+
+    #[test]
+    fn limits() {
+        let mut many = SitemapParser::new(0);
+        let mut count = 0;
+        while many.feed(b"<url><loc>/a</loc></url>") {
+            count += many.take_pages().len();
+            assert!(count <= MOST_SITEMAP_URLS);
+        }
+        assert!(count == MOST_SITEMAP_URLS && many.finish().is_cut);
+        let mut endless = SitemapParser::new(0);
+        let piece = vec![b'x'; 1 << 20];
+        assert_eq!((0..100).take_while(|_| endless.feed(&piece)).count(), 50);
+        assert!(endless.finish().is_cut);
+    }
+}

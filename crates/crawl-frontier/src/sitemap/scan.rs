@@ -1,0 +1,253 @@
+//! A scanner of tags and texts in pieces that forgives everything and keeps next to nothing.
+
+/// What was found. Comments, processing instructions and document types are left out, and so are entities they define.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Token<'a> {
+    /// What is between `<` and `>`: `url`, `/url`, `link href="…"/`.
+    Tag(&'a [u8]),
+    /// A part of the text between two tags, entities as they are; CDATA gives its content.
+    Text(&'a [u8]),
+}
+
+/// Where the scanner is.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Inside {
+    #[default]
+    Text,
+    /// Behind `<`, before it is clear what it opens.
+    Open,
+    /// In a tag; the quote that is open, or 0.
+    Tag(u8),
+    /// In CDATA, behind so many closing brackets.
+    Cdata(usize),
+    /// In a comment, behind so many dashes.
+    Comment(usize),
+    Instruction,
+    /// In a document type, so many brackets deep.
+    Doctype(u32),
+}
+
+/// Longest tag that is kept, attributes included; of longer ones the rest is dropped.
+const LONGEST_TAG: usize = 16 * 1024;
+
+/// Splits text into tokens. Memory is bounded by one piece and the longest tag.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    inside: Inside,
+    /// The beginning of what is open.
+    kept: Vec<u8>,
+}
+
+impl Scanner {
+    /// Calls `emit` for every token of a piece; a false answer ends the scan.
+    pub(super) fn feed(&mut self, mut piece: &[u8], emit: &mut impl FnMut(Token<'_>) -> bool) {
+        while !piece.is_empty() {
+            let (used, go_on) = match self.inside {
+                Inside::Text => self.text(piece, emit),
+                Inside::Open => (self.open(piece), true),
+                Inside::Tag(quote) => self.tag(piece, quote, emit),
+                Inside::Cdata(brackets) => self.cdata(piece, brackets, emit),
+                Inside::Comment(dashes) => (self.comment(piece, dashes), true),
+                Inside::Instruction => (self.instruction(piece), true),
+                Inside::Doctype(depth) => (self.doctype(piece, depth), true),
+            };
+            if !go_on {
+                return;
+            }
+            piece = &piece[used..];
+        }
+    }
+
+    fn text(&mut self, piece: &[u8], emit: &mut impl FnMut(Token<'_>) -> bool) -> (usize, bool) {
+        let end = piece.iter().position(|byte| *byte == b'<');
+        if let Some(end) = end {
+            self.inside = Inside::Open;
+            return (end + 1, end == 0 || emit(Token::Text(&piece[..end])));
+        }
+        (piece.len(), emit(Token::Text(piece)))
+    }
+
+    /// Finds out what `<` opens, one byte at a time since the piece may end anywhere.
+    fn open(&mut self, piece: &[u8]) -> usize {
+        self.kept.push(piece[0]);
+        let next = match self.kept.as_slice() {
+            b"?" => Some(Inside::Instruction),
+            b"!--" => Some(Inside::Comment(0)),
+            b"![CDATA[" => Some(Inside::Cdata(0)),
+            b"!" | b"!-" => None,
+            kept if b"![CDATA[".starts_with(kept) => None,
+            [b'!', ..] => {
+                self.kept.clear();
+                self.inside = Inside::Doctype(0);
+                // The byte itself may be the end or a bracket.
+                return 0;
+            }
+            _ => {
+                self.kept.clear();
+                self.inside = Inside::Tag(0);
+                return 0;
+            }
+        };
+        if let Some(next) = next {
+            self.kept.clear();
+            self.inside = next;
+        }
+        1
+    }
+
+    fn tag(&mut self, piece: &[u8], mut quote: u8, emit: &mut impl FnMut(Token<'_>) -> bool) -> (usize, bool) {
+        for (at, &byte) in piece.iter().enumerate() {
+            match byte {
+                b'>' if quote == 0 => {
+                    self.keep(&piece[..at]);
+                    self.inside = Inside::Text;
+                    let go_on = emit(Token::Tag(&self.kept));
+                    self.kept.clear();
+                    return (at + 1, go_on);
+                }
+                // A tag in a tag: the first was never closed.
+                b'<' => {
+                    self.keep(&piece[..at]);
+                    self.inside = Inside::Open;
+                    let go_on = emit(Token::Tag(&self.kept));
+                    self.kept.clear();
+                    return (at + 1, go_on);
+                }
+                b'"' | b'\'' if quote == 0 => quote = byte,
+                _ if byte == quote => quote = 0,
+                _ => {}
+            }
+        }
+        self.keep(piece);
+        self.inside = Inside::Tag(quote);
+        (piece.len(), true)
+    }
+
+    fn cdata(&mut self, piece: &[u8], before: usize, emit: &mut impl FnMut(Token<'_>) -> bool) -> (usize, bool) {
+        let leading = piece.iter().take_while(|byte| **byte == b']').count();
+        let brackets = before + leading;
+        let mut text = |count: usize| (0..count).all(|_| emit(Token::Text(b"]")));
+        match piece.get(leading) {
+            None => {
+                self.inside = Inside::Cdata(brackets.min(2));
+                (leading, text(brackets.saturating_sub(2)))
+            }
+            Some(b'>') if brackets >= 2 => {
+                self.inside = Inside::Text;
+                (leading + 1, text(brackets - 2))
+            }
+            Some(_) => {
+                self.inside = Inside::Cdata(0);
+                let rest = &piece[leading..];
+                let end = rest.iter().position(|byte| *byte == b']').unwrap_or(rest.len());
+                (leading + end, text(brackets) && emit(Token::Text(&rest[..end])))
+            }
+        }
+    }
+
+    fn comment(&mut self, piece: &[u8], mut dashes: usize) -> usize {
+        for (at, &byte) in piece.iter().enumerate() {
+            match byte {
+                b'-' => dashes += 1,
+                b'>' if dashes >= 2 => {
+                    self.inside = Inside::Text;
+                    return at + 1;
+                }
+                _ => dashes = 0,
+            }
+        }
+        self.inside = Inside::Comment(dashes.min(2));
+        piece.len()
+    }
+
+    fn instruction(&mut self, piece: &[u8]) -> usize {
+        match piece.iter().position(|byte| *byte == b'>') {
+            Some(end) => {
+                self.inside = Inside::Text;
+                end + 1
+            }
+            None => piece.len(),
+        }
+    }
+
+    fn doctype(&mut self, piece: &[u8], mut depth: u32) -> usize {
+        for (at, &byte) in piece.iter().enumerate() {
+            match byte {
+                b'[' => depth += 1,
+                b']' => depth = depth.saturating_sub(1),
+                b'>' if depth == 0 => {
+                    self.inside = Inside::Text;
+                    return at + 1;
+                }
+                _ => {}
+            }
+        }
+        self.inside = Inside::Doctype(depth);
+        piece.len()
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = LONGEST_TAG.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens as text, with neighbouring texts joined, since where a text is cut depends on the pieces.
+    fn tokens(input: &str, size: usize) -> String {
+        let mut scanner = Scanner::default();
+        let mut out = String::new();
+        let mut was_text = false;
+        for piece in input.as_bytes().chunks(size) {
+            scanner.feed(piece, &mut |token| {
+                let (is_text, bytes) = match token {
+                    Token::Text(bytes) => (true, bytes),
+                    Token::Tag(bytes) => (false, bytes),
+                };
+                if !(is_text && was_text) {
+                    out.push(if is_text { '|' } else { '<' });
+                }
+                was_text = is_text;
+                out.push_str(&String::from_utf8_lossy(bytes));
+                true
+            });
+        }
+        out
+    }
+
+    fn check(input: &str, expect: &str) {
+        for size in [1, 2, 3, 7, input.len()] {
+            assert_eq!(tokens(input, size), expect, "{input} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn tags_and_texts() {
+        check("<a>x</a>", "<a|x</a");
+        check("<?xml version='1.0'?><!-- <b> --> y<a b='>' c=\"'\"/>z", "| y<a b='>' c=\"'\"/|z");
+        check("<!----><!---><x>--->z", "|z");
+        check("<a><![CDATA[ x]]]y]] ]]]></a>", "<a| x]]]y]] ]</a");
+        check("<!DOCTYPE l [<!ENTITY a 'lol'>]><b>&a;", "<b|&a;");
+        check("<!doctype html><html>", "<html");
+        check("<!>x", "|x");
+        check("<![CDAT>x", "|x");
+    }
+
+    #[test]
+    fn broken_input() {
+        check("<a <b>x", "<a <b|x");
+        check("<a href='x<b>y", "<a href='x<b|y");
+        check("x<", "|x");
+        check("<!-- never", "");
+        check("a > b", "|a > b");
+    }
+
+    #[test]
+    fn long_tags_are_cut() {
+        let tokens = tokens(&format!("<{}>x", "a".repeat(100_000)), 1000);
+        assert_eq!(tokens.len(), 1 + LONGEST_TAG + 2);
+    }
+}

@@ -1,0 +1,45 @@
+//! A hash that near copies of a text share.
+
+use super::shape::Hash;
+
+/// So many words are enough to tell two pages apart.
+const MOST_WORDS: usize = 5000;
+
+/// SimHash (Charikar 2002) over triples of words: texts that are nearly the same differ in few bits. Take the main
+/// content without markup. Stable over versions and machines: may be stored.
+#[must_use]
+pub fn content_hash(text: &str) -> u64 {
+    let mut weights = [0i32; 64];
+    let mut last = [0u64; 3];
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    for word in words.take(MOST_WORDS) {
+        last = [last[1], last[2], Hash::of(word).value()];
+        // The first two triples are padded, so that a text of one word has a hash as well.
+        let triple = last.iter().fold(Hash::default(), |hash, part| hash.add(&part.to_le_bytes())).spread();
+        for (bit, weight) in weights.iter_mut().enumerate() {
+            *weight += if triple >> bit & 1 == 1 { 1 } else { -1 };
+        }
+    }
+    weights.iter().enumerate().filter(|(_, weight)| **weight > 0).fold(0, |hash, (bit, _)| hash | 1 << bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(one: &str, other: &str) -> u32 {
+        (content_hash(one) ^ content_hash(other)).count_ones()
+    }
+
+    #[test]
+    fn near_copies_are_near() {
+        let words: Vec<String> = (0..400).map(|number| format!("word{}", number * number % 211)).collect();
+        let page = words.join(" ");
+        assert_eq!(distance(&page, &page.replace(' ', "\n, ")), 0);
+        assert!(distance(&page, &page.replace("word25 ", "other ")) <= 8);
+        let other: Vec<String> = (0..400).map(|number| format!("term{}", number * 7 % 307)).collect();
+        assert!(distance(&page, &other.join(" ")) > 12);
+        assert_ne!(content_hash("one"), content_hash("two"));
+        assert_eq!(content_hash(""), 0);
+    }
+}
