@@ -37,6 +37,7 @@ mod maintain;
 mod metrics;
 mod reservation;
 pub mod scrape;
+mod see_through;
 mod service;
 mod settings;
 pub mod teams;

@@ -6,9 +6,9 @@ use store::ledger::{self, Booking, Reservation};
 use store::scrapes::{self, Scrape};
 use store::{Conn, StoreError};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
 
 use crate::auth::Caller;
+use crate::see_through::see_through;
 use crate::{App, AppError, metrics};
 
 /// The funds of one scrape. Dropped unsettled, as when the client hangs up, it gives everything back in the background;
@@ -47,19 +47,13 @@ impl Funds {
         if caller.team.unlimited || amount == 0 {
             return Ok(Self { app: app.clone(), source: Some(source) });
         }
-        // In a task of its own: when the request is dropped in the middle of the booking, the booking still ends, and
-        // the funds that nobody picks up give themselves back. They travel through a channel and not as the task's
-        // result, which would be dropped after the task has left the tracker, behind the back of `drain`.
-        let (give, take) = oneshot::channel();
-        let owner = app.clone();
-        app.tracker.spawn(async move {
-            let booked = Self::hold(owner, &source, amount, expires_at).await;
-            drop(give.send(booked));
-        });
-        take.await.map_err(AppError::internal)?.map_err(refused)
+        // When the request is dropped in the middle of the booking, the booking still ends, and the funds that nobody
+        // picks up give themselves back.
+        let held = Self::hold(app.clone(), source, amount, expires_at);
+        see_through(&app.tracker, held).await.map_err(refused)
     }
 
-    async fn hold(app: App, source: &Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
+    async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
         let mut conn = app.store.conn().await?;
         let reservation = ledger::reserve(&mut conn, &source.booking(app.now()), amount, expires_at).await?;
         drop(conn);
@@ -76,8 +70,8 @@ impl Funds {
             return Ok(());
         };
         let app = self.app.clone();
-        // In a task of its own for the same reason: once begun, it ends.
-        let booking = self.app.tracker.spawn(async move {
+        // Once begun, it ends, for the same reason.
+        let booking = see_through(&self.app.tracker, async move {
             let done = book(&app, &source, credits, row.as_ref()).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.
@@ -85,7 +79,7 @@ impl Funds {
             }
             done
         });
-        booking.await.map_err(AppError::internal)?.map_err(refused)?;
+        booking.await.map_err(refused)?;
         metrics::charged(credits);
         Ok(())
     }

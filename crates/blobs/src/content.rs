@@ -47,30 +47,57 @@ impl FromStr for Digest {
     }
 }
 
+/// Up to so many bytes, hashing and unpacking take less time than a blocking thread takes to wake.
+const SMALL: usize = 256 * 1024;
 /// zstd's own default: most of the gain for little time.
 const LEVEL: i32 = 3;
 
-/// Keeps a body and gives its digest. A body that is there already is not written again.
-///
-/// # Errors
-/// [`BlobError::Store`] and [`BlobError::Codec`].
-pub async fn put(blobs: &Blobs, body: Bytes) -> Result<Digest, BlobError> {
-    let source = body.clone();
-    let digest = off_thread(move || Digest::of(&source)).await;
-    let key = digest.key();
-    if blobs.exists(&key).await? {
-        return Ok(digest);
+/// A body whose digest is known.
+#[derive(Debug, Clone)]
+pub struct Hashed {
+    digest: Digest,
+    body: Bytes,
+}
+
+impl Hashed {
+    /// Computes the digest of `body`.
+    pub async fn of(body: Bytes) -> Self {
+        let digest = if body.len() <= SMALL {
+            Digest::of(&body)
+        } else {
+            let source = body.clone();
+            off_thread(move || Digest::of(&source)).await
+        };
+        Self { digest, body }
     }
-    let packed = off_thread(move || zstd::bulk::compress(&body, LEVEL)).await;
-    let packed = packed.map_err(|source| BlobError::Codec { action: "compress", key: key.clone(), source })?;
-    blobs.put(&key, packed.into()).await?;
-    Ok(digest)
+
+    /// The digest.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Keeps the body and gives its digest. A body that is there already is not written again.
+    ///
+    /// # Errors
+    /// [`BlobError::Store`] and [`BlobError::Codec`].
+    pub async fn put(self, blobs: &Blobs) -> Result<Digest, BlobError> {
+        let Self { digest, body } = self;
+        let key = digest.key();
+        if blobs.exists(&key).await? {
+            return Ok(digest);
+        }
+        let packed = off_thread(move || zstd::bulk::compress(&body, LEVEL)).await;
+        let packed = packed.map_err(|source| BlobError::Codec { action: "compress", key: key.clone(), source })?;
+        blobs.put(&key, packed.into()).await?;
+        Ok(digest)
+    }
 }
 
 /// The body with this digest, or `None` when it is not there.
 ///
 /// A body that does not have its digest any more (a torn write, a bad disk) is removed and counts as not there, so that
-/// the next [`put`] stores it anew.
+/// the next [`Hashed::put`] stores it anew.
 ///
 /// # Errors
 /// [`BlobError::TooLarge`] as soon as the body turns out longer than `max_bytes`; no more than that is ever in memory.
@@ -80,11 +107,12 @@ pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Opt
     let Some(packed) = blobs.get_up_to(&key, packed_limit(max_bytes)).await? else {
         return Ok(None);
     };
-    let unpacked = off_thread(move || {
+    let unpack = move || {
         let body = unpack(&packed, max_bytes)?;
         Ok(body.map(|body| (Digest::of(&body) == wanted, body)))
-    });
-    let broken = match unpacked.await {
+    };
+    let unpacked = if max_bytes <= SMALL { unpack() } else { off_thread(unpack).await };
+    let broken = match unpacked {
         Ok(Some((true, body))) => return Ok(Some(body)),
         Ok(None) => return Err(BlobError::TooLarge { key, limit: max_bytes }),
         Ok(Some((false, _))) => std::io::Error::other("its bytes do not have its digest"),
@@ -111,7 +139,7 @@ fn packed_limit(len: usize) -> usize {
 
 /// `None` when there is more than `max_bytes`.
 fn unpack(packed: &[u8], max_bytes: usize) -> std::io::Result<Option<Bytes>> {
-    let mut body = Vec::new();
+    let mut body = Vec::with_capacity(max_bytes.min(SMALL));
     let one_more = (max_bytes as u64).saturating_add(1);
     zstd::stream::read::Decoder::with_buffer(packed)?.take(one_more).read_to_end(&mut body)?;
     Ok((body.len() <= max_bytes).then(|| body.into()))

@@ -3,11 +3,12 @@
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! use blobs::{Blobs, content};
+//! use blobs::Blobs;
+//! use blobs::content::{self, Hashed};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let blobs = Blobs::open(&format!("file://{}", folder.path().display()))?;
-//! let digest = content::put(&blobs, "<h1>Hello</h1>".into()).await?;
+//! let digest = Hashed::of("<h1>Hello</h1>".into()).await.put(&blobs).await?;
 //! assert_eq!(content::get(&blobs, &digest, 1024).await?.as_deref(), Some(&b"<h1>Hello</h1>"[..]));
 //! # Ok(())
 //! # })

@@ -65,7 +65,7 @@ fn page(fetched: &Fetched, options: &ScrapeOptions) -> (Document, Vec<String>) {
     let source = fetched.text();
     let page = Page::parse(&source, &fetched.url);
     let content = LazyCell::new(|| content(&page, options));
-    let how = MarkdownOptions { remove_base64_images: options.remove_base64_images };
+    let how = MarkdownOptions { remove_base64_images: options.remove_base64_images, ..MarkdownOptions::default() };
     let document = Document {
         markdown: wants(FormatKind::Markdown).then(|| formats::markdown(&content, &how)),
         html: wants(FormatKind::Html).then(|| formats::html(&content)),

@@ -2,6 +2,9 @@
 //!
 //! `on!` expands a query once per kind, so both are type-checked. Where they must differ, it takes two bodies.
 
+use std::error::Error as StdError;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -9,12 +12,14 @@ use diesel::SqliteConnection;
 use diesel::connection::AnsiTransactionManager as SyncTransactions;
 use diesel::result::{Error, QueryResult};
 use diesel_async::pooled_connection::bb8::PooledConnection;
-use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use diesel_async::{AsyncConnection, AsyncPgConnection, TransactionManager};
-use tokio::sync::Semaphore;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::block_in_place;
 
-/// SQLite behind an async face: every statement runs on a blocking thread.
-pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection>;
+/// SQLite behind an async face: every statement runs at once, on the thread that asks.
+pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
 
 /// A connection out of the pool. It goes back when dropped, or is closed if a transaction was left open on it.
 pub struct Conn {
@@ -29,6 +34,10 @@ pub(crate) enum Link {
     Pg(PooledConnection<'static, AsyncPgConnection>),
     Sqlite(PooledConnection<'static, AsyncSqlite>),
 }
+
+/// Runs statements on the calling thread, whose other tasks move to another one for that time. Sending each statement to
+/// a thread of its own takes several times as long as the statement.
+pub(crate) struct InPlace;
 
 /// An async closure on a connection whose future can move between threads.
 /// (`AsyncFnOnce` alone cannot say so yet.)
@@ -46,6 +55,9 @@ where
 }
 
 /// One expression, type-checked once per backend: `on!(conn, |c| query.execute(c).await)`.
+///
+/// What looks a row up by a unique key ends in `get_result`, not in `first`: that adds a LIMIT, and SQLite plans a
+/// statement whose limit is bound anew each time.
 macro_rules! on {
     ($conn:expr, |$c:ident| $body:expr) => {
         match $conn.link {
@@ -97,11 +109,27 @@ impl Conn {
         if self.state.load(Ordering::Relaxed) != IDLE {
             return Err(Error::AlreadyInTransaction.into());
         }
-        // SQLite has one writer. A queue in front of it is fair, its own busy handler is not.
-        let _turn = match &self.writer {
-            Some(writer) => Arc::clone(writer).acquire_owned().await.ok(),
-            None => None,
-        };
+        let _turn = self.turn().await;
+        match self.link {
+            Link::Pg(_) => self.run(f).await,
+            Link::Sqlite(_) => in_place(self.run(f)).await,
+        }
+    }
+
+    /// SQLite has one writer. A queue in front of it is fair, its own busy handler is not. Whoever writes without a
+    /// transaction waits here first; inside one the turn is there already.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        match &self.writer {
+            Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => Arc::clone(writer).acquire_owned().await.ok(),
+            _ => None,
+        }
+    }
+
+    async fn run<R, E, F>(&mut self, f: F) -> Result<R, E>
+    where
+        F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
+        E: From<Error>,
+    {
         let span = Span::open(&self.state);
         if let Err(error) = self.begin().await {
             span.close();
@@ -153,6 +181,36 @@ impl Conn {
             pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::rollback_transaction(c).await,
             sqlite | c | <AsyncSqlite as AsyncConnection>::TransactionManager::rollback_transaction(c).await
         )
+    }
+}
+
+/// Polls `work` where blocking is allowed, so that its statements need not ask for that one by one.
+async fn in_place<T>(work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|context| blocking(|| work.as_mut().poll(context))).await
+}
+
+/// On a runtime of a single thread the other tasks have nowhere to go: there they wait.
+fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::CurrentThread) => work(),
+        _ => block_in_place(work),
+    }
+}
+
+impl SpawnBlocking for InPlace {
+    fn spawn_blocking<'a, R>(
+        &mut self,
+        task: impl FnOnce() -> R + Send + 'static,
+    ) -> Pin<Box<dyn Future<Output = Result<R, Box<dyn StdError + Send + Sync>>> + Send + 'a>>
+    where
+        R: Send + 'static,
+    {
+        Box::pin(async move { Ok(blocking(task)) })
+    }
+
+    fn get_runtime() -> Self {
+        Self
     }
 }
 

@@ -50,6 +50,7 @@ struct Row {
 /// [`crate::StoreError::is_duplicate`] when its id or hash is taken; those of the database when the team is unknown.
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
+    let _turn = conn.turn().await;
     on!(conn, |c| diesel::insert_into(api_key::table).values(&row).execute(c).await)?;
     Ok(())
 }
@@ -61,7 +62,7 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
     let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
     let found: Option<(Row, Team)> =
-        on!(conn, |c| query.select((Row::as_select(), Team::as_select())).first(c).await.optional())?;
+        on!(conn, |c| query.select((Row::as_select(), Team::as_select())).get_result(c).await.optional())?;
     Ok(found.map(|(row, team)| (row.into(), team)))
 }
 
@@ -86,6 +87,7 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
         .set(api_key::revoked_at.eq(Stamp::from(at)));
+    let _turn = conn.turn().await;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 
@@ -98,6 +100,7 @@ pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
         diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(Stamp::from(at))));
+    let _turn = conn.turn().await;
     on!(conn, |c| query.execute(c).await)?;
     Ok(())
 }

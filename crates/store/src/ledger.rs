@@ -69,7 +69,7 @@ pub struct Booked {
 /// [`StoreError::UnknownTeam`].
 pub async fn balance(conn: &mut Conn, team: &str) -> Result<Balance> {
     let query = account::table.find(team);
-    let row: Option<AccountRow> = on!(conn, |c| query.select(AccountRow::as_select()).first(c).await.optional())?;
+    let row: Option<AccountRow> = on!(conn, |c| query.select(AccountRow::as_select()).get_result(c).await.optional())?;
     row.map(Balance::from).ok_or(StoreError::UnknownTeam)
 }
 
@@ -182,7 +182,7 @@ pub async fn void(conn: &mut Conn, held: &Reservation, at: Timestamp) -> Result<
 pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Option<Reservation>> {
     let query = reservation::table.find(key).filter(reservation::team_id.eq(team));
     let row: Option<ReservationRow> =
-        on!(conn, |c| query.select(ReservationRow::as_select()).first(c).await.optional())?;
+        on!(conn, |c| query.select(ReservationRow::as_select()).get_result(c).await.optional())?;
     Ok(row.map(Reservation::from))
 }
 
@@ -235,9 +235,9 @@ impl Work {
         let query = account::table.find(team);
         let row: Option<AccountRow> = on!(
             conn,
-            pg | c | query.select(AccountRow::as_select()).for_update().first(c).await.optional(),
+            pg | c | query.select(AccountRow::as_select()).for_update().get_result(c).await.optional(),
             // The transaction began IMMEDIATE, so it is the only writer.
-            sqlite | c | query.select(AccountRow::as_select()).first(c).await.optional()
+            sqlite | c | query.select(AccountRow::as_select()).get_result(c).await.optional()
         )?;
         let balance = row.map(Balance::from).ok_or(StoreError::UnknownTeam)?;
         let hold = match key {

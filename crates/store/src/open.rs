@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Secret;
+use bb8::QueueStrategy;
 use diesel::ConnectionError;
 use diesel_async::pooled_connection::bb8::Pool;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
@@ -54,7 +55,7 @@ impl Default for Options {
 impl Store {
     /// Opens `sqlite://<path of the file>` (absolute: three slashes; a missing folder is made) or
     /// `postgres://user:password@host:port/database`, and connects once to see that it answers.
-    /// SQLite needs tokio's multi-thread runtime.
+    /// SQLite works on the thread that asks; on tokio's multi-thread runtime other tasks go on meanwhile.
     ///
     /// # Errors
     /// [`StoreError::Url`], [`StoreError::Folder`], [`StoreError::Connect`].
@@ -153,6 +154,9 @@ async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>>
     config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::new_with_config(path, config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(4)).connection_timeout(options.wait);
+    // The pages that a connection keeps in memory are of no use once another one has written: use the same as long as one
+    // is enough.
+    let builder = builder.queue_strategy(QueueStrategy::Lifo);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }
 

@@ -41,6 +41,7 @@ pub struct Scrape {
 /// # Errors
 /// Those of the database.
 pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
+    let _turn = conn.turn().await;
     on!(conn, |c| diesel::insert_into(scrape::table).values(row.clone()).execute(c).await)?;
     Ok(())
 }
@@ -51,7 +52,7 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
 /// Those of the database.
 pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape>> {
     let query = scrape::table.find(id).filter(scrape::team_id.eq(team));
-    Ok(on!(conn, |c| query.select(Scrape::as_select()).first(c).await.optional())?)
+    Ok(on!(conn, |c| query.select(Scrape::as_select()).get_result(c).await.optional())?)
 }
 
 /// When the team's newest successful scrape began.

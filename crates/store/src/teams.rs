@@ -116,7 +116,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
 /// Those of the database.
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
     let query = team::table.find(id);
-    Ok(on!(conn, |c| query.select(Team::as_select()).first(c).await.optional())?)
+    Ok(on!(conn, |c| query.select(Team::as_select()).get_result(c).await.optional())?)
 }
 
 /// Up to `limit` teams in the order of their ids, beginning behind `after`.
@@ -138,5 +138,6 @@ pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Op
         return find(conn, id).await;
     }
     let query = diesel::update(team::table.find(id)).set(change);
+    let _turn = conn.turn().await;
     Ok(on!(conn, |c| query.returning(Team::as_returning()).get_result(c).await.optional())?)
 }

@@ -6,7 +6,7 @@ mod policy;
 use std::error::Error as StdError;
 
 use base::{Timestamp, new_id};
-use blobs::{Digest, content};
+use blobs::content::{self, Digest, Hashed};
 use chrono::TimeDelta;
 use fetch::Fetched;
 use store::cache::{self as rows, CacheEntry, Wanted};
@@ -137,8 +137,7 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
 async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<(), AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
-    let body = fetched.body.clone();
-    let digest = tokio::task::spawn_blocking(move || Digest::of(&body)).await.map_err(AppError::internal)?;
+    let body = Hashed::of(fetched.body.clone()).await;
     let entry = CacheEntry {
         id: new_id().to_string(),
         scope: place.scope.clone(),
@@ -148,7 +147,7 @@ async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<(), AppErr
         status_code: i32::from(fetched.status),
         content_type: fetched.content_type.clone(),
         charset: fetched.charset.clone(),
-        body_digest: digest.to_string(),
+        body_digest: body.digest().to_string(),
         body_bytes: i64::try_from(fetched.body.len()).unwrap_or(i64::MAX),
         proxy: fetched.proxy.as_str().to_owned(),
         fetched_at: now,
@@ -156,6 +155,6 @@ async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<(), AppErr
     };
     // The row first: a body without a row would never be removed, a row without a body is a miss until it expires.
     rows::insert(&mut app.conn().await?, &entry).await?;
-    content::put(&app.blobs, fetched.body.clone()).await?;
+    body.put(&app.blobs).await?;
     Ok(())
 }

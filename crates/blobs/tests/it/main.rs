@@ -5,7 +5,8 @@ mod bucket;
 #[cfg(test)]
 mod suite;
 
-use blobs::{Blobs, Digest, content};
+use blobs::content::{self, Hashed};
+use blobs::{Blobs, Digest};
 
 #[tokio::test]
 async fn directory() {
@@ -29,8 +30,8 @@ async fn equal_bodies_are_stored_once_and_compressed() {
     let server = bucket::Bucket::start().await;
     let blobs = server.open("s3://pages");
     let body = bytes::Bytes::from("<p>the same</p>".repeat(1000));
-    let first = content::put(&blobs, body.clone()).await.unwrap();
-    let second = content::put(&blobs, body.clone()).await.unwrap();
+    let first = Hashed::of(body.clone()).await.put(&blobs).await.unwrap();
+    let second = Hashed::of(body.clone()).await.put(&blobs).await.unwrap();
     assert_eq!((first, server.writes()), (second, 1));
     assert!(server.size(&server.keys()[0]) < body.len() / 20);
 }
@@ -39,13 +40,13 @@ async fn equal_bodies_are_stored_once_and_compressed() {
 async fn a_damaged_body_is_not_there_and_heals() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::open(&format!("file://{}", folder.path().display())).unwrap();
-    let digest = content::put(&blobs, "original".into()).await.unwrap();
+    let digest = Hashed::of("original".into()).await.put(&blobs).await.unwrap();
     let hex = digest.to_string();
     let file = folder.path().join("content").join(&hex[..2]).join(format!("{}.zst", &hex[2..]));
     for damage in [Vec::new(), b"garbage".to_vec(), zstd::bulk::compress(b"another", 3).unwrap()] {
         std::fs::write(&file, damage).unwrap();
         assert_eq!(content::get(&blobs, &digest, 100).await.unwrap(), None);
-        content::put(&blobs, "original".into()).await.unwrap();
+        Hashed::of("original".into()).await.put(&blobs).await.unwrap();
         assert_eq!(content::get(&blobs, &digest, 100).await.unwrap().as_deref(), Some(&b"original"[..]));
     }
 }

@@ -1,6 +1,7 @@
 //! What every store must do.
 
-use blobs::{BlobError, Blobs, Digest, content};
+use blobs::content::{self, Hashed};
+use blobs::{BlobError, Blobs, Digest};
 
 pub(crate) async fn run(blobs: &Blobs) {
     assert_eq!(blobs.get("a/b").await.unwrap(), None);
@@ -21,7 +22,7 @@ pub(crate) async fn run(blobs: &Blobs) {
     }
 
     for body in [&b""[..], b"x", &[7; 300_000]] {
-        let digest = content::put(blobs, bytes::Bytes::copy_from_slice(body)).await.unwrap();
+        let digest = Hashed::of(bytes::Bytes::copy_from_slice(body)).await.put(blobs).await.unwrap();
         assert_eq!(digest, Digest::of(body));
         assert_eq!(content::get(blobs, &digest, body.len()).await.unwrap().as_deref(), Some(body));
         if let Some(less) = body.len().checked_sub(1) {

@@ -56,7 +56,7 @@ pub(super) struct EntryRow {
 pub(super) async fn earlier(conn: &mut Conn, booking: &Booking<'_>, command: &Command) -> Result<Option<Applied>> {
     let query = ledger_transfer::table.find(booking.key);
     let found: Option<(String, TransferRow)> = on!(conn, |c| {
-        query.select((ledger_transfer::team_id, TransferRow::as_select())).first(c).await.optional()
+        query.select((ledger_transfer::team_id, TransferRow::as_select())).get_result(c).await.optional()
     })?;
     let Some((team, row)) = found else { return Ok(None) };
     let same = team == booking.team
@@ -94,7 +94,7 @@ pub(super) async fn insert_entries(conn: &mut Conn, key: &str, entries: &[Entry;
             ledger_entry::amount.eq(amount),
         )
     });
-    // diesel-async has no multi-row insert for SQLite, where a round trip costs little anyway.
+    // diesel-async has no multi-row insert for SQLite, where there is no round trip to save anyway.
     on!(
         conn,
         pg | c | diesel::insert_into(ledger_entry::table).values(rows.to_vec()).execute(c).await.map(drop),

@@ -45,6 +45,21 @@ async fn two_processes_share_one_sqlite_file() {
     assert_eq!(audit(&mut db.store().conn().await.unwrap(), "team").await.spent, 320);
 }
 
+/// A runtime that has no other thread to send its tasks to.
+#[tokio::test]
+async fn one_thread_is_enough_for_sqlite() {
+    let db = Db::sqlite().await;
+    rich_team(&db.store(), "team", 100).await;
+    let scrape = async |n: i64| {
+        let (mut conn, key) = (db.store().conn().await.unwrap(), n.to_string());
+        let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 2, at(5)).await.unwrap();
+        tokio::task::yield_now().await;
+        ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
+    };
+    join_all((0..20).map(scrape)).await;
+    assert_eq!(audit(&mut db.store().conn().await.unwrap(), "team").await.spent, 20);
+}
+
 async fn a_good_end_commits_and_a_bad_end_rolls_back(store: Store) {
     let mut conn = store.conn().await.unwrap();
     conn.tx(async |conn: &mut Conn| teams::create(conn, &Team::new("good", "", at(0))).await).await.unwrap();
