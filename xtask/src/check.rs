@@ -7,7 +7,10 @@ use crate::{codegen, layers, say, setup, sh, sizes};
 /// Runs every check; the first that fails ends it.
 pub(crate) fn run() -> Result<()> {
     sh::step("setup", setup::for_checks)?;
-    sh::step("formatting", || sh::run(sh::cargo().args(["fmt", "--all", "--check"])))?;
+    sh::step("formatting", || {
+        sh::run(sh::cargo().args(["fmt", "--all", "--check"]))?;
+        sh::run(sh::cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+    })?;
     sh::step("layers and gates", layers::check_workspace)?;
     sh::step("sizes", sizes::check_workspace)?;
     sh::step("clippy", || {

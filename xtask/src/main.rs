@@ -5,13 +5,16 @@ mod cases;
 mod check;
 mod codegen;
 mod db;
+mod fuzz;
 mod hostile;
 mod layers;
 mod migration;
+mod robots;
 mod setup;
 mod sh;
 mod sizes;
 mod test;
+mod train;
 mod up;
 
 use anyhow::Result;
@@ -61,6 +64,12 @@ enum Task {
     Bench(bench::Bench),
     /// Run a file of hostile cases against the real server.
     Hostile(hostile::Args),
+    /// Run the fuzz targets.
+    Fuzz(fuzz::Args),
+    /// Judge files of robots.txt cases.
+    Robots(robots::Args),
+    /// Train the model of the main content from annotated pages.
+    Train(train::Args),
     /// The page cases of the formats crate.
     #[command(subcommand)]
     Cases(Cases),
@@ -94,6 +103,9 @@ fn main() -> Result<()> {
         Task::Db(Db::Stop) => db::stop(),
         Task::Bench(bench) => bench::run(bench),
         Task::Hostile(args) => hostile::run(args),
+        Task::Robots(args) => robots::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
+        Task::Train(args) => train::run(&args),
         Task::Cases(Cases::Update) => cases::update(),
     }
 }

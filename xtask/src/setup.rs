@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use crate::{db, say, sh};
 
 /// A Debian package, the check that tells whether it is there, and why it is wanted.
+#[derive(Clone, Copy)]
 struct Package {
     name: &'static str,
     present: fn() -> bool,
@@ -26,6 +27,7 @@ const PACKAGES: &[Package] = &[
         present: || db::binaries().is_some(),
         why: "the store is tested on a real PostgreSQL",
     },
+    Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" },
 ];
 
 const TOOLS: &[Tool] = &[
@@ -44,7 +46,7 @@ pub(crate) fn all() -> Result<()> {
 
 /// Installs what the tests need.
 pub(crate) fn for_tests() -> Result<()> {
-    packages(PACKAGES)?;
+    packages(&PACKAGES[..2])?;
     install(&TOOLS[0])
 }
 
@@ -52,6 +54,11 @@ pub(crate) fn for_tests() -> Result<()> {
 pub(crate) fn for_checks() -> Result<()> {
     packages(&PACKAGES[..1])?;
     install(&TOOLS[1])
+}
+
+/// Installs what `cargo xtask fuzz` needs.
+pub(crate) fn for_fuzzing() -> Result<()> {
+    packages(&[PACKAGES[0], PACKAGES[2]])
 }
 
 /// Installs what a build needs.

@@ -1,6 +1,7 @@
-//! `cargo xtask bench NAME`: figures of the real server, taken on loopback.
+//! `cargo xtask bench NAME`: figures of the real server, taken on loopback, and of the converter.
 
 mod load;
+mod markdown;
 mod process;
 mod scrape;
 mod start;
@@ -13,6 +14,8 @@ use clap::Subcommand;
 pub(crate) enum Bench {
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
+    /// Speed and memory of HTML to markdown, beside other libraries.
+    Markdown(markdown::Args),
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),
 }
@@ -22,6 +25,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
+        Bench::Markdown(args) => markdown::run(&args),
         Bench::Start(args) => start::run(&args),
     }
 }

@@ -41,6 +41,17 @@ impl Server {
         Ok(Self { child, address, ready_after, _data: data })
     }
 
+    /// Processor time that it has used so far, all threads together.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // Behind the name, which may hold anything: field 14 is the time in the program, 15 the time in the kernel.
+        let (_, fields) = stat.rsplit_once(')').context("no name in /proc")?;
+        let ticks = |index: usize| fields.split_whitespace().nth(index).and_then(|field| field.parse::<u64>().ok());
+        let ticks = ticks(11).zip(ticks(12)).context("no times in /proc")?;
+        // Linux tells every program that there are 100 ticks in a second.
+        Ok(Duration::from_millis(10) * u32::try_from(ticks.0 + ticks.1)?)
+    }
+
     /// Resident memory now and at its highest, in MiB.
     pub(crate) fn memory(&self) -> Result<(f64, f64)> {
         let status = fs::read_to_string(PathBuf::from(format!("/proc/{}/status", self.child.id())))?;

@@ -28,6 +28,10 @@ pub(crate) struct Args {
     server: Option<PathBuf>,
 }
 
+const NO_CACHE: &str = r#""maxAge":0,"storeInCache":false"#;
+const STORING: &str = r#""maxAge":0"#;
+const CACHED: &str = r#""storeInCache":true"#;
+
 /// Prints one line per phase and the memory of the server.
 pub(crate) async fn run(args: Args) -> Result<()> {
     let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
@@ -43,16 +47,15 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let bench = Phases { site: site.addr().to_string(), server: &server, pages: pages.len(), requests: args.requests };
 
     let direct = bench.direct(1).await?;
-    report("fetch alone, 1 connection", &direct);
-    let single = bench.scrape(r#""maxAge":0,"storeInCache":false"#, 1).await?;
-    report("scrape, cache off, 1 connection", &single);
-    say!("    adds {:.2} ms to the fetch at p50", (single.p50.as_secs_f64() - direct.p50.as_secs_f64()) * 1e3);
-    let loaded = bench.scrape(r#""maxAge":0,"storeInCache":false"#, args.connections).await?;
-    report(&format!("scrape, cache off, {} connections", args.connections), &loaded);
-    let storing = bench.scrape(r#""maxAge":0"#, args.connections).await?;
-    report(&format!("scrape, storing, {} connections", args.connections), &storing);
-    let cached = bench.scrape(r#""storeInCache":true"#, args.connections).await?;
-    report(&format!("scrape, cache on, {} connections", args.connections), &cached);
+    report("fetch alone, 1 connection", &direct, "");
+    for (name, options) in [("cache off", NO_CACHE), ("storing", STORING)] {
+        let single = bench.scrape(name, options, 1).await?;
+        say!("    adds {:.2} ms to the fetch at p50", (single.p50.as_secs_f64() - direct.p50.as_secs_f64()) * 1e3);
+        bench.scrape(name, options, args.connections).await?;
+    }
+    for connections in [1, args.connections] {
+        bench.scrape("from the cache", CACHED, connections).await?;
+    }
     let (after, peak) = server.memory()?;
     say!("memory: {idle:.1} MiB idle, {after:.1} MiB after, {peak:.1} MiB at its highest");
     Ok(())
@@ -71,20 +74,30 @@ impl Phases<'_> {
         load::run(&self.site, requests, connections).await
     }
 
-    async fn scrape(&self, options: &str, connections: usize) -> Result<Figures> {
+    /// Prints the phase's line as well.
+    async fn scrape(&self, name: &str, options: &str, connections: usize) -> Result<Figures> {
         let address = &self.server.address;
         let request = |n: usize| {
             let body =
                 format!(r#"{{"url":"http://{}/{}","formats":["markdown"],{options}}}"#, self.site, n % self.pages);
             load::post(address, "/v2/scrape", &body)
         };
-        load::run(address, (0..self.requests).map(request).collect(), connections).await
+        let before = self.server.cpu()?;
+        let figures = load::run(address, (0..self.requests).map(request).collect(), connections).await?;
+        let each = (self.server.cpu()? - before).as_secs_f64() * 1e3 / self.requests as f64;
+        let plural = if connections == 1 { "" } else { "s" };
+        report(
+            &format!("scrape, {name}, {connections} connection{plural}"),
+            &figures,
+            &format!(", CPU {each:.2} ms each"),
+        );
+        Ok(figures)
     }
 }
 
-fn report(name: &str, figures: &Figures) {
+fn report(name: &str, figures: &Figures, more: &str) {
     let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-    say!("{name}: {:.0} requests/s, p50 {:.2} ms, p99 {:.2} ms", figures.rate, ms(figures.p50), ms(figures.p99));
+    say!("{name}: {:.0} requests/s, p50 {:.2} ms, p99 {:.2} ms{more}", figures.rate, ms(figures.p50), ms(figures.p99));
 }
 
 fn pages(folder: Option<&Path>) -> Result<Vec<Vec<u8>>> {

@@ -1,0 +1,29 @@
+//! `cargo xtask bench markdown`: speed and memory of HTML to markdown on one thread, beside other libraries.
+
+use std::path::{PathBuf, absolute};
+
+use anyhow::Result;
+
+use crate::{say, sh};
+
+/// On which pages.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A folder with `aeb/cases.jsonl` and `aeb/html/ID.html.gz`; without it, made-up pages.
+    #[arg(long)]
+    data: Option<PathBuf>,
+}
+
+/// Runs the benches of `formats`, which print their tables.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    for bench in ["markdown", "memory"] {
+        let mut command = sh::cargo();
+        command.args(["bench", "--quiet", "--package", "formats", "--bench", bench, "--"]);
+        if let Some(data) = &args.data {
+            command.arg("--data").arg(absolute(data)?);
+        }
+        sh::run(&mut command)?;
+        say!("");
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! `cargo xtask fuzz`: runs the targets of fuzz/ with libFuzzer, on the stable toolchain.
+//!
+//! cargo-fuzz wants a nightly compiler for the address sanitizer. Without it, coverage is all that libFuzzer needs, and
+//! the compiler flags for that are stable. Nothing here has `unsafe`, so what is looked for are panics, overflows, lost
+//! properties, and inputs that take too much time, memory or stack.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{say, setup, sh};
+
+/// What to fuzz, and for how long.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// For how long each target runs.
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Only this target.
+    #[arg(long)]
+    target: Option<String>,
+    /// Give the target this one input instead, such as one that it has failed on.
+    #[arg(long, requires = "target")]
+    input: Option<PathBuf>,
+}
+
+struct Target {
+    name: &'static str,
+    /// Bytes of the longest input.
+    longest: usize,
+    /// File of tokens that inputs are made from.
+    tokens: Option<&'static str>,
+}
+
+const TARGETS: [Target; 7] = [
+    Target { name: "page", longest: 65_536, tokens: Some("html.dict") },
+    Target { name: "selector", longest: 4096, tokens: Some("html.dict") },
+    Target { name: "text_links", longest: 65_536, tokens: Some("text.dict") },
+    Target { name: "decode", longest: 8192, tokens: Some("json.dict") },
+    Target { name: "target_url", longest: 2048, tokens: None },
+    Target { name: "encoding", longest: 16_384, tokens: Some("html.dict") },
+    Target { name: "sniff", longest: 4096, tokens: Some("html.dict") },
+];
+
+/// Seconds that one input may take.
+const SLOWEST: u64 = 10;
+/// MiB of memory that a target may take.
+const MEMORY: u64 = 1024;
+/// KiB of stack: that of the threads which convert pages in the service.
+const STACK: u64 = 2048;
+/// What rustc is told to make libFuzzer see where the code has been.
+const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+/// Runs the targets one after the other; any failure is an error, after all have run.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let wanted = |target: &&Target| args.target.as_deref().is_none_or(|name| name == target.name);
+    let targets: Vec<_> = TARGETS.iter().filter(wanted).collect();
+    if targets.is_empty() {
+        bail!("there is no such target; there are {}", TARGETS.map(|target| target.name).join(", "));
+    }
+    sh::step("setup", setup::for_fuzzing)?;
+    let programs = sh::step("build", || build(&targets))?;
+    if let (Some(input), [target]) = (&args.input, &targets[..]) {
+        return sh::run(bounded(&programs.join(target.name)).arg(input));
+    }
+    let mut failed = Vec::new();
+    for target in targets {
+        say!("==> {} for {} s", target.name, args.seconds);
+        if let Err(error) = fuzz(target, &programs, args.seconds) {
+            say!("    {}: {error:#}", target.name);
+            failed.push(target.name);
+        }
+    }
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    say!("all targets are clean");
+    Ok(())
+}
+
+/// Builds the targets with coverage and every check of the compiler; returns the folder that they are in.
+fn build(targets: &[&Target]) -> Result<PathBuf> {
+    let version = sh::output(Command::new("rustc").arg("-vV").current_dir(folder()))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let mut cargo = sh::cargo();
+    // Naming the target keeps the flags away from build scripts, which are not linked with libFuzzer.
+    cargo.current_dir(folder()).args(["build", "--release", "--target", host, "--target-dir", "target"]);
+    targets.iter().for_each(|target| _ = cargo.args(["--bin", target.name]));
+    sh::run(cargo.env("RUSTFLAGS", COVERAGE))?;
+    Ok(folder().join("target").join(host).join("release"))
+}
+
+fn folder() -> PathBuf {
+    sh::root().join("fuzz")
+}
+
+/// A target with bounded stack, time and memory.
+fn bounded(program: &Path) -> Command {
+    let mut command = sh::command("sh");
+    command.args(["-c", &format!("ulimit -s {STACK} && exec \"$0\" \"$@\"")]).arg(program);
+    command.args([format!("-timeout={SLOWEST}"), format!("-rss_limit_mb={MEMORY}")]);
+    command
+}
+
+fn fuzz(target: &Target, programs: &Path, seconds: u64) -> Result<()> {
+    let found = folder().join("target/corpus").join(target.name);
+    let failures = folder().join("target/failures").join(target.name);
+    fs::create_dir_all(&found)?;
+    fs::create_dir_all(&failures)?;
+    let mut command = bounded(&programs.join(target.name));
+    command.args([format!("-max_total_time={seconds}"), format!("-max_len={}", target.longest)]);
+    command.args(["-print_final_stats=1".to_owned(), format!("-artifact_prefix={}/", failures.display())]);
+    command.args(target.tokens.map(|file| format!("-dict={}", folder().join("tokens").join(file).display())));
+    command.arg(&found).arg(folder().join("corpus").join(target.name));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut told = Told::default();
+    if let Some(stderr) = child.stderr.take() {
+        BufReader::new(stderr).split(b'\n').map_while(Result::ok).for_each(|line| told.hear(&line));
+    }
+    let status = child.wait()?;
+    say!("    {}", told.summary(fs::read_dir(&found)?.count(), !status.success()));
+    if status.success() {
+        return Ok(());
+    }
+    told.last.iter().for_each(|line| say!("    | {line}"));
+    bail!("{status}; try again with: cargo xtask fuzz --target {} --input FILE", target.name);
+}
+
+/// What libFuzzer has said so far.
+struct Told {
+    shown: Instant,
+    /// The lines that are neither progress nor figures, the last of them.
+    last: VecDeque<String>,
+    executions: String,
+    rate: String,
+    memory: String,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        let none = || "?".to_owned();
+        Told { shown: Instant::now(), last: VecDeque::new(), executions: none(), rate: none(), memory: none() }
+    }
+}
+
+impl Told {
+    fn hear(&mut self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line);
+        if let Some(figure) = line.strip_prefix("stat::") {
+            let value = figure.split_whitespace().last().unwrap_or_default().to_owned();
+            match figure.split(':').next().unwrap_or_default() {
+                "number_of_executed_units" => self.executions = value,
+                "average_exec_per_sec" => self.rate = value,
+                "peak_rss_mb" => self.memory = value,
+                _ => {}
+            }
+        } else if line.starts_with('#') && line.contains(" cov: ") {
+            if self.shown.elapsed() > Duration::from_secs(10) {
+                self.shown = Instant::now();
+                say!("    {}", line.trim());
+            }
+        } else if !line.contains("# Uses: ") && !line.trim().is_empty() {
+            self.last.push_back(line.chars().take(400).collect());
+            self.last.drain(..self.last.len().saturating_sub(25));
+        }
+    }
+
+    fn summary(&self, corpus: usize, crashed: bool) -> String {
+        format!(
+            "{} executions, {} per second, {} MB, corpus of {corpus}, {} crashes",
+            self.executions,
+            self.rate,
+            self.memory,
+            u8::from(crashed)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_from_what_is_said() {
+        let mut told = Told::default();
+        for line in [
+            "#12\tNEW    cov: 3 ft: 4 corp: 2/3b",
+            "stat::number_of_executed_units: 203747",
+            "stat::average_exec_per_sec:     33957",
+            "stat::peak_rss_mb:              30",
+            "\"x\" # Uses: 4",
+            "thread panicked",
+        ] {
+            told.hear(line.as_bytes());
+        }
+        assert_eq!(told.summary(7, true), "203747 executions, 33957 per second, 30 MB, corpus of 7, 1 crashes");
+        assert_eq!(told.last, ["thread panicked"]);
+    }
+
+    #[test]
+    fn every_target_has_a_program_and_seeds() {
+        let manifest = fs::read_to_string(folder().join("Cargo.toml")).unwrap();
+        assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+        for target in TARGETS {
+            assert!(manifest.contains(&format!("name = \"{}\"", target.name)), "{}", target.name);
+            assert!(fs::read_dir(folder().join("corpus").join(target.name)).unwrap().count() > 0, "{}", target.name);
+            assert!(target.tokens.is_none_or(|file| folder().join("tokens").join(file).exists()), "{}", target.name);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `cargo xtask train`: trains the model that tells main content from the rest, and writes it where it is used.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::{say, sh};
+
+/// Where the model is read from.
+const MODEL: &str = "crates/formats/src/main_content/model.txt";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folder of the annotated pages: wcxb, aeb and traf.
+    #[arg(long, default_value = "../shared/data/html")]
+    data: PathBuf,
+    /// Passed on to the trainer, such as `--folds 0` or `--trees 100`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
+}
+
+/// Prints how good the model is on sites that it has not seen, then writes the one that has seen all.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let data = args.data.canonicalize().with_context(|| format!("no folder of pages at {}", args.data.display()))?;
+    sh::step("training", || {
+        let flags = ["run", "--release", "--package", "formats", "--features", "training"];
+        let mut command = sh::cargo();
+        command.args(flags).args(["--example", "train_main_content", "--", "--data"]).arg(data);
+        sh::run(command.args(["--out", MODEL]).args(&args.rest))
+    })?;
+    say!("read what changed: git diff --stat {MODEL}; cargo test -p formats");
+    Ok(())
+}
