@@ -27,6 +27,8 @@ pub struct Fetched {
     pub charset: Option<String>,
     /// Which kind of proxy got it; `Basic` also without any.
     pub proxy: wire::ProxyUsed,
+    /// The `Retry-After` header as it was sent.
+    pub retry_after: Option<String>,
     /// What the caller should know about how it was got.
     pub warnings: Vec<String>,
 }
@@ -37,7 +39,8 @@ impl Fetched {
     pub fn new(url: Url, status: u16, content_type: Option<String>, body: Bytes) -> Self {
         let kind = detect(content_type.as_deref(), &body);
         let charset = content_type.as_deref().and_then(charset::parameter).map(str::to_owned);
-        Self { url, status, content_type, kind, body, charset, proxy: wire::ProxyUsed::Basic, warnings: Vec::new() }
+        let proxy = wire::ProxyUsed::Basic;
+        Self { url, status, content_type, kind, body, charset, proxy, retry_after: None, warnings: Vec::new() }
     }
 
     /// The body as text, by byte order mark, header, declaration in the page, and detection, in this order.

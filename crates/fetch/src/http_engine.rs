@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use http::Method;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use tokio::time::Instant;
 use wire::{ProxyMode, ProxyUsed};
 
@@ -50,14 +50,17 @@ impl HttpEngine {
             redirects: REDIRECTS,
         };
         let answer = self.client.send(outgoing).await?;
-        let content_type = answer.headers.get(CONTENT_TYPE);
-        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let header = |name| {
+            answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let (content_type, retry_after) = (header(CONTENT_TYPE), header(RETRY_AFTER));
         let mut url = answer.url;
         // A redirect may carry credentials of its own; they are nobody's business in an answer. Neither call fails for
         // a URL that has a host.
         let _ = (url.set_username(""), url.set_password(None));
         let mut fetched = Fetched::new(url, answer.status.as_u16(), content_type, answer.body);
         fetched.proxy = by;
+        fetched.retry_after = retry_after;
         fetched.warnings.append(&mut warnings);
         Ok(fetched)
     }

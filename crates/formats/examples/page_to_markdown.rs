@@ -13,7 +13,7 @@ use std::io::{BufRead, Error, Write, stdin, stdout};
 use std::time::Instant;
 
 use encoding_rs::{Encoding, UTF_8};
-use formats::{ContentOptions, LinkStyle, MarkdownOptions, Page, content, markdown};
+use formats::{ContentOptions, LinkStyle, MarkdownOptions, Page, about, content, markdown};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -77,7 +77,8 @@ fn convert(bytes: &[u8], charset: &'static Encoding, url: &str, options: &Conten
     let text = url.map(|url| {
         let page = Page::parse(&html, &url);
         let style = MarkdownOptions { links: LinkStyle::AsWritten, ..MarkdownOptions::default() };
-        markdown(&content(&page, options), &style)
+        let text = markdown(&content(&page, options), &style);
+        if text.is_empty() { about(&page) } else { text }
     });
     (text.unwrap_or_default(), u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX))
 }

@@ -21,6 +21,7 @@
 //! A [`Page`] is parsed once and read by every format. Nothing here does I/O, reads a clock or panics, and no page can
 //! make it use more than a bounded amount of memory.
 
+mod about;
 mod attributes;
 mod clean;
 mod content;
@@ -38,6 +39,7 @@ mod tokens;
 mod tree;
 mod urls;
 
+pub use about::about;
 pub use attributes::attributes;
 pub use clean::html;
 pub use content::{Content, ContentOptions, content};

@@ -28,12 +28,14 @@ pub async fn derive(tools: &Tools, target: &Target, fetched: Fetched) -> Result<
     let Ok(Ok(permit)) = room else {
         return Err(ScrapeError::Timeout);
     };
-    let (source, options) = (target.url.clone(), Arc::clone(&target.options));
+    let (source, options, collect) = (target.url.clone(), Arc::clone(&target.options), target.collect_links);
     let work = spawn_blocking(move || {
         let _held_to_the_end = permit;
         fail::fail_point!("convert_panic");
-        let (document, warnings) = document(route, &fetched, &options);
-        finish::finish(document, warnings, &fetched, &source)
+        let (mut document, warnings) = document(route, &fetched, &options, collect);
+        let links = if collect { collected(&mut document, &options) } else { Vec::new() };
+        let (document, warnings) = finish::finish(document, warnings, &fetched, &source);
+        Derived { document, links, warnings }
     });
     match timeout_at(target.deadline, work).await {
         Ok(done) => done.map_err(|error| broken(&error, target)),
@@ -48,10 +50,16 @@ fn broken(error: &JoinError, target: &Target) -> ScrapeError {
     ScrapeError::Panicked
 }
 
-fn document(route: Route, fetched: &Fetched, options: &ScrapeOptions) -> (Document, Vec<String>) {
+/// The links that were made for the caller, and for the document if it was to have them.
+fn collected(document: &mut Document, options: &ScrapeOptions) -> Vec<String> {
+    let links = if options.wants(FormatKind::Links) { document.links.clone() } else { document.links.take() };
+    links.unwrap_or_default()
+}
+
+fn document(route: Route, fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> (Document, Vec<String>) {
     let document = match route {
-        Route::Page => return page(fetched, options),
-        Route::Text => text(&fetched.text(), fetched, options),
+        Route::Page => return page(fetched, options, collect),
+        Route::Text => text(&fetched.text(), fetched, options, collect),
         Route::File => same(&STANDARD.encode(&fetched.body), options),
         Route::Nothing => same("", options),
         Route::Bytes => Document { raw_base64: Some(STANDARD.encode(&fetched.body)), ..Document::default() },
@@ -60,24 +68,41 @@ fn document(route: Route, fetched: &Fetched, options: &ScrapeOptions) -> (Docume
 }
 
 /// A page of HTML.
-fn page(fetched: &Fetched, options: &ScrapeOptions) -> (Document, Vec<String>) {
+fn page(fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> (Document, Vec<String>) {
     let wants = |kind| options.wants(kind);
     let source = fetched.text();
     let page = Page::parse(&source, &fetched.url);
     let content = LazyCell::new(|| content(&page, options));
     let how = MarkdownOptions { remove_base64_images: options.remove_base64_images, ..MarkdownOptions::default() };
+    let mut bare = None;
+    let mut markdown = || match formats::markdown(&content, &how) {
+        text if text.is_empty() && may_be_bare(options) => {
+            let about = formats::about(&page);
+            bare = (!about.is_empty()).then_some(BARE);
+            about
+        }
+        text => text,
+    };
     let document = Document {
-        markdown: wants(FormatKind::Markdown).then(|| formats::markdown(&content, &how)),
+        markdown: wants(FormatKind::Markdown).then(&mut markdown),
         html: wants(FormatKind::Html).then(|| formats::html(&content)),
         raw_html: wants(FormatKind::RawHtml).then(|| source.to_string()),
-        links: wants(FormatKind::Links).then(|| formats::links(&page)),
+        links: (collect || wants(FormatKind::Links)).then(|| formats::links(&page)),
         images: wants(FormatKind::Images).then(|| formats::images(&page)),
         attributes: attributes(options, |selector, attribute| formats::attributes(&page, selector, attribute)),
         metadata: Metadata { page: formats::metadata(&page), ..Metadata::default() },
         ..Document::default()
     };
-    let cut = page.truncated().then(|| "the page is too large to be read whole: a part of it was left out".to_owned());
-    (document, cut.into_iter().collect())
+    let cut = page.truncated().then_some("the page is too large to be read whole: a part of it was left out");
+    (document, cut.into_iter().chain(bare).map(str::to_owned).collect())
+}
+
+/// Said with a page that has nothing to show.
+const BARE: &str = "the page shows nothing until its scripts run: only its title and description are given";
+
+/// Where the caller chose the parts of a page, nothing may be what was asked for.
+fn may_be_bare(options: &ScrapeOptions) -> bool {
+    options.include_tags.is_empty() && options.exclude_tags.is_empty()
 }
 
 /// The main content; the whole page when nothing of the main content is left.
@@ -96,7 +121,7 @@ fn content<'p>(page: &'p Page, options: &ScrapeOptions) -> Content<'p> {
 }
 
 /// A body that is text already: JSON, markdown, plain text.
-fn text(source: &str, fetched: &Fetched, options: &ScrapeOptions) -> Document {
+fn text(source: &str, fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> Document {
     let wants = |kind| options.wants(kind);
     let markdown = || match fetched.kind {
         Kind::Json => plain::fenced(source, "json"),
@@ -107,7 +132,7 @@ fn text(source: &str, fetched: &Fetched, options: &ScrapeOptions) -> Document {
         markdown: wants(FormatKind::Markdown).then(markdown),
         html: wants(FormatKind::Html).then(|| plain::preformatted(source)),
         raw_html: wants(FormatKind::RawHtml).then(|| source.to_owned()),
-        links: wants(FormatKind::Links).then(|| formats::text_links(source, &fetched.url)),
+        links: (collect || wants(FormatKind::Links)).then(|| formats::text_links(source, &fetched.url)),
         images: wants(FormatKind::Images).then(Vec::new),
         attributes: attributes(options, |_, _| Vec::new()),
         ..Document::default()

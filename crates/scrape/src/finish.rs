@@ -5,10 +5,13 @@ use serde_json::{Map, Value};
 use url::Url;
 use wire::Document;
 
-use crate::Derived;
-
-/// Completes the document.
-pub(crate) fn finish(mut document: Document, mut warnings: Vec<String>, fetched: &Fetched, source: &Url) -> Derived {
+/// Completes the document; gives it with all warnings.
+pub(crate) fn finish(
+    mut document: Document,
+    mut warnings: Vec<String>,
+    fetched: &Fetched,
+    source: &Url,
+) -> (Document, Vec<String>) {
     warnings.splice(0..0, fetched.warnings.iter().cloned());
     let metadata = &mut document.metadata;
     metadata.page =
@@ -20,7 +23,7 @@ pub(crate) fn finish(mut document: Document, mut warnings: Vec<String>, fetched:
     metadata.error = (!fetched.is_loaded()).then(|| reason(fetched));
     metadata.proxy_used = Some(fetched.proxy);
     document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    Derived { document, warnings }
+    (document, warnings)
 }
 
 fn reason(fetched: &Fetched) -> String {
@@ -64,14 +67,14 @@ mod tests {
         let source = Url::parse("http://a.test/").unwrap();
         let mut page = fetched(404);
         page.warnings.push("one".to_owned());
-        let derived = finish(Document::default(), vec!["two".to_owned()], &page, &source);
-        let metadata = &derived.document.metadata;
+        let (document, _) = finish(Document::default(), vec!["two".to_owned()], &page, &source);
+        let metadata = &document.metadata;
         assert_eq!((metadata.url.as_str(), metadata.source_url.as_str()), ("http://a.test/final", "http://a.test/"));
         assert_eq!((metadata.status_code, metadata.error.as_deref()), (404, Some("Not Found")));
-        assert_eq!(derived.document.warning.as_deref(), Some("one; two"));
-        let fine = finish(Document::default(), Vec::new(), &fetched(200), &source).document;
+        assert_eq!(document.warning.as_deref(), Some("one; two"));
+        let fine = finish(Document::default(), Vec::new(), &fetched(200), &source).0;
         assert_eq!((fine.metadata.error, fine.warning), (None, None));
-        let odd = finish(Document::default(), Vec::new(), &fetched(799), &source).document;
+        let odd = finish(Document::default(), Vec::new(), &fetched(799), &source).0;
         assert_eq!(odd.metadata.error.as_deref(), Some("HTTP status 799"));
     }
 

@@ -14,6 +14,7 @@
 //!     options: Arc::default(),
 //!     deadline: tokio::time::Instant::now() + Duration::from_secs(5),
 //!     private: false,
+//!     collect_links: false,
 //! };
 //! // With engines, `scrape::fetch(&tools, &target)` gets the page; here it is at hand already.
 //! let page = fetch::Fetched::new(url, 200, None, "<h1>Hello</h1>".into());

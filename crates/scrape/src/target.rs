@@ -31,6 +31,8 @@ pub struct Target {
     pub deadline: Instant,
     /// Whether the URL must not be logged (lockdown, zero data retention).
     pub private: bool,
+    /// Whether [`Derived::links`] is wanted, as by a crawl.
+    pub collect_links: bool,
 }
 
 /// What a page became.
@@ -38,6 +40,8 @@ pub struct Target {
 pub struct Derived {
     /// The document. What the pipeline cannot know (`scrapeId`, `creditsUsed`, the cache) is left for the caller.
     pub document: Document,
+    /// Where the page points to, whatever formats were asked for; empty unless [`Target::collect_links`].
+    pub links: Vec<String>,
     /// What the caller of the API should know; the document's `warning` holds the same in one text.
     pub warnings: Vec<String>,
 }

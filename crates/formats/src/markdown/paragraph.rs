@@ -238,10 +238,8 @@ impl Writer<'_> {
     fn end(&mut self, end: &End) {
         match end {
             End::Text(end) => {
-                let delimiter = end.chars().next().filter(|c| matches!(c, '*' | '_' | '~'));
-                // A blank stood behind it, and has moved behind the mark.
-                if delimiter.is_some_and(|c| self.out.ends_with(c)) && !self.out[..self.out.len() - 1].ends_with('\\') {
-                    self.out.insert(self.out.len() - 1, '\\');
+                if let Some(delimiter) = end.chars().next().filter(|c| matches!(c, '*' | '_' | '~')) {
+                    self.escape_last(delimiter);
                 }
                 self.out.push_str(end);
             }
@@ -252,6 +250,15 @@ impl Writer<'_> {
                 }
             }
         }
+    }
+
+    /// Escapes characters of the text that the delimiter behind them would join. A blank stood between, and has moved.
+    fn escape_last(&mut self, delimiter: char) {
+        let text = self.out.trim_end_matches(delimiter).len();
+        let escaped = usize::from(self.out[..text].ends_with('\\'));
+        let bare = (self.out.len() - text).saturating_sub(escaped);
+        self.out.truncate(self.out.len() - bare);
+        (0..bare).for_each(|_| self.out.extend(['\\', delimiter]));
     }
 }
 
