@@ -8,6 +8,7 @@ mod credits;
 mod docs;
 mod health;
 mod limits;
+mod map;
 mod options;
 mod postgres;
 mod privacy;

@@ -16,6 +16,7 @@ mod sizes;
 mod test;
 mod train;
 mod up;
+mod webhook_vectors;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -68,6 +69,8 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Judge files of robots.txt cases.
     Robots(robots::Args),
+    /// Judge a file of webhook signatures.
+    WebhookVectors(webhook_vectors::Args),
     /// Train the model of the main content from annotated pages.
     Train(train::Args),
     /// The page cases of the formats crate.
@@ -104,6 +107,7 @@ fn main() -> Result<()> {
         Task::Bench(bench) => bench::run(bench),
         Task::Hostile(args) => hostile::run(args),
         Task::Robots(args) => robots::run(&args),
+        Task::WebhookVectors(args) => webhook_vectors::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Train(args) => train::run(&args),
         Task::Cases(Cases::Update) => cases::update(),

@@ -87,7 +87,8 @@ async fn team(service: &Service, mut request: Request, next: Next) -> Response {
 }
 
 async fn caller(service: &Service, headers: &HeaderMap) -> Result<Caller, Failure> {
-    Ok(authenticate(&service.app, bearer(headers)?).await?)
+    let token = bearer(headers)?.or_else(|| socket_key(headers));
+    Ok(authenticate(&service.app, token).await?)
 }
 
 fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standing> {
@@ -136,6 +137,19 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
     Ok(Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()))
 }
 
+/// Whether a request wants to become a WebSocket.
+pub(crate) fn is_handshake(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok());
+    value.is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
+}
+
+/// The API key of a browser, which can send no header of its own: the only subprotocol that it offers.
+fn socket_key(headers: &HeaderMap) -> Option<&str> {
+    let mut lines = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let only = lines.next().filter(|_| lines.next().is_none())?.to_str().ok()?.trim();
+    (is_handshake(headers) && !only.is_empty() && !only.contains(',')).then_some(only)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +191,24 @@ mod tests {
         check(&[b"Bearer \xff"], Ok(None));
         check(&[b"Bearer a", b"Bearer b"], Err(()));
         check(&[b"", b""], Err(()));
+    }
+
+    #[test]
+    fn the_key_is_the_only_subprotocol() {
+        let check = |upgrade: &str, lines: &[&str], expect: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::UPGRADE, upgrade.parse().unwrap());
+            for line in lines {
+                headers.append(header::SEC_WEBSOCKET_PROTOCOL, line.parse().unwrap());
+            }
+            assert_eq!(socket_key(&headers), expect, "{lines:?}");
+        };
+        check("websocket", &["fc-1"], Some("fc-1"));
+        check("WebSocket", &[" fc-1 "], Some("fc-1"));
+        check("websocket", &[], None);
+        check("websocket", &["fc-1, chat"], None);
+        check("websocket", &["fc-1", "chat"], None);
+        check("websocket", &[""], None);
+        check("h2c", &["fc-1"], None);
     }
 }

@@ -1,14 +1,16 @@
 //! The command line: everything that is not serving.
 
+mod keeping;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use app::{App, DEFAULT_TEAM, keys, teams};
 use clap::{Args, Parser, Subcommand};
-use quarry_server::config::{self, Loaded};
+use quarry_server::config::Loaded;
 use uuid::Uuid;
 use wire::{CreateTeam, FlagChanges, TeamFlags, TeamView, UpdateTeam};
 
@@ -34,6 +36,12 @@ pub(crate) enum Command {
     /// Teams
     #[command(subcommand)]
     Teams(Teams),
+    /// Copy everything into a new folder, also while the server runs (SQLite)
+    Backup(keeping::Backup),
+    /// Bring a backup back, where no data is yet (SQLite)
+    Restore(keeping::Restore),
+    /// Bring the schema of the database up to date
+    Migrate(keeping::Migrate),
     /// Print the settings in force, secrets as ***
     Config,
     /// Print the interface as OpenAPI 3.1
@@ -133,21 +141,6 @@ pub(crate) struct TeamChange {
     /// Whether it may use the catalog of provider tools
     #[arg(long)]
     catalog: Option<bool>,
-}
-
-/// Reads the settings from where the user has put them.
-pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Loaded> {
-    let usual = Path::new("quarry.toml");
-    let file = file.or_else(|| usual.exists().then_some(usual));
-    let mut environment = Vec::new();
-    for (name, value) in std::env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with("QUARRY__")) else {
-            continue;
-        };
-        let value = value.into_string().map_err(|_| anyhow!("{name}: the value is not UTF-8"))?;
-        environment.push((name.to_owned(), value));
-    }
-    Ok(config::load(file, environment)?)
 }
 
 /// Writes to standard output.

@@ -199,6 +199,7 @@ pub struct Admin {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Worker {
     pub embedded: bool,
+    pub listen: SocketAddr,
     #[serde(rename = "every_s", deserialize_with = "parse::some_seconds")]
     pub every: Duration,
 }

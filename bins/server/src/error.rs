@@ -89,7 +89,10 @@ impl From<AppError> for Failure {
             | AppError::Forbidden(_)
             | AppError::NotFound(_)
             | AppError::NoCachedData
-            | AppError::LockdownMiss => Self::new(code, text),
+            | AppError::LockdownMiss
+            | AppError::JobFinished
+            | AppError::DuplicateRequest
+            | AppError::MapTimeout => Self::new(code, text),
         }
     }
 }
@@ -145,6 +148,9 @@ mod tests {
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
         check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
         check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+        check(AppError::JobFinished, 409, "JOB_FINISHED");
+        check(AppError::DuplicateRequest, 409, "duplicate_request");
+        check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
     }

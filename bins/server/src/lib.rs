@@ -25,9 +25,11 @@ mod error;
 mod extract;
 mod health;
 mod limits;
+mod map;
 mod metrics;
 pub mod openapi;
 mod parts;
+pub mod process;
 mod request;
 mod routes;
 mod scrape;
@@ -41,6 +43,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use app::App;
+use axum::Router;
 use base::{Clock, SystemClock};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
@@ -51,7 +54,7 @@ use tokio_util::task::TaskTracker;
 
 use config::{Config, ConfigError};
 use limits::Limits;
-pub use parts::open;
+pub use parts::{open, open_store};
 use serve::Ending;
 
 /// What the handlers share.
@@ -103,8 +106,56 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 /// # Errors
 /// As [`start`].
 pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, StartError> {
-    let listener = listen(config.server.listen).await?;
-    let address = listener.local_addr().map_err(|error| parts::refused("SERVER__LISTEN", error))?;
+    start_as(Role::Server, config, clock).await
+}
+
+/// Starts a worker: background work as in a server, and on `worker.listen` nothing but health and metrics.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_worker(config: Config) -> Result<Running, StartError> {
+    start_as(Role::Worker, config, Arc::new(SystemClock)).await
+}
+
+/// What a process is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Server,
+    Worker,
+}
+
+impl Role {
+    fn works(self, config: &Config) -> bool {
+        self == Self::Worker || config.worker.embedded
+    }
+
+    async fn listen(self, config: &Config) -> Result<TcpListener, ConfigError> {
+        let address = match self {
+            Self::Server => config.server.listen,
+            Self::Worker => config.worker.listen,
+        };
+        let why = |error| parts::refused(self.listen_key(), format!("cannot listen on {address}: {error}"));
+        TcpListener::bind(address).await.map_err(why)
+    }
+
+    fn listen_key(self) -> &'static str {
+        match self {
+            Self::Server => "SERVER__LISTEN",
+            Self::Worker => "WORKER__LISTEN",
+        }
+    }
+
+    fn router(self, service: Arc<Service>) -> Router {
+        match self {
+            Self::Server => routes::router(service),
+            Self::Worker => routes::health_only(service),
+        }
+    }
+}
+
+async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<Running, StartError> {
+    let listener = role.listen(&config).await?;
+    let address = listener.local_addr().map_err(|error| parts::refused(role.listen_key(), error))?;
     let app = open(&config, clock, Some(address)).await?;
     let service = Arc::new(Service {
         app: app.clone(),
@@ -116,14 +167,14 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         config,
     });
     let (background, stop_background) = (TaskTracker::new(), CancellationToken::new());
-    if service.config.worker.embedded {
+    if role.works(&service.config) {
         background.spawn(app::maintain(app, stop_background.clone()));
     }
     background.spawn(upkeep(service.prometheus.clone(), stop_background.clone()));
     let ending = Ending::default();
     let settings = Arc::new(service.config.server.clone());
-    background.spawn(serve::run(listener, routes::router(service.clone()), settings, ending.clone()));
-    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
+    background.spawn(serve::run(listener, role.router(service.clone()), settings, ending.clone()));
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), ?role, "listening");
     Ok(Running { address, service, ending, background, stop_background })
 }
 
@@ -160,12 +211,6 @@ impl Drop for Running {
         self.ending.cut.cancel();
         self.stop_background.cancel();
     }
-}
-
-async fn listen(address: SocketAddr) -> Result<TcpListener, ConfigError> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|error| parts::refused("SERVER__LISTEN", format!("cannot listen on {address}: {error}")))
 }
 
 /// Histograms keep every sample until this runs or somebody reads `/metrics`.

@@ -9,7 +9,7 @@ use utoipa::{Modify, OpenApi};
 use wire::ErrorBody;
 
 use crate::auth::Access;
-use crate::{admin, health, scrape, team};
+use crate::{admin, health, map, scrape, team};
 
 /// The whole interface as an OpenAPI 3.1 document.
 #[must_use]
@@ -38,6 +38,7 @@ pub(crate) async fn show() -> Json<Document> {
     ),
     paths(
         scrape::scrape,
+        map::map,
         team::credit_usage,
         team::credit_history,
         team::token_usage,
@@ -59,6 +60,7 @@ pub(crate) async fn show() -> Json<Document> {
     ),
     tags(
         (name = "scrape", description = "Pages"),
+        (name = "map", description = "The addresses of a site"),
         (name = "team", description = "Usage and limits of the calling team"),
         (name = "admin", description = "The operator's side; 404 unless `admin.token` is set"),
         (name = "health", description = "For balancers and supervisors"),
@@ -79,7 +81,7 @@ impl Modify for Bearer {
     }
 }
 
-/// Adds the answers that are not 200: they follow from who may call a path and whether it takes a body.
+/// Adds the answers that are not 200: they follow from who may call a path and what it takes.
 struct Refusals;
 
 impl Modify for Refusals {
@@ -87,7 +89,7 @@ impl Modify for Refusals {
         for (path, item) in &mut document.paths.paths {
             let access = Access::of(path);
             for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
-                for status in refusals(access, operation.request_body.is_some()) {
+                for status in refusals(access, operation.request_body.is_some(), path.contains('{')) {
                     refuse(operation, *status);
                 }
             }
@@ -95,13 +97,14 @@ impl Modify for Refusals {
     }
 }
 
-fn refusals(access: Access, takes_body: bool) -> &'static [u16] {
-    match (access, takes_body) {
-        (Access::Open, _) => &[],
-        (Access::Team, false) => &[400, 401, 429, 500, 503],
-        (Access::Team, true) => &[400, 401, 402, 403, 404, 408, 413, 415, 422, 429, 500, 503],
-        (Access::Operator, false) => &[400, 401, 404, 500],
-        (Access::Operator, true) => &[400, 401, 404, 413, 415, 500],
+fn refusals(access: Access, takes_body: bool, takes_id: bool) -> &'static [u16] {
+    match (access, takes_body, takes_id) {
+        (Access::Open, _, _) => &[],
+        (Access::Team, false, false) => &[400, 401, 429, 500, 503],
+        (Access::Team, false, true) => &[400, 401, 404, 409, 429, 500, 503],
+        (Access::Team, true, _) => &[400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503],
+        (Access::Operator, false, _) => &[400, 401, 404, 500],
+        (Access::Operator, true, _) => &[400, 401, 404, 413, 415, 500],
     }
 }
 

@@ -22,10 +22,14 @@ use crate::config::{AuthMode, Config, ConfigError, Proxies};
 /// # Errors
 /// [`StartError`], with the name of the setting that is to blame.
 pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
+    let store = open_store(config).await?;
     let folder = data_folder(&config.data.dir)?;
-    let store = open_store(config, &folder).await?;
     let blobs = open_blobs(config, &folder)?;
-    let tools = scrape::Tools { engines: vec![engine(config, listen)?], cpu: Arc::new(Semaphore::new(parses(config))) };
+    let client = client(config, listen)?;
+    let proxies = proxies(config);
+    let web = app::Web::new(client.clone(), proxies.basic.clone());
+    let engine = Arc::new(fetch::HttpEngine::new(client, proxies));
+    let tools = scrape::Tools { engines: vec![engine], cpu: Arc::new(Semaphore::new(parses(config))) };
     let app = App::new(Parts {
         store,
         blobs,
@@ -33,6 +37,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
         clock,
         settings: settings(config),
         active: app::Active::default(),
+        web,
         tracker: tokio_util::task::TaskTracker::new(),
     });
     app.bootstrap().await?;
@@ -52,7 +57,13 @@ fn data_folder(folder: &Path) -> Result<PathBuf, ConfigError> {
     Ok(folder)
 }
 
-async fn open_store(config: &Config, folder: &Path) -> Result<Store, ConfigError> {
+/// Opens the database alone, as it is.
+///
+/// # Errors
+/// [`ConfigError`], with the name of the setting that is to blame; also for a schema that is behind when
+/// `store.migrate` is off.
+pub async fn open_store(config: &Config) -> Result<Store, ConfigError> {
+    let folder = data_folder(&config.data.dir)?;
     let url = match config.store.url.is_empty() {
         false => config.store.url.clone(),
         true => Secret::new(format!("sqlite://{}", folder.join("quarry.db").display())),
@@ -87,7 +98,7 @@ fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
     Blobs::open_with(&url, &s3).map_err(|error| why(error.to_string()))
 }
 
-fn engine(config: &Config, listen: Option<SocketAddr>) -> Result<Arc<dyn fetch::Engine>, ConfigError> {
+fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
     let egress = net::Egress {
         allow: config.egress.allow.clone(),
         resolvers: config.egress.resolvers.clone(),
@@ -98,12 +109,12 @@ fn engine(config: &Config, listen: Option<SocketAddr>) -> Result<Arc<dyn fetch::
         body_decoded: config.fetch.max_decoded,
         ..net::Limits::default()
     };
-    let client =
-        net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))?;
+    net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))
+}
+
+fn proxies(config: &Config) -> fetch::Proxies {
     let list = |proxies: &Proxies| proxies.0.iter().map(|url| net::Proxy { url: url.clone() }).collect();
-    let proxies =
-        fetch::Proxies { basic: list(&config.fetch.basic_proxies), enhanced: list(&config.fetch.enhanced_proxies) };
-    Ok(Arc::new(fetch::HttpEngine::new(client, proxies)))
+    fetch::Proxies { basic: list(&config.fetch.basic_proxies), enhanced: list(&config.fetch.enhanced_proxies) }
 }
 
 fn parses(config: &Config) -> usize {

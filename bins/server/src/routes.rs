@@ -11,7 +11,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredica
 use wire::Code;
 
 use crate::error::Failure;
-use crate::{Service, admin, auth, health, openapi, scrape, team, telemetry};
+use crate::{Service, admin, auth, health, map, openapi, scrape, team, telemetry};
 
 /// Answers under this many bytes are sent as they are.
 const COMPRESS_ABOVE: u64 = 1024;
@@ -30,7 +30,10 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn pages() -> Vec<Route> {
-    vec![route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape))]
+    vec![
+        route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape)),
+        route("POST", "/v2/map", "List the addresses of a site", post(map::map)),
+    ]
 }
 
 fn usage() -> Vec<Route> {
@@ -70,13 +73,23 @@ fn route(method: &'static str, path: &'static str, what: &'static str, handler: 
     Route { method, path, what, handler }
 }
 
-/// The table as a service, inside the layers that every request passes, outermost last.
+/// The table as a service.
 pub(crate) fn router(service: Arc<Service>) -> Router {
+    serving(table(), service)
+}
+
+/// Health and metrics alone, for a process that only works.
+pub(crate) fn health_only(service: Arc<Service>) -> Router {
+    serving(watchers().into_iter().filter(|route| route.path != "/openapi.json").collect(), service)
+}
+
+/// Routes inside the layers that every request passes, outermost last.
+fn serving(table: Vec<Route>, service: Arc<Service>) -> Router {
     let compress = CompressionLayer::new()
         .no_br()
         .quality(CompressionLevel::Fastest)
         .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)));
-    table()
+    table
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, route.handler))
         .fallback(async || auth::not_found())

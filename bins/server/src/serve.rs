@@ -137,7 +137,7 @@ impl Connection {
         });
         let io = TokioIo::new(Socket::new(stream, self.settings.write_timeout));
         let builder = builder(&self.settings);
-        let mut connection = pin!(builder.serve_connection(io, service));
+        let mut connection = pin!(builder.serve_connection_with_upgrades(io, service));
         let mut draining = false;
         loop {
             tokio::select! {

@@ -41,12 +41,21 @@ pub enum AppError {
     /// The page could not be turned into a document.
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
+    /// A map had nothing to show at its deadline.
+    #[error("the map did not finish in time; a longer timeout may help")]
+    MapTimeout,
     /// The team has as many scrapes in flight as it may have.
     #[error("concurrency limit reached: {limit} requests of this team are already running")]
     ConcurrencyLimited {
         /// Scrapes that the team may have in flight.
         limit: u32,
     },
+    /// The job has ended already.
+    #[error("the job has already ended")]
+    JobFinished,
+    /// The idempotency key was used for another request.
+    #[error("this x-idempotency-key belongs to another request")]
+    DuplicateRequest,
     /// The service is going down and takes no new work.
     #[error("the service is shutting down, try again on another instance or in a moment")]
     ShuttingDown,
@@ -72,7 +81,10 @@ impl AppError {
             Self::NoCachedData => Code::ScrapeNoCachedData,
             Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
             Self::Scrape(error) => scrape_code(error),
+            Self::MapTimeout => Code::MapTimeout,
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
+            Self::JobFinished => Code::JobFinished,
+            Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::BillingUnavailable(_) => Code::BillingUnavailable,
             Self::Internal(_) => Code::UnknownError,

@@ -15,6 +15,7 @@
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
+//!     web: app::Web::new(net::Client::new(net::Config::default())?, vec![]),
 //!     tracker: tokio_util::task::TaskTracker::new(),
 //! });
 //! app.bootstrap().await?;
@@ -34,14 +35,18 @@ mod credentials;
 mod error;
 pub mod keys;
 mod maintain;
+pub mod map;
 mod metrics;
 mod reservation;
+pub mod robots;
 pub mod scrape;
 mod see_through;
 mod service;
 mod settings;
+pub mod sitemaps;
 pub mod teams;
 pub mod usage;
+mod web;
 
 pub use active::{Active, Slot};
 pub use cache::Swept;
@@ -49,3 +54,4 @@ pub use error::AppError;
 pub use maintain::{Round, maintain, maintain_once};
 pub use service::{App, DEFAULT_TEAM, Parts};
 pub use settings::{AuthMode, CacheSettings, Settings};
+pub use web::Web;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::{Timestamp, new_id};
 use chrono::TimeDelta;
-use store::{leases, ledger, scrapes};
+use store::{leases, ledger, robots, scrapes, webhooks};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,10 @@ pub struct Round {
     pub reservations: usize,
     /// Rows of old scrapes removed.
     pub scrapes: usize,
+    /// Answers for robots.txt removed that no longer hold.
+    pub robots: usize,
+    /// Old webhook deliveries removed from the log.
+    pub webhooks: usize,
     /// What left the cache.
     pub cache: Swept,
 }
@@ -39,10 +43,12 @@ pub async fn maintain(app: App, stop: CancellationToken) {
         // A round in progress is not cut: it is short, and each of its steps is a transaction.
         match lead(&app, &holder).await {
             Ok(Some(round)) if round != Round::default() => {
-                let Round { reservations, scrapes, cache: Swept { rows, bodies } } = round;
+                let Round { reservations, scrapes, robots, webhooks, cache: Swept { rows, bodies } } = round;
                 tracing::info!(
                     reservations,
                     scrapes,
+                    robots,
+                    webhooks,
                     cache.rows = rows,
                     cache.bodies = bodies,
                     "expired things removed"
@@ -65,6 +71,8 @@ pub async fn maintain_once(app: &App) -> Result<Round, AppError> {
     Ok(Round {
         reservations: give_back(app).await?,
         scrapes: forget_scrapes(app).await?,
+        robots: forget_robots(app).await?,
+        webhooks: forget_webhooks(app).await?,
         cache: cache::sweep(app).await?,
     })
 }
@@ -86,6 +94,30 @@ async fn forget_scrapes(app: &App) -> Result<usize, AppError> {
     let mut sum = 0;
     loop {
         let done = scrapes::forget(&mut app.conn().await?, before, BATCH).await?;
+        sum += done;
+        if is_last(done) {
+            return Ok(sum);
+        }
+    }
+}
+
+async fn forget_robots(app: &App) -> Result<usize, AppError> {
+    let mut sum = 0;
+    loop {
+        let done = robots::forget(&mut app.conn().await?, app.now(), BATCH).await?;
+        sum += done;
+        if is_last(done) {
+            return Ok(sum);
+        }
+    }
+}
+
+async fn forget_webhooks(app: &App) -> Result<usize, AppError> {
+    let retention = TimeDelta::from_std(app.settings.webhook_retention).unwrap_or(TimeDelta::MAX);
+    let before = app.now().checked_sub_signed(retention).unwrap_or(Timestamp::UNIX_EPOCH);
+    let mut sum = 0;
+    loop {
+        let done = webhooks::forget(&mut app.conn().await?, before, BATCH).await?;
         sum += done;
         if is_last(done) {
             return Ok(sum);

@@ -1,6 +1,8 @@
 //! The names of what is counted here, in one place.
 
-use metrics::counter;
+use std::time::Duration;
+
+use metrics::{counter, histogram};
 
 /// Finished scrapes by `result`: `ok`, or the kind of failure.
 const SCRAPES: &str = "quarry_scrapes_total";
@@ -8,6 +10,10 @@ const SCRAPES: &str = "quarry_scrapes_total";
 const CACHE_LOOKUPS: &str = "quarry_cache_lookups_total";
 /// Credits charged to teams.
 const CREDITS: &str = "quarry_credits_total";
+/// Attempts at webhook deliveries by `result`: `delivered`, `retried`, or `failed` for good.
+const WEBHOOKS: &str = "quarry_webhook_attempts_total";
+/// How long attempts at webhook deliveries took.
+const WEBHOOK_SECONDS: &str = "quarry_webhook_seconds";
 
 pub(crate) fn scraped(result: &'static str) {
     counter!(SCRAPES, "result" => result).increment(1);
@@ -19,4 +25,9 @@ pub(crate) fn cache_lookup(hit: bool) {
 
 pub(crate) fn charged(credits: i64) {
     counter!(CREDITS).increment(u64::try_from(credits).unwrap_or(0));
+}
+
+pub(crate) fn webhook_attempt(result: &'static str, took: Duration) {
+    counter!(WEBHOOKS, "result" => result).increment(1);
+    histogram!(WEBHOOK_SECONDS).record(took.as_secs_f64());
 }

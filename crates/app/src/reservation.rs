@@ -41,7 +41,20 @@ impl Funds {
         amount: i64,
         expires_at: Timestamp,
     ) -> Result<Self, AppError> {
-        let key = format!("scrape:{scrape_id}");
+        Self::reserve_under(app, caller, format!("scrape:{scrape_id}"), amount, expires_at).await
+    }
+
+    /// Sets `amount` credits aside under a key of the ledger.
+    ///
+    /// # Errors
+    /// As [`Funds::reserve`].
+    pub(crate) async fn reserve_under(
+        app: &App,
+        caller: &Caller,
+        key: String,
+        amount: i64,
+        expires_at: Timestamp,
+    ) -> Result<Self, AppError> {
         let (team, api_key) = (caller.team.id.clone(), caller.key.clone());
         let source = Source::Unlimited { key, team, api_key };
         if caller.team.unlimited || amount == 0 {

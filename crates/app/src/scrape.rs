@@ -29,7 +29,7 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     if app.tracker.is_closed() {
         return Err(AppError::ShuttingDown);
     }
-    refuse(caller, &request)?;
+    check(caller, &request)?;
     let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
     let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
     let job = Job::new(app, caller, request, started);
@@ -39,8 +39,46 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     job.finish(caller, funds, result.unwrap_or(Err(ScrapeError::Timeout.into()))).await
 }
 
+/// One page of a crawl or a batch: as [`scrape`], but whoever runs the job has checked the request, pays, and writes down
+/// what comes out. The page's id is also its `scrapeId`.
+pub(crate) async fn page(app: &App, caller: &Caller, id: &str, request: ScrapeRequest, collect_links: bool) -> Paged {
+    let mut job = Job::new(app, caller, request, Instant::now());
+    job.id = id.to_owned();
+    job.target.collect_links = collect_links;
+    let result = timeout_at(job.target.deadline, produce(app, &job)).await;
+    let result = result.unwrap_or(Err(ScrapeError::Timeout.into()));
+    let credits = job.price(&result);
+    metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
+    job.log(caller, &result, credits);
+    let took = job.started.elapsed();
+    let page = result.map(|produced| {
+        let retry_after = produced.retry_after.clone();
+        let is_cached = produced.cache == Some(CacheState::Hit);
+        let (document, links) = job.complete(produced, credits);
+        Page { document, links, retry_after, is_cached }
+    });
+    Paged { page, credits, took }
+}
+
+/// How a page of a job came out.
+pub(crate) struct Paged {
+    pub(crate) page: Result<Page, AppError>,
+    pub(crate) credits: i64,
+    pub(crate) took: Duration,
+}
+
+/// A page of a job.
+pub(crate) struct Page {
+    pub(crate) document: Document,
+    /// Absolute addresses; empty unless they were asked for.
+    pub(crate) links: Vec<String>,
+    /// `Retry-After` as it was sent.
+    pub(crate) retry_after: Option<String>,
+    pub(crate) is_cached: bool,
+}
+
 /// Everything that can be refused without a look at the ledger or the page.
-fn refuse(caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
+pub(crate) fn check(caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
     check_selectors(&request.options)?;
     if request.zero_data_retention && !caller.team.zero_data_retention {
         return Err(AppError::Forbidden("zero data retention is not enabled for this team"));
@@ -92,6 +130,7 @@ struct Produced {
     /// `None` when the cache was not consulted.
     cache: Option<CacheState>,
     cached_at: Option<Timestamp>,
+    retry_after: Option<String>,
 }
 
 impl Job {
@@ -113,7 +152,7 @@ impl Job {
             id: new_id().to_string(),
             policy: cache::policy(&options, situation, began),
             place: Place::of(app, caller, &url, &options),
-            target: Target { url, basic_auth, options, deadline, private },
+            target: Target { url, basic_auth, options, deadline, private, collect_links: false },
             private,
             began,
             started,
@@ -149,12 +188,17 @@ impl Job {
                 return Err(error);
             }
         };
-        let Derived { mut document, .. } = produced.derived;
+        Ok(self.complete(produced, credits).0)
+    }
+
+    /// The document with what only we know, and its links.
+    fn complete(self, produced: Produced, credits: i64) -> (Document, Vec<String>) {
+        let Derived { mut document, links, .. } = produced.derived;
         document.metadata.scrape_id = self.id;
         document.metadata.credits_used = credits;
         document.metadata.cache_state = produced.cache;
         document.metadata.cached_at = produced.cached_at.map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true));
-        Ok(document)
+        (document, links)
     }
 
     fn price(&self, result: &Result<Produced, AppError>) -> i64 {
@@ -218,7 +262,8 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
         metrics::cache_lookup(copy.is_some());
         if let Some(copy) = copy {
             let derived = derive(&app.tools, &job.target, copy.fetched).await?;
-            return Ok(Produced { derived, cache: Some(CacheState::Hit), cached_at: Some(copy.fetched_at) });
+            let (cache, cached_at) = (Some(CacheState::Hit), Some(copy.fetched_at));
+            return Ok(Produced { derived, cache, cached_at, retry_after: None });
         }
     }
     match on_miss {
@@ -227,6 +272,7 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
         OnMiss::Fetch => {}
     }
     let fetched = fetch_page(&app.tools, &job.target).await?;
+    let retry_after = fetched.retry_after.clone();
     let derived = if store {
         let copy = fetched.clone();
         // Together, and within bounds: a slow blob store may not cost the caller the document.
@@ -235,7 +281,7 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
     } else {
         derive(&app.tools, &job.target, fetched).await
     };
-    Ok(Produced { derived: derived?, cache: window.map(|_| CacheState::Miss), cached_at: None })
+    Ok(Produced { derived: derived?, cache: window.map(|_| CacheState::Miss), cached_at: None, retry_after })
 }
 
 /// A broken cache fails only those who want nothing else.

@@ -12,7 +12,7 @@ use store::{Conn, Store};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::{Active, AppError, Settings};
+use crate::{Active, AppError, Settings, Web};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
@@ -35,6 +35,8 @@ pub struct Parts {
     pub settings: Settings,
     /// Scrapes in flight.
     pub active: Active,
+    /// The way to robots.txt and sitemaps.
+    pub web: Web,
     /// Work that must outlive its request: bookings above all.
     pub tracker: TaskTracker,
 }

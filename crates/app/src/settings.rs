@@ -20,6 +20,8 @@ pub struct Settings {
     pub reservation_grace: Duration,
     /// Age at which the row of a scrape, with its URL, is removed; the ledger stays. Default: 30 days.
     pub scrape_retention: Duration,
+    /// Age at which a webhook delivery, with its body, leaves the log; until then it can be sent again. Default: 3 days.
+    pub webhook_retention: Duration,
     /// Pause between two rounds of [`maintain`](crate::maintain). Default: 60 s.
     pub maintain_every: Duration,
 }
@@ -54,6 +56,7 @@ impl Default for Settings {
             cache: CacheSettings::default(),
             reservation_grace: Duration::from_secs(60),
             scrape_retention: MONTH,
+            webhook_retention: Duration::from_secs(3 * 24 * 60 * 60),
             maintain_every: Duration::from_secs(60),
         }
     }

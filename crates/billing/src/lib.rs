@@ -24,4 +24,4 @@ pub use booking::{
     Account, Balance, Command, Entry, Hold, LedgerError, Step, Transfer, entries, post_key, step, void_key,
 };
 pub use ledger::{Applied, Ledger, Record};
-pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, Outcome, PAGE, extras, price, quote};
+pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, extras, price, quote};

@@ -11,6 +11,8 @@ pub const PAGE: i64 = 1;
 pub const LOCKDOWN_HIT: i64 = 5;
 /// One look-up that lockdown did not find ("1 on miss").
 pub const LOCKDOWN_MISS: i64 = 1;
+/// One map, however many addresses it finds (api-v2.md is silent; the reference takes one credit a call).
+pub const MAP: i64 = 1;
 
 /// Work on top of the page. Each is paid at most once per page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

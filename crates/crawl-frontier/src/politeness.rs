@@ -151,6 +151,14 @@ impl HostState {
         self.in_flight
     }
 
+    /// About how long it takes, with all slots in use, until one more request may start.
+    #[must_use]
+    pub fn turn(&self, pace: &Pace) -> Duration {
+        let even = Duration::from_micros(self.latency / u64::from(pace.slots(self.lost_slots)));
+        let asked = pace.crawl_delay.unwrap_or_default().max(pace.delay.unwrap_or_default());
+        even.max(asked).max(self.gap(pace))
+    }
+
     /// Spreads the starts evenly over the time that one answer takes, and further after refusals.
     fn gap(&self, pace: &Pace) -> Duration {
         let even = self.latency / u64::from(pace.slots(self.lost_slots)) / 2;

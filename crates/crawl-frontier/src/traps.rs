@@ -79,6 +79,9 @@ impl Trap {
 }
 
 impl Run {
+    /// The length from which a run is a trap.
+    pub const LONGEST: u32 = LONGEST_RUN;
+
     /// Counts a page that was fetched.
     #[must_use]
     pub fn with_page(self, hash: u64) -> Self {

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
 use tokio_util::io::StreamReader;
 
 use crate::coding::{Coding, Reader, decoder};
@@ -50,14 +50,8 @@ where
     if body.size_hint().lower() > limits.body_raw {
         return Err(BodyError::TooLarge { what: "raw body", limit: limits.body_raw });
     }
-    let seen = Arc::new(AtomicU64::new(0));
-    let (count, raw_limit) = (Arc::clone(&seen), limits.body_raw);
-    let frames = body.into_data_stream().map(move |frame| {
-        let frame = frame.map_err(io::Error::other)?;
-        let total = count.fetch_add(frame.len() as u64, Ordering::Relaxed) + frame.len() as u64;
-        if total > raw_limit { Err(exceeded("raw body", raw_limit)) } else { Ok(frame) }
-    });
-    let mut raw = StreamReader::new(frames);
+    let seen = Arc::default();
+    let mut raw = counted(body, &seen, limits.body_raw);
     let decoded = decode(Box::pin(&mut raw), codings, &seen, limits).await;
     // A decoder stops at the end of its format; the rest of the body still has to arrive whole.
     match decoded {
@@ -67,23 +61,109 @@ where
     .map_err(|error| explain(&error))
 }
 
-async fn decode(
-    mut reader: Reader<'_>,
+/// A body that is read and decoded piece by piece.
+pub(crate) struct Pieces {
+    reader: Reader<'static>,
+    /// The body before decoding.
+    raw: Shared,
+    /// Bytes handed out so far, and the most there may be.
+    passed: u64,
+    limit: u64,
+}
+
+/// Begins to read a body whose `codings` are undone on the way, the last one first.
+///
+/// # Errors
+/// `Broken` when the beginning cannot be decoded.
+pub(crate) async fn pieces<B>(body: B, codings: &[Coding], limits: &Limits) -> Result<Pieces, BodyError>
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    let seen = Arc::default();
+    let raw = Shared(Arc::new(Mutex::new(Box::pin(counted(body, &seen, limits.body_raw)))));
+    let reader = Box::pin(BufReader::with_capacity(STEP, raw.clone()));
+    let reader = decoded(reader, codings, &seen, limits).await.map_err(|error| explain(&error))?;
+    Ok(Pieces { reader, raw, passed: 0, limit: limits.body_decoded })
+}
+
+impl Pieces {
+    /// The next piece, of 64 KiB at most or as the network gave it; none at the end.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        let piece = self.reader.fill_buf().await.map(Bytes::copy_from_slice).map_err(|error| explain(&error))?;
+        self.reader.consume(piece.len());
+        self.passed += piece.len() as u64;
+        if self.passed > self.limit {
+            return Err(BodyError::TooLarge { what: "decoded body", limit: self.limit });
+        }
+        Ok(Some(piece).filter(|piece| !piece.is_empty()))
+    }
+
+    /// Reads what is behind the end of the decoded body, so that its connection can be used again; true when it ended.
+    pub(crate) async fn drain(self) -> bool {
+        let Self { reader, mut raw, .. } = self;
+        drop(reader);
+        let mut rest = [0; 1024];
+        loop {
+            match raw.read(&mut rest).await {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
+/// A reader that is still at hand when the decoder that reads from it has ended.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Reader<'static>>>);
+
+impl AsyncRead for Shared {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut().poll_read(cx, buf)
+    }
+}
+
+/// The bytes of a body as they come, counted into `seen` and cut at `limit`.
+fn counted<B>(body: B, seen: &Arc<AtomicU64>, limit: u64) -> impl AsyncBufRead + Send + Unpin + use<B>
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    let count = Arc::clone(seen);
+    StreamReader::new(body.into_data_stream().map(move |frame| {
+        let frame = frame.map_err(io::Error::other)?;
+        let total = count.fetch_add(frame.len() as u64, Ordering::Relaxed) + frame.len() as u64;
+        if total > limit { Err(exceeded("raw body", limit)) } else { Ok(frame) }
+    }))
+}
+
+/// Puts a decoder for every coding behind the raw bytes.
+async fn decoded<'a>(
+    mut reader: Reader<'a>,
     codings: &[Coding],
     seen: &Arc<AtomicU64>,
     limits: &Limits,
-) -> io::Result<Bytes> {
-    let meter =
-        |inner| Meter { inner, passed: 0, limit: limits.body_decoded, ratio: limits.ratio, raw: Arc::clone(seen) };
+) -> io::Result<Reader<'a>> {
     // An empty body is empty whatever the field says: answers to HEAD, 204, 304.
-    if reader.fill_buf().await?.is_empty() {
-        return Ok(Bytes::new());
+    if !codings.is_empty() && reader.fill_buf().await?.is_empty() {
+        return Ok(reader);
     }
     for coding in codings.iter().rev() {
         // Every layer is metered, or an inner bomb could shrink again in an outer layer and burn the processor unseen.
-        let decoded = meter(decoder(*coding, reader).await?);
-        reader = Box::pin(BufReader::with_capacity(STEP, decoded));
+        let inner = decoder(*coding, reader).await?;
+        let (limit, raw) = (limits.body_decoded, Arc::clone(seen));
+        let metered = Meter { inner, passed: 0, limit, ratio: limits.ratio, raw };
+        reader = Box::pin(BufReader::with_capacity(STEP, metered));
     }
+    Ok(reader)
+}
+
+async fn decode(reader: Reader<'_>, codings: &[Coding], seen: &Arc<AtomicU64>, limits: &Limits) -> io::Result<Bytes> {
+    let mut reader = decoded(reader, codings, seen, limits).await?;
     let mut out = Vec::new();
     loop {
         if out.capacity() - out.len() < STEP / 2 {

@@ -3,21 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{StatusCode, header};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use url::Url;
 
 use crate::body;
-use crate::coding;
+use crate::coding::{self, Coding};
 use crate::config::{Config, ConfigError, Limits, MIN_HEAD_BYTES};
 use crate::cookies::Jar;
 use crate::dial::{Dialer, Goal};
+use crate::download::{Download, Open};
 use crate::error::{Error, chain};
 use crate::head::{self, Form, Hop};
 use crate::link::Link;
 use crate::pool::{Key, Pool};
+use crate::post::{self, Post, Posted};
 use crate::proxy::{self, Proxy};
 use crate::redirect;
 use crate::request::{Request, Response};
@@ -30,7 +33,7 @@ pub struct Client {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(crate) struct Inner {
     resolver: Resolver,
     dialer: Dialer,
     pool: Arc<Pool>,
@@ -62,7 +65,49 @@ impl Client {
             return Err(Error::Timeout);
         }
         let deadline = request.deadline;
-        tokio::time::timeout_at(deadline, self.inner.follow(request)).await.unwrap_or(Err(Error::Timeout))
+        tokio::time::timeout_at(deadline, self.inner.fetch(request)).await.unwrap_or(Err(Error::Timeout))
+    }
+
+    /// As [`Client::send`], but the body is left to be read piece by piece, under the same limits and the same deadline.
+    ///
+    /// # Errors
+    /// See [`Error`]. Statuses such as 404 and 500 are answers.
+    pub async fn open(&self, request: Request) -> Result<Download, Error> {
+        if request.deadline <= Instant::now() {
+            return Err(Error::Timeout);
+        }
+        let deadline = request.deadline;
+        let open = async {
+            let landed = self.inner.follow(request).await?;
+            Inner::download(&self.inner, landed, deadline).await
+        };
+        tokio::time::timeout_at(deadline, open).await.unwrap_or(Err(Error::Timeout))
+    }
+
+    /// Sends a body and reads the beginning of the answer. Follows no redirect, keeps no cookies, decodes nothing.
+    ///
+    /// The name is resolved anew, every address of it is checked, and a checked address is dialled. The head of the
+    /// answer has to be there at the deadline; what of its body is not there by then is left out.
+    ///
+    /// # Errors
+    /// See [`Error`]. Any status is an answer.
+    pub async fn post(&self, post: Post) -> Result<Posted, Error> {
+        let mut headers = post.headers;
+        headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
+        let (method, headers) = (Method::POST, head::clean(headers));
+        let mut hop = Hop { method, url: post.url, headers, body: post.body, repeatable: post.repeatable };
+        redirect::strip_userinfo(&mut hop.url);
+        let route = Route { proxy: None, verify: true };
+        let jar = Jar::default();
+        let answer = tokio::time::timeout_at(post.deadline, self.inner.exchange(&hop, &route, &jar));
+        let Answer { head, mut body, link, key } = answer.await.unwrap_or(Err(Error::Timeout))?;
+        let mut read = BytesMut::new();
+        let whole = tokio::time::timeout_at(post.deadline, post::begin(&mut body, &mut read, post.answer_bytes)).await;
+        let peer = link.peer();
+        if whole == Ok(true) {
+            self.inner.keep(key, link).await;
+        }
+        Ok(Posted { status: head.status, headers: head.headers, body: read.freeze(), peer })
     }
 }
 
@@ -78,6 +123,14 @@ struct Route {
     verify: bool,
 }
 
+/// The end of a redirect chain.
+struct Landed {
+    answer: Answer,
+    url: Url,
+    redirects: Vec<Url>,
+    is_direct: bool,
+}
+
 /// An answer whose body is still to be read.
 struct Answer {
     head: http::response::Parts,
@@ -87,10 +140,17 @@ struct Answer {
 }
 
 impl Inner {
-    async fn follow(&self, request: Request) -> Result<Response, Error> {
+    async fn fetch(&self, request: Request) -> Result<Response, Error> {
+        let landed = self.follow(request).await?;
+        self.finish(landed).await
+    }
+
+    async fn follow(&self, request: Request) -> Result<Landed, Error> {
         let limit = request.redirects.min(self.limits.redirects);
         let route = Route { proxy: request.proxy, verify: request.verify_tls };
-        let mut hop = Hop { method: request.method, url: request.url, headers: head::clean(request.headers) };
+        let repeatable = request.method.is_idempotent();
+        let headers = head::clean(request.headers);
+        let mut hop = Hop { method: request.method, url: request.url, headers, body: Bytes::new(), repeatable };
         redirect::strip_userinfo(&mut hop.url);
         let mut jar = Jar::default();
         let mut trail = Vec::new();
@@ -99,7 +159,7 @@ impl Inner {
             jar.remember(&hop.url, &answer.head.headers);
             let next = redirect::next(answer.head.status, &answer.head.headers, &hop.method, &hop.url)?;
             let Some((method, url)) = next else {
-                return self.finish(answer, hop.url, trail, &route).await;
+                return Ok(Landed { answer, url: hop.url, redirects: trail, is_direct: route.proxy.is_none() });
             };
             if trail.len() >= limit {
                 return Err(Error::TooManyRedirects { limit });
@@ -117,9 +177,9 @@ impl Inner {
     async fn exchange(&self, hop: &Hop, route: &Route, jar: &Jar) -> Result<Answer, Error> {
         let addresses = self.resolver.resolve(&hop.url).await?;
         let key = Key::new(&hop.url, route.verify, route.proxy.as_ref());
-        // A server may close an idle connection while our request is under way. Sending again is safe only when the
-        // method is, so other methods always get a fresh connection.
-        if hop.method.is_idempotent()
+        // A server may close an idle connection while our request is under way. What must not be sent again gets a fresh
+        // connection at once.
+        if hop.repeatable
             && let Some(link) = self.pool.take(&key, &addresses)
             && let Ok(answer) = self.ask(hop, route, jar, link).await
         {
@@ -152,19 +212,33 @@ impl Inner {
         Ok((head, body, link))
     }
 
-    async fn finish(&self, answer: Answer, url: Url, redirects: Vec<Url>, route: &Route) -> Result<Response, Error> {
-        let Answer { mut head, body, link, key } = answer;
-        let limit = self.limits.encodings;
-        let codings = coding::applied(&head.headers, limit)
-            .map_err(|_| Error::TooLarge { what: "content codings", limit: limit as u64 })?;
+    async fn finish(&self, landed: Landed) -> Result<Response, Error> {
+        let Landed { answer: Answer { mut head, body, link, key }, url, redirects, is_direct } = landed;
+        let codings = self.codings(&mut head.headers)?;
         let body = body::read(body, &codings, &self.limits).await.map_err(|error| error.at(&host(&url)))?;
-        if !codings.is_empty() {
-            head.headers.remove(header::CONTENT_ENCODING);
-            head.headers.remove(header::CONTENT_LENGTH);
-        }
-        let peer = route.proxy.is_none().then(|| link.peer());
+        let peer = is_direct.then(|| link.peer());
         self.keep(key, link).await;
         Ok(Response { url, status: head.status, headers: head.headers, body, peer, redirects })
+    }
+
+    async fn download(inner: &Arc<Self>, landed: Landed, deadline: Instant) -> Result<Download, Error> {
+        let Landed { answer: Answer { mut head, body, link, key }, url, redirects, .. } = landed;
+        let codings = inner.codings(&mut head.headers)?;
+        let pieces = body::pieces(body, &codings, &inner.limits).await.map_err(|error| error.at(&host(&url)))?;
+        let open = Some(Open { inner: Arc::clone(inner), pieces, link, key });
+        Ok(Download { url, status: head.status, headers: head.headers, redirects, open, deadline })
+    }
+
+    /// The codings of a body, which the headers no longer name: it is handed out decoded.
+    fn codings(&self, headers: &mut HeaderMap) -> Result<Vec<Coding>, Error> {
+        let limit = self.limits.encodings;
+        let codings = coding::applied(headers, limit)
+            .map_err(|_| Error::TooLarge { what: "content codings", limit: limit as u64 })?;
+        if !codings.is_empty() {
+            headers.remove(header::CONTENT_ENCODING);
+            headers.remove(header::CONTENT_LENGTH);
+        }
+        Ok(codings)
     }
 
     /// Reads the short body of a redirect so that its connection can be used again; a long or slow one is cut off.
@@ -189,7 +263,7 @@ impl Inner {
     }
 
     /// Puts a connection whose answer was read to the end into the pool, unless it is closing.
-    async fn keep(&self, key: Key, mut link: Link) {
+    pub(crate) async fn keep(&self, key: Key, mut link: Link) {
         const PATIENCE: Duration = Duration::from_millis(50);
         if tokio::time::timeout(PATIENCE, link.ready()).await == Ok(true) {
             self.pool.put(key, link);

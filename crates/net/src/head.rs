@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{Method, Request, Version};
-use http_body_util::Empty;
+use http_body_util::Full;
 use url::{Position, Url};
 
 use crate::proxy::Proxy;
@@ -15,6 +15,9 @@ pub(crate) struct Hop {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// Whether sending it twice does no harm.
+    pub(crate) repeatable: bool,
 }
 
 /// How the connection wants the request.
@@ -84,7 +87,7 @@ pub(crate) fn build(
     hop: &Hop,
     cookie: Option<HeaderValue>,
     form: Form<'_>,
-) -> Result<Request<Empty<Bytes>>, http::Error> {
+) -> Result<Request<Full<Bytes>>, http::Error> {
     let authority = Authority::try_from(&hop.url[Position::BeforeHost..Position::AfterPort])?;
     let path = target(&hop.url[Position::BeforePath..Position::AfterQuery])?;
     let host = HeaderValue::from_str(authority.as_str())?;
@@ -109,7 +112,7 @@ pub(crate) fn build(
     if let Some(cookie) = cookie {
         headers.insert(header::COOKIE, cookie);
     }
-    let mut request = Request::new(Empty::new());
+    let mut request = Request::new(Full::new(hop.body.clone()));
     *request.method_mut() = hop.method.clone();
     *request.uri_mut() = uri;
     *request.version_mut() = if matches!(form, Form::Http2) { Version::HTTP_2 } else { Version::HTTP_11 };
@@ -141,7 +144,8 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, HeaderValue::from_static(value));
         }
-        Hop { method: Method::GET, url: url.parse().unwrap(), headers: clean(map) }
+        let (url, headers) = (url.parse().unwrap(), clean(map));
+        Hop { method: Method::GET, url, headers, body: Bytes::new(), repeatable: true }
     }
 
     #[test]

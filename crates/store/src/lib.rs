@@ -27,19 +27,27 @@
 use libsqlite3_sys as _;
 
 mod conn;
+mod copy;
 mod error;
 mod migrate;
 mod open;
 mod schema;
+mod sql;
 mod stamp;
 
 pub mod cache;
+pub mod hosts;
+pub mod jobs;
+pub mod crawls;
 pub mod keys;
 pub mod leases;
 pub mod ledger;
+pub mod notices;
+pub mod robots;
 pub mod scrapes;
 pub mod teams;
 pub mod usage;
+pub mod webhooks;
 
 pub use conn::{Conn, TxFn};
 pub use error::{Result, StoreError};

@@ -123,5 +123,206 @@ table! {
     }
 }
 
+table! {
+    job (id) {
+        id -> Text,
+        queue -> Text,
+        kind -> Text,
+        team_id -> Text,
+        lane -> Text,
+        phase -> Integer,
+        priority -> Integer,
+        state -> Text,
+        run_at -> Timestamp,
+        attempt -> Integer,
+        max_attempts -> Integer,
+        token -> Nullable<Text>,
+        lease_until -> Nullable<Timestamp>,
+        host -> Nullable<Text>,
+        payload -> Text,
+        unique_key -> Nullable<Text>,
+        last_error -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+table! {
+    job_lane (queue, lane) {
+        queue -> Text,
+        lane -> Text,
+        team_id -> Text,
+        cap -> Integer,
+        delay_ms -> BigInt,
+        running -> Integer,
+        due_at -> Nullable<Timestamp>,
+        served -> BigInt,
+        host -> Nullable<Text>,
+    }
+}
+
+table! {
+    job_team (queue, team_id) {
+        queue -> Text,
+        team_id -> Text,
+        cap -> Integer,
+        running -> Integer,
+        due_at -> Nullable<Timestamp>,
+        served -> BigInt,
+        was_idle -> Bool,
+    }
+}
+
+table! {
+    dead_job (id) {
+        id -> Text,
+        queue -> Text,
+        kind -> Text,
+        team_id -> Text,
+        lane -> Text,
+        cap -> Integer,
+        delay_ms -> BigInt,
+        phase -> Integer,
+        priority -> Integer,
+        attempt -> Integer,
+        max_attempts -> Integer,
+        host -> Nullable<Text>,
+        payload -> Text,
+        unique_key -> Nullable<Text>,
+        created_at -> Timestamp,
+        error -> Text,
+        died_at -> Timestamp,
+    }
+}
+
+table! {
+    host (name) {
+        name -> Text,
+        state -> Text,
+        crawl_delay_ms -> Nullable<BigInt>,
+        most -> Integer,
+        queued_until -> Nullable<Timestamp>,
+        updated_at -> Timestamp,
+    }
+}
+
+table! {
+    crawl (id) {
+        id -> Text,
+        team_id -> Text,
+        api_key_id -> Nullable<Text>,
+        kind -> Text,
+        url -> Nullable<Text>,
+        request -> Text,
+        status -> Text,
+        page_limit -> BigInt,
+        pending -> BigInt,
+        completed -> BigInt,
+        failed -> BigInt,
+        spare -> BigInt,
+        credits -> BigInt,
+        reservation -> Nullable<Text>,
+        preparing -> Bool,
+        landed_url -> Nullable<Text>,
+        warning -> Nullable<Text>,
+        error -> Nullable<Text>,
+        idempotency_key -> Nullable<Text>,
+        fingerprint -> Text,
+        created_at -> Timestamp,
+        finished_at -> Nullable<Timestamp>,
+        expires_at -> Timestamp,
+    }
+}
+
+table! {
+    crawl_page (id) {
+        id -> Text,
+        crawl_id -> Text,
+        key -> Binary,
+        url -> Text,
+        depth -> Integer,
+        state -> Text,
+        code -> Nullable<Text>,
+        error -> Nullable<Text>,
+        finished_at -> Nullable<Timestamp>,
+    }
+}
+
+table! {
+    crawl_document (crawl_id, seq) {
+        crawl_id -> Text,
+        seq -> BigInt,
+        page_id -> Text,
+        team_id -> Text,
+        site -> Nullable<Text>,
+        url -> Text,
+        title -> Nullable<Text>,
+        description -> Nullable<Text>,
+        bytes -> BigInt,
+        body -> Nullable<Binary>,
+        blob -> Nullable<Text>,
+    }
+}
+
+table! {
+    crawl_family (crawl_id, hash) {
+        crawl_id -> Text,
+        hash -> BigInt,
+        known -> BigInt,
+    }
+}
+
+table! {
+    crawl_run (crawl_id, template) {
+        crawl_id -> Text,
+        template -> BigInt,
+        hash -> BigInt,
+        length -> BigInt,
+    }
+}
+
+table! {
+    robots (origin, verified) {
+        origin -> Text,
+        verified -> Bool,
+        status -> Nullable<Integer>,
+        error -> Nullable<Text>,
+        body -> Nullable<Binary>,
+        fetched_at -> Timestamp,
+        expires_at -> Timestamp,
+    }
+}
+
+table! {
+    webhook_secret (team_id) {
+        team_id -> Text,
+        secret -> Text,
+        previous -> Nullable<Text>,
+        previous_until -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+    }
+}
+
+table! {
+    webhook_delivery (id) {
+        id -> Text,
+        team_id -> Text,
+        job_id -> Text,
+        event -> Text,
+        url -> Text,
+        headers -> Text,
+        body -> Binary,
+        keep -> Bool,
+        state -> Text,
+        attempts -> Integer,
+        status -> Nullable<Integer>,
+        error -> Nullable<Text>,
+        duration_ms -> Nullable<BigInt>,
+        created_at -> Timestamp,
+        delivered_at -> Nullable<Timestamp>,
+        next_at -> Nullable<Timestamp>,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
+allow_tables_to_appear_in_same_query!(host, job, job_lane);

@@ -3,7 +3,7 @@
 use base::Timestamp;
 use chrono::{DateTime, NaiveDateTime};
 use diesel::backend::Backend;
-use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::deserialize::{self, FromSql, FromSqlRow, Queryable};
 use diesel::expression::AsExpression;
 use diesel::serialize::{self, Output, ToSql};
 use diesel::sql_types;
@@ -41,5 +41,26 @@ where
 {
     fn from_sql(bytes: DB::RawValue<'_>) -> deserialize::Result<Self> {
         NaiveDateTime::from_sql(bytes).map(Self)
+    }
+}
+
+/// A moment that may not have come yet, as a column gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaybeStamp(Option<Stamp>);
+
+impl From<MaybeStamp> for Option<Timestamp> {
+    fn from(stamp: MaybeStamp) -> Self {
+        stamp.0.map(Timestamp::from)
+    }
+}
+
+impl<DB: Backend> Queryable<sql_types::Nullable<sql_types::Timestamp>, DB> for MaybeStamp
+where
+    NaiveDateTime: FromSql<sql_types::Timestamp, DB>,
+{
+    type Row = Option<Stamp>;
+
+    fn build(row: Option<Stamp>) -> deserialize::Result<Self> {
+        Ok(Self(row))
     }
 }

@@ -62,8 +62,10 @@ codes! {
     UnknownProvider "unknown_provider" 404 "A provider-tool call names an unknown provider or capability; nothing was executed."
     MethodNotAllowed "METHOD_NOT_ALLOWED" 405 "The path exists, but not with this method; see the `Allow` header."
     ScrapeTimeout "SCRAPE_TIMEOUT" 408 "The scrape did not end within `timeout`. Raise it, or try again when the page is faster."
+    MapTimeout "MAP_TIMEOUT" 408 "The map did not end within `timeout`. Raise it, or try again when the site is faster."
     DuplicateRequest "duplicate_request" 409 "This `x-request-id` belongs to a finished request with other parameters. Use a new one."
     RequestInFlight "request_in_flight" 409 "The request with this `x-request-id` is still running. Wait and send it again."
+    JobFinished "JOB_FINISHED" 409 "The job has already ended, so it cannot be cancelled and takes no more pages."
     PayloadTooLarge "PAYLOAD_TOO_LARGE" 413 "The request body is over the limit of the server."
     UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" 415 "The body must be sent as `Content-Type: application/json`."
     ScrapeDnsResolutionError "SCRAPE_DNS_RESOLUTION_ERROR" 400 "The host name of the URL, or of one it redirects to, does not resolve. Check its spelling."
@@ -99,6 +101,8 @@ codes! {
     ScrapePromptInjectionCheckNotSupported "SCRAPE_PROMPT_INJECTION_CHECK_NOT_SUPPORTED" 400 "`checkPromptInjection` is not available on this server."
     ScrapeThreatProtectionNotSupported "SCRAPE_THREAT_PROTECTION_NOT_SUPPORTED" 400 "`threatProtection` is not available on this server; only mode `off` is."
     ScrapeDomainToolsNotSupported "SCRAPE_DOMAIN_TOOLS_NOT_SUPPORTED" 400 "`domainTools` is not available on this server."
+    CrawlPromptNotSupported "CRAWL_PROMPT_NOT_SUPPORTED" 400 "`prompt` needs a model, which this server does not have. Give the options themselves."
+    CrawlParamsPreviewNotSupported "CRAWL_PARAMS_PREVIEW_NOT_SUPPORTED" 400 "A preview needs a model, which this server does not have. Give the options themselves."
     ProviderToolsNotSupported "PROVIDER_TOOLS_NOT_SUPPORTED" 400 "Provider-tool calls (`alexandria`) are not available on this server."
 }
 

@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
+use crate::batch::BatchRequest;
 use crate::code::Code;
+use crate::crawl::CrawlRequest;
 use crate::error::ErrorBody;
 use crate::format::FormatKind;
-use crate::scrape::ScrapeRequest;
+use crate::map::MapRequest;
+use crate::scrape::{ScrapeOptions, ScrapeRequest};
 use crate::threat::{ThreatMode, ThreatProtection};
 
 /// A part of a request that has no engine here.
@@ -42,30 +45,60 @@ const FORMATS: &[(FormatKind, Code)] = &[
     (FormatKind::ChangeTracking, Code::ScrapeChangeTrackingNotSupported),
 ];
 
-/// Whether a request asks for an option.
-type Asks = fn(&ScrapeRequest) -> bool;
+/// Whether options ask for something.
+type Asks = fn(&ScrapeOptions) -> bool;
 
 /// Options without an engine: the field, who asks for it, the code.
 const OPTIONS: &[(&str, Asks, Code)] = &[
-    ("actions", |request| !request.options.actions.is_empty(), Code::ScrapeActionsNotSupported),
-    ("profile", |request| request.options.profile.is_some(), Code::ScrapeProfileNotSupported),
-    ("redactPII", |request| request.options.redact_pii.is_some(), Code::ScrapeRedactPiiNotSupported),
-    ("onlyCleanContent", |request| request.options.only_clean_content, Code::ScrapeOnlyCleanContentNotSupported),
-    ("checkPromptInjection", |r| r.options.check_prompt_injection, Code::ScrapePromptInjectionCheckNotSupported),
+    ("actions", |options| !options.actions.is_empty(), Code::ScrapeActionsNotSupported),
+    ("profile", |options| options.profile.is_some(), Code::ScrapeProfileNotSupported),
+    ("redactPII", |options| options.redact_pii.is_some(), Code::ScrapeRedactPiiNotSupported),
+    ("onlyCleanContent", |options| options.only_clean_content, Code::ScrapeOnlyCleanContentNotSupported),
+    ("checkPromptInjection", |o| o.check_prompt_injection, Code::ScrapePromptInjectionCheckNotSupported),
     ("threatProtection", wants_threat_protection, Code::ScrapeThreatProtectionNotSupported),
-    ("domainTools", |request| request.domain_tools, Code::ScrapeDomainToolsNotSupported),
 ];
 
 /// Everything that a request asks for and that has no engine here, formats first. Empty for a request that can run.
 #[must_use]
 pub fn unsupported(request: &ScrapeRequest) -> Vec<Unsupported> {
-    let entry = |path: String, code: Code| Unsupported { path, code, message: sentence(code) };
-    let formats = request.options.formats.iter().enumerate().filter_map(|(index, format)| {
+    let tools = request.domain_tools.then(|| entry("domainTools".to_owned(), Code::ScrapeDomainToolsNotSupported));
+    in_options(&request.options, "").chain(tools).collect()
+}
+
+/// The same for a crawl.
+#[must_use]
+pub fn unsupported_crawl(request: &CrawlRequest) -> Vec<Unsupported> {
+    let prompt = request.prompt.is_some().then(|| entry("prompt".to_owned(), Code::CrawlPromptNotSupported));
+    prompt.into_iter().chain(in_options(&request.options.scrape_options, "scrapeOptions.")).collect()
+}
+
+/// The same for a batch.
+#[must_use]
+pub fn unsupported_batch(request: &BatchRequest) -> Vec<Unsupported> {
+    in_options(&request.options, "").collect()
+}
+
+/// The same for a map.
+#[must_use]
+pub fn unsupported_map(request: &MapRequest) -> Vec<Unsupported> {
+    let protected = expects_protection(request.threat_protection.as_ref());
+    protected
+        .then(|| entry("threatProtection".to_owned(), Code::ScrapeThreatProtectionNotSupported))
+        .into_iter()
+        .collect()
+}
+
+fn in_options<'a>(options: &'a ScrapeOptions, at: &'a str) -> impl Iterator<Item = Unsupported> + 'a {
+    let formats = options.formats.iter().enumerate().filter_map(move |(index, format)| {
         let (_, code) = FORMATS.iter().find(|(kind, _)| *kind == format.kind())?;
-        Some(entry(format!("formats[{index}]"), *code))
+        Some(entry(format!("{at}formats[{index}]"), *code))
     });
-    let options = OPTIONS.iter().filter(|(_, asks, _)| asks(request));
-    formats.chain(options.map(|(path, _, code)| entry((*path).to_owned(), *code))).collect()
+    let others = OPTIONS.iter().filter(move |(_, asks, _)| asks(options));
+    formats.chain(others.map(move |(path, _, code)| entry(format!("{at}{path}"), *code)))
+}
+
+fn entry(path: String, code: Code) -> Unsupported {
+    Unsupported { path, code, message: sentence(code) }
 }
 
 /// The meaning of the code, in the shape of an error message.
@@ -73,10 +106,13 @@ fn sentence(code: Code) -> String {
     code.meaning().trim_end_matches('.').to_owned()
 }
 
+fn wants_threat_protection(options: &ScrapeOptions) -> bool {
+    expects_protection(options.threat_protection.as_ref())
+}
+
 /// Mode `off` and an empty object ask for nothing; anything else, a list without a mode included, expects to be enforced.
-fn wants_threat_protection(request: &ScrapeRequest) -> bool {
-    let protection = request.options.threat_protection.as_ref();
-    protection.is_some_and(|given| given.mode != Some(ThreatMode::Off) && *given != ThreatProtection::default())
+fn expects_protection(given: Option<&ThreatProtection>) -> bool {
+    given.is_some_and(|given| given.mode != Some(ThreatMode::Off) && *given != ThreatProtection::default())
 }
 
 #[cfg(test)]
@@ -156,12 +192,29 @@ mod tests {
     }
 
     #[test]
+    fn jobs_name_the_place() {
+        let paths = |found: Vec<Unsupported>| found.into_iter().map(|entry| entry.path).collect::<Vec<_>>();
+        let options = json!({ "formats": ["markdown", "json"], "actions": [{ "type": "scrape" }] });
+        let crawl = json!({ "url": "https://example.com/", "prompt": "all", "scrapeOptions": options });
+        let crawl = unsupported_crawl(&crate::crawl::decode_crawl(crawl).unwrap());
+        assert_eq!(paths(crawl), ["prompt", "scrapeOptions.formats[1]", "scrapeOptions.actions"]);
+        let batch = json!({ "urls": ["https://example.com/"], "formats": ["json"] });
+        assert_eq!(paths(unsupported_batch(&crate::batch::decode_batch(batch).unwrap())), ["formats[0]"]);
+    }
+
+    #[test]
     fn every_code_of_its_kind_is_used() {
         let in_table = |code: Code| {
             FORMATS.iter().any(|(_, other)| *other == code) || OPTIONS.iter().any(|(_, _, other)| *other == code)
         };
         for &code in Code::ALL.iter().filter(|code| code.as_str().ends_with("_NOT_SUPPORTED")) {
-            assert!(in_table(code) || code == Code::ProviderToolsNotSupported, "{code}");
+            let elsewhere = [
+                Code::ProviderToolsNotSupported,
+                Code::ScrapeDomainToolsNotSupported,
+                Code::CrawlPromptNotSupported,
+                Code::CrawlParamsPreviewNotSupported,
+            ];
+            assert!(in_table(code) || elsewhere.contains(&code), "{code}");
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use testkit::Seen;
 
 use super::case::Object;
+use super::follow::Job;
 use super::http::Answer;
 use super::stage::Counters;
 
@@ -31,6 +32,12 @@ pub(crate) struct Evidence {
     /// Requests that the origins received.
     pub(crate) origin: Vec<Seen>,
     pub(crate) origin2: Vec<Seen>,
+    /// What came to the receiver of webhooks.
+    pub(crate) receiver: Vec<Seen>,
+    /// The job that the case has started, when it looks at one.
+    pub(crate) job: Option<Job>,
+    /// What the same request gets for an id that nobody has.
+    pub(crate) unknown_id: Option<Vec<u8>>,
     /// From the attack.
     pub(crate) closed: bool,
     pub(crate) health_ms: Vec<f64>,
@@ -65,11 +72,29 @@ impl Evidence {
         }
     }
 
+    /// The job, or the failure that there is none.
+    pub(crate) fn job(&self) -> Result<&Job, String> {
+        self.job.as_ref().ok_or_else(|| "the case has started no job".to_owned())
+    }
+
+    /// The answer and everything that the job has told.
+    pub(crate) fn told(&self) -> Result<String, String> {
+        let job = self.job.as_ref().map(|job| job.text.as_str()).unwrap_or_default();
+        Ok(self.answer()?.text() + job)
+    }
+
     /// A member of the document in the answer, empty when it is not there.
     pub(crate) fn document(&self, pointer: &str) -> Result<String, String> {
         let json = self.answer()?.json();
         let value = json.pointer(&format!("/data/{pointer}"));
         Ok(value.and_then(Value::as_str).unwrap_or_default().to_owned())
+    }
+
+    /// Crawls that somebody else than the runner has asked the service for: its log has a line for each request.
+    pub(crate) fn foreign_crawls(&self) -> usize {
+        let log = String::from_utf8_lossy(&self.log);
+        let posts = log.lines().filter(|line| line.contains("\"route\":\"/v2/crawl\"") && line.contains("\"POST\""));
+        posts.count().saturating_sub(1)
     }
 
     /// One line for a person to read.
@@ -87,6 +112,10 @@ impl Evidence {
         }
         if let Some(seconds) = self.slow_closed_s {
             out += &format!(", slow connections closed after {seconds:.1} s");
+        }
+        if let Some(Job { status, completed, good_pages, .. }) = &self.job {
+            let asked = self.origin.len();
+            out += &format!(", job {status}, {completed} pages, {good_pages} good, {asked} requests");
         }
         if let Some(observed) = &self.observed {
             out += &format!(", {}", Value::from(observed.clone()));

@@ -30,9 +30,9 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "max_seconds" => seen.elapsed.map_or(Ok(()), |elapsed| at_most(elapsed.as_secs_f64(), want, "s")),
         "max_rss_delta_mib" => at_most(seen.memory_mib, want, "MiB"),
         "max_response_bytes" => seen.answer().and_then(|answer| at_most(answer.body.len(), want, "bytes")),
-        "response_must_not_contain" | "error_must_not_contain" => {
-            seen.answer().and_then(|answer| lacks(&answer.text(), want, "the answer"))
-        }
+        "response_must_not_contain" => seen.told().and_then(|text| lacks(&text, want, "the answer")),
+        "error_must_not_contain" => seen.answer().and_then(|answer| lacks(&answer.text(), want, "the answer")),
+        "body_equals_unknown_id_body" => like_unknown(seen),
         "body_is_valid_utf8_json" => valid_json(seen),
         "json_error_body" => json_error(seen),
         "connection_closed" => same(&Value::Bool(seen.closed), want),
@@ -54,8 +54,42 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
             traceless(seen, words(want), &["log", "metrics", "files"])
         }
         waits if WAITS.contains(&waits) => Ok(()),
+        job if check_job(job, want, seen).is_some() => return check_job(job, want, seen),
         page => return check_page(page, want, seen),
     })
+}
+
+/// The expectations about the job that the case has started.
+fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
+    Some(match key {
+        "final_status" => seen.job().and_then(|job| same(&job.status.as_str().into(), want)),
+        "completed_max" => seen.job().and_then(|job| at_most(job.completed, want, "pages")),
+        "good_pages_found_min" => seen.job().and_then(|job| {
+            let least = want.as_u64().unwrap_or(u64::MAX);
+            said(job.good_pages >= least, &format!("it is {}, expected at least {least}", job.good_pages))
+        }),
+        "origin_requests_max" => at_most(seen.origin.len(), want, "requests"),
+        "own_api_calls_from_webhook" => exactly(seen.foreign_crawls(), want),
+        "receiver_signature_valid" => same(&Value::Bool(seen.receiver.iter().all(signed)), want),
+        "webhook_headers_must_not_contain" => {
+            let mut heads = seen.receiver.iter().map(|request| String::from_utf8_lossy(&request.head).into_owned());
+            heads.try_for_each(|head| lacks(&head, want, "a webhook's head"))
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a delivery has a signature that only the service can have made: not the one of the case.
+fn signed(request: &testkit::Seen) -> bool {
+    let mut values = request.headers.get_all("x-service-signature").iter().filter_map(|value| value.to_str().ok());
+    let of_ours = values.next().and_then(|value| value.strip_prefix("sha256="));
+    values.next().is_none() && of_ours.is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// The request ids are each request's own.
+fn like_unknown(seen: &Evidence) -> Verdict {
+    let (own, unknown) = (&seen.answer()?.body, seen.unknown_id.as_ref().ok_or("nobody asked for an unknown id")?);
+    said(own == unknown, &format!("it differs from {:?}", String::from_utf8_lossy(unknown)))
 }
 
 /// The expectations about the document in the answer.
@@ -212,6 +246,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::hostile::follow::Job;
     use crate::hostile::http::Answer;
 
     fn answered(status: u16, body: &str) -> Evidence {
@@ -241,6 +276,29 @@ mod tests {
         assert!(met("markdown_links_to", &json!(["http://o/x"]), &seen));
         assert!(met("markdown_headings", &json!(1), &seen) && !met("markdown_headings", &json!(0), &seen));
         assert!(!met("metadata_title_must_not_contain", &json!(["t"]), &seen));
+    }
+
+    #[test]
+    fn looks_at_the_job() {
+        let job = Job { status: "completed".into(), completed: 12, good_pages: 10, text: "root:x:".into() };
+        let mut seen = Evidence { job: Some(job), ..answered(200, "{}") };
+        assert!(met("final_status", &json!("completed"), &seen) && !met("final_status", &json!("failed"), &seen));
+        assert!(met("completed_max", &json!(12), &seen) && !met("completed_max", &json!(11), &seen));
+        assert!(met("good_pages_found_min", &json!(10), &seen) && !met("good_pages_found_min", &json!(11), &seen));
+        assert!(!met("response_must_not_contain", &json!(["root:x:"]), &seen));
+        seen.job = None;
+        assert!(!met("final_status", &json!("completed"), &seen));
+        seen.log =
+            b"{\"method\":\"POST\",\"route\":\"/v2/crawl\"}\n{\"method\":\"POST\",\"route\":\"/v2/crawl\"}\n".to_vec();
+        assert!(met("own_api_calls_from_webhook", &json!(1), &seen));
+        seen.unknown_id = Some(b"{}".to_vec());
+        assert!(met("body_equals_unknown_id_body", &json!(true), &seen));
+        let forged: testkit::Seen = testkit::Seen {
+            headers: [("x-service-signature".parse().unwrap(), "sha256=00".parse().unwrap())].into_iter().collect(),
+            ..Default::default()
+        };
+        seen.receiver = vec![forged];
+        assert!(!met("receiver_signature_valid", &json!(true), &seen));
     }
 
     #[test]

@@ -5,7 +5,9 @@ mod call;
 mod case;
 mod evidence;
 mod expect;
+mod follow;
 mod http;
+mod made;
 mod markdown;
 mod play;
 mod report;
@@ -13,6 +15,7 @@ mod scenario;
 mod server;
 mod setup;
 mod stage;
+mod traps;
 mod waiting;
 mod words;
 

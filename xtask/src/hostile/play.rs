@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 use super::attack::{self, Target};
 use super::case::{Case, Object};
 use super::evidence::{Evidence, read_files};
+use super::follow::{Job, follow};
+use super::http::Answer;
 use super::report::Outcome;
 use super::server::{Flavour, Server};
 use super::stage::{self, Counters, Stage};
 use super::words::Words;
-use super::{call, expect, http, scenario};
+use super::{call, expect, http, made, scenario};
 
 /// After a case, before it is looked at: what was still on its way arrives.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -52,7 +54,11 @@ impl Player {
     async fn attempt(&mut self, case: &Case) -> Result<(Vec<String>, Evidence)> {
         let mut server = self.server_for(case).await?;
         let key = team_key(case, &server).await?;
-        let case = expand(case, &self.words(case, &server, &key))?;
+        let mut words = self.words(case, &server, &key);
+        for (name, id) in made::jobs(case, &self.stage, &server, &key).await? {
+            words.set(name, id);
+        }
+        let case = expand(case, &words)?;
         self.stage.prepare(&case)?;
         let before = self.before(&case, &server, key.clone()).await?;
         let memory = server.watch_memory();
@@ -110,8 +116,12 @@ impl Player {
             let patience = self.number(case, "max_seconds").unwrap_or(20.0) + 20.0;
             let started = Instant::now();
             let answer = http::exchange(server.addr, request, Duration::from_secs_f64(patience)).await;
-            let answer = Some(answer.map(|(answer, _)| answer).map_err(|error| format!("{error:#}")));
-            return Ok(Evidence { answer, elapsed: Some(started.elapsed()), ..Evidence::default() });
+            let answer = answer.map(|(answer, _)| answer).map_err(|error| format!("{error:#}"));
+            let job = match &answer {
+                Ok(answer) if looks_at_a_job(case) => follow_up(case, server, key, answer, patience).await?,
+                _ => None,
+            };
+            return Ok(Evidence { answer: Some(answer), job, elapsed: Some(started.elapsed()), ..Evidence::default() });
         }
         let slow_page = format!("http://origin.test:{}{}", self.stage.origin.addr().port(), stage::SLOW_PAGE);
         let target = Target { addr: server.addr, key: key.to_owned(), slow_page };
@@ -136,6 +146,10 @@ impl Player {
         };
         seen.origin = self.stage.origin.requests();
         seen.origin2 = self.stage.origin2.requests();
+        seen.receiver = self.stage.receiver.requests();
+        if case.expected.contains_key("body_equals_unknown_id_body") {
+            seen.unknown_id = Some(unknown_id(case, server, &before.key).await?);
+        }
         seen.panic_planned = case.setup.contains_key("fail_point");
         seen.secrets = server.secrets().iter().map(ToString::to_string).chain([before.key.clone()]).collect();
         seen.alive = server.is_alive().await;
@@ -173,6 +187,31 @@ impl Player {
     fn number(&self, case: &Case, key: &str) -> Option<f64> {
         case.expects(key, &self.every).and_then(Value::as_f64)
     }
+}
+
+fn looks_at_a_job(case: &Case) -> bool {
+    ["final_status", "completed_max", "good_pages_found_min"].iter().any(|key| case.expected.contains_key(*key))
+}
+
+/// The job that an answer names, at its end. Its time is part of the time of the case.
+async fn follow_up(case: &Case, server: &Server, key: &str, answer: &Answer, patience: f64) -> Result<Option<Job>> {
+    let Some(id) = answer.json()["id"].as_str().map(str::to_owned) else {
+        return Ok(None);
+    };
+    let path = format!("{}/{id}", case.input_text("path"));
+    follow(server.addr, key, &path, Duration::from_secs_f64(patience)).await.map(Some)
+}
+
+/// What the request of the case gets for an id that nobody has.
+async fn unknown_id(case: &Case, server: &Server, key: &str) -> Result<Vec<u8>> {
+    const NOBODYS: &str = "01890000-0000-7000-8000-00000000beef";
+    let mut case = case.clone();
+    let is_id = |part: &&str| part.len() == 36 && part.matches('-').count() == 4;
+    let path = case.input_text("path").to_owned();
+    let id = path.split('/').find(is_id).context("the path of the case has no id")?;
+    case.input.insert("path".to_owned(), path.replace(id, NOBODYS).into());
+    let request = call::request(&case, server.addr, key)?;
+    Ok(http::exchange(server.addr, request, Duration::from_secs(20)).await?.0.body)
 }
 
 /// The key of the team that the case is about.

@@ -9,6 +9,7 @@ use testkit::{Answer, Canary, Dns, Script, Site};
 
 use super::case::{Case, Object};
 use super::setup;
+use super::traps;
 use super::words::Words;
 
 /// Members of `setup` that other modules handle.
@@ -81,6 +82,10 @@ impl Stage {
         for name in ["origin.test", "origin2.test", "hook.test"] {
             self.dns.set(name, Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
         }
+        if case.setup.get("origin").and_then(Value::as_array).is_some_and(|pages| pages.iter().any(traps::has_hosts)) {
+            // Every name leads to the site, so that no host of a trap is let off by its name.
+            self.dns.set("*", Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
+        }
         self.dns.set("meta.rebind.test", Answer::from(IpAddr::from([169, 254, 169, 254])));
         self.origin.script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
         for (key, value) in &case.setup {
@@ -110,6 +115,11 @@ impl Stage {
     fn pages(&self, site: &Site, pages: &Value) -> Result<()> {
         for page in pages.as_array().context("the pages of an origin are no array")? {
             let page = page.as_object().context("a page of an origin is no object")?;
+            let origin = format!("http://origin.test:{}", site.addr().port());
+            if let Some(make) = traps::site(page, &origin)? {
+                site.others(make);
+                continue;
+            }
             let (path, script) = setup::page(page, self.canary.addr().port())?;
             if let Script::H2(attack) = script {
                 site.attack_h2(Some(attack));

@@ -6,8 +6,18 @@ use super::case::{Case, Object};
 use super::scenario;
 
 /// Paths that the service answers. A case on another path waits.
-const PATHS: &[&str] =
-    &["/v2/scrape", "/v2/team/", "/v2/concurrency-check", "/health", "/metrics", "/openapi.json", "/admin"];
+const PATHS: &[&str] = &[
+    "/v2/scrape",
+    "/v2/crawl",
+    "/v2/batch/scrape",
+    "/v2/map",
+    "/v2/team/",
+    "/v2/concurrency-check",
+    "/health",
+    "/metrics",
+    "/openapi.json",
+    "/admin",
+];
 
 /// Formats that can be made. A case that asks for another one waits, unless it expects a refusal.
 const FORMATS: &[&str] = &["markdown", "html", "rawHtml", "rawBase64", "links", "images", "attributes"];
@@ -20,17 +30,9 @@ const OPTIONS_TO_COME: &[&str] = &["actions", "profile", "redactPII", "onlyClean
 
 /// Expectations that can only be looked at when something else exists.
 const EXPECTATIONS_TO_COME: &[(&str, &str)] = &[
-    ("body_equals_unknown_id_body", "jobs that belong to a team"),
     ("browser_alive_after", "the browser"),
-    ("completed_max", "crawls"),
     ("dns_queries_outside_proxy", "the browser"),
-    ("final_status", "crawls"),
-    ("good_pages_found_min", "crawls"),
     ("next_scrape_ok_seconds", "the browser"),
-    ("origin_requests_max", "crawls"),
-    ("own_api_calls_from_webhook", "webhooks"),
-    ("receiver_signature_valid", "webhooks"),
-    ("webhook_headers_must_not_contain", "webhooks"),
 ];
 
 /// Members of `setup` that only such cases have.
@@ -117,7 +119,8 @@ mod tests {
     fn decides_from_the_case() {
         let scrape = |json: Value| json!({"method": "POST", "path": "/v2/scrape", "json": json});
         check(&json!({"input": scrape(json!({"url": "x"}))}), None);
-        check(&json!({"input": {"path": "/v2/crawl/x"}}), Some("/v2/crawl, which does not exist yet"));
+        check(&json!({"input": {"path": "/v2/crawl/x"}}), None);
+        check(&json!({"input": {"path": "/v2/monitor/x"}}), Some("/v2/monitor, which does not exist yet"));
         check(&json!({"input": scrape(json!({})), "setup": {"needs": "browser"}}), Some("the browser"));
         check(&json!({"input": scrape(json!({"formats": ["markdown", {"type": "json"}]}))}), Some("the format json"));
         let refusal = json!({"http_any_of": [400]});
@@ -125,8 +128,8 @@ mod tests {
         check(&json!({"input": scrape(json!({"actions": []}))}), Some("the option actions"));
         check(&json!({"input": {"tool": "slow -u {BASE_URL}/v2/scrape -l 60"}}), None);
         check(
-            &json!({"input": {"tool": "slow -u {BASE_URL}/v2/crawl/1 -l 60"}}),
-            Some("/v2/crawl, which does not exist yet"),
+            &json!({"input": {"tool": "slow -u {BASE_URL}/v2/monitor/1 -l 60"}}),
+            Some("/v2/monitor, which does not exist yet"),
         );
         check(&json!({"input": {"scenario": "the moon falls"}}), Some("a scenario of its own"));
     }

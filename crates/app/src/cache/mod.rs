@@ -129,6 +129,7 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         body,
         charset: entry.charset,
         proxy,
+        retry_after: None,
         warnings: Vec::new(),
     };
     Ok(Some(Copy { fetched, fetched_at: entry.fetched_at }))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, Parts, Settings, scrape::scrape, teams};
+use app::{Active, App, AppError, Parts, Settings, Web, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine, Proxies};
@@ -32,9 +32,14 @@ impl World {
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {
+        Self::on(Site::start().await, settings).await
+    }
+
+    /// With an origin that is there already.
+    pub(crate) async fn on(site: Site, settings: Settings) -> Self {
         crate::log::capture();
         let folder = tempfile::tempdir().unwrap();
-        let (site, clock) = (Site::start().await, ManualClock::default());
+        let clock = ManualClock::default();
         let app = open(folder.path(), &site, &clock, settings).await;
         Self { app, site, clock, folder }
     }
@@ -107,7 +112,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Setting
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
-    let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client, Proxies::default()));
+    let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone(), Proxies::default()));
     let folder = folder.display();
     let app = App::new(Parts {
         store: Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap(),
@@ -116,6 +121,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Setting
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),
+        web: Web::new(client, Vec::new()),
         tracker: TaskTracker::new(),
     });
     app.bootstrap().await.unwrap();

@@ -10,7 +10,7 @@ pub const MOST_ROBOTS_REDIRECTS: u8 = 5;
 /// RFC 9309 section 2.4: no copy is used for longer than a day.
 const KEEP: Duration = Duration::from_secs(24 * 3600);
 /// Failures are asked about again sooner.
-const KEEP_FAILURE: Duration = Duration::from_secs(600);
+const KEEP_FAILURE: Duration = Duration::from_secs(300);
 
 /// How the request for robots.txt of one authority ended, after redirects.
 #[derive(Debug, Clone, Copy)]

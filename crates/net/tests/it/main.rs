@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod dns;
+mod download;
 mod egress;
 mod limits;
 mod pool;
+mod post;
 mod proxies;
 mod redirects;
 mod tls;

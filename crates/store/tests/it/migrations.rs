@@ -21,7 +21,7 @@ const SQLITE_LINES: &str = "
     UNION ALL SELECT 'index ' || name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL";
 
 const POSTGRES_LINES: &str = "
-    SELECT table_name || '.' || column_name || ' ' || upper(split_part(data_type, ' without', 1))
+    SELECT table_name || '.' || column_name || ' ' || upper(replace(split_part(data_type, ' without', 1), 'bytea', 'blob'))
         || CASE is_nullable WHEN 'YES' THEN ' NULL' ELSE '' END AS line
     FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE '\\_\\_%'
     UNION ALL SELECT 'index ' || indexname FROM pg_indexes

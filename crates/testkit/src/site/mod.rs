@@ -6,6 +6,7 @@ mod serve;
 mod tls;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,11 +38,21 @@ struct Shared {
     connections: AtomicUsize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     routes: HashMap<String, Route>,
+    others: Option<Others>,
     seen: Vec<Seen>,
     h2: Option<H2Attack>,
+}
+
+/// What makes the answer for a path without a script.
+type Others = Arc<dyn Fn(&Seen) -> Option<Reply> + Send + Sync>;
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("routes", &self.routes).field("seen", &self.seen.len()).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -120,6 +131,11 @@ impl Site {
         lock(&self.shared.state).routes.insert(path.to_owned(), Route { scripts, served: 0 });
     }
 
+    /// Makes the answers for all paths without a script: a site of any size needs no table. None is a 404.
+    pub fn others(&self, make: impl Fn(&Seen) -> Option<Reply> + Send + Sync + 'static) {
+        lock(&self.shared.state).others = Some(Arc::new(make));
+    }
+
     /// What HTTP/2 connections get instead of answers; none is honest HTTP/2.
     pub fn attack_h2(&self, attack: Option<H2Attack>) {
         lock(&self.shared.state).h2 = attack;
@@ -155,10 +171,15 @@ impl Shared {
     fn turn(&self, seen: Seen) -> Option<Arc<Script>> {
         let mut state = lock(&self.state);
         let path = seen.path.clone();
-        state.seen.push(seen);
+        state.seen.push(seen.clone());
         let bare = path.split('?').next().unwrap_or_default();
         let key = if state.routes.contains_key(&path) { path.as_str() } else { bare };
-        let route = state.routes.get_mut(key)?;
+        let Some(route) = state.routes.get_mut(key) else {
+            let make = state.others.clone()?;
+            // A large page takes its time: others need not wait for it.
+            drop(state);
+            return make(&seen).map(|reply| Arc::new(Script::Reply(reply)));
+        };
         let script = route.scripts.get(route.served).or(route.scripts.last()).cloned();
         route.served += 1;
         script
@@ -220,6 +241,20 @@ mod tests {
         site.script("/", vec![raw("one"), raw("two")]);
         for expect in ["one", "two", "two"] {
             assert_eq!(ask(&site, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await, expect);
+        }
+    }
+
+    #[tokio::test]
+    async fn other_paths_are_made_when_they_are_asked_for() {
+        let site = Site::start().await;
+        site.html("/a", "<p>a");
+        site.others(|seen| {
+            let number = seen.path.strip_prefix("/n/")?;
+            Some(Reply { body: format!("<p>{number}").into(), ..Reply::default() })
+        });
+        for (path, expect) in [("/a", "<p>a"), ("/n/7", "<p>7"), ("/x", "404")] {
+            let text = ask(&site, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
+            assert!(text.contains(expect), "{text}");
         }
     }
 

@@ -8,6 +8,8 @@ mod actions;
 mod answers;
 mod clients;
 mod formats;
+mod jobs;
+mod map;
 mod options;
 mod schema;
 mod tools;

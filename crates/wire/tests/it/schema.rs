@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;
-use wire::{decode_create_team, decode_scrape, decode_update_team};
+use wire::{decode_batch, decode_crawl, decode_create_team, decode_map, decode_params_preview, decode_scrape, decode_update_team};
 
 #[derive(OpenApi)]
 #[openapi(components(schemas(
     wire::ScrapeBody, wire::ScrapeAnswer, wire::ToolAnswer, wire::ErrorBody, wire::CreateTeam, wire::UpdateTeam, wire::CreateKey,
     wire::TeamCreated, wire::Listing<wire::TeamView>, wire::Listing<wire::KeyView>, wire::KeyCreated, wire::Answer<wire::CreditUsage>,
     wire::Answer<wire::TokenUsage>, wire::Periods<wire::CreditPeriod>, wire::Periods<wire::TokenPeriod>, wire::QueueStatus,
-    wire::Concurrency,
+    wire::Concurrency, wire::CrawlRequest, wire::BatchRequest, wire::ParamsPreview, wire::Started, wire::BatchStarted, wire::Cancelled,
+    wire::JobProgress, wire::JobErrors, wire::ActiveCrawls, wire::WatchMessage<'static>, wire::MapRequest, wire::MapAnswer,
 )))]
 struct Api;
 
@@ -71,6 +72,14 @@ const PLACES: &[(&str, &str, Embed)] = &[
     ("PdfAction", "actions[0].", |key, value| action("pdf", json!({}), key, value)),
     ("CreateTeam", "", |key, value| with(json!({ "name": "n" }), key, value)),
     ("UpdateTeam", "", |key, value| json!({ key: value })),
+    ("CrawlRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
+    ("CrawlOptions", "", |key, value| json!({ "url": "https://a.test/", key: value })),
+    ("BatchRequest", "", |key, value| json!({ "urls": ["https://a.test/"], key: value })),
+    ("ParamsPreview", "", |key, value| json!({ "url": "https://a.test/", "prompt": "p", key: value })),
+    ("MapRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
+    ("WebhookConfig", "webhook.", |key, value| {
+        option("webhook", with(json!({ "url": "https://a.test/" }), key, value))
+    }),
 ];
 
 fn with(mut object: Value, key: &str, value: Value) -> Value {
@@ -95,6 +104,10 @@ fn faults(schema: &str, body: Value) -> Vec<String> {
     let invalid = match schema {
         "CreateTeam" => decode_create_team(body).err(),
         "UpdateTeam" => decode_update_team(body).err(),
+        "CrawlRequest" | "CrawlOptions" | "WebhookConfig" => decode_crawl(body).err(),
+        "BatchRequest" => decode_batch(body).err(),
+        "MapRequest" => decode_map(body).err(),
+        "ParamsPreview" => decode_params_preview(body).err(),
         _ => decode_scrape(body).err(),
     };
     let fields = invalid.map(|invalid| invalid.fields).unwrap_or_default();
@@ -166,7 +179,15 @@ fn defaults_are_those_of_the_decoder() {
     let schemas = schemas();
     let decoded = serde_json::to_value(decode_scrape(json!({ "url": "https://a.test/" })).unwrap()).unwrap();
     let mut checked = 0;
-    for name in ["ScrapeOptions", "ScrapeRequest"] {
+    let crawl = serde_json::to_value(decode_crawl(json!({ "url": "https://a.test/" })).unwrap()).unwrap();
+    let map = serde_json::to_value(decode_map(json!({ "url": "https://a.test/" })).unwrap()).unwrap();
+    for (name, decoded) in [
+        ("ScrapeOptions", &decoded),
+        ("ScrapeRequest", &decoded),
+        ("CrawlOptions", &crawl),
+        ("CrawlRequest", &crawl),
+        ("MapRequest", &map),
+    ] {
         for (key, rules) in properties(&schemas, name) {
             let (Some(default), Some(value)) = (rules.get("default"), decoded.get(key)) else {
                 continue;
@@ -191,6 +212,11 @@ fn only_the_url_is_required() {
     assert!(required("ScrapeOptions").is_empty(), "{:?}", required("ScrapeOptions"));
     assert_eq!(required("ToolRequest"), [json!("alexandria")]);
     assert_eq!(required("CreateTeam"), [json!("name")]);
+    assert_eq!(required("CrawlRequest"), [json!("url")]);
+    assert!(required("CrawlOptions").is_empty(), "{:?}", required("CrawlOptions"));
+    assert_eq!(required("MapRequest"), [json!("url")]);
+    assert_eq!(required("BatchRequest"), [json!("urls")]);
+    assert_eq!(required("WebhookConfig"), [json!("url")]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::{Outcome, Target, with_health};
 
@@ -18,6 +18,8 @@ const MOST_CONNECTIONS: u32 = 1000;
 enum Part {
     Body,
     Head,
+    /// Nothing: the answer is read slowly.
+    Answer,
 }
 
 /// The options.
@@ -30,6 +32,9 @@ pub(crate) struct Options {
     /// Between two bytes.
     interval: Duration,
     content_length: u64,
+    /// The client's window in bytes, and how many it reads at a time; for [`Part::Answer`].
+    window: u32,
+    portion: usize,
     path: String,
     length: Duration,
 }
@@ -43,20 +48,26 @@ impl Options {
             rate: 50.0,
             interval: Duration::from_secs(10),
             content_length: 4096,
+            window: 512,
+            portion: 5,
             path: "/".to_owned(),
             length: LIMIT,
         };
         let mut words = line.split_whitespace();
         while let Some(flag) = words.next() {
-            if flag == "-B" || flag == "-H" {
-                options.part = if flag == "-B" { Part::Body } else { Part::Head };
+            if let Some(part) = part(flag) {
+                options.part = part;
                 continue;
             }
             let value = words.next().with_context(|| format!("slowhttptest {flag} has no value"))?;
             match flag {
                 "-c" => options.connections = value.parse::<u32>()?.min(MOST_CONNECTIONS),
-                "-i" => options.interval = Duration::from_secs(value.parse()?),
+                "-i" | "-n" => options.interval = Duration::from_secs(value.parse()?),
                 "-r" => options.rate = value.parse()?,
+                // The window is drawn from a range; the upper end is the harder one to tell from an honest client.
+                "-w" => {}
+                "-y" => options.window = value.parse()?,
+                "-z" => options.portion = value.parse()?,
                 "-s" => options.content_length = value.parse()?,
                 "-l" => options.length = Duration::from_secs(value.parse()?).min(LIMIT),
                 "-u" => {
@@ -70,13 +81,22 @@ impl Options {
     }
 }
 
+fn part(flag: &str) -> Option<Part> {
+    match flag {
+        "-B" => Some(Part::Body),
+        "-H" => Some(Part::Head),
+        "-X" => Some(Part::Answer),
+        _ => None,
+    }
+}
+
 /// Opens the connections, drips, and watches how long the service lets each of them stay.
 pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
     let (slowest, health_ms) = with_health(target.addr, async {
         let end = Instant::now() + options.length;
         let mut clients = tokio::task::JoinSet::new();
         for _ in 0..options.connections {
-            clients.spawn(client(target.addr, head(options, target), options.interval, end));
+            clients.spawn(client(target.addr, head(options, target), options.clone(), end));
             tokio::time::sleep(Duration::from_secs_f64(1.0 / options.rate)).await;
         }
         let mut slowest = 0.0_f64;
@@ -97,12 +117,17 @@ fn head(options: &Options, target: &Target) -> Vec<u8> {
              Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
         ),
         Part::Head => format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nX-Slow: "),
+        Part::Answer => format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\r\n"),
     }
     .into_bytes()
 }
 
 /// Seconds until the service closed the connection; none when it never did, or when there was no connection.
-async fn client(addr: SocketAddr, head: Vec<u8>, interval: Duration, end: Instant) -> Option<f64> {
+async fn client(addr: SocketAddr, head: Vec<u8>, options: Options, end: Instant) -> Option<f64> {
+    let Options { part, interval, window, portion, .. } = options;
+    if part == Part::Answer {
+        return reader(addr, head, (window, portion, interval), end).await;
+    }
     let mut stream = TcpStream::connect(addr).await.ok()?;
     let started = Instant::now();
     stream.write_all(&head).await.ok()?;
@@ -124,6 +149,28 @@ async fn client(addr: SocketAddr, head: Vec<u8>, interval: Duration, end: Instan
     tokio::time::timeout(left, closed).await.ok().map(|()| started.elapsed().as_secs_f64())
 }
 
+/// The same for a client that takes the answer a few bytes at a time.
+async fn reader(
+    addr: SocketAddr,
+    head: Vec<u8>,
+    (window, portion, pause): (u32, usize, Duration),
+    end: Instant,
+) -> Option<f64> {
+    let socket = TcpSocket::new_v4().ok()?;
+    socket.set_recv_buffer_size(window).ok()?;
+    let mut stream = socket.connect(addr).await.ok()?;
+    let started = Instant::now();
+    stream.write_all(&head).await.ok()?;
+    let mut bytes = vec![0; portion];
+    let closed = async {
+        while matches!(stream.read(&mut bytes).await, Ok(length) if length > 0) {
+            tokio::time::sleep(pause).await;
+        }
+    };
+    let left = end.saturating_duration_since(started);
+    tokio::time::timeout(left, closed).await.ok().map(|()| started.elapsed().as_secs_f64())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,10 +184,15 @@ mod tests {
             rate: 200.0,
             interval: Duration::from_secs(10),
             content_length: 8192,
+            window: 512,
+            portion: 5,
             path: "/v2/scrape".to_owned(),
             length: Duration::from_secs(60),
         };
         assert_eq!(options, expect);
-        assert!(Options::parse("-X -u x").is_err());
+        let slow =
+            Options::parse("-c 500 -X -r 200 -w 1 -y 8 -n 5 -z 32 -u http://127.0.0.1:1/v2/crawl/x -l 60").unwrap();
+        assert_eq!((slow.part, slow.window, slow.portion, slow.interval.as_secs()), (Part::Answer, 8, 32, 5));
+        assert!(Options::parse("-Q -u x").is_err());
     }
 }

@@ -1,0 +1,92 @@
+//! Where the client has reached us: the beginning of every URL that we hand out.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, Uri, header};
+use url::Url;
+
+use crate::Service;
+
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+/// RFC 1035 section 2.3.4 and a port.
+const LONGEST_HOST: usize = 260;
+
+/// Scheme and host as the client wrote them, without a slash at the end. The official clients follow such URLs with their
+/// key, so it is never an address of ours that the client does not know (client-contract.md rule 5). Whoever writes the
+/// headers only leads themselves: the answer is theirs alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PublicAddress(pub(crate) String);
+
+impl FromRequestParts<Arc<Service>> for PublicAddress {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Infallible> {
+        let found = of(&parts.headers, &parts.uri);
+        Ok(Self(found.unwrap_or_else(|| format!("http://{}", service.config.server.listen))))
+    }
+}
+
+fn of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let scheme = match first(headers, &FORWARDED_PROTO) {
+        Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
+        _ => "http",
+    };
+    // HTTP/2 has the host in the target.
+    let hosts =
+        [first(headers, &FORWARDED_HOST), uri.authority().map(|host| host.as_str()), first(headers, &header::HOST)];
+    hosts.into_iter().flatten().find_map(|host| origin(scheme, host))
+}
+
+/// Of several proxies the one next to the client comes first.
+fn first<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    Some(headers.get(name)?.to_str().ok()?.split(',').next()?.trim())
+}
+
+/// `scheme://host` when the host is one and nothing else.
+fn origin(scheme: &str, host: &str) -> Option<String> {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    if host.is_empty() || host.len() > LONGEST_HOST || !host.bytes().all(known) {
+        return None;
+    }
+    let url = Url::parse(&format!("{scheme}://{host}/")).ok()?;
+    Some(url.origin().ascii_serialization())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(lines: &[(&'static str, &str)], uri: &str, expect: Option<&str>) {
+        let headers =
+            lines.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
+        assert_eq!(of(&headers, &uri.parse().unwrap()).as_deref(), expect, "{lines:?}");
+    }
+
+    #[test]
+    fn as_the_client_wrote_it() {
+        check(&[("host", "127.0.0.1:3002")], "/v2", Some("http://127.0.0.1:3002"));
+        check(&[("host", "Api.Example.com:80")], "/v2", Some("http://api.example.com"));
+        check(&[("host", "[::1]:3002")], "/v2", Some("http://[::1]:3002"));
+        check(&[], "http://h2.example:1/v2", Some("http://h2.example:1"));
+        check(&[("host", "in:1"), ("x-forwarded-proto", "https")], "/", Some("https://in:1"));
+        let behind =
+            [("host", "10.0.0.1"), ("x-forwarded-host", "api.example.com, b"), ("x-forwarded-proto", "HTTPS,http")];
+        check(&behind, "/", Some("https://api.example.com"));
+    }
+
+    #[test]
+    fn nothing_else_gets_in() {
+        check(&[], "/v2", None);
+        for host in
+            ["a b", "user@h", "h/path", "h?x", "h#x", "h:port", "h:99999", "<b>", "h\\x", ":80", "", "[::1", "é"]
+        {
+            check(&[("host", host)], "/v2", None);
+        }
+        check(&[("host", "a.example"), ("x-forwarded-host", "evil/x")], "/", Some("http://a.example"));
+        check(&[("host", "a.example"), ("x-forwarded-proto", "javascript")], "/", Some("http://a.example"));
+    }
+}

@@ -1,0 +1,109 @@
+//! `/v2/crawl`.
+
+use std::sync::Arc;
+
+use app::auth::Caller;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::{Extension, Json};
+use serde_json::Value;
+use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress, ParamsPreview, Started};
+
+use crate::Service;
+use crate::address::PublicAddress;
+use crate::error::Failure;
+use crate::extract;
+use crate::job::{Asked, Kind, Reading, idempotency_key};
+
+/// Start a crawl.
+#[utoipa::path(
+    post,
+    path = "/v2/crawl",
+    tag = "crawl",
+    request_body = CrawlRequest,
+    params(("x-idempotency-key" = Option<String>, Header, description = "The same key starts one crawl only")),
+    responses((status = 200, description = "OK", body = Started))
+)]
+pub(crate) async fn start(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    address: PublicAddress,
+    headers: HeaderMap,
+    extract::Json(body): extract::Json,
+) -> Result<Json<Started>, Failure> {
+    let (request, key) = (wire::decode_crawl(body)?, idempotency_key(&headers)?);
+    let id = app::crawl::start(&service.app, &caller, request, key.as_deref()).await?;
+    Ok(Json(Started { success: true, id, url: Kind::Crawl.url(&address, id) }))
+}
+
+/// How a crawl stands, and its documents; over a WebSocket as they come.
+#[utoipa::path(
+    get,
+    path = "/v2/crawl/{id}",
+    tag = "crawl",
+    params(
+        ("id" = String, Path, description = "Id of the crawl"),
+        ("skip" = Option<u64>, Query, description = "Documents before the first one"),
+        ("limit" = Option<u32>, Query, description = "Most documents"),
+    ),
+    responses((status = 200, description = "OK", body = JobProgress))
+)]
+pub(crate) async fn status(reading: Reading) -> Result<Response, Failure> {
+    reading.answer(Kind::Crawl).await
+}
+
+/// Stop a crawl.
+#[utoipa::path(
+    delete,
+    path = "/v2/crawl/{id}",
+    tag = "crawl",
+    params(("id" = String, Path, description = "Id of the crawl")),
+    responses((status = 200, description = "OK", body = Cancelled))
+)]
+pub(crate) async fn cancel(asked: Asked) -> Result<Json<Cancelled>, Failure> {
+    Kind::Crawl.cancel(&asked).await
+}
+
+/// Which pages of a crawl were given up.
+#[utoipa::path(
+    get,
+    path = "/v2/crawl/{id}/errors",
+    tag = "crawl",
+    params(("id" = String, Path, description = "Id of the crawl")),
+    responses((status = 200, description = "OK", body = JobErrors))
+)]
+pub(crate) async fn errors(asked: Asked) -> Result<Json<JobErrors>, Failure> {
+    Kind::Crawl.errors(&asked).await
+}
+
+/// Crawls that have not ended.
+#[utoipa::path(get, path = "/v2/crawl/active", tag = "crawl", responses((status = 200, description = "OK", body = ActiveCrawls)))]
+pub(crate) async fn active(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<ActiveCrawls>, Failure> {
+    Ok(Json(ActiveCrawls { success: true, crawls: app::crawl::active(&service.app, &caller).await? }))
+}
+
+/// The other name of it.
+#[utoipa::path(get, path = "/v2/crawl/ongoing", tag = "crawl", responses((status = 200, description = "OK", body = ActiveCrawls)))]
+pub(crate) async fn ongoing(
+    service: State<Arc<Service>>,
+    caller: Extension<Caller>,
+) -> Result<Json<ActiveCrawls>, Failure> {
+    active(service, caller).await
+}
+
+/// What a wish in words would crawl.
+#[utoipa::path(
+    post,
+    path = "/v2/crawl/params-preview",
+    tag = "crawl",
+    request_body = ParamsPreview,
+    responses((status = 200, description = "OK", body = Answer<CrawlRequest>))
+)]
+pub(crate) async fn params_preview(extract::Json(body): extract::Json) -> Result<Json<Answer<Value>>, Failure> {
+    let request = wire::decode_params_preview(body)?;
+    Ok(Json(Answer::new(app::crawl::params_preview(&request)?)))
+}

@@ -1,0 +1,201 @@
+//! What crawls and batches have in common over HTTP: reading their progress, the pages of their results, stopping them.
+
+use std::sync::Arc;
+
+use app::AppError;
+use app::auth::Caller;
+use app::crawl::{self, Progress};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use base::Timestamp;
+use uuid::Uuid;
+use wire::{Cancelled, Code, JobErrors, JobProgress, JobStatus, ResultsQuery};
+
+use crate::address::PublicAddress;
+use crate::error::Failure;
+use crate::extract::query;
+use crate::{Service, auth, watch};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
+/// Longest `x-idempotency-key`, in characters.
+const LONGEST_KEY: usize = 255;
+
+/// The two kinds of job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Crawl,
+    Batch,
+}
+
+impl Kind {
+    /// Where a job of this kind is read.
+    pub(crate) fn url(self, address: &PublicAddress, id: Uuid) -> String {
+        let path = match self {
+            Self::Crawl => "/v2/crawl",
+            Self::Batch => "/v2/batch/scrape",
+        };
+        format!("{}{path}/{id}", address.0)
+    }
+
+    /// How the operations call it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Crawl => "crawl",
+            Self::Batch => "batch",
+        }
+    }
+
+    /// How a job stands, with some of its documents.
+    pub(crate) async fn status(self, asked: &Asked, query: ResultsQuery) -> Result<Progress, AppError> {
+        crawl::status(&asked.service.app, &asked.caller, self.name(), asked.id, query).await
+    }
+
+    /// Which pages were given up.
+    pub(crate) async fn errors(self, asked: &Asked) -> Result<Json<JobErrors>, Failure> {
+        Ok(Json(crawl::errors(&asked.service.app, &asked.caller, self.name(), asked.id).await?))
+    }
+
+    /// Stops a job.
+    pub(crate) async fn cancel(self, asked: &Asked) -> Result<Json<Cancelled>, Failure> {
+        crawl::cancel(&asked.service.app, &asked.caller, self.name(), asked.id).await?;
+        Ok(Json(Cancelled { success: true, status: JobStatus::Cancelled }))
+    }
+}
+
+/// Which job somebody asks for.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub(crate) service: Arc<Service>,
+    pub(crate) caller: Caller,
+    pub(crate) id: Uuid,
+}
+
+impl FromRequestParts<Arc<Service>> for Asked {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
+        let Ok(Path(id)) = Path::<Uuid>::from_request_parts(parts, service).await else {
+            return Err(Failure::new(Code::BadRequest, "invalid job id: must be a UUID"));
+        };
+        let caller = Extension::<Caller>::from_request_parts(parts, service).await;
+        let Extension(caller) = caller.map_err(|error| Failure::internal(&error))?;
+        Ok(Self { service: service.clone(), caller, id })
+    }
+}
+
+/// A `GET` of a job: one answer, or a socket to watch it.
+pub(crate) struct Reading {
+    asked: Asked,
+    address: PublicAddress,
+    uri: Uri,
+    socket: Option<WebSocketUpgrade>,
+}
+
+impl FromRequestParts<Arc<Service>> for Reading {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
+        let asked = Asked::from_request_parts(parts, service).await?;
+        let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
+        let socket = match auth::is_handshake(&parts.headers) {
+            true => Some(watch::handshake(parts, service).await?),
+            false => None,
+        };
+        Ok(Self { asked, address, uri: parts.uri.clone(), socket })
+    }
+}
+
+impl Reading {
+    /// Answers it.
+    pub(crate) async fn answer(self, kind: Kind) -> Result<Response, Failure> {
+        let Self { asked, address, uri, socket } = self;
+        if let Some(socket) = socket {
+            return watch::watch(socket, kind, asked).await;
+        }
+        let asked_for = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
+        let mut progress = kind.status(&asked, asked_for).await?;
+        let next = progress.next_skip.take().map(|skip| {
+            let limit = asked_for.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
+            format!("{}?skip={skip}{limit}", kind.url(&address, asked.id))
+        });
+        Ok(Json(body(progress, next, asked.service.app.clock.now())).into_response())
+    }
+}
+
+/// Progress as clients read it.
+pub(crate) fn body(progress: Progress, next: Option<String>, now: Timestamp) -> JobProgress {
+    let Progress {
+        status,
+        total,
+        completed,
+        credits_used,
+        created_at,
+        completed_at,
+        expires_at,
+        documents,
+        warning,
+        ..
+    } = progress;
+    let seconds = (completed_at.unwrap_or(now) - created_at).num_seconds();
+    JobProgress {
+        success: true,
+        status,
+        total,
+        completed,
+        credits_used,
+        created_at,
+        completed_at,
+        duration: u64::try_from(seconds).unwrap_or(0),
+        expires_at,
+        next,
+        warning,
+        data: documents,
+    }
+}
+
+/// The key under which the same call counts once.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    match value.to_str() {
+        Ok(key) if (1..=LONGEST_KEY).contains(&key.len()) => Ok(Some(key.to_owned())),
+        _ => {
+            let why = format!("`x-idempotency-key` must have 1 to {LONGEST_KEY} visible ASCII characters");
+            Err(Failure::new(Code::BadRequest, why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idempotency_keys() {
+        let check = |value: &[u8], expect: Result<Option<usize>, ()>| {
+            let headers = [(IDEMPOTENCY_KEY, value.try_into().unwrap())].into_iter().collect();
+            let found = idempotency_key(&headers).map(|key| key.map(|key| key.len()));
+            assert_eq!(found.map_err(drop), expect, "{value:?}");
+        };
+        check(b"x", Ok(Some(1)));
+        check(&[b'k'; 255], Ok(Some(255)));
+        check(&[b'k'; 256], Err(()));
+        check(b"", Err(()));
+        check("ü".as_bytes(), Err(()));
+        assert_eq!(idempotency_key(&HeaderMap::new()).unwrap(), None);
+    }
+
+    #[test]
+    fn jobs_have_urls() {
+        let address = PublicAddress("https://api.example".to_owned());
+        assert_eq!(
+            Kind::Batch.url(&address, Uuid::nil()),
+            "https://api.example/v2/batch/scrape/00000000-0000-0000-0000-000000000000"
+        );
+    }
+}

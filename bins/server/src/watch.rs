@@ -1,0 +1,235 @@
+//! The watcher: a WebSocket on the path of a job that sends its documents as they come (client-contract.md section 8).
+//!
+//! Each watcher reads the job by itself, from its own place, when it is woken and each second besides. So a client that
+//! reads slowly holds nobody else up, and nothing is kept for it: it is dropped when it takes no bytes for a while.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::FromRequestParts;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::response::Response;
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use wire::{Code, JobProgress, JobStatus, ResultsQuery, WatchMessage};
+
+use crate::Service;
+use crate::error::Failure;
+use crate::job::{Asked, Kind, body};
+
+/// Watchers of all jobs that are open at the same time.
+const MOST_WATCHERS: usize = 4096;
+/// Documents that are read at once.
+const CHUNK: u32 = 50;
+/// Pause between two looks at a job that nothing was heard of.
+const POLL: Duration = Duration::from_secs(1);
+/// Pause between two pings; a client that has answered none for [`SILENCE`] is gone.
+const PING: Duration = Duration::from_secs(20);
+/// See [`PING`].
+const SILENCE: Duration = Duration::from_secs(60);
+/// How long a client may take no bytes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// No client ever sends more than a control frame.
+const LARGEST_MESSAGE: usize = 64 * 1024;
+
+/// The open watchers of a service.
+#[derive(Debug)]
+pub(crate) struct Watchers {
+    slots: Arc<Semaphore>,
+    open: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Default for Watchers {
+    fn default() -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(MOST_WATCHERS)),
+            open: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }
+    }
+}
+
+impl Watchers {
+    /// Tells all of them to end. Their clients go on by asking, or watch at another server.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+        self.open.close();
+    }
+
+    /// Returns when the last one has ended.
+    pub(crate) async fn ended(&self) {
+        self.open.wait().await;
+    }
+}
+
+/// The handshake of RFC 6455 section 4.2, with the subprotocol that the client asks for first: one client sends its key
+/// there and gives up when it does not come back.
+pub(crate) async fn handshake(parts: &mut Parts, service: &Arc<Service>) -> Result<WebSocketUpgrade, Failure> {
+    let offered = parts.headers.get(header::SEC_WEBSOCKET_PROTOCOL).and_then(|value| value.to_str().ok());
+    let first = offered.and_then(|list| list.split(',').next()).map(|name| name.trim().to_owned());
+    let upgrade = WebSocketUpgrade::from_request_parts(parts, service).await;
+    let upgrade =
+        upgrade.map_err(|error| Failure::new(Code::BadRequest, format!("no WebSocket handshake: {error}")))?;
+    Ok(upgrade.protocols(first).max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE))
+}
+
+/// Opens the socket, when the caller may read the job.
+pub(crate) async fn watch(upgrade: WebSocketUpgrade, kind: Kind, asked: Asked) -> Result<Response, Failure> {
+    let Ok(slot) = asked.service.watchers.slots.clone().try_acquire_owned() else {
+        return Err(Failure::new(Code::ConcurrencyLimited, "too many jobs are watched already").retry_after(5));
+    };
+    // Refused as a GET is, while there still is a status to refuse with.
+    kind.status(&asked, ResultsQuery { skip: Some(0), limit: Some(1) }).await?;
+    let open = asked.service.watchers.open.clone();
+    Ok(upgrade.on_upgrade(move |socket| {
+        open.track_future(Watcher { socket, kind, asked, sent: 0, failure: None, slot }.run())
+    }))
+}
+
+struct Watcher {
+    socket: WebSocket,
+    kind: Kind,
+    asked: Asked,
+    /// Documents that the client has.
+    sent: u64,
+    /// Why the job has failed, when it has.
+    failure: Option<String>,
+    #[expect(dead_code, reason = "held as long as the watcher lives")]
+    slot: OwnedSemaphorePermit,
+}
+
+/// Why a watcher ends.
+enum End {
+    /// The client has left, or takes no bytes.
+    Gone,
+    /// Everything was said.
+    Told,
+    /// The service stops, or cannot go on.
+    Broken(&'static str),
+}
+
+impl Watcher {
+    async fn run(mut self) {
+        let stop = self.asked.service.watchers.stop.clone();
+        let end = stop.run_until_cancelled(self.tell()).await.unwrap_or(Ok(End::Broken("the server stops")));
+        let (code, reason) = match end {
+            Ok(End::Gone) => return,
+            Ok(End::Told) => (close_code::NORMAL, ""),
+            Ok(End::Broken(reason)) => (close_code::AWAY, reason),
+            Err(failure) => {
+                let error = failure.to_string();
+                let _ = self.send(&WatchMessage::Error { error: &error }).await;
+                (close_code::ERROR, "")
+            }
+        };
+        let frame = CloseFrame { code, reason: reason.into() };
+        let _ = timeout(PATIENCE, self.socket.send(Message::Close(Some(frame)))).await;
+    }
+
+    /// Catches up, then sends every document, then the end.
+    async fn tell(&mut self) -> Result<End, Failure> {
+        let mut changes = self.asked.service.app.changes.watch(&self.asked.id.to_string());
+        let (mut progress, mut more) = self.read().await?;
+        if !self.catch_up(&mut progress, more).await {
+            return Ok(End::Gone);
+        }
+        let mut pings = interval(PING);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard = Instant::now();
+        loop {
+            if progress.status.is_final() && !more {
+                return Ok(if self.end(&progress).await { End::Told } else { End::Gone });
+            }
+            if !more {
+                tokio::select! {
+                    _ = changes.changed() => {}
+                    () = tokio::time::sleep(POLL) => {}
+                    message = self.socket.recv() => match message {
+                        Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(End::Gone),
+                        Some(Ok(_)) => {
+                            heard = Instant::now();
+                            continue;
+                        }
+                    },
+                    _ = pings.tick() => {
+                        let sent = self.put(Message::Ping(Default::default())).await;
+                        if !sent || heard.elapsed() > SILENCE {
+                            return Ok(End::Gone);
+                        }
+                        continue;
+                    }
+                }
+            }
+            (progress, more) = self.read().await?;
+            if !self.documents(std::mem::take(&mut progress.data)).await {
+                return Ok(End::Gone);
+            }
+        }
+    }
+
+    /// How the job stands, the documents that come next, and whether there are others behind them.
+    async fn read(&mut self) -> Result<(JobProgress, bool), Failure> {
+        let query = ResultsQuery { skip: Some(self.sent), limit: Some(CHUNK) };
+        let progress = self.kind.status(&self.asked, query).await?;
+        let more = progress.next_skip.is_some();
+        self.failure.clone_from(&progress.error);
+        Ok((body(progress, None, self.asked.service.app.clock.now()), more))
+    }
+
+    /// The first message. Clients take a final status in it for the end, so it has one only when nothing follows.
+    async fn catch_up(&mut self, progress: &mut JobProgress, more: bool) -> bool {
+        let status = progress.status;
+        if more {
+            progress.status = JobStatus::Scraping;
+        }
+        let sent = self.send(&WatchMessage::Catchup { data: progress }).await;
+        progress.status = status;
+        self.sent += progress.data.len() as u64;
+        progress.data.clear();
+        sent
+    }
+
+    async fn documents(&mut self, documents: Vec<Box<RawValue>>) -> bool {
+        for document in documents {
+            if !self.send(&WatchMessage::Document { data: &document }).await {
+                return false;
+            }
+            self.sent += 1;
+        }
+        true
+    }
+
+    /// The last message. A job that was cancelled has none of its own: clients see it by its status.
+    async fn end(&mut self, progress: &JobProgress) -> bool {
+        match progress.status {
+            JobStatus::Failed => {
+                let error = self.failure.take().unwrap_or_else(|| "the job has failed".to_owned());
+                self.send(&WatchMessage::Error { error: &error }).await
+            }
+            JobStatus::Cancelled => self.put_json(progress).await,
+            JobStatus::Completed | JobStatus::Scraping => self.send(&WatchMessage::Done { data: progress }).await,
+        }
+    }
+
+    async fn send(&mut self, message: &WatchMessage<'_>) -> bool {
+        self.put_json(message).await
+    }
+
+    async fn put_json(&mut self, message: &impl serde::Serialize) -> bool {
+        match serde_json::to_string(message) {
+            Ok(text) => self.put(Message::Text(text.into())).await,
+            Err(_) => false,
+        }
+    }
+
+    /// Whether the client took it in time.
+    async fn put(&mut self, message: Message) -> bool {
+        matches!(timeout(PATIENCE, self.socket.send(message)).await, Ok(Ok(())))
+    }
+}

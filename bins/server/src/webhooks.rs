@@ -1,0 +1,85 @@
+//! `/admin/…webhook…`: the log of deliveries, sending one again, and the signing secrets. Only the operator gets here.
+
+use std::sync::Arc;
+
+use app::webhooks;
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use wire::{Answer, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_delivery_state, decode_rotate_secret};
+
+use crate::Service;
+use crate::admin::page;
+use crate::error::Failure;
+use crate::extract::{self, Id, query};
+
+/// Deliveries of a team, newest first.
+#[utoipa::path(
+    get,
+    path = "/admin/teams/{team}/webhooks/deliveries",
+    tag = "admin",
+    params(
+        ("team" = String, Path, format = "uuid"),
+        ("state" = Option<wire::DeliveryState>, Query, description = "only those of this state"),
+        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
+        ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
+    ),
+    responses((status = 200, description = "OK", body = Listing<DeliveryView>))
+)]
+pub(crate) async fn deliveries(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+    uri: Uri,
+) -> Result<Json<Listing<DeliveryView>>, Failure> {
+    let (after, limit) = page(&uri)?;
+    let state = query(&uri, "state").map(|text| decode_delivery_state(&text)).transpose()?;
+    Ok(Json(webhooks::deliveries(&service.app, team, state, after, limit).await?))
+}
+
+/// Send a delivery again that has ended, at once.
+#[utoipa::path(
+    post,
+    path = "/admin/webhooks/deliveries/{delivery}/redeliver",
+    tag = "admin",
+    params(("delivery" = String, Path, format = "uuid")),
+    responses((status = 200, description = "OK", body = Answer<DeliveryView>))
+)]
+pub(crate) async fn redeliver(
+    State(service): State<Arc<Service>>,
+    Id(delivery): Id,
+) -> Result<Json<Answer<DeliveryView>>, Failure> {
+    Ok(Json(Answer::new(webhooks::redeliver(&service.app, delivery).await?)))
+}
+
+/// What a team's webhooks are signed with.
+#[utoipa::path(
+    get,
+    path = "/admin/teams/{team}/webhook-secret",
+    tag = "admin",
+    params(("team" = String, Path, format = "uuid")),
+    responses((status = 200, description = "OK", body = Answer<WebhookSecretView>))
+)]
+pub(crate) async fn secret(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
+    Ok(Json(Answer::new(webhooks::secret(&service.app, team).await?)))
+}
+
+/// Replace a team's signing secret; the old one stays valid beside it for a time.
+#[utoipa::path(
+    post,
+    path = "/admin/teams/{team}/webhook-secret",
+    tag = "admin",
+    params(("team" = String, Path, format = "uuid")),
+    request_body = RotateSecret,
+    responses((status = 200, description = "OK", body = Answer<WebhookSecretView>))
+)]
+pub(crate) async fn rotate_secret(
+    State(service): State<Arc<Service>>,
+    Id(team): Id,
+    extract::Json(body): extract::Json,
+) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
+    let request = decode_rotate_secret(body)?;
+    Ok(Json(Answer::new(webhooks::rotate_secret(&service.app, team, request).await?)))
+}

@@ -1,0 +1,36 @@
+//! The worker: crawls, batches, webhooks and upkeep, without the interface. It is the server without its routes: the same
+//! settings, the same work, health and metrics on `worker.listen`, and on SIGTERM the same orderly end.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use quarry_server::process::{on_runtime, serve, settings};
+
+/// Does the background work of Quarry beside `quarry-server`. Any number of workers may share one database.
+#[derive(Parser)]
+#[command(name = "quarry-worker", version)]
+struct Cli {
+    /// Settings file, as for quarry-server; without it `quarry.toml` in the working folder, if there is one
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    #[cfg(feature = "fail-points")]
+    let _scenario = fail::FailScenario::setup();
+    match run(&Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            // Nobody is left to tell when standard error is closed.
+            let _ = writeln!(std::io::stderr().lock(), "quarry-worker: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
+    let settings = settings(cli.config.as_deref())?;
+    Ok(on_runtime(serve(settings.config, quarry_server::start_worker))?)
+}

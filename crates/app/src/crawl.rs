@@ -1,0 +1,198 @@
+//! Crawling a site: accept, watch, cancel. The work itself is done by two jobs, [`kickoff`] and [`page`]; [`commit`]
+//! writes down what they bring. Batches ([`crate::batch`]) share all of it but the start.
+
+mod commit;
+mod context;
+mod document;
+mod end;
+mod kickoff;
+mod page;
+mod read;
+mod submit;
+
+use base::{Timestamp, new_id};
+use chrono::TimeDelta;
+use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use store::crawls::{self, Crawl};
+use url::Url;
+use uuid::Uuid;
+use wire::{ActiveCrawl, CrawlRequest, Invalid, ParamsPreview, ScrapeRequest, Unsupported};
+
+use crate::auth::Caller;
+use crate::{App, AppError, scrape};
+
+pub use self::end::cancel;
+pub use self::read::{Progress, errors, status};
+
+pub(crate) use self::context::Contexts;
+pub(crate) use self::kickoff::Kickoff;
+pub(crate) use self::page::Visit;
+pub(crate) use self::submit::{Lanes, Submission, jobs_of, new_pages, submit};
+
+/// How the database names the two kinds.
+pub(crate) const CRAWL: &str = "crawl";
+pub(crate) const BATCH: &str = "batch";
+
+/// How long results can be read after the end (api-v2.md "Limits").
+pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
+/// A crawl that has not ended by then gives its credits back.
+pub(crate) const LONGEST_LIFE: TimeDelta = TimeDelta::days(30);
+/// Crawls that [`active`] lists at most.
+const MOST_ACTIVE: i64 = 1000;
+
+/// Accepts a crawl and gives its id. The credits for `limit` pages are set aside, the start page is queued, and the crawl
+/// survives whatever happens from here on. The same `idempotency_key` with the same request gives the same crawl.
+///
+/// # Errors
+/// [`AppError::Invalid`] and the like for a request that cannot be carried out, [`AppError::InsufficientCredits`] when the
+/// team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another request.
+pub async fn start(
+    app: &App,
+    caller: &Caller,
+    request: CrawlRequest,
+    idempotency_key: Option<&str>,
+) -> Result<Uuid, AppError> {
+    check(caller, &request)?;
+    let scope = scope(&request)?;
+    let now = app.now();
+    let id = new_id();
+    let options = &request.options;
+    let text = serde_json::to_string(&request).map_err(AppError::internal)?;
+    let row = Crawl {
+        url: Some(request.url.to_string()),
+        fingerprint: fingerprint(&text),
+        request: text,
+        page_limit: i64::from(options.limit),
+        preparing: true,
+        idempotency_key: idempotency_key.map(str::to_owned),
+        ..blank(id, CRAWL, caller, now)
+    };
+    let start = match scope.admit_start(&request.url) {
+        Verdict::Follow { key, depth } => vec![(request.url.clone(), key.to_string(), depth)],
+        Verdict::Skip(_) => Vec::new(),
+    };
+    let submission = Submission {
+        row,
+        pages: new_pages(start),
+        price: billing::quote(&options.scrape_options),
+        kickoff: true,
+        webhook: options.webhook.clone(),
+        private: request.is_private(),
+        lanes: Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay),
+    };
+    submit(app, caller, submission).await
+}
+
+/// The team's crawls that have not ended, oldest first, at most 1000.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn active(app: &App, caller: &Caller) -> Result<Vec<ActiveCrawl>, AppError> {
+    let rows = crawls::active(&mut app.conn().await?, &caller.team.id, CRAWL, MOST_ACTIVE).await?;
+    let entry = |row: Crawl| {
+        let mut options: Value = serde_json::from_str(&row.request).map_err(AppError::internal)?;
+        if let Some(options) = options.as_object_mut() {
+            options.remove("url");
+        }
+        let id = crate::service::uuid(&row.id)?;
+        Ok(ActiveCrawl { id, team_id: row.team_id, url: row.url.unwrap_or_default(), options })
+    };
+    rows.into_iter().map(entry).collect()
+}
+
+/// What a wish in words would become. Needs a language model.
+///
+/// # Errors
+/// [`AppError::Unsupported`]: there is none yet.
+pub fn params_preview(_request: &ParamsPreview) -> Result<Value, AppError> {
+    let code = wire::Code::CrawlParamsPreviewNotSupported;
+    Err(AppError::Unsupported(vec![Unsupported { path: "prompt".to_owned(), code, message: code.advice().to_owned() }]))
+}
+
+/// What can be refused without a look at the ledger or the site.
+fn check(caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
+    let options = &request.options;
+    if (options.ignore_robots_txt || options.robots_user_agent.is_some()) && !caller.team.enterprise {
+        return Err(AppError::Forbidden("ignoreRobotsTxt and robotsUserAgent are not enabled for this team"));
+    }
+    let unsupported = wire::unsupported_crawl(request);
+    if !unsupported.is_empty() {
+        return Err(AppError::Unsupported(unsupported));
+    }
+    let page = ScrapeRequest {
+        options: options.scrape_options.clone(),
+        zero_data_retention: options.zero_data_retention,
+        ..ScrapeRequest::new(request.url.clone())
+    };
+    scrape::check(caller, &page)
+}
+
+/// Which links the crawl may follow.
+pub(crate) fn scope(request: &CrawlRequest) -> Result<Scope, AppError> {
+    let options = &request.options;
+    let scope = ScopeOptions {
+        include_paths: options.include_paths.clone(),
+        exclude_paths: options.exclude_paths.clone(),
+        regex_on_full_url: options.regex_on_full_url,
+        max_discovery_depth: options.max_discovery_depth,
+        crawl_entire_domain: options.crawl_entire_domain,
+        allow_subdomains: options.allow_subdomains,
+        allow_external_links: options.allow_external_links,
+        key_rules: KeyRules {
+            fold_similar: options.deduplicate_similar_urls,
+            ignore_query: options.ignore_query_parameters,
+        },
+    };
+    Scope::new(&request.url, &scope).map_err(|error| AppError::Invalid(refused(&error)))
+}
+
+fn refused(error: &PatternError) -> Invalid {
+    let path = match error {
+        PatternError::Pattern { field, index, .. } => format!("{field}[{index}]"),
+        PatternError::TooMany { field, .. } => field.to_string(),
+        _ => "includePaths".to_owned(),
+    };
+    Invalid { message: error.to_string(), ..Invalid::at(path, error.to_string()) }
+}
+
+/// The row of a crawl or batch that begins now.
+pub(crate) fn blank(id: Uuid, kind: &str, caller: &Caller, now: Timestamp) -> Crawl {
+    Crawl {
+        id: id.to_string(),
+        team_id: caller.team.id.clone(),
+        api_key_id: caller.key.clone(),
+        kind: kind.to_owned(),
+        url: None,
+        request: String::new(),
+        status: crawls::SCRAPING.to_owned(),
+        page_limit: 0,
+        pending: 0,
+        completed: 0,
+        failed: 0,
+        spare: 0,
+        credits: 0,
+        reservation: None,
+        preparing: false,
+        landed_url: None,
+        warning: None,
+        error: None,
+        idempotency_key: None,
+        fingerprint: String::new(),
+        created_at: now,
+        finished_at: None,
+        expires_at: now + RETENTION,
+    }
+}
+
+/// Tells requests apart.
+pub(crate) fn fingerprint(request: &str) -> String {
+    hex::encode(Sha256::digest(request.as_bytes()))
+}
+
+/// The host that a request to this address must be polite to.
+pub(crate) fn host_of(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+}

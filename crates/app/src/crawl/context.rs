@@ -1,0 +1,135 @@
+//! What the pages of one crawl have in common, read once and kept for a while.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crawl_frontier::Scope;
+use store::crawls::{self, Crawl};
+use store::teams;
+use tokio::time::Instant;
+use url::Url;
+use webhooks::JobKind;
+use wire::{ScrapeOptions, SitemapMode, WebhookConfig};
+
+use super::submit::Lanes;
+use super::{BATCH, scope};
+use crate::auth::Caller;
+use crate::webhooks::Hook;
+use crate::{App, AppError};
+
+/// After this time it is read again: the start may have been redirected, the team's limits changed.
+const FRESH: Duration = Duration::from_secs(30);
+/// Most crawls that are remembered.
+const MOST: usize = 1000;
+
+/// The same for all pages of a crawl or batch.
+pub(crate) struct Context {
+    pub(crate) id: String,
+    pub(crate) caller: Caller,
+    pub(crate) options: ScrapeOptions,
+    pub(crate) zero_data_retention: bool,
+    pub(crate) lanes: Lanes,
+    pub(crate) hook: Option<Hook>,
+    pub(crate) kind: JobKind,
+    /// Absent for batches, which follow no links.
+    pub(crate) frontier: Option<Frontier>,
+}
+
+/// Where a crawl may go.
+pub(crate) struct Frontier {
+    pub(crate) start: Url,
+    pub(crate) scope: Scope,
+    pub(crate) sitemap: SitemapMode,
+    pub(crate) ignore_robots: bool,
+    pub(crate) agent: Option<String>,
+    pub(crate) limit: u32,
+}
+
+/// Contexts by the id of their crawl.
+#[derive(Default)]
+pub(crate) struct Contexts(Mutex<HashMap<String, (Instant, Arc<Context>)>>);
+
+impl Contexts {
+    /// The context of a crawl that is at work; `None` for others.
+    pub(crate) async fn get(&self, app: &App, id: &str) -> Result<Option<Arc<Context>>, AppError> {
+        if let Some(found) = self.fresh(id) {
+            return Ok(Some(found));
+        }
+        let mut conn = app.conn().await?;
+        let Some(row) = crawls::find(&mut conn, id).await?.filter(Crawl::is_open) else { return Ok(None) };
+        let team = teams::find(&mut conn, &row.team_id).await?.ok_or_else(|| AppError::internal("no such team"))?;
+        drop(conn);
+        let context = Arc::new(Context::read(row, team)?);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST {
+            all.retain(|_, (read, _)| read.elapsed() < FRESH);
+        }
+        if all.len() < MOST {
+            all.insert(id.to_owned(), (Instant::now(), Arc::clone(&context)));
+        }
+        Ok(Some(context))
+    }
+
+    /// To be read again: something of it has changed.
+    pub(crate) fn forget(&self, id: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
+    fn fresh(&self, id: &str) -> Option<Arc<Context>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(id).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, context)| Arc::clone(context))
+    }
+}
+
+impl Context {
+    /// Whether no trace of its pages may be left elsewhere.
+    pub(crate) fn is_private(&self) -> bool {
+        self.zero_data_retention || self.options.lockdown
+    }
+
+    fn read(row: Crawl, team: teams::Team) -> Result<Self, AppError> {
+        let request = serde_json::from_str(&row.request).map_err(AppError::internal)?;
+        let cap = team.concurrency;
+        let caller = Caller { team, key: row.api_key_id.clone() };
+        if row.kind == BATCH {
+            let request = wire::decode_batch(request).map_err(AppError::internal)?;
+            return Ok(Self {
+                id: row.id,
+                caller,
+                lanes: Lanes::new(cap, request.max_concurrency, None),
+                hook: hook(request.webhook.as_ref())?,
+                options: request.options,
+                zero_data_retention: request.zero_data_retention,
+                kind: JobKind::Batch,
+                frontier: None,
+            });
+        }
+        let request = wire::decode_crawl(request).map_err(AppError::internal)?;
+        let scope = scope(&request)?;
+        let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
+        let scope = landed.iter().fold(scope, Scope::landed_at);
+        let options = request.options;
+        Ok(Self {
+            id: row.id,
+            caller,
+            lanes: Lanes::new(cap, options.max_concurrency, options.delay),
+            hook: hook(options.webhook.as_ref())?,
+            options: options.scrape_options,
+            zero_data_retention: options.zero_data_retention,
+            kind: JobKind::Crawl,
+            frontier: Some(Frontier {
+                start: request.url,
+                scope,
+                sitemap: options.sitemap,
+                ignore_robots: options.ignore_robots_txt,
+                agent: options.robots_user_agent,
+                limit: options.limit,
+            }),
+        })
+    }
+}
+
+fn hook(config: Option<&WebhookConfig>) -> Result<Option<Hook>, AppError> {
+    Hook::check(config)
+}

@@ -1,0 +1,159 @@
+//! The first job of a crawl: reads robots.txt and the sitemaps, and queues what they list while they are downloaded.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Timestamp, new_id};
+use crawl_frontier::Verdict;
+use queue::{Failure, Finished, Job, Running};
+use serde::{Deserialize, Serialize};
+use store::crawls::{self, Crawl};
+use store::jobs::{self, Lane, NewJob, Queue};
+use store::{Conn, StoreError, hosts};
+use tokio::time::Instant;
+use wire::SitemapMode;
+
+use super::context::{Context, Frontier};
+use super::submit::{Lanes, jobs_of, new_pages};
+use super::{end, host_of};
+use crate::robots::{self, AGENT, Manner};
+use crate::sitemaps::{self, Listed, Sink};
+use crate::{App, AppError};
+
+/// Name of the job.
+const KIND: &str = "crawl.start";
+/// How often it may be begun.
+const ATTEMPTS: i32 = 5;
+/// Longest time for the sitemaps of one crawl.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Which crawl.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Payload {
+    crawl: String,
+}
+
+/// The handler.
+pub(crate) struct Kickoff {
+    pub(crate) app: App,
+}
+
+/// Queues it, in a lane of its own: a crawl with one page at a time has that one for pages.
+pub(super) async fn enqueue(conn: &mut Conn, row: &Crawl, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
+    let id = lane(&row.id);
+    let lane = Lane { id: &id, cap: 1, delay: Duration::ZERO, ..lanes.pages(row) };
+    let payload = Payload { crawl: row.id.clone() };
+    let job = NewJob {
+        id: new_id().to_string(),
+        kind: KIND,
+        phase: 0,
+        priority: 0,
+        run_at: now,
+        max_attempts: ATTEMPTS,
+        host: None,
+        payload: serde_json::to_value(payload).unwrap_or_default(),
+        unique_key: None,
+    };
+    jobs::enqueue(conn, &lane, &[job], now).await?;
+    Ok(())
+}
+
+/// Where the first job of a crawl stands.
+pub(super) fn lane(crawl: &str) -> String {
+    format!("{crawl}:start")
+}
+
+impl Job for Kickoff {
+    const KIND: &'static str = KIND;
+    type Payload = Payload;
+    type Done = ();
+
+    async fn run(&self, job: &Running<Payload>) -> Result<(), Failure> {
+        let found = self.app.contexts.get(&self.app, &job.payload.crawl).await.map_err(|error| again(&error))?;
+        let Some(context) = found else { return Ok(()) };
+        match &context.frontier {
+            Some(frontier) => look(&self.app, &context, frontier).await.map_err(|error| again(&error)),
+            None => Ok(()),
+        }
+    }
+
+    async fn commit(&self, conn: &mut Conn, done: Vec<Finished<Payload, ()>>) -> Result<(), StoreError> {
+        for job in done {
+            prepared(&self.app, conn, &job.job.payload.crawl).await?;
+        }
+        Ok(())
+    }
+
+    async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
+        tracing::warn!(crawl = job.payload.crawl, error, "sitemaps given up");
+        prepared(&self.app, conn, &job.payload.crawl).await
+    }
+}
+
+fn again(error: &AppError) -> Failure {
+    Failure::retry(format!("{error:?}"))
+}
+
+/// All pages that sitemaps name are queued: from now on the crawl ends with its last page.
+async fn prepared(app: &App, conn: &mut Conn, crawl: &str) -> Result<(), StoreError> {
+    let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(()) };
+    row.preparing = false;
+    end::if_over(app, conn, &mut row).await?;
+    crawls::save(conn, &row).await?;
+    app.changes.tell(crawl);
+    Ok(())
+}
+
+async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<(), AppError> {
+    let agent = frontier.agent.as_deref().unwrap_or(AGENT);
+    let deadline = Instant::now() + PATIENCE;
+    let verify_tls = !context.options.skip_tls_verification;
+    let manner = Manner { agent, deadline, verify_tls, private: context.is_private() };
+    if !frontier.ignore_robots {
+        let site = robots::rules(app, &frontier.start, manner).await?;
+        if let (Some(host), Some(_)) = (host_of(&frontier.start), site.crawl_delay) {
+            hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
+        }
+    }
+    if frontier.sitemap == SitemapMode::Skip {
+        return Ok(());
+    }
+    let mut feed = Feed { app, context, frontier };
+    let found = sitemaps::each(app, &frontier.start, manner, !frontier.ignore_robots, &mut feed).await?;
+    tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
+    Ok(())
+}
+
+/// Queues what sitemaps list. Doing it twice changes nothing, so a repeated job may.
+struct Feed<'a> {
+    app: &'a App,
+    context: &'a Arc<Context>,
+    frontier: &'a Frontier,
+}
+
+impl Sink for Feed<'_> {
+    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
+        let admitted = pages.into_iter().filter_map(|page| match self.frontier.scope.admit_listed(&page.url) {
+            Verdict::Follow { key, depth } => Some((page.url, key.to_string(), depth)),
+            Verdict::Skip(_) => None,
+        });
+        let pages = new_pages(admitted);
+        let now = self.app.now();
+        let mut conn = self.app.conn().await?;
+        let going_on: Result<bool, StoreError> = conn
+            .tx(async |conn: &mut Conn| {
+                jobs::lock_team(conn, Queue::Pages, &self.context.caller.team.id).await?;
+                let Some(mut row) = crawls::lock(conn, &self.context.id).await?.filter(Crawl::is_open) else {
+                    return Ok(false);
+                };
+                let fresh = crawls::add_pages(conn, &mut row, pages).await?;
+                jobs::enqueue(conn, &self.context.lanes.pages(&row), &jobs_of(&row.id, &fresh, now), now).await?;
+                crawls::save(conn, &row).await?;
+                Ok(row.room() > 0)
+            })
+            .await;
+        self.app.waker.wake(Queue::Pages);
+        Ok(if going_on? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+}

@@ -1,0 +1,285 @@
+//! The job that makes one page of a crawl or batch into a document, and finds where it leads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crawl_frontier::{Ended, Listing, Reason, Scope, Verdict, content_hash, retry_after, template};
+use queue::{Failure, Finished, Job, Running};
+use serde::Deserialize;
+use store::crawls::NewPage;
+use store::{Conn, StoreError};
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+use url::Url;
+use wire::{Document, ScrapeRequest};
+
+use super::commit;
+use super::context::{Context, Frontier};
+use super::document::Packed;
+use super::submit::new_pages;
+use crate::robots::{self, AGENT, Manner, SiteRules};
+use crate::scrape::{self, Page, Paged};
+use crate::{App, AppError};
+
+/// Name of the job.
+pub(super) const KIND: &str = "crawl.page";
+/// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
+const ASK_AGAIN: i32 = 3;
+/// Longest wait for robots.txt.
+const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which page.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Payload {
+    pub(super) crawl: String,
+    pub(super) url: String,
+    depth: u32,
+}
+
+/// The handler.
+pub(crate) struct Visit {
+    pub(crate) app: App,
+}
+
+/// What a visit brings.
+pub(crate) struct Visited {
+    pub(super) context: Arc<Context>,
+    pub(super) became: Became,
+    pub(super) credits: i64,
+    pub(super) ended: Option<Ended>,
+    /// The page under the address that it turned out to have, when that is another than the one it was known by.
+    pub(super) alias: Option<NewPage>,
+    /// Where the start was redirected to.
+    pub(super) landed: Option<String>,
+    /// Pages that it leads to.
+    pub(super) found: Vec<Found>,
+    /// Links that are left alone and reported.
+    pub(super) external: Vec<NewPage>,
+    /// Links that robots.txt forbids.
+    pub(super) blocked: Vec<NewPage>,
+    /// The template of its address and the hash of its content, against endless copies.
+    pub(super) likeness: Option<(u64, u64)>,
+}
+
+/// What became of the page.
+pub(crate) enum Became {
+    Document(Box<Packed>),
+    Failed {
+        code: String,
+        error: String,
+    },
+    /// Forbidden by robots.txt.
+    Blocked,
+    /// Led to a place where the crawl does not go.
+    Left(Reason),
+}
+
+/// A page that a link leads to.
+pub(crate) struct Found {
+    pub(super) page: NewPage,
+    pub(super) template: u64,
+    pub(super) family: Option<(u64, u32)>,
+}
+
+impl Job for Visit {
+    const KIND: &'static str = KIND;
+    type Payload = Payload;
+    type Done = Option<Visited>;
+
+    async fn run(&self, job: &Running<Payload>) -> Result<Option<Visited>, Failure> {
+        let found = self.app.contexts.get(&self.app, &job.payload.crawl).await;
+        let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
+            return Ok(None);
+        };
+        visit(&self.app, context, job).await.map(Some)
+    }
+
+    async fn commit(
+        &self,
+        conn: &mut Conn,
+        done: Vec<Finished<Payload, Option<Visited>>>,
+    ) -> Result<(), StoreError> {
+        commit::commit(&self.app, conn, done).await
+    }
+
+    async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
+        commit::give_up(&self.app, conn, job, error).await
+    }
+
+    fn ended(done: &Option<Visited>) -> Option<Ended> {
+        done.as_ref().and_then(|visited| visited.ended)
+    }
+}
+
+async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Result<Visited, Failure> {
+    let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
+    let url = Url::parse(&job.payload.url).map_err(|error| again(&error))?;
+    let site = match rules(app, &context, &url).await {
+        Ok(site) => site,
+        Err(error) => return Ok(Visited::without(context, failed(&error))),
+    };
+    if let Some(site) = site.as_deref().filter(|site| !site.rules.allows_url(&url)) {
+        let became = match site.failure {
+            Some(failure) => failed(&AppError::from(failure.error(&url))),
+            None => Became::Blocked,
+        };
+        return Ok(Visited::without(context, became));
+    }
+    let request = ScrapeRequest {
+        options: context.options.clone(),
+        zero_data_retention: context.zero_data_retention,
+        ..ScrapeRequest::new(url.clone())
+    };
+    let collect = context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, job.payload.depth));
+    let Paged { page, credits, took } = scrape::page(app, &context.caller, &job.id, request, collect).await;
+    let page = match page {
+        Ok(page) => page,
+        Err(error) => {
+            let became = failed(&error);
+            return Ok(Visited { credits, ended: Some(Ended::Failed(took)), ..Visited::without(context, became) });
+        }
+    };
+    let ended = ended(app, &page, took);
+    if let Ended::Refused(wait) = ended
+        && job.attempt < ASK_AGAIN
+    {
+        let at = wait.and_then(|wait| chrono::TimeDelta::from_std(wait).ok()).map(|wait| app.now() + wait);
+        let error = format!("the site answered {}", page.document.metadata.status_code);
+        return Err(Failure::Retry { at, error, ended: Some(ended), counted: true });
+    }
+    let (depth, id) = (job.payload.depth, job.id.clone());
+    let work = move || read(context, site.as_deref(), (&url, depth), page);
+    let read = spawn_blocking(work).await.map_err(|error| again(&error))?;
+    let mut visited = read.map_err(|error| again(&error))?;
+    if let Became::Document(packed) = &mut visited.became {
+        packed.put_away(app, &id).await.map_err(|error| again(&error))?;
+    }
+    Ok(Visited { credits, ended: Some(ended), ..visited })
+}
+
+/// What robots.txt says, where the crawl asks it. Batches name their pages one by one, as scrapes do, and do not.
+async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<SiteRules>>, AppError> {
+    let Some(frontier) = context.frontier.as_ref().filter(|frontier| !frontier.ignore_robots) else {
+        return Ok(None);
+    };
+    let manner = Manner {
+        agent: frontier.agent.as_deref().unwrap_or(AGENT),
+        deadline: Instant::now() + ROBOTS_PATIENCE,
+        verify_tls: !context.options.skip_tls_verification,
+        private: context.is_private(),
+    };
+    robots::rules(app, url, manner).await.map(Some)
+}
+
+fn failed(error: &AppError) -> Became {
+    Became::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
+}
+
+/// How the host answered, for the pace. What came from the cache says nothing.
+fn ended(app: &App, page: &Page, took: Duration) -> Ended {
+    match page.document.metadata.status_code {
+        _ if page.is_cached => Ended::Unknown,
+        429 | 503 => Ended::Refused(page.retry_after.as_deref().and_then(|text| retry_after(text, app.now()))),
+        500..=599 => Ended::Failed(took),
+        _ => Ended::Answered(took),
+    }
+}
+
+impl Visited {
+    fn without(context: Arc<Context>, became: Became) -> Self {
+        Self {
+            context,
+            became,
+            credits: 0,
+            ended: None,
+            alias: None,
+            landed: None,
+            found: Vec::new(),
+            external: Vec::new(),
+            blocked: Vec::new(),
+            likeness: None,
+        }
+    }
+}
+
+impl Frontier {
+    fn follows(&self, page: &Url, depth: u32) -> bool {
+        self.sitemap != wire::SitemapMode::Only && self.scope.follows_links_of(page, depth)
+    }
+}
+
+/// Packs the document and sorts the links: work for the processor alone.
+fn read(
+    context: Arc<Context>,
+    site: Option<&SiteRules>,
+    (url, depth): (&Url, u32),
+    page: Page,
+) -> Result<Visited, AppError> {
+    let Page { document, links, .. } = page;
+    let packed = Became::Document(Box::new(Packed::of(&document)?));
+    let Some(frontier) = &context.frontier else { return Ok(Visited::without(context, packed)) };
+    let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());
+    // The start is home wherever it leads; every other page may lead away from where the crawl is allowed to be.
+    let is_start = *url == frontier.start;
+    let landed = (is_start && final_url != *url).then(|| final_url.to_string());
+    let home = landed.is_some().then(|| frontier.scope.clone().landed_at(&final_url));
+    let scope = home.as_ref().unwrap_or(&frontier.scope);
+    if final_url != *url
+        && !is_start
+        && let Verdict::Skip(reason) = scope.admit_landing(&final_url, depth)
+    {
+        return Ok(Visited::without(context, Became::Left(reason)));
+    }
+    let alias = alias(scope, url, &final_url, &document);
+    let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
+    let sorted = sort(scope, site, (&final_url, depth), &links);
+    let Sorted { found, external, blocked } = sorted;
+    Ok(Visited { alias, landed, found, external, blocked, likeness, ..Visited::without(context, packed) })
+}
+
+/// The address that the page should have been known by: where it was found, or what it calls its own.
+fn alias(scope: &Scope, url: &Url, final_url: &Url, document: &Document) -> Option<NewPage> {
+    let canonical = document.metadata.page.get("canonical").and_then(|value| value.as_str());
+    let canonical = canonical.and_then(|canonical| Url::parse(canonical).ok());
+    let key = canonical.map_or_else(|| scope.key(final_url), |canonical| scope.canonical_key(final_url, &canonical));
+    (key != scope.key(url)).then(|| new_pages([(final_url.clone(), key.to_string(), 0)])).and_then(|mut one| one.pop())
+}
+
+fn text_of(document: &Document) -> Option<&str> {
+    document.markdown.as_deref().or(document.html.as_deref()).or(document.raw_html.as_deref())
+}
+
+#[derive(Default)]
+struct Sorted {
+    found: Vec<Found>,
+    external: Vec<NewPage>,
+    blocked: Vec<NewPage>,
+}
+
+fn sort(scope: &Scope, site: Option<&SiteRules>, (from, depth): (&Url, u32), links: &[String]) -> Sorted {
+    let mut sorted = Sorted::default();
+    for link in links {
+        let Ok(link) = Url::parse(link) else { continue };
+        match scope.admit(&link, from, depth) {
+            Verdict::Follow { key, depth } => {
+                // Other sites are asked when their turn comes.
+                let asked = site.filter(|_| link.origin() == from.origin());
+                let allowed = asked.is_none_or(|site| site.rules.allows_url(&link));
+                let (template, family) = (template(&link), crawl_frontier::family(&link));
+                let Some(page) = new_pages([(link, key.to_string(), depth)]).pop() else { continue };
+                if allowed {
+                    let family = family.map(|family| (family.hash, family.most));
+                    sorted.found.push(Found { page, template, family });
+                } else {
+                    sorted.blocked.push(page);
+                }
+            }
+            Verdict::Skip(reason) if reason.listing() == Listing::Errors => {
+                let key = scope.key(&link).to_string();
+                sorted.external.extend(new_pages([(link, key, depth)]));
+            }
+            Verdict::Skip(_) => {}
+        }
+    }
+    sorted
+}

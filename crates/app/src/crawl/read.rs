@@ -1,0 +1,140 @@
+//! How a crawl or batch stands, and what it could not do.
+
+use base::Timestamp;
+use serde_json::value::RawValue;
+use store::crawls::{self, Crawl, Listed, PageState};
+use uuid::Uuid;
+use wire::{JobError, JobErrors, JobStatus, ResultsQuery};
+
+use super::document::unpack;
+use crate::auth::Caller;
+use crate::{App, AppError};
+
+/// Documents of one answer when no number is asked for, and at most.
+const PAGE: u32 = 100;
+const MOST: u32 = 1000;
+/// JSON of the documents of one answer, in bytes (api-v2.md "Limits": 10 MB). One document is always given.
+const CHUNK: i64 = 10_485_760;
+/// Documents that are read from the database at a time.
+const STEP: i64 = 25;
+/// Entries of each list of errors.
+const MOST_ERRORS: i64 = 10_000;
+
+/// How a job stands, with some of its documents.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// Whether it is at work or how it ended.
+    pub status: JobStatus,
+    /// Pages done, running and waiting; those that failed are not counted.
+    pub total: u64,
+    /// Documents there are.
+    pub completed: u64,
+    /// Credits charged so far.
+    pub credits_used: i64,
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// When its results are removed.
+    pub expires_at: Timestamp,
+    /// The documents that were asked for, as they were stored.
+    pub documents: Vec<Box<RawValue>>,
+    /// How many documents to skip for the next ones; only when there are more by now.
+    pub next_skip: Option<u64>,
+    /// What the caller should know.
+    pub warning: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// The state of the job and its documents from `page.skip` on: at most `page.limit` and about 10 MB of them.
+///
+/// # Errors
+/// [`AppError::NotFound`] for an unknown job, one of another team, and one whose results have expired.
+pub async fn status(
+    app: &App,
+    caller: &Caller,
+    kind: &'static str,
+    id: Uuid,
+    page: ResultsQuery,
+) -> Result<Progress, AppError> {
+    let row = find(app, caller, kind, id).await?;
+    let skip = page.skip.unwrap_or(0);
+    let most = i64::from(page.limit.unwrap_or(PAGE).min(MOST));
+    let documents = chunk(app, &row.id, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
+    let given = skip.saturating_add(documents.len() as u64);
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(Progress {
+        status: status_of(&row),
+        total: count(row.completed + row.pending),
+        completed: count(row.completed),
+        credits_used: row.credits,
+        created_at: row.created_at,
+        completed_at: row.finished_at,
+        expires_at: row.expires_at,
+        next_skip: (count(row.completed) > given).then_some(given),
+        documents,
+        warning: row.warning,
+        error: row.error,
+    })
+}
+
+/// Pages that were given up, links to other sites that are reported, and what robots.txt forbids. At most 10 000 of each.
+///
+/// # Errors
+/// As [`status`].
+pub async fn errors(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<JobErrors, AppError> {
+    let row = find(app, caller, kind, id).await?;
+    let mut conn = app.conn().await?;
+    let mut list = async |state| crawls::listed(&mut conn, &row.id, state, MOST_ERRORS).await;
+    let (failed, external) = (list(PageState::Failed).await?, list(PageState::External).await?);
+    let blocked = list(PageState::Blocked).await?;
+    let entry = |listed: Listed| JobError {
+        id: listed.id,
+        url: listed.url,
+        code: listed.code,
+        error: listed.error.unwrap_or_default(),
+        timestamp: listed.finished_at.unwrap_or(row.created_at),
+    };
+    let mut errors: Vec<JobError> = failed.into_iter().chain(external).map(entry).collect();
+    errors.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(JobErrors { errors, robots_blocked: blocked.into_iter().map(|listed| listed.url).collect() })
+}
+
+/// The caller's job.
+pub(super) async fn find(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<Crawl, AppError> {
+    let now = app.now();
+    let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
+    let ours = |row: &Crawl| row.team_id == caller.team.id && row.kind == kind && (row.is_open() || row.expires_at > now);
+    found.filter(ours).ok_or(AppError::NotFound(if kind == super::CRAWL { "crawl" } else { "batch scrape" }))
+}
+
+pub(super) fn status_of(row: &Crawl) -> JobStatus {
+    match row.status.as_str() {
+        crawls::COMPLETED => JobStatus::Completed,
+        crawls::FAILED => JobStatus::Failed,
+        crawls::CANCELLED => JobStatus::Cancelled,
+        _ => JobStatus::Scraping,
+    }
+}
+
+async fn chunk(app: &App, crawl: &str, mut after: i64, most: i64) -> Result<Vec<Box<RawValue>>, AppError> {
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    let mut left = most;
+    'reading: while left > 0 {
+        let step = crawls::documents(&mut app.conn().await?, crawl, after, left.min(STEP)).await?;
+        let is_last = step.len() < usize::try_from(left.min(STEP)).unwrap_or(usize::MAX);
+        for row in step {
+            bytes += row.bytes + 1;
+            if bytes > CHUNK && !rows.is_empty() {
+                break 'reading;
+            }
+            (after, left) = (row.seq, left - 1);
+            rows.push(row);
+        }
+        if is_last {
+            break;
+        }
+    }
+    unpack(app, rows).await
+}

@@ -1,0 +1,228 @@
+//! The addresses of a site: links of one page, sitemaps, and what earlier crawls of the team have seen.
+
+mod front;
+mod links;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use base::{Secret, Timestamp, new_id};
+use chrono::TimeDelta;
+use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
+use scrape::ScrapeError;
+use store::crawls;
+use tokio::time::{Instant, timeout_at};
+use url::{Position, Url};
+use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
+
+use crate::auth::Caller;
+use crate::reservation::Funds;
+use crate::robots::{self, AGENT, Manner};
+use crate::sitemaps::{self, Listed, Sink};
+use crate::{App, AppError, credentials};
+use front::Front;
+use links::Links;
+
+/// Part of the time that is kept for putting things together, so that what was found in time is not lost.
+const KEPT_SHARE: u32 = 10;
+const MOST_KEPT: Duration = Duration::from_secs(1);
+
+/// Lists the addresses of a site and charges the caller's team one credit.
+///
+/// `timeout` is one deadline for everything: when some of the sources are slow, the others' addresses are returned with
+/// a warning. robots.txt decides whether the page is read, not what is listed. A call that is refused or fails costs
+/// nothing. With zero data retention nothing is written but the credit.
+///
+/// # Errors
+/// [`AppError`]; [`AppError::MapTimeout`] at the deadline, [`AppError::Scrape`] when the site cannot be read at all.
+pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
+    let started = Instant::now();
+    if app.tracker.is_closed() {
+        return Err(AppError::ShuttingDown);
+    }
+    check(caller, &request)?;
+    let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
+    let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
+    let job = Job::new(request, started);
+    let reserved = timeout_at(job.deadline, job.reserve(app, caller)).await;
+    let funds = reserved.unwrap_or(Err(AppError::MapTimeout))?;
+    let made = timeout_at(job.deadline, job.make(app, caller)).await;
+    let made = made.unwrap_or(Err(AppError::MapTimeout)).map_err(in_time);
+    job.log(caller, &made);
+    // Dropped unsettled, the funds go back.
+    let (links, warning) = made?;
+    funds.settle(billing::MAP, None).await?;
+    Ok(MapAnswer { success: true, id: job.id, links, warning })
+}
+
+fn check(caller: &Caller, request: &MapRequest) -> Result<(), AppError> {
+    if request.zero_data_retention && !caller.team.zero_data_retention {
+        return Err(AppError::Forbidden("zero data retention is not enabled for this team"));
+    }
+    match wire::unsupported_map(request) {
+        features if features.is_empty() => Ok(()),
+        features => Err(AppError::Unsupported(features)),
+    }
+}
+
+/// Time over is time over, whichever part of the map noticed it.
+fn in_time(error: AppError) -> AppError {
+    match error {
+        AppError::Scrape(ScrapeError::Timeout) => AppError::MapTimeout,
+        other => other,
+    }
+}
+
+/// One map on its way.
+struct Job {
+    id: String,
+    url: Url,
+    basic_auth: Option<(String, Secret)>,
+    request: MapRequest,
+    started: Instant,
+    deadline: Instant,
+    /// When the sources have to be done.
+    soft_deadline: Instant,
+}
+
+type Made = (Vec<MapLink>, Option<String>);
+
+impl Job {
+    fn new(request: MapRequest, started: Instant) -> Self {
+        let (url, basic_auth) = credentials::split(request.url.clone());
+        let time = Duration::from_millis(request.timeout.into());
+        let soft_deadline = started + time - (time / KEPT_SHARE).min(MOST_KEPT);
+        let id = new_id().to_string();
+        Self { id, url, basic_auth, request, started, deadline: started + time, soft_deadline }
+    }
+
+    async fn reserve(&self, app: &App, caller: &Caller) -> Result<Funds, AppError> {
+        let life = Duration::from_millis(self.request.timeout.into()) + app.settings.reservation_grace;
+        let life = TimeDelta::from_std(life).unwrap_or(TimeDelta::MAX);
+        let expires_at = app.now().checked_add_signed(life).unwrap_or(Timestamp::MAX_UTC);
+        Funds::reserve_under(app, caller, format!("map:{}", self.id), billing::MAP, expires_at).await
+    }
+
+    async fn make(&self, app: &App, caller: &Caller) -> Result<Made, AppError> {
+        let manner = self.manner();
+        let site = robots::rules(app, &self.url, manner).await?;
+        if let Some(failure) = site.failure {
+            return Err(failure.error(&self.url).into());
+        }
+        let mut scope = self.scope()?;
+        let mut listed = Sitemaps { scope: &scope, links: Links::new(&self.request) };
+        let wants_page = self.request.sitemap != SitemapMode::Only;
+        let page = async {
+            match (wants_page, site.rules.allows_url(&self.url)) {
+                (false, _) => Front::Unasked,
+                (true, false) => Front::Forbidden,
+                (true, true) => front::read(app, self).await,
+            }
+        };
+        let maps = async {
+            match self.request.sitemap {
+                SitemapMode::Skip => Ok(sitemaps::Found::default()),
+                _ => sitemaps::each(app, &self.url, manner, true, &mut listed).await,
+            }
+        };
+        let (page, found) = tokio::join!(page, maps);
+        let mut found = found?;
+        let mut from_sitemaps = listed.links;
+        if let Some(landed) = page.landed().filter(|landed| scope.reach(landed) == Reach::External) {
+            scope = scope.landed_at(landed);
+            // The site has moved, and its sitemaps with it.
+            if self.request.sitemap != SitemapMode::Skip && from_sitemaps.is_empty() {
+                let mut again = Sitemaps { scope: &scope, links: from_sitemaps };
+                found = sitemaps::each(app, landed, manner, true, &mut again).await?;
+                from_sitemaps = again.links;
+            }
+        }
+        let known = if wants_page { self.known(app, caller, &scope).await } else { Links::new(&self.request) };
+        let warning = warning(&page, found);
+        let first = front::links(page, self, &scope, from_sitemaps.is_empty() && known.is_empty())?;
+        let links = first.and(from_sitemaps).and(known).ranked(self.request.search.clone()).await?;
+        Ok((links, warning))
+    }
+
+    /// What earlier crawls of this team have seen of the host. Nothing hangs on it.
+    async fn known(&self, app: &App, caller: &Caller, scope: &Scope) -> Links {
+        let mut links = Links::new(&self.request);
+        let host = &self.url[Position::BeforeHost..Position::AfterPort];
+        let find = async {
+            let mut conn = app.store.conn().await?;
+            crawls::known_urls(&mut conn, &caller.team.id, host, i64::from(MAX_MAP_LIMIT)).await
+        };
+        match timeout_at(self.soft_deadline, find).await {
+            Ok(Ok(known)) => {
+                for page in known {
+                    let Ok(url) = Url::parse(&page.url) else { continue };
+                    let _is_full = links.add(scope, url, page.title, page.description);
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "earlier crawls not readable, the map goes without them"),
+            Err(_) => {}
+        }
+        links
+    }
+
+    fn scope(&self) -> Result<Scope, AppError> {
+        let options = ScopeOptions {
+            crawl_entire_domain: true,
+            allow_subdomains: self.request.include_subdomains,
+            key_rules: KeyRules { ignore_query: self.request.ignore_query_parameters, ..KeyRules::default() },
+            ..ScopeOptions::default()
+        };
+        Scope::new(&self.url, &options).map_err(AppError::internal)
+    }
+
+    fn manner(&self) -> Manner<'static> {
+        let private = self.request.zero_data_retention;
+        Manner { agent: AGENT, deadline: self.soft_deadline, verify_tls: false, private }
+    }
+
+    fn log(&self, caller: &Caller, made: &Result<Made, AppError>) {
+        // Queries carry tokens.
+        let mut shown = self.url.clone();
+        shown.set_query(None);
+        shown.set_fragment(None);
+        let url = if self.request.zero_data_retention { "" } else { shown.as_str() };
+        let (team, duration_ms) = (caller.team.id.as_str(), self.started.elapsed().as_millis());
+        match made {
+            Ok((links, _)) => {
+                tracing::debug!(map = self.id, team, url, links = links.len(), duration_ms, "site mapped")
+            }
+            Err(error) => {
+                tracing::debug!(map = self.id, team, url, code = error.code().as_str(), duration_ms, "map failed");
+            }
+        }
+    }
+}
+
+/// Collects what sitemaps list, until there is enough.
+struct Sitemaps<'a> {
+    scope: &'a Scope,
+    links: Links,
+}
+
+impl Sink for Sitemaps<'_> {
+    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
+        for Listed { url, about } in pages {
+            if self.links.add(self.scope, url, about.title, about.description).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// What the caller should know about the sources.
+fn warning(page: &Front, found: sitemaps::Found) -> Option<String> {
+    let mut warnings: Vec<String> = page.warning().into_iter().collect();
+    if found.failed > 0 {
+        warnings.push(format!("{} of the sitemaps that the site names could not be read", found.failed));
+    }
+    if found.is_cut {
+        warnings.push("the sitemaps were not read to their end: they are too large or too slow".to_owned());
+    }
+    (!warnings.is_empty()).then(|| warnings.join("; "))
+}

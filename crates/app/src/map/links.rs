@@ -1,0 +1,183 @@
+//! Addresses of a map: each once, in scope, not too many, the best first.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use crawl_frontier::{Candidate, Scope, Verdict, rank};
+use url::Url;
+use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
+
+use crate::AppError;
+
+/// Keyed by lot, so that no site can choose addresses that hide each other.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Links {
+    found: Vec<(u64, MapLink)>,
+    /// Where each is, by the hash of its key: a hundred thousand keys would take more memory than the addresses.
+    places: HashMap<u64, usize>,
+    /// How many are wanted in the end.
+    limit: usize,
+    /// How many are collected.
+    room: usize,
+    ignore_query: bool,
+}
+
+impl Links {
+    pub(super) fn new(request: &MapRequest) -> Self {
+        let limit = count(request.limit);
+        // With a search the best of all are wanted, not the first.
+        let room = if request.search.is_some() { count(MAX_MAP_LIMIT) } else { limit };
+        Self { limit, room, ignore_query: request.ignore_query_parameters, ..Self::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Adds an address if it is in scope and new; `Break` when there are enough.
+    pub(super) fn add(
+        &mut self,
+        scope: &Scope,
+        url: Url,
+        title: Option<String>,
+        description: Option<String>,
+    ) -> ControlFlow<()> {
+        let url = shown(url, self.ignore_query);
+        if let Verdict::Follow { key, .. } = scope.admit_listed(&url) {
+            self.put(HASHER.hash_one(key.as_str()), MapLink { url: url.into(), title, description });
+        }
+        if self.found.len() < self.room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Adds the start, which is in scope by definition.
+    pub(super) fn add_start(&mut self, scope: &Scope, url: Url, title: Option<String>, description: Option<String>) {
+        let url = shown(url, self.ignore_query);
+        let key = scope.key(&url);
+        self.put(HASHER.hash_one(key.as_str()), MapLink { url: url.into(), title, description });
+    }
+
+    /// These and then those of `others` that are not among them.
+    pub(super) fn and(mut self, others: Self) -> Self {
+        others.found.into_iter().for_each(|(hash, link)| self.put(hash, link));
+        self
+    }
+
+    /// What is returned: without a search the first, with one the best.
+    pub(super) async fn ranked(self, search: Option<String>) -> Result<Vec<MapLink>, AppError> {
+        let mut links: Vec<MapLink> = self.found.into_iter().map(|(_, link)| link).collect();
+        if let Some(search) = search {
+            let sorted = tokio::task::spawn_blocking(move || sorted(&search, links));
+            links = sorted.await.map_err(AppError::internal)?;
+        }
+        links.truncate(self.limit);
+        Ok(links)
+    }
+
+    fn put(&mut self, hash: u64, link: MapLink) {
+        match self.places.entry(hash) {
+            Entry::Occupied(place) => {
+                if let Some((_, known)) = self.found.get_mut(*place.get()) {
+                    known.title = known.title.take().or(link.title);
+                    known.description = known.description.take().or(link.description);
+                }
+            }
+            Entry::Vacant(place) if self.found.len() < self.room => {
+                place.insert(self.found.len());
+                self.found.push((hash, link));
+            }
+            Entry::Vacant(_) => {}
+        }
+    }
+}
+
+/// The address as it is returned: without the place on the page, and without a query when queries are ignored.
+fn shown(mut url: Url, ignore_query: bool) -> Url {
+    // Script-driven sites name their pages there.
+    if !url.fragment().is_some_and(|fragment| fragment.starts_with(['/', '!']) && fragment.len() > 2) {
+        url.set_fragment(None);
+    }
+    if ignore_query {
+        url.set_query(None);
+    }
+    url
+}
+
+fn sorted(search: &str, links: Vec<MapLink>) -> Vec<MapLink> {
+    let candidates: Vec<Candidate<'_>> = links
+        .iter()
+        .map(|link| Candidate {
+            url: &link.url,
+            title: link.title.as_deref(),
+            description: link.description.as_deref(),
+        })
+        .collect();
+    let order = rank(search, &candidates);
+    let mut links: Vec<Option<MapLink>> = links.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|place| links.get_mut(place)?.take()).collect()
+}
+
+fn count(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl_frontier::ScopeOptions;
+
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse("https://a.test/").unwrap().join(text).unwrap()
+    }
+
+    fn links(limit: u32, search: Option<&str>, urls: &[&str]) -> Links {
+        let options = ScopeOptions { crawl_entire_domain: true, ..ScopeOptions::default() };
+        let scope = Scope::new(&url("/"), &options).unwrap();
+        let request = MapRequest { limit, search: search.map(str::to_owned), ..MapRequest::new(url("/")) };
+        let mut links = Links::new(&request);
+        for text in urls {
+            let _enough = links.add(&scope, url(text), None, None);
+        }
+        links
+    }
+
+    async fn check(found: Links, search: Option<&str>, expect: &[&str]) {
+        let found = found.ranked(search.map(str::to_owned)).await.unwrap();
+        assert_eq!(found.iter().map(|link| link.url.as_str()).collect::<Vec<_>>(), expect);
+    }
+
+    #[tokio::test]
+    async fn each_once_and_in_scope() {
+        let urls =
+            ["/a?x=1#top", "/a", "http://www.a.test/a/", "/b#/route", "https://b.test/", "/c.zip", "mailto:x@a.test"];
+        check(links(9, None, &urls), None, &["https://a.test/a", "https://a.test/b#/route"]).await;
+        check(links(1, None, &urls), None, &["https://a.test/a"]).await;
+    }
+
+    #[tokio::test]
+    async fn a_search_looks_at_all_before_the_limit() {
+        let urls = ["/one", "/two", "/three", "/pricing"];
+        check(links(1, Some("pricing"), &urls), Some("pricing"), &["https://a.test/pricing"]).await;
+    }
+
+    #[tokio::test]
+    async fn sources_complete_each_other() {
+        let mut others = links(9, None, &["/b", "/c"]);
+        others.found[0].1.title = Some("B".to_owned());
+        let all = links(9, None, &["/a", "/b"]).and(others);
+        assert_eq!(all.found[1].1.title.as_deref(), Some("B"));
+        check(all, None, &["https://a.test/a", "https://a.test/b", "https://a.test/c"]).await;
+        check(
+            links(2, None, &["/a"]).and(links(9, None, &["/b", "/c"])),
+            None,
+            &["https://a.test/a", "https://a.test/b"],
+        )
+        .await;
+    }
+}

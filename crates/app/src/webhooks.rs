@@ -1,0 +1,183 @@
+//! Webhooks: [`emit`] an event in the transaction of what it tells of, and [`Deliver`] carries it to its receiver.
+//!
+//! ```ignore
+//! // At submit time: a 400 unless the address can be one.
+//! let hook: Option<Hook> = Hook::check(request.webhook.as_ref())?.map(|hook| hook.private(zero_data_retention));
+//! // In the transaction that writes the page, in the order in which things happen:
+//! let event = Event::new(JobKind::Crawl.page()).with(&document);
+//! emit(conn, &hook, &team_id, &crawl_id, &event, now).await?;
+//! // After the commit, so that nobody waits for the next poll:
+//! app.waker.wake(Queue::Hooks);
+//! // In the worker:
+//! let worker = worker.with(Deliver::new(app.store.clone(), app.clock.clone(), client));
+//! ```
+//!
+//! A receiver hears of a job's start first and of its end last. It may hear of something twice: `webhookId` stays the
+//! same then.
+
+mod deliver;
+mod operate;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use base::{Timestamp, new_id};
+use serde_json::{Map, Value};
+use store::jobs::{self, Lane, NewJob, Queue};
+use store::webhooks::{self as rows, NewDelivery};
+use store::{Conn, StoreError};
+use url::Url;
+use webhooks::{Event, Phase, address, body, selects};
+use wire::{Invalid, WebhookConfig};
+
+use crate::AppError;
+
+pub use deliver::{Deliver, Delivered, Parcel};
+pub use operate::{deliveries, redeliver, rotate_secret, secret};
+
+/// Who wants to hear of a job's events.
+#[derive(Clone)]
+pub struct Hook {
+    url: Url,
+    headers: BTreeMap<String, String>,
+    metadata: Map<String, Value>,
+    /// Names as [`webhooks::selects`] takes them.
+    events: Vec<String>,
+    private: bool,
+}
+
+impl Hook {
+    /// The hook that a request asks for, checked. A user name and password in its URL become a header, so that the URL can
+    /// be shown and logged.
+    ///
+    /// # Errors
+    /// [`AppError::Invalid`] when the URL is not http or https, or has no host that could exist. Whether that host may be
+    /// connected to is decided at each attempt, on the address that is dialled.
+    pub fn check(config: Option<&WebhookConfig>) -> Result<Option<Hook>, AppError> {
+        let Some(config) = config else { return Ok(None) };
+        let place = address(config.url.as_str()).map_err(|error| Invalid::at("webhook.url", error.to_string()))?;
+        let mut headers = config.headers.clone();
+        let has_credentials = headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+        if let Some(credentials) = place.authorization.filter(|_| !has_credentials) {
+            headers.insert("Authorization".to_owned(), credentials);
+        }
+        let events = config.events.iter().map(|event| event.as_str().to_owned()).collect();
+        Ok(Some(Self { url: place.url, headers, metadata: config.metadata.clone(), events, private: false }))
+    }
+
+    /// The same for a job of which nothing may be kept (zero data retention): its deliveries leave the log as soon as they
+    /// have ended, and cannot be sent again by hand.
+    #[must_use]
+    pub fn private(self, private: bool) -> Hook {
+        Self { private, ..self }
+    }
+}
+
+/// Writes down that a hook has to be told of an event, if it wants to hear of such; with the transaction's commit it is
+/// certain to be tried. `job` is the id of the crawl or batch.
+///
+/// # Errors
+/// Those of the database.
+#[expect(clippy::too_many_arguments, reason = "who is told, by whom, of what, when")]
+pub async fn emit(
+    conn: &mut Conn,
+    hook: &Hook,
+    team: &str,
+    job: &str,
+    event: &Event<'_>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    emit_all(conn, hook, Source { team, job }, std::slice::from_ref(event), now).await
+}
+
+/// Whose events they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The team's id.
+    pub team: &'a str,
+    /// The id of the crawl or batch.
+    pub job: &'a str,
+}
+
+/// As [`emit`], for several events of one job at once: much faster for a batch of pages.
+///
+/// # Errors
+/// As [`emit`].
+pub async fn emit_all(
+    conn: &mut Conn,
+    hook: &Hook,
+    source: Source<'_>,
+    events: &[Event<'_>],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (mut deliveries, mut jobs) = (Vec::new(), Vec::new());
+    for event in events.iter().filter(|event| selects(Some(&hook.events), event.event_type)) {
+        let id = new_id().to_string();
+        let broken = |error: serde_json::Error| StoreError::Inconsistent(format!("a webhook body: {error}"));
+        deliveries.push(NewDelivery {
+            body: body(event, source.job, &id, &hook.metadata).map_err(broken)?,
+            team_id: source.team.to_owned(),
+            job_id: source.job.to_owned(),
+            event: event.event_type.as_str().to_owned(),
+            url: hook.url.to_string(),
+            headers: serde_json::to_string(&hook.headers).map_err(broken)?,
+            keep: !hook.private,
+            created_at: now,
+            id: id.clone(),
+        });
+        jobs.push(attempt(&id, phase(event.event_type.phase()), now));
+    }
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    // The queue's rows are locked first, as everywhere.
+    jobs::enqueue(conn, &lane(source.team, source.job), &jobs, now).await?;
+    rows::insert(conn, &deliveries).await
+}
+
+/// First attempts of a job's events: what waits for its turn behind an earlier phase waits here.
+fn lane<'a>(team: &'a str, id: &'a str) -> Lane<'a> {
+    Lane { queue: Queue::Hooks, id, team_id: team, cap: AT_ONCE, team_cap: TEAM_AT_ONCE, delay: Duration::ZERO }
+}
+
+/// Where later attempts stand: there is no order among them, and first ones do not wait for them.
+fn retry_lane(job: &str) -> String {
+    format!("{job}:retry")
+}
+
+/// The queue's job for the next attempt at a delivery. The unique key makes sure that there is one at a time.
+fn attempt(delivery: &str, phase: i32, run_at: Timestamp) -> NewJob {
+    NewJob {
+        id: new_id().to_string(),
+        kind: deliver::KIND,
+        phase,
+        priority: 0,
+        run_at,
+        max_attempts: CRASHES,
+        host: None,
+        payload: serde_json::json!({ "delivery": delivery }),
+        unique_key: Some(format!("webhook:{delivery}")),
+    }
+}
+
+/// How many deliveries of one job may be under way: a slow receiver holds up no more.
+const AT_ONCE: i32 = 4;
+/// How many deliveries of one team may be under way.
+const TEAM_AT_ONCE: i32 = 16;
+/// How often a worker may die over one attempt before the delivery is given up.
+const CRASHES: i32 = 5;
+
+fn phase(phase: Phase) -> i32 {
+    match phase {
+        Phase::Start => 0,
+        Phase::Progress => 1,
+        Phase::End => 2,
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook").field("host", &self.url.host_str()).field("events", &self.events).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,243 @@
+//! One attempt at a delivery: read it, sign it, send it, judge the answer; then its outcome and the next attempt are
+//! written in the transaction that ends the job.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Clock, Secret, Timestamp};
+use bytes::Bytes;
+use chrono::TimeDelta;
+use crawl_frontier::retry_after;
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use net::{Client, Post, Posted};
+use queue::{Failure, Finished, Job, Running};
+use serde::Deserialize;
+use store::webhooks::{self as rows, Attempt, State};
+use store::{Conn, Store, StoreError, jobs};
+use tokio::time::Instant;
+use url::Url;
+use webhooks::{Answer, DEADLINE, Message, SigningSecret, Verdict, headers, verdict};
+
+use super::{attempt, lane, retry_lane};
+use crate::metrics;
+
+/// How the queue calls these jobs.
+pub(super) const KIND: &str = "webhook";
+/// How much of an answer is read.
+const ANSWER_BYTES: usize = 64 << 10;
+/// How much of an answer the log keeps, in characters.
+const SHOWN_CHARS: usize = 200;
+
+/// Carries events to their receivers.
+#[derive(Debug, Clone)]
+pub struct Deliver {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    client: Client,
+}
+
+/// What the queue keeps of an attempt.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Parcel {
+    /// The id of the delivery.
+    delivery: String,
+}
+
+/// How an attempt ended; none when there was nothing left to do.
+#[derive(Debug)]
+pub struct Delivered(Option<Outcome>);
+
+#[derive(Debug)]
+struct Outcome {
+    /// The number of this attempt, from 1.
+    attempt: i32,
+    job_id: String,
+    event: String,
+    status: Option<u16>,
+    error: Option<String>,
+    verdict: Verdict,
+    took: Duration,
+    at: Timestamp,
+}
+
+impl Deliver {
+    /// Through this client, whose rules say which receivers may be reached.
+    #[must_use]
+    pub fn new(store: Store, clock: Arc<dyn Clock>, client: Client) -> Self {
+        Self { store, clock, client }
+    }
+
+    async fn attempt(&self, delivery: &str) -> Result<Option<Outcome>, StoreError> {
+        let mut conn = self.store.conn().await?;
+        let found = rows::parcel(&mut conn, delivery).await?;
+        let Some(parcel) = found.filter(|parcel| parcel.state == State::Pending) else { return Ok(None) };
+        let secrets = secrets(&mut conn, &parcel.team_id, self.clock.now()).await?;
+        // Sending takes up to ten seconds: others need the connection meanwhile.
+        drop(conn);
+        let started = Instant::now();
+        let (status, retry_after, error) = match self.send(delivery, &parcel, &secrets, started).await {
+            Ok(answer) => {
+                let asked = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+                let pause = asked.and_then(|value| retry_after(value, self.clock.now()));
+                (Some(answer.status.as_u16()), pause, refusal(&answer))
+            }
+            Err(error) => (None, None, Some(error)),
+        };
+        let attempt = parcel.attempts.saturating_add(1);
+        let verdict = verdict(u32::try_from(attempt).unwrap_or(u32::MAX), &Answer { status, retry_after });
+        let (job_id, event, took) = (parcel.job_id, parcel.event, started.elapsed());
+        Ok(Some(Outcome { attempt, job_id, event, status, error, verdict, took, at: self.clock.now() }))
+    }
+
+    async fn send(
+        &self,
+        id: &str,
+        parcel: &rows::Parcel,
+        secrets: &[SigningSecret],
+        started: Instant,
+    ) -> Result<Posted, String> {
+        let own: BTreeMap<String, String> = serde_json::from_str(&parcel.headers).map_err(|error| error.to_string())?;
+        let url: Url = parcel.url.parse().map_err(|error: url::ParseError| error.to_string())?;
+        let message = Message { id, timestamp: self.clock.now().timestamp(), body: &parcel.body, headers: &own };
+        let headers = header_map(headers(&message, secrets));
+        let post = Post {
+            url,
+            headers,
+            body: Bytes::copy_from_slice(&parcel.body),
+            repeatable: true,
+            deadline: started + DEADLINE,
+            answer_bytes: ANSWER_BYTES,
+        };
+        self.client.post(post).await.map_err(|error| error.to_string())
+    }
+
+    /// Writes one outcome down; says when to try again.
+    async fn record(&self, conn: &mut Conn, id: &str, outcome: &Outcome) -> Result<Option<Timestamp>, StoreError> {
+        let (state, next_at) = match outcome.verdict {
+            Verdict::Delivered => (State::Delivered, None),
+            Verdict::Failed => (State::Failed, None),
+            Verdict::Retry(pause) => {
+                (State::Pending, Some(outcome.at + TimeDelta::from_std(pause).unwrap_or_default()))
+            }
+        };
+        let duration_ms = i64::try_from(outcome.took.as_millis()).unwrap_or(i64::MAX);
+        let attempt = Attempt {
+            id,
+            state,
+            attempts: outcome.attempt,
+            status: outcome.status.map(i32::from),
+            error: outcome.error.as_deref(),
+            duration_ms,
+            at: outcome.at,
+            next_at,
+        };
+        Ok(if rows::record(conn, &attempt).await? { next_at } else { None })
+    }
+}
+
+impl Job for Deliver {
+    const KIND: &'static str = KIND;
+    type Payload = Parcel;
+    type Done = Delivered;
+
+    async fn run(&self, job: &Running<Parcel>) -> Result<Delivered, Failure> {
+        match self.attempt(&job.payload.delivery).await {
+            Ok(outcome) => Ok(Delivered(outcome)),
+            // Ours, not the receiver's fault: it says nothing about the delivery.
+            Err(error) => Err(Failure::Retry { at: None, error: error.to_string(), ended: None, counted: true }),
+        }
+    }
+
+    async fn commit(&self, conn: &mut Conn, done: &[Finished<Parcel, Delivered>]) -> Result<(), StoreError> {
+        // In the order of lanes, as everybody locks them.
+        let mut later: BTreeMap<(&str, &str), Vec<jobs::NewJob>> = BTreeMap::new();
+        for Finished { job, done } in done {
+            let Some(outcome) = &done.0 else { continue };
+            if let Some(next_at) = self.record(conn, &job.payload.delivery, outcome).await? {
+                let key = (job.team_id.as_str(), outcome.job_id.as_str());
+                later.entry(key).or_default().push(attempt(&job.payload.delivery, 0, next_at));
+            }
+        }
+        for ((team, job), attempts) in later {
+            jobs::enqueue(conn, &lane(team, &retry_lane(job)), &attempts, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    async fn give_up(&self, conn: &mut Conn, job: &Running<Parcel>, error: &str) -> Result<(), StoreError> {
+        let id = &job.payload.delivery;
+        let Some(parcel) = rows::parcel(conn, id).await? else { return Ok(()) };
+        let attempt = Attempt {
+            id,
+            state: State::Failed,
+            attempts: parcel.attempts,
+            status: None,
+            error: Some(error),
+            duration_ms: 0,
+            at: self.clock.now(),
+            next_at: None,
+        };
+        rows::record(conn, &attempt).await?;
+        Ok(())
+    }
+
+    fn after_commit(&self, done: &[Finished<Parcel, Delivered>]) {
+        for Finished { job, done } in done {
+            let Some(Outcome { attempt, event, status, verdict, took, .. }) = &done.0 else { continue };
+            let result = match verdict {
+                Verdict::Delivered => "delivered",
+                Verdict::Retry(_) => "retried",
+                Verdict::Failed => "failed",
+            };
+            metrics::webhook_attempt(result, *took);
+            // Neither the address nor the answer: both may hold what is nobody's business.
+            tracing::debug!(delivery = job.payload.delivery, event, attempt, status, result, "webhook attempt");
+        }
+    }
+}
+
+/// The team's secrets, newest first; it gets its first one here at the latest.
+pub(super) async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Vec<SigningSecret>, StoreError> {
+    let stored = stored_secrets(conn, team, now).await?;
+    let texts = std::iter::once(stored.current).chain(stored.previous.map(|(secret, _)| secret));
+    let broken = |_| StoreError::Inconsistent("a webhook secret that is none".to_owned());
+    texts.map(|text| SigningSecret::parse(text.expose()).map_err(broken)).collect()
+}
+
+/// As they are stored; made if need be.
+pub(super) async fn stored_secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<rows::Secrets, StoreError> {
+    if let Some(found) = rows::secrets(conn, team, now).await? {
+        return Ok(found);
+    }
+    let fresh = Secret::new(SigningSecret::generate(rand::random()).text());
+    rows::add_secret(conn, team, &fresh, now).await?;
+    // Another process may have been first.
+    rows::secrets(conn, team, now).await?.ok_or(StoreError::UnknownTeam)
+}
+
+fn header_map(headers: Vec<(String, String)>) -> HeaderMap {
+    let mut map = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        // They were checked when they came in.
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            map.insert(name, value);
+        }
+    }
+    map
+}
+
+/// What the log says about an answer that is no success: its status and how its body begins.
+fn refusal(answer: &Posted) -> Option<String> {
+    if answer.status.is_success() {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&answer.body);
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN_CHARS).collect();
+    let status = answer.status.as_u16();
+    Some(match shown.trim() {
+        "" => format!("status {status}"),
+        shown => format!("status {status}: {shown}"),
+    })
+}

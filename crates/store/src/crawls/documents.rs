@@ -1,0 +1,120 @@
+//! What a crawl has made: documents in the order of their ends, numbered without gaps.
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::crawl_document;
+
+/// Rows in one statement.
+const CHUNK: usize = 100;
+
+/// A document to be kept. `body` is its compressed JSON, or else `blob` says where that is.
+#[derive(Debug, Clone, PartialEq, Eq, Insertable)]
+#[diesel(table_name = crawl_document, treat_none_as_default_value = false)]
+pub struct NewDocument {
+    /// The crawl.
+    pub crawl_id: String,
+    /// Its number, from 1.
+    pub seq: i64,
+    /// The page it was made of.
+    pub page_id: String,
+    /// The team of the crawl.
+    pub team_id: String,
+    /// The host of the page; absent when other operations must not find it.
+    pub site: Option<String>,
+    /// The page's address after redirects.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+    /// The size of the JSON, uncompressed.
+    pub bytes: i64,
+    /// The JSON, compressed.
+    pub body: Option<Vec<u8>>,
+    /// Where the JSON is, compressed.
+    pub blob: Option<String>,
+}
+
+/// A document that was kept.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = crawl_document)]
+pub struct StoredDocument {
+    /// Its number, from 1.
+    pub seq: i64,
+    /// The size of the JSON, uncompressed.
+    pub bytes: i64,
+    /// The JSON, compressed.
+    pub body: Option<Vec<u8>>,
+    /// Where the JSON is, compressed.
+    pub blob: Option<String>,
+}
+
+/// An address of a host that an earlier crawl of the team has scraped.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = crawl_document)]
+pub struct KnownUrl {
+    /// The address.
+    pub url: String,
+    /// The page's title.
+    pub title: Option<String>,
+    /// The page's description.
+    pub description: Option<String>,
+}
+
+/// Adds documents.
+///
+/// # Errors
+/// Those of the database.
+pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()> {
+    for rows in rows.chunks(CHUNK) {
+        let rows = rows.to_vec();
+        on!(
+            conn,
+            pg | c | diesel::insert_into(crawl_document::table).values(rows).execute(c).await,
+            sqlite | c | {
+                c.spawn_blocking(move |c| {
+                    diesel::RunQueryDsl::execute(diesel::insert_into(crawl_document::table).values(rows), c)
+                })
+                .await
+            }
+        )?;
+    }
+    Ok(())
+}
+
+/// Up to `limit` documents of a crawl behind number `after`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn documents(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> Result<Vec<StoredDocument>> {
+    let query = crawl_document::table
+        .filter(crawl_document::crawl_id.eq(crawl))
+        .filter(crawl_document::seq.gt(after))
+        .order(crawl_document::seq)
+        .limit(limit);
+    Ok(on!(conn, |c| query.select(StoredDocument::as_select()).load(c).await)?)
+}
+
+/// Up to `limit` addresses of `host` that crawls of the team have scraped and that are still kept.
+///
+/// # Errors
+/// Those of the database.
+pub async fn known_urls(conn: &mut Conn, team: &str, host: &str, limit: i64) -> Result<Vec<KnownUrl>> {
+    let query = crawl_document::table
+        .filter(crawl_document::team_id.eq(team))
+        .filter(crawl_document::site.eq(host))
+        .limit(limit);
+    Ok(on!(conn, |c| query.select(KnownUrl::as_select()).load(c).await)?)
+}
+
+/// Where the documents of a crawl are that are not in the database.
+pub(super) async fn blobs_of(conn: &mut Conn, crawl: &str) -> Result<Vec<String>> {
+    let query = crawl_document::table
+        .filter(crawl_document::crawl_id.eq(crawl))
+        .filter(crawl_document::blob.is_not_null())
+        .select(crawl_document::blob.assume_not_null());
+    Ok(on!(conn, |c| query.load(c).await)?)
+}

@@ -1,0 +1,259 @@
+//! What is known of each host that is crawled: how it answers, how fast it may be asked. Shared by all workers; the
+//! queue asks here when it claims a job with a host.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base::Timestamp;
+use chrono::TimeDelta;
+use crawl_frontier::{Ended, HostState, Pace, Start};
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::{Result, StoreError};
+use crate::schema::{host, job};
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// Sets what the robots.txt of a host asks for between two requests; `None` for nothing.
+///
+/// # Errors
+/// Those of the database.
+pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration>, now: Timestamp) -> Result<()> {
+    let delay = delay.map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX));
+    let row = || {
+        diesel::insert_into(host::table)
+            .values((
+                host::name.eq(name),
+                host::state.eq(NOTHING_KNOWN),
+                host::crawl_delay_ms.eq(delay),
+                host::most.eq(1),
+                host::updated_at.eq(Stamp::from(now)),
+            ))
+            .on_conflict(host::name)
+            .do_update()
+            .set(host::crawl_delay_ms.eq(delay))
+    };
+    let _turn = conn.turn().await;
+    on!(conn, |c| row().execute(c).await)?;
+    Ok(())
+}
+
+/// How many requests to a host have started and not ended, as the queue counts them.
+///
+/// # Errors
+/// Those of the database.
+pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
+    let query = host::table.find(name).select(host::state);
+    let state: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
+    state.map_or(Ok(0), |state| Ok(read(name, &state)?.in_flight()))
+}
+
+/// Removes up to `limit` hosts that were not asked since `before` and have no job, and says how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let jobs = diesel::dsl::exists(job::table.filter(job::host.eq(host::name.nullable())));
+        let old = host::table
+            .filter(host::updated_at.lt(Stamp::from(before)))
+            .filter(diesel::dsl::not(jobs))
+            .order(host::updated_at)
+            .limit(limit)
+            .select(host::name);
+        let names: Vec<String> = on!(conn, |c| old.load(c).await)?;
+        let gone = diesel::delete(host::table.filter(host::name.eq_any(&names)));
+        Ok(on!(conn, |c| gone.execute(c).await)?)
+    })
+    .await
+}
+
+/// [`in_flight`] of every host.
+pub(crate) async fn all_in_flight(conn: &mut Conn) -> Result<Vec<(String, u32)>> {
+    let rows: Vec<(String, String)> =
+        on!(conn, |c| host::table.select((host::name, host::state)).order(host::name).load(c).await)?;
+    rows.into_iter().map(|(name, state)| read(&name, &state).map(|state| (name, state.in_flight()))).collect()
+}
+
+/// Some hosts, locked in the order of their names until the transaction ends.
+pub(crate) struct Hosts {
+    rows: HashMap<String, Host>,
+    now: Timestamp,
+}
+
+/// What a host says to one more request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It is counted; it may start then, which is at most [`AHEAD`] away.
+    Start(Timestamp),
+    /// Nothing is counted; ask again then.
+    Later(Timestamp),
+}
+
+struct Host {
+    state: HostState,
+    crawl_delay: Option<Duration>,
+    most: u32,
+    queued_until: Option<Timestamp>,
+    changed: bool,
+}
+
+/// How far ahead a start is promised.
+const AHEAD: TimeDelta = TimeDelta::seconds(1);
+/// The shortest and the longest time between two that wait for the same host, as far as it is a guess.
+const SHORTEST_TURN: Duration = Duration::from_millis(10);
+/// Nobody is sent away for longer, however many wait: a crawl that is cancelled gives its turns to others.
+const LONGEST_QUEUE: TimeDelta = TimeDelta::seconds(10);
+const NOTHING_KNOWN: &str = "{}";
+
+type HostRow = (String, String, Option<i64>, i32, Option<Stamp>);
+type HostSql = (Text, Text, Nullable<BigInt>, Integer, Nullable<SqlTimestamp>);
+
+impl Hosts {
+    /// Locks those of these hosts that are there.
+    pub(crate) async fn lock(conn: &mut Conn, mut names: Vec<&str>, now: Timestamp) -> Result<Self> {
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() {
+            return Ok(Self { rows: HashMap::new(), now });
+        }
+        let columns = (host::name, host::state, host::crawl_delay_ms, host::most, host::queued_until);
+        let rows: Vec<HostRow> = on!(
+            conn,
+            pg | c | {
+                Sql::<Pg, HostSql>::new(
+                    "SELECT name, state, crawl_delay_ms, most, queued_until FROM host WHERE name = ANY({})
+                     ORDER BY name FOR UPDATE",
+                )
+                .bind::<Array<Text>, _>(names)
+                .load(c)
+                .await
+            },
+            sqlite | c | host::table.filter(host::name.eq_any(names)).select(columns).load(c).await
+        )?;
+        let mut hosts = Self { rows: HashMap::with_capacity(rows.len()), now };
+        for (name, state, crawl_delay, most, queued_until) in rows {
+            let host = Host {
+                state: read(&name, &state)?,
+                crawl_delay: crawl_delay.and_then(|delay| u64::try_from(delay).ok()).map(Duration::from_millis),
+                most: u32::try_from(most).unwrap_or(1),
+                queued_until: queued_until.map(Timestamp::from),
+                changed: false,
+            };
+            hosts.rows.insert(name, host);
+        }
+        Ok(hosts)
+    }
+
+    /// Makes the rows of new hosts and locks all of them. Before the first lock on a host: else two transactions that each
+    /// make what the other one holds would wait for each other.
+    pub(crate) async fn make(conn: &mut Conn, mut names: Vec<&str>, now: Timestamp) -> Result<Self> {
+        names.sort_unstable();
+        names.dedup();
+        let known = host::table.filter(host::name.eq_any(&names)).select(host::name);
+        let known: Vec<String> = on!(conn, |c| known.load(c).await)?;
+        let rows: Vec<_> = names
+            .iter()
+            .filter(|name| !known.iter().any(|known| known == *name))
+            .map(|name| {
+                let values = (host::name.eq(*name), host::state.eq(NOTHING_KNOWN), host::most.eq(1));
+                (values, host::updated_at.eq(Stamp::from(now)))
+            })
+            .collect();
+        for row in rows {
+            let add = || diesel::insert_into(host::table).values(row).on_conflict(host::name).do_nothing();
+            on!(conn, |c| add().execute(c).await)?;
+        }
+        Self::lock(conn, names, now).await
+    }
+
+    /// Asks a host for a turn, for a lane with this delay.
+    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, most: u32) -> Turn {
+        let Some(host) = self.rows.get_mut(name) else { return Turn::Start(self.now) };
+        (host.changed, host.most) = (true, most);
+        let pace = Pace::new(host.crawl_delay, delay, Some(most));
+        let now = self.now;
+        let (earliest, turn) = match host.state.next_start(&pace, now) {
+            Start::Now => {
+                host.state.started(now);
+                return Turn::Start(now);
+            }
+            Start::At(time) if time - now <= AHEAD => {
+                host.state.started(time);
+                return Turn::Start(time);
+            }
+            Start::At(time) => (time - AHEAD, host.state.turn(&pace)),
+            Start::WhenOneEnds => (now, host.state.turn(&pace)),
+        };
+        let turn = TimeDelta::from_std(turn.max(SHORTEST_TURN)).unwrap_or(LONGEST_QUEUE);
+        let end = now + LONGEST_QUEUE;
+        let next = host.queued_until.unwrap_or(now).max(earliest) + turn;
+        if next <= end {
+            host.queued_until = Some(next);
+        }
+        // Who waits for a time that is known need not come earlier, however far it is.
+        Turn::Later(next.min(end.max(earliest)))
+    }
+
+    /// Counts the end of a request, for a lane with this delay.
+    pub(crate) fn ended(&mut self, name: &str, delay: Option<Duration>, how: Ended) {
+        if let Some(host) = self.rows.get_mut(name) {
+            let pace = Pace::new(host.crawl_delay, delay, Some(host.most));
+            host.state.ended(&pace, how, self.now);
+            host.changed = true;
+        }
+    }
+
+    /// Writes down what has changed.
+    pub(crate) async fn save(self, conn: &mut Conn) -> Result<()> {
+        let (mut names, mut states, mut most, mut queued) = (vec![], vec![], vec![], vec![]);
+        for (name, host) in self.rows.into_iter().filter(|(_, host)| host.changed) {
+            let state = serde_json::to_string(&host.state).map_err(|error| broken(&name, &error))?;
+            names.push(name);
+            states.push(state);
+            most.push(i32::try_from(host.most).unwrap_or(i32::MAX));
+            queued.push(host.queued_until.map(Stamp::from));
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let now = Stamp::from(self.now);
+        on!(
+            conn,
+            pg | c | {
+                Sql::<Pg>::new(
+                    "UPDATE host SET state = u.state, most = u.most, queued_until = u.queued_until, updated_at = {}
+                     FROM unnest({}, {}, {}, {}) AS u(name, state, most, queued_until) WHERE host.name = u.name",
+                )
+                .bind::<SqlTimestamp, _>(now)
+                .bind::<Array<Text>, _>(names)
+                .bind::<Array<Text>, _>(states)
+                .bind::<Array<Integer>, _>(most)
+                .bind::<Array<Nullable<SqlTimestamp>>, _>(queued)
+                .execute(c)
+                .await
+            },
+            sqlite | c | {
+                for (index, name) in names.iter().enumerate() {
+                    let set = (host::state.eq(&states[index]), host::most.eq(most[index]));
+                    let set = (set, host::queued_until.eq(queued[index]), host::updated_at.eq(now));
+                    diesel::update(host::table.find(name)).set(set).execute(c).await?;
+                }
+                Ok(names.len())
+            }
+        )?;
+        Ok(())
+    }
+}
+
+fn read(name: &str, state: &str) -> Result<HostState> {
+    serde_json::from_str(state).map_err(|error| broken(name, &error))
+}
+
+fn broken(name: &str, error: &serde_json::Error) -> StoreError {
+    StoreError::Inconsistent(format!("state of the host {name}: {error}"))
+}

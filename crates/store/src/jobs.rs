@@ -1,0 +1,183 @@
+//! The durable queue. A job lies in a queue, belongs to a team and stands in a lane (a crawl, a batch, an endpoint); team
+//! and lane each cap how many of their jobs run at a time. Finished jobs are deleted.
+//!
+//! Counters change in the transaction of the state change that they count. Locks are taken in one order: rows of
+//! `job_team`, then those of `host`, each sorted; a team's lanes and jobs change only under its row. A transaction that
+//! enqueues and books credits must enqueue first, because the jobs' own transactions book with the team locked.
+
+mod check;
+mod claim;
+mod dead;
+mod due;
+mod end;
+mod enqueue;
+mod free;
+mod lease;
+mod lock;
+mod look;
+mod start;
+
+use std::time::Duration;
+
+use base::Timestamp;
+use crawl_frontier::Ended;
+
+pub use check::contradictions;
+pub use claim::claim;
+pub use dead::{Dead, dead, forget_dead, redrive};
+pub use end::{Retry, bury, cancel, finish, release, retry};
+pub use enqueue::{enqueue, set_cap, set_team_cap};
+pub use lock::lock_team;
+pub use lease::{Reaped, reap, renew, still_ours};
+pub use look::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
+
+/// The PostgreSQL channel on which [`enqueue`] tells workers that a team has work again; the payload is
+/// [`Queue::as_str`]. See [`crate::notices`].
+pub const CHANNEL: &str = "quarry_jobs";
+
+/// Which workers' slots a job takes: slow receivers of webhooks never take those of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Queue {
+    /// Fetching pages, and what belongs to it.
+    Pages,
+    /// Delivering webhooks.
+    Hooks,
+}
+
+/// Where new jobs stand. A lane belongs to one team for good; its limits are those of the last [`enqueue`].
+#[derive(Debug, Clone, Copy)]
+pub struct Lane<'a> {
+    /// The queue.
+    pub queue: Queue,
+    /// Its id, unique in the queue.
+    pub id: &'a str,
+    /// The id of the team, which must exist.
+    pub team_id: &'a str,
+    /// How many of its jobs may run at a time.
+    pub cap: i32,
+    /// How many jobs of the team may run at a time in this queue.
+    pub team_cap: i32,
+    /// The pause between two jobs of one host (see [`crawl_frontier::Pace`]); zero for none.
+    pub delay: Duration,
+}
+
+/// A job to be added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewJob {
+    /// Its id; a job with the same id as another is dropped.
+    pub id: String,
+    /// Which handler runs it.
+    pub kind: &'static str,
+    /// A barrier: it waits until no job of a lower phase is left in its lane.
+    pub phase: i32,
+    /// Lower ones come first in a lane.
+    pub priority: i32,
+    /// Not before this; earlier ones come first.
+    pub run_at: Timestamp,
+    /// How often it may be started before it is given up.
+    pub max_attempts: i32,
+    /// The host that it asks, if it must be polite to it. In a lane of one host all jobs wait while that host must not be
+    /// asked, those without a host included, once they stand behind such a job.
+    pub host: Option<String>,
+    /// What the handler needs.
+    pub payload: serde_json::Value,
+    /// Of all jobs that are not done, one has this key; another one is dropped.
+    pub unique_key: Option<String>,
+}
+
+/// What a worker wants.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    /// From which queue.
+    pub queue: Queue,
+    /// How many jobs at most.
+    pub most: usize,
+    /// A fresh secret for these jobs: whoever does not have it cannot end them.
+    pub token: &'a str,
+    /// The current time.
+    pub now: Timestamp,
+    /// When the jobs are lost unless [`renew`]ed.
+    pub lease_until: Timestamp,
+    /// How many requests to one host may run at a time.
+    pub per_host: u32,
+}
+
+/// A job that is ours until its lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// See [`NewJob::id`].
+    pub id: String,
+    /// See [`NewJob::kind`].
+    pub kind: String,
+    /// See [`Lane::team_id`].
+    pub team_id: String,
+    /// See [`Lane::id`].
+    pub lane: String,
+    /// See [`NewJob::payload`]; JSON text.
+    pub payload: String,
+    /// Which attempt this is, from 1.
+    pub attempt: i32,
+    /// See [`NewJob::max_attempts`].
+    pub max_attempts: i32,
+    /// See [`Claim::token`].
+    pub token: String,
+    /// See [`NewJob::host`].
+    pub host: Option<String>,
+    /// When to begin: politeness may ask for up to a second of patience.
+    pub start_at: Timestamp,
+    /// When it was added.
+    pub created_at: Timestamp,
+}
+
+/// A claimed job, named by its holder.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a> {
+    /// See [`Claimed::id`].
+    pub id: &'a str,
+    /// See [`Claimed::token`].
+    pub token: &'a str,
+    /// How its host answered; `None` when it was not asked or nobody knows.
+    pub ended: Option<Ended>,
+}
+
+impl Queue {
+    /// Every queue.
+    pub const ALL: [Queue; 2] = [Queue::Pages, Queue::Hooks];
+
+    /// Its name in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Queue::Pages => "pages",
+            Queue::Hooks => "hooks",
+        }
+    }
+
+    /// The queue of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Queue> {
+        Queue::ALL.into_iter().find(|queue| queue.as_str() == name)
+    }
+}
+
+impl Claimed {
+    /// The name under which to end it.
+    #[must_use]
+    pub fn held(&self, ended: Option<Ended>) -> Held<'_> {
+        Held { id: &self.id, token: &self.token, ended }
+    }
+}
+
+/// Several values as JSON, which is how SQLite takes a list.
+fn json(values: &[impl serde::Serialize]) -> String {
+    // Strings and numbers always can be written.
+    serde_json::to_string(values).unwrap_or_default()
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn from_millis(millis: i64) -> Option<Duration> {
+    u64::try_from(millis).ok().filter(|millis| *millis > 0).map(Duration::from_millis)
+}

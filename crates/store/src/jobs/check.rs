@@ -1,0 +1,69 @@
+//! Whether the counters are those of the rows: for tests, and for an operator who doubts.
+
+use std::collections::BTreeMap;
+
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use diesel::sqlite::Sqlite;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::hosts;
+use crate::schema::job;
+use crate::sql::Sql;
+
+/// What does not add up, in words; nothing, at every moment between two transactions. Reads every job.
+///
+/// # Errors
+/// Those of the database.
+pub async fn contradictions(conn: &mut Conn) -> Result<Vec<String>> {
+    conn.atomic(async |conn: &mut Conn| {
+        on!(
+            conn,
+            // One look at everything.
+            pg | c | Sql::<Pg>::new("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(c).await,
+            sqlite | _c | Ok(0)
+        )?;
+        let mut found: Vec<String> = on!(
+            conn,
+            pg | c | Sql::<Pg, Text>::new(QUERY).load(c).await,
+            sqlite | c | Sql::<Sqlite, Text>::new(QUERY).load(c).await
+        )?;
+        let running = job::table.filter(job::state.eq("running")).select(job::host.assume_not_null());
+        let running: Vec<String> = on!(conn, |c| running.filter(job::host.is_not_null()).load(c).await)?;
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for host in running {
+            *counts.entry(host).or_default() += 1;
+        }
+        for (host, in_flight) in hosts::all_in_flight(conn).await? {
+            let counted = counts.remove(&host).unwrap_or(0);
+            if in_flight != counted {
+                found.push(format!("host {host} has {in_flight} in flight and {counted} running jobs"));
+            }
+        }
+        found.extend(counts.into_keys().map(|host| format!("host {host} has running jobs and no row")));
+        Ok(found)
+    })
+    .await
+}
+
+const QUERY: &str = "SELECT 'lane ' || lane || ' counts ' || running || ' running jobs of ' || rows FROM (
+        SELECT l.lane, l.running, (SELECT count(*) FROM job AS j
+            WHERE j.queue = l.queue AND j.lane = l.lane AND j.state = 'running') AS rows FROM job_lane AS l
+    ) AS a WHERE running <> rows
+    UNION ALL SELECT 'team ' || team_id || ' counts ' || running || ' running jobs of ' || rows FROM (
+        SELECT t.team_id, t.running, (SELECT count(*) FROM job AS j
+            WHERE j.queue = t.queue AND j.team_id = t.team_id AND j.state = 'running') AS rows FROM job_team AS t
+    ) AS b WHERE running <> rows
+    UNION ALL SELECT 'job ' || j.id || ' has no lane or another team' FROM job AS j WHERE NOT EXISTS (
+        SELECT 1 FROM job_lane AS l JOIN job_team AS t ON t.queue = l.queue AND t.team_id = l.team_id
+        WHERE l.queue = j.queue AND l.lane = j.lane AND l.team_id = j.team_id)
+    UNION ALL SELECT 'lane ' || l.lane || ' has room and jobs, and is never due' FROM job_lane AS l
+    WHERE l.due_at IS NULL AND l.running < l.cap AND EXISTS (
+        SELECT 1 FROM job AS j WHERE j.queue = l.queue AND j.lane = l.lane AND j.state = 'ready' AND NOT EXISTS (
+            SELECT 1 FROM job AS k WHERE k.queue = l.queue AND k.lane = l.lane AND k.phase < j.phase))
+    UNION ALL SELECT 'team ' || t.team_id || ' is due later than its lane ' || l.lane FROM job_team AS t
+    JOIN job_lane AS l ON l.queue = t.queue AND l.team_id = t.team_id
+    WHERE l.running < l.cap AND l.due_at IS NOT NULL AND (t.due_at IS NULL OR t.due_at > l.due_at)";

@@ -1,0 +1,173 @@
+//! Who is next: of the teams the least recently served, in each of its lanes the same, in each lane the first jobs of the
+//! lowest phase, as far as caps and hosts allow.
+
+use base::Timestamp;
+use chrono::TimeDelta;
+
+use crate::conn::{Conn, Link};
+use crate::error::Result;
+use crate::hosts::{Hosts, Turn};
+use crate::jobs::due::{self, Job, LANES, Lane, Team};
+use crate::jobs::start::{self, LaneDue, Start};
+use crate::jobs::{Claim, Claimed, from_millis};
+
+/// Takes up to [`Claim::most`] jobs that may run now, in a transaction of its own. Less than `most` does not mean that
+/// there are no more: ask again until nothing comes.
+///
+/// A team gets an even share of `most`, of at most 16 teams. When a host must wait, the jobs of a lane that has only
+/// this host wait without being touched, and in other lanes its jobs get a later `run_at`, so that those of other hosts
+/// come forward; neither counts as an attempt.
+///
+/// # Errors
+/// Those of the database.
+pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
+    // SQLite has one writer: who only looks should not wait for it, nor hold it up.
+    if matches!(conn.link, Link::Sqlite(_)) && !due::any(conn, want.queue, want.now).await? {
+        return Ok(Vec::new());
+    }
+    conn.atomic(async |conn: &mut Conn| {
+        let most = i32::try_from(want.most).unwrap_or(i32::MAX);
+        let teams = due::teams(conn, want.queue, want.now, i64::from(most.clamp(1, MOST_TEAMS))).await?;
+        if teams.is_empty() || most == 0 {
+            return Ok(Vec::new());
+        }
+        let share = due::even(most, teams.len());
+        let lanes = due::lanes(conn, want.queue, &teams, want.now, share).await?;
+        let hosts = lock_hosts(conn, &lanes, want.now).await?;
+        let mut round = Round { want, left: want.most, hosts, claimed: Vec::new(), start: Start::default() };
+        let mut lanes = lanes.into_iter().peekable();
+        for team in &teams {
+            let mut own = Vec::new();
+            while let Some(lane) = lanes.next_if(|lane| lane.team == team.id) {
+                own.push(Visit::of(lane));
+            }
+            round.serve(team, share, own);
+        }
+        start::write(conn, want, &round.start).await?;
+        round.hosts.save(conn).await?;
+        Ok(round.claimed)
+    })
+    .await
+}
+
+/// More would be locked for each other claim; those that come next are not served later for it.
+const MOST_TEAMS: i32 = 16;
+
+/// One claim, while it is put together.
+struct Round<'a> {
+    want: &'a Claim<'a>,
+    left: usize,
+    hosts: Hosts,
+    claimed: Vec<Claimed>,
+    start: Start,
+}
+
+/// A lane, while its jobs are handed out.
+struct Visit {
+    lane: Lane,
+    jobs: std::vec::IntoIter<Job>,
+    found: usize,
+    taken: i32,
+    /// Its only host must wait until then.
+    gate: Option<Timestamp>,
+}
+
+impl Visit {
+    fn of(mut lane: Lane) -> Self {
+        let jobs = std::mem::take(&mut lane.jobs);
+        Self { found: jobs.len(), jobs: jobs.into_iter(), lane, taken: 0, gate: None }
+    }
+
+    /// When to come again.
+    fn due(&self) -> LaneDue {
+        match self.gate {
+            Some(time) => LaneDue::At(time),
+            // All that are due are taken or sent away.
+            None if self.jobs.len() == 0 && self.found < usize::try_from(self.lane.asked).unwrap_or(0) => {
+                LaneDue::NextOf(self.lane.phase)
+            }
+            None => LaneDue::Now,
+        }
+    }
+}
+
+impl Round<'_> {
+    /// Goes round the lanes of one team, one job from each in turn.
+    fn serve(&mut self, team: &Team, share: i32, mut lanes: Vec<Visit>) {
+        let mut room = usize::try_from(team.room.min(share)).unwrap_or(0).min(self.left);
+        if self.left == 0 {
+            return; // it keeps its place
+        }
+        let mut taken = 0;
+        let mut going = true;
+        while going && room > 0 {
+            going = false;
+            for visit in &mut lanes {
+                if room > 0 && self.take_one(visit) {
+                    going = true;
+                    room -= 1;
+                    taken += 1;
+                }
+            }
+        }
+        self.left -= taken;
+        // A lane that can go on at once keeps its team due; so may one that was not looked at.
+        let more = |visit: &Visit| visit.due() == LaneDue::Now && visit.taken < visit.lane.room;
+        let unseen = i64::try_from(lanes.len()).is_ok_and(|seen| seen >= LANES);
+        let stays = unseen || lanes.iter().any(more);
+        self.start.team(&team.id, taken, stays);
+        for visit in lanes {
+            self.start.lane(&visit.lane.id, visit.taken, visit.jobs.len() < visit.found, visit.due());
+        }
+    }
+
+    /// Takes the next job of a lane that may start.
+    fn take_one(&mut self, visit: &mut Visit) -> bool {
+        while visit.gate.is_none()
+            && let Some(job) = visit.jobs.next()
+        {
+            let delay = from_millis(visit.lane.delay_ms);
+            let turn = match &job.host {
+                Some(host) => self.hosts.turn(host, delay, self.want.per_host),
+                None => Turn::Start(self.want.now),
+            };
+            match turn {
+                Turn::Start(start_at) => {
+                    visit.taken += 1;
+                    self.take(&visit.lane, job, start_at);
+                    return true;
+                }
+                Turn::Later(time) if visit.lane.host == job.host => visit.gate = Some(time),
+                Turn::Later(time) => self.start.later(job.id, time),
+            }
+        }
+        false
+    }
+
+    fn take(&mut self, lane: &Lane, job: Job, start_at: Timestamp) {
+        self.start.job(&job.id);
+        self.claimed.push(Claimed {
+            id: job.id,
+            kind: job.kind,
+            team_id: lane.team.clone(),
+            lane: lane.id.clone(),
+            payload: job.payload,
+            attempt: job.attempt + 1,
+            max_attempts: job.max_attempts,
+            token: self.want.token.to_owned(),
+            host: job.host,
+            start_at,
+            created_at: job.created_at.into(),
+        });
+    }
+}
+
+async fn lock_hosts(conn: &mut Conn, lanes: &[Lane], now: Timestamp) -> Result<Hosts> {
+    let names: Vec<&str> = lanes.iter().flat_map(|lane| &lane.jobs).filter_map(|job| job.host.as_deref()).collect();
+    if names.is_empty() { Hosts::lock(conn, names, now).await } else { Hosts::make(conn, names, now).await }
+}
+
+/// A number that grows: the least one was served longest ago.
+pub(super) fn served(now: Timestamp) -> i64 {
+    (now - Timestamp::UNIX_EPOCH).max(TimeDelta::zero()).num_microseconds().unwrap_or(i64::MAX - 1)
+}

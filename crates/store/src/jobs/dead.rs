@@ -1,0 +1,128 @@
+//! Dead letters: jobs that failed as often as they may.
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::{Lane, Queue, enqueue, from_millis};
+use crate::schema::{dead_job, job_team};
+use crate::stamp::Stamp;
+
+/// A job that was given up.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = dead_job)]
+pub struct Dead {
+    /// Its id.
+    pub id: String,
+    /// The name of its queue.
+    pub queue: String,
+    /// Its kind.
+    pub kind: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// Where it stood.
+    pub lane: String,
+    /// How often it was tried.
+    pub attempt: i32,
+    /// What the handler was given, JSON.
+    pub payload: String,
+    /// What went wrong the last time.
+    pub error: String,
+    /// When it was added.
+    #[diesel(deserialize_as = Stamp)]
+    pub created_at: Timestamp,
+    /// When it was given up.
+    #[diesel(deserialize_as = Stamp)]
+    pub died_at: Timestamp,
+}
+
+/// Up to `limit` dead letters in the order of their ids, beginning behind `after`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn dead(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Vec<Dead>> {
+    let page = dead_job::table.filter(dead_job::id.gt(after.unwrap_or_default())).order(dead_job::id).limit(limit);
+    Ok(on!(conn, |c| page.select(Dead::as_select()).load(c).await)?)
+}
+
+/// Puts a dead letter back with all its attempts; says whether it was there. It stays dead while another job has its
+/// unique key, or when its queue is unknown.
+///
+/// # Errors
+/// Those of the database.
+pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
+    conn.atomic(async |conn: &mut Conn| {
+        let query = dead_job::table.find(id);
+        let row: Option<Buried> =
+            on!(conn, |c| query.select(Buried::as_select()).get_result(c).await.optional())?;
+        let Some((row, queue)) = row.and_then(|row| Queue::from_name(&row.queue).map(|queue| (row, queue))) else {
+            return Ok(false);
+        };
+        let team = job_team::table.find((queue.as_str(), &row.team_id)).select(job_team::cap);
+        let team_cap: Option<i32> = on!(conn, |c| team.get_result(c).await.optional())?;
+        let lane = Lane {
+            queue,
+            id: &row.lane,
+            team_id: &row.team_id,
+            cap: row.cap,
+            team_cap: team_cap.unwrap_or(row.cap),
+            delay: from_millis(row.delay_ms).unwrap_or_default(),
+        };
+        if enqueue::insert(conn, &lane, &[row.job(now)], now).await? == 0 {
+            return Ok(false);
+        }
+        on!(conn, |c| diesel::delete(dead_job::table.find(id)).execute(c).await)?;
+        Ok(true)
+    })
+    .await
+}
+
+/// Removes up to `limit` dead letters that were given up before `before`, and says how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn forget_dead(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let old = dead_job::table.filter(dead_job::died_at.lt(Stamp::from(before))).limit(limit).select(dead_job::id);
+        let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
+        Ok(on!(conn, |c| diesel::delete(dead_job::table.filter(dead_job::id.eq_any(&ids))).execute(c).await)?)
+    })
+    .await
+}
+
+/// What [`redrive`] needs.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = dead_job)]
+struct Buried {
+    id: String,
+    queue: String,
+    kind: String,
+    team_id: String,
+    lane: String,
+    cap: i32,
+    delay_ms: i64,
+    phase: i32,
+    priority: i32,
+    max_attempts: i32,
+    host: Option<String>,
+    payload: String,
+    unique_key: Option<String>,
+}
+
+impl Buried {
+    fn job(&self, now: Timestamp) -> enqueue::Row<'_> {
+        enqueue::Row {
+            id: &self.id,
+            kind: &self.kind,
+            phase: self.phase,
+            priority: self.priority,
+            run_at: now,
+            max_attempts: self.max_attempts,
+            host: self.host.as_deref(),
+            payload: self.payload.clone(),
+            unique_key: self.unique_key.as_deref(),
+        }
+    }
+}

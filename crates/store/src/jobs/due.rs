@@ -1,0 +1,250 @@
+//! What may be claimed: the teams that are due, locked, and in them the lanes with the jobs at their heads.
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Float8, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sqlite::Sqlite;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::Queue;
+use crate::schema::job_team;
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// A team that is due. Its row is locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Team {
+    pub(super) id: String,
+    /// How many more of its jobs may run.
+    pub(super) room: i32,
+}
+
+/// A lane that is due, and the first of its jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lane {
+    pub(super) team: String,
+    pub(super) id: String,
+    /// How many more of its jobs may run.
+    pub(super) room: i32,
+    /// How many jobs were asked for; fewer means that no more are due.
+    pub(super) asked: i32,
+    pub(super) delay_ms: i64,
+    /// See `job_lane.host`.
+    pub(super) host: Option<String>,
+    /// The phase that it is in; `None` when it is empty.
+    pub(super) phase: Option<i32>,
+    pub(super) jobs: Vec<Job>,
+}
+
+/// A job that could run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) payload: String,
+    pub(super) attempt: i32,
+    pub(super) max_attempts: i32,
+    pub(super) host: Option<String>,
+    pub(super) created_at: Stamp,
+}
+
+/// How many lanes of a team one claim looks at.
+pub(super) const LANES: i64 = 8;
+
+/// An even share of `most` for each of `count`, rounded up.
+pub(super) fn even(most: i32, count: usize) -> i32 {
+    let count = i32::try_from(count).unwrap_or(i32::MAX).max(1);
+    most / count + i32::from(most % count != 0)
+}
+
+/// Whether there is any team to lock, without locking. So that idle workers do not take turns with writers.
+pub(super) async fn any(conn: &mut Conn, queue: Queue, now: Timestamp) -> Result<bool> {
+    let query = job_team::table
+        .filter(job_team::queue.eq(queue.as_str()))
+        .filter(job_team::due_at.le(Stamp::from(now)))
+        .filter(job_team::running.lt(job_team::cap))
+        .select(job_team::team_id)
+        .limit(1);
+    let found: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
+    Ok(found.is_some())
+}
+
+/// Up to `most` teams, the least recently served first.
+pub(super) async fn teams(conn: &mut Conn, queue: Queue, now: Timestamp, most: i64) -> Result<Vec<Team>> {
+    let found: Vec<(String, i32)> = on!(
+        conn,
+        pg | c | {
+            let found: Vec<(String, i32)> = due_teams(POSTGRES_TEAMS, queue, now, most).load(c).await?;
+            // Others may hold the locks just now. Wait for one of them, rather than sleep until the next poll.
+            if found.is_empty() { due_teams(POSTGRES_TEAM, queue, now, 1).load(c).await } else { Ok(found) }
+        },
+        sqlite | c | {
+            let query = job_team::table
+                .filter(job_team::queue.eq(queue.as_str()))
+                .filter(job_team::due_at.le(Stamp::from(now)))
+                .filter(job_team::running.lt(job_team::cap))
+                .order((job_team::served, job_team::team_id))
+                .limit(most)
+                .select((job_team::team_id, job_team::cap - job_team::running));
+            query.load(c).await
+        }
+    )?;
+    Ok(found.into_iter().map(|(id, room)| Team { id, room }).collect())
+}
+
+/// The due lanes of these teams, the least recently served first, with up to `share` jobs for each team.
+pub(super) async fn lanes(
+    conn: &mut Conn,
+    queue: Queue,
+    teams: &[Team],
+    now: Timestamp,
+    share: i32,
+) -> Result<Vec<Lane>> {
+    let ids: Vec<&str> = teams.iter().map(|team| team.id.as_str()).collect();
+    let now = Stamp::from(now);
+    Ok(on!(
+        conn,
+        pg | c | {
+            let query = Sql::<Pg, LaneJobSql>::new(POSTGRES_LANES)
+                .bind::<Array<Text>, _>(ids)
+                .bind::<Float8, _>(f64::from(share))
+                .bind::<Text, _>(queue.as_str())
+                .bind::<SqlTimestamp, _>(now)
+                .bind::<BigInt, _>(LANES);
+            query.load::<LaneJob>(c).await.map(grouped)
+        },
+        sqlite | c | {
+            let mut lanes = Vec::new();
+            for id in ids {
+                let found: Vec<LaneRow> = Sql::<Sqlite, LaneSql>::new(SQLITE_LANES)
+                    .bind::<Text, _>(queue.as_str())
+                    .bind::<Text, _>(id)
+                    .bind::<SqlTimestamp, _>(now)
+                    .bind::<BigInt, _>(LANES)
+                    .load(c)
+                    .await?;
+                let each = even(share, found.len());
+                for row in found {
+                    let mut lane = Lane::of(row, each);
+                    let jobs = Sql::<Sqlite, JobSql>::new(SQLITE_JOBS)
+                        .bind::<Text, _>(queue.as_str())
+                        .bind::<Text, _>(lane.id.clone())
+                        .bind::<Nullable<Integer>, _>(lane.phase)
+                        .bind::<SqlTimestamp, _>(now)
+                        .bind::<Integer, _>(lane.asked);
+                    lane.jobs = jobs.load::<JobRow>(c).await?.into_iter().map(Job::from).collect();
+                    lanes.push(lane);
+                }
+            }
+            Ok::<_, diesel::result::Error>(lanes)
+        }
+    )?)
+}
+
+/// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
+/// written after it, and does wait.
+const POSTGRES_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
+    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED";
+
+const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
+    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    ORDER BY served, team_id LIMIT {} FOR UPDATE";
+
+/// In a statement of its own after the locks: what it sees is then as new as they are.
+const POSTGRES_LANES: &str = "SELECT l.team_id, l.lane, l.room, l.asked, l.delay_ms, l.host, p.phase,
+        j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at
+    FROM unnest({}) WITH ORDINALITY AS t(team_id, place)
+    CROSS JOIN LATERAL (
+        SELECT d.*, least(d.room, ceil({} / count(*) OVER ())::integer) AS asked FROM (
+            SELECT team_id, lane, cap - running AS room, delay_ms, host, served FROM job_lane
+            WHERE queue = {} AND team_id = t.team_id AND due_at <= {} AND running < cap
+            ORDER BY served, lane LIMIT {}
+        ) AS d
+    ) AS l
+    CROSS JOIN LATERAL (
+        SELECT least(
+            (SELECT phase FROM job WHERE queue = $3 AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1),
+            (SELECT phase FROM job WHERE queue = $3 AND lane = l.lane AND state = 'running' ORDER BY phase LIMIT 1)
+        ) AS phase
+    ) AS p
+    LEFT JOIN LATERAL (
+        SELECT id, kind, payload, attempt, max_attempts, host, created_at, priority, run_at FROM job
+        WHERE queue = $3 AND lane = l.lane AND state = 'ready' AND phase = p.phase AND run_at <= $4
+        ORDER BY priority, run_at, id LIMIT l.asked
+    ) AS j ON true
+    ORDER BY t.place, l.served, l.lane, j.priority, j.run_at, j.id";
+
+const SQLITE_LANES: &str = "SELECT team_id, lane, cap - running, delay_ms, host, (
+        SELECT min(phase) FROM (
+            SELECT * FROM (SELECT phase FROM job
+                WHERE queue = l.queue AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1)
+            UNION ALL SELECT * FROM (SELECT phase FROM job
+                WHERE queue = l.queue AND lane = l.lane AND state = 'running' ORDER BY phase LIMIT 1))
+    ) FROM job_lane AS l
+    WHERE queue = {} AND team_id = {} AND due_at <= {} AND running < cap ORDER BY served, lane LIMIT {}";
+
+const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host, created_at FROM job
+    WHERE queue = {} AND lane = {} AND state = 'ready' AND phase = {} AND run_at <= {}
+    ORDER BY priority, run_at, id LIMIT {}";
+
+type LaneRow = (String, String, i32, i64, Option<String>, Option<i32>);
+type LaneSql = (Text, Text, Integer, BigInt, Nullable<Text>, Nullable<Integer>);
+type JobRow = (String, String, String, i32, i32, Option<String>, Stamp);
+type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp);
+type LaneJob = (
+    (String, String, i32, i32, i64, Option<String>, Option<i32>),
+    (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
+);
+type LaneJobSql = (
+    (Text, Text, Integer, Integer, BigInt, Nullable<Text>, Nullable<Integer>),
+    (
+        Nullable<Text>,
+        Nullable<Text>,
+        Nullable<Text>,
+        Nullable<Integer>,
+        Nullable<Integer>,
+        Nullable<Text>,
+        Nullable<SqlTimestamp>,
+    ),
+);
+
+fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql<'static, Pg, (Text, Integer)> {
+    Sql::new(text)
+        .bind::<Text, _>(queue.as_str())
+        .bind::<SqlTimestamp, _>(Stamp::from(now))
+        .bind::<BigInt, _>(most)
+}
+
+/// One row for each job, or one for a lane without.
+fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
+    let mut lanes: Vec<Lane> = Vec::new();
+    for ((team, id, room, asked, delay_ms, host, phase), job) in rows {
+        if lanes.last().is_none_or(|lane| lane.id != id) {
+            lanes.push(Lane { team, id, room, asked, delay_ms, host, phase, jobs: Vec::new() });
+        }
+        if let (
+            Some(lane),
+            (Some(id), Some(kind), Some(payload), Some(attempt), Some(max_attempts), host, Some(created_at)),
+        ) = (lanes.last_mut(), job)
+        {
+            lane.jobs.push(Job { id, kind, payload, attempt, max_attempts, host, created_at });
+        }
+    }
+    lanes
+}
+
+impl Lane {
+    fn of((team, id, room, delay_ms, host, phase): LaneRow, each: i32) -> Self {
+        Self { team, id, room, asked: room.min(each), delay_ms, host, phase, jobs: Vec::new() }
+    }
+}
+
+impl From<JobRow> for Job {
+    fn from((id, kind, payload, attempt, max_attempts, host, created_at): JobRow) -> Self {
+        Self { id, kind, payload, attempt, max_attempts, host, created_at }
+    }
+}

@@ -1,0 +1,188 @@
+//! The ways a job stops running. Each does nothing, and says so, for a job whose lease was lost.
+
+use std::collections::HashSet;
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, Text, Timestamp as SqlTimestamp};
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::free::{self, Freed, FreedRow, FreedSql};
+use crate::jobs::{Held, Queue, json};
+use crate::schema::{job, job_lane, job_team};
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// How a job comes back.
+#[derive(Debug, Clone, Copy)]
+pub struct Retry<'a> {
+    /// Not before this.
+    pub run_at: Timestamp,
+    /// Why.
+    pub error: &'a str,
+    /// Whether the attempt counts.
+    pub counted: bool,
+}
+
+/// Removes jobs that are done, and gives the ids of those that were still ours. Only what these did may be written, in the
+/// same transaction.
+///
+/// # Errors
+/// Those of the database.
+pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<HashSet<String>> {
+    if held.is_empty() {
+        return Ok(HashSet::new());
+    }
+    conn.atomic(async |conn: &mut Conn| {
+        let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
+        free::lock_teams(conn, &ids).await?;
+        let freed = remove(conn, held).await?;
+        free::free(conn, &freed, held, now).await?;
+        Ok(freed.into_iter().map(|job| job.id).collect())
+    })
+    .await
+}
+
+/// Puts a job back that failed; says whether it was still ours.
+///
+/// # Errors
+/// Those of the database.
+pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
+    conn.atomic(async |conn: &mut Conn| {
+        free::lock_teams(conn, &[held.id]).await?;
+        let freed = free::ours(conn, &[*held]).await?;
+        if freed.is_empty() {
+            return Ok(false);
+        }
+        let set = (job::run_at.eq(Stamp::from(how.run_at)), job::attempt.eq(job::attempt - i32::from(!how.counted)));
+        let query = diesel::update(job::table.find(held.id)).set((ready(), set, job::last_error.eq(Some(how.error))));
+        on!(conn, |c| query.execute(c).await)?;
+        free::free(conn, &freed, &[*held], now).await?;
+        Ok(true)
+    })
+    .await
+}
+
+/// Puts a job back that was not finished, at once and without counting the attempt: for a worker that stops.
+///
+/// # Errors
+/// Those of the database.
+pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result<bool> {
+    retry(conn, held, &Retry { run_at: now, error: "the worker stopped", counted: false }, now).await
+}
+
+/// Moves a job to the dead letters, see [`crate::jobs::dead`]; says whether it was still ours.
+///
+/// # Errors
+/// Those of the database.
+pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp) -> Result<bool> {
+    conn.atomic(async |conn: &mut Conn| {
+        free::lock_teams(conn, &[held.id]).await?;
+        let freed = free::ours(conn, &[*held]).await?;
+        if freed.is_empty() {
+            return Ok(false);
+        }
+        on!(
+            conn,
+            pg | c | to_dead::<Pg>(held.id, error, now).execute(c).await,
+            sqlite | c | to_dead::<diesel::sqlite::Sqlite>(held.id, error, now).execute(c).await
+        )?;
+        on!(conn, |c| diesel::delete(job::table.find(held.id)).execute(c).await)?;
+        free::free(conn, &freed, &[*held], now).await?;
+        Ok(true)
+    })
+    .await
+}
+
+/// Removes every job of a lane, those that run included, and says how many. Their workers find out at the next
+/// [`renew`](crate::jobs::renew), and can write nothing.
+///
+/// # Errors
+/// Those of the database.
+pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let row = job_lane::table.find((queue.as_str(), lane));
+        let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
+        let Some(team) = team else { return Ok(0) };
+        let lock = job_team::table.find((queue.as_str(), &team)).select(job_team::running);
+        let _running: i32 = on!(
+            conn,
+            pg | c | lock.for_update().get_result(c).await,
+            sqlite | c | lock.get_result(c).await
+        )?;
+        let jobs = || job::table.filter(job::queue.eq(queue.as_str())).filter(job::lane.eq(lane));
+        let columns = (job::id, job::queue, job::team_id, job::lane, job::host);
+        let running = jobs().filter(job::state.eq("running")).select(columns);
+        let running: Vec<(String, String, String, String, Option<String>)> = on!(conn, |c| running.load(c).await)?;
+        let running = running.into_iter().map(|(id, queue, team, lane, host)| (id, queue, team, lane, host, None));
+        let freed: Vec<Freed> = running.map(Freed::from).collect();
+        let count = on!(conn, |c| diesel::delete(jobs()).execute(c).await)?;
+        free::free(conn, &freed, &[], now).await?;
+        on!(conn, |c| diesel::delete(row).execute(c).await)?;
+        Ok(count)
+    })
+    .await
+}
+
+/// The values of a job that waits.
+#[expect(clippy::type_complexity, reason = "three assignments, spelt out by the query builder")]
+pub(super) fn ready() -> (
+    diesel::dsl::Eq<job::state, &'static str>,
+    diesel::dsl::Eq<job::token, Option<&'static str>>,
+    diesel::dsl::Eq<job::lease_until, Option<Stamp>>,
+) {
+    (job::state.eq("ready"), job::token.eq(None), job::lease_until.eq(None))
+}
+
+async fn remove(conn: &mut Conn, held: &[Held<'_>]) -> Result<Vec<Freed>> {
+    on!(
+        conn,
+        pg | c | {
+            let query = Sql::<Pg, FreedSql>::new(
+                "DELETE FROM job USING unnest({}, {}) AS h(id, token) WHERE job.id = h.id AND job.token = h.token
+                 RETURNING job.id, queue, team_id, lane, host, (SELECT delay_ms FROM job_lane AS l
+                    WHERE l.queue = job.queue AND l.lane = job.lane AND job.host IS NOT NULL)",
+            );
+            let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
+            let tokens: Vec<&str> = held.iter().map(|held| held.token).collect();
+            let query = query.bind::<Array<Text>, _>(ids).bind::<Array<Text>, _>(tokens);
+            let rows: Vec<FreedRow> = query.load(c).await?;
+            return Ok(rows.into_iter().map(Freed::from).collect());
+        },
+        sqlite | _c | ()
+    );
+    let freed = free::ours(conn, held).await?;
+    let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
+    on!(
+        conn,
+        pg | _c | Ok(0),
+        sqlite | c | {
+            let query = Sql::new("DELETE FROM job WHERE id IN (SELECT value FROM json_each({}))");
+            let query: Sql<'_, diesel::sqlite::Sqlite> = query.bind::<Text, _>(json(&ids));
+            query.execute(c).await
+        }
+    )?;
+    Ok(freed)
+}
+
+/// With the limits of its lane, which may be gone when the job is wanted back.
+fn to_dead<'a, DB>(id: &'a str, error: &'a str, now: Timestamp) -> Sql<'a, DB>
+where
+    DB: diesel::backend::Backend + diesel::sql_types::HasSqlType<Text> + diesel::sql_types::HasSqlType<SqlTimestamp>,
+    str: diesel::serialize::ToSql<Text, DB>,
+    Stamp: diesel::serialize::ToSql<SqlTimestamp, DB>,
+{
+    Sql::new(
+        "INSERT INTO dead_job (id, queue, kind, team_id, lane, cap, delay_ms, phase, priority, attempt, max_attempts, host,
+            payload, unique_key, created_at, error, died_at)
+         SELECT j.id, j.queue, j.kind, j.team_id, j.lane, coalesce(l.cap, 1), coalesce(l.delay_ms, 0), j.phase, j.priority,
+            j.attempt, j.max_attempts, j.host, j.payload, j.unique_key, j.created_at, {}, {}
+         FROM job AS j LEFT JOIN job_lane AS l ON l.queue = j.queue AND l.lane = j.lane WHERE j.id = {}",
+    )
+    .bind::<Text, _>(error)
+    .bind::<SqlTimestamp, _>(Stamp::from(now))
+    .bind::<Text, _>(id)
+}

@@ -1,0 +1,241 @@
+//! Adding jobs.
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sqlite::Sqlite;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::{CHANNEL, Lane, NewJob, Queue, millis};
+use crate::schema::{job_lane, job_team};
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// Adds jobs to a lane, which is made if need be, and says how many were new: those whose id or unique key is there
+/// already are dropped. In the caller's transaction, or in one of its own. On PostgreSQL workers elsewhere are told when
+/// it commits; in this process that is for the caller.
+///
+/// # Errors
+/// Those of the database, an unknown team included.
+pub async fn enqueue(conn: &mut Conn, lane: &Lane<'_>, jobs: &[NewJob], now: Timestamp) -> Result<usize> {
+    if jobs.is_empty() {
+        return Ok(0);
+    }
+    let rows: Vec<Row<'_>> = jobs.iter().map(Row::of).collect();
+    conn.atomic(async |conn: &mut Conn| {
+        let mut new = 0;
+        for jobs in rows.chunks(CHUNK) {
+            new += insert(conn, lane, jobs, now).await?;
+        }
+        Ok(new)
+    })
+    .await
+}
+
+/// Changes how many jobs of a lane may run at a time; says whether it is there. What runs goes on.
+///
+/// # Errors
+/// Those of the database.
+pub async fn set_cap(conn: &mut Conn, queue: Queue, lane: &str, cap: i32, now: Timestamp) -> Result<bool> {
+    conn.atomic(async |conn: &mut Conn| {
+        let row = job_lane::table.find((queue.as_str(), lane));
+        let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
+        let Some(team) = team else { return Ok(false) };
+        // The team's row first: it guards its lanes.
+        let due = Some(Stamp::from(now));
+        let wake = diesel::update(job_team::table.find((queue.as_str(), &team))).set(job_team::due_at.eq(due));
+        on!(conn, |c| wake.execute(c).await)?;
+        let set = diesel::update(row).set((job_lane::cap.eq(cap), job_lane::due_at.eq(due)));
+        Ok(on!(conn, |c| set.execute(c).await)? == 1)
+    })
+    .await
+}
+
+/// Changes how many jobs of a team may run at a time; says whether it ever had any. What runs goes on.
+///
+/// # Errors
+/// Those of the database.
+pub async fn set_team_cap(conn: &mut Conn, queue: Queue, team: &str, cap: i32, now: Timestamp) -> Result<bool> {
+    let set = (job_team::cap.eq(cap), job_team::due_at.eq(Some(Stamp::from(now))));
+    let query = diesel::update(job_team::table.find((queue.as_str(), team))).set(set);
+    let _turn = conn.turn().await;
+    Ok(on!(conn, |c| query.execute(c).await)? == 1)
+}
+
+/// A job as it is written down.
+pub(super) struct Row<'a> {
+    pub(super) id: &'a str,
+    pub(super) kind: &'a str,
+    pub(super) phase: i32,
+    pub(super) priority: i32,
+    pub(super) run_at: Timestamp,
+    pub(super) max_attempts: i32,
+    pub(super) host: Option<&'a str>,
+    pub(super) payload: String,
+    pub(super) unique_key: Option<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn of(job: &'a NewJob) -> Self {
+        Self {
+            id: &job.id,
+            kind: job.kind,
+            phase: job.phase,
+            priority: job.priority,
+            run_at: job.run_at,
+            max_attempts: job.max_attempts,
+            host: job.host.as_deref(),
+            payload: job.payload.to_string(),
+            unique_key: job.unique_key.as_deref(),
+        }
+    }
+}
+
+/// Adds some jobs in the transaction that is open, and says how many were new.
+pub(super) async fn insert(conn: &mut Conn, lane: &Lane<'_>, jobs: &[Row<'_>], now: Timestamp) -> Result<usize> {
+    let due = jobs.iter().map(|job| job.run_at).min().unwrap_or(now);
+    let rows = Rows { lane, jobs, due: due.into(), now: now.into() };
+    Ok(on!(
+        conn,
+        pg | c | rows.to_postgres().get_result::<i64>(c).await.map(|new| usize::try_from(new).unwrap_or(0)),
+        sqlite | c | {
+            rows.team_to_sqlite().execute(c).await?;
+            rows.lane_to_sqlite().execute(c).await?;
+            let mut new = 0;
+            for job in jobs {
+                new += rows.job_to_sqlite(job).execute(c).await?;
+            }
+            Ok(new)
+        }
+    )?)
+}
+
+/// How many jobs one statement takes.
+const CHUNK: usize = 1000;
+
+/// The team first: whoever adds to it waits for its row before it touches anything else.
+const POSTGRES: &str = "WITH t AS (
+    INSERT INTO job_team (queue, team_id, cap, running, due_at, served, was_idle) VALUES ({}, {}, {}, 0, {}, 0, true)
+    ON CONFLICT (queue, team_id) DO UPDATE SET cap = excluded.cap, due_at = least(job_team.due_at, excluded.due_at),
+        was_idle = job_team.due_at IS NULL OR job_team.due_at > excluded.due_at
+    RETURNING was_idle
+), l AS (
+    INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host)
+    SELECT $1, {}, $2, {}, {}, 0, $4, 0, {} FROM t
+    ON CONFLICT (queue, lane) DO UPDATE SET cap = excluded.cap, delay_ms = excluded.delay_ms,
+        due_at = least(job_lane.due_at, excluded.due_at), host = CASE
+            WHEN excluded.host IS NULL OR job_lane.host = excluded.host THEN job_lane.host
+            WHEN job_lane.host IS NULL THEN excluded.host ELSE '*' END
+    RETURNING lane
+), j AS (
+    INSERT INTO job (id, queue, kind, team_id, lane, phase, priority, state, run_at, attempt, max_attempts, host, payload,
+        unique_key, created_at)
+    SELECT u.id, $1, u.kind, $2, l.lane, u.phase, u.priority, 'ready', u.run_at, 0, u.max_attempts, u.host, u.payload,
+        u.unique_key, {}
+    FROM l, unnest({}, {}, {}, {}, {}, {}, {}, {}, {})
+        AS u(id, kind, phase, priority, run_at, max_attempts, host, payload, unique_key)
+    ON CONFLICT DO NOTHING RETURNING 1
+)
+SELECT count(*) + 0 * (SELECT count(pg_notify({}, $1)) FROM t WHERE was_idle) FROM j";
+
+const SQLITE_TEAM: &str = "INSERT INTO job_team (queue, team_id, cap, running, due_at, served, was_idle)
+    VALUES ({}, {}, {}, 0, {}, 0, true)
+    ON CONFLICT (queue, team_id) DO UPDATE SET cap = excluded.cap,
+        due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at)";
+
+const SQLITE_LANE: &str = "INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host)
+    VALUES ({}, {}, {}, {}, {}, 0, {}, 0, {})
+    ON CONFLICT (queue, lane) DO UPDATE SET cap = excluded.cap, delay_ms = excluded.delay_ms,
+        due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at), host = CASE
+            WHEN excluded.host IS NULL OR host = excluded.host THEN host
+            WHEN host IS NULL THEN excluded.host ELSE '*' END";
+
+const SQLITE_JOB: &str = "INSERT INTO job (queue, team_id, lane, state, attempt, created_at, id, kind, phase, priority,
+        run_at, max_attempts, host, payload, unique_key)
+    VALUES ({}, {}, {}, 'ready', 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}) ON CONFLICT DO NOTHING";
+
+/// What one statement adds.
+struct Rows<'a> {
+    lane: &'a Lane<'a>,
+    jobs: &'a [Row<'a>],
+    due: Stamp,
+    now: Stamp,
+}
+
+impl<'a> Rows<'a> {
+    /// As `job_lane.host` has it.
+    fn host(&self) -> Option<&'a str> {
+        let mut hosts = self.jobs.iter().filter_map(|job| job.host);
+        let first = hosts.next()?;
+        Some(if hosts.all(|host| host == first) { first } else { "*" })
+    }
+
+    fn to_postgres(&self) -> Sql<'_, Pg, BigInt> {
+        fn column<'r, T>(jobs: &'r [Row<'r>], value: impl Fn(&'r Row<'r>) -> T) -> Vec<T> {
+            jobs.iter().map(value).collect()
+        }
+        let (lane, jobs) = (self.lane, self.jobs);
+        Sql::new(POSTGRES)
+            .bind::<Text, _>(lane.queue.as_str())
+            .bind::<Text, _>(lane.team_id)
+            .bind::<Integer, _>(lane.team_cap)
+            .bind::<SqlTimestamp, _>(self.due)
+            .bind::<Text, _>(lane.id)
+            .bind::<Integer, _>(lane.cap)
+            .bind::<BigInt, _>(millis(lane.delay))
+            .bind::<Nullable<Text>, _>(self.host())
+            .bind::<SqlTimestamp, _>(self.now)
+            .bind::<Array<Text>, _>(column(jobs, |job| job.id))
+            .bind::<Array<Text>, _>(column(jobs, |job| job.kind))
+            .bind::<Array<Integer>, _>(column(jobs, |job| job.phase))
+            .bind::<Array<Integer>, _>(column(jobs, |job| job.priority))
+            .bind::<Array<SqlTimestamp>, _>(column(jobs, |job| Stamp::from(job.run_at)))
+            .bind::<Array<Integer>, _>(column(jobs, |job| job.max_attempts))
+            .bind::<Array<Nullable<Text>>, _>(column(jobs, |job| job.host))
+            .bind::<Array<Text>, _>(column(jobs, |job| job.payload.as_str()))
+            .bind::<Array<Nullable<Text>>, _>(column(jobs, |job| job.unique_key))
+            .bind::<Text, _>(CHANNEL)
+    }
+
+    fn team_to_sqlite(&self) -> Sql<'_, Sqlite> {
+        Sql::new(SQLITE_TEAM)
+            .bind::<Text, _>(self.lane.queue.as_str())
+            .bind::<Text, _>(self.lane.team_id)
+            .bind::<Integer, _>(self.lane.team_cap)
+            .bind::<SqlTimestamp, _>(self.due)
+    }
+
+    fn lane_to_sqlite(&self) -> Sql<'_, Sqlite> {
+        Sql::new(SQLITE_LANE)
+            .bind::<Text, _>(self.lane.queue.as_str())
+            .bind::<Text, _>(self.lane.id)
+            .bind::<Text, _>(self.lane.team_id)
+            .bind::<Integer, _>(self.lane.cap)
+            .bind::<BigInt, _>(millis(self.lane.delay))
+            .bind::<SqlTimestamp, _>(self.due)
+            .bind::<Nullable<Text>, _>(self.host())
+    }
+
+    fn job_to_sqlite<'b>(&self, job: &'b Row<'_>) -> Sql<'b, Sqlite>
+    where
+        'a: 'b,
+    {
+        Sql::new(SQLITE_JOB)
+            .bind::<Text, _>(self.lane.queue.as_str())
+            .bind::<Text, _>(self.lane.team_id)
+            .bind::<Text, _>(self.lane.id)
+            .bind::<SqlTimestamp, _>(self.now)
+            .bind::<Text, _>(job.id)
+            .bind::<Text, _>(job.kind)
+            .bind::<Integer, _>(job.phase)
+            .bind::<Integer, _>(job.priority)
+            .bind::<SqlTimestamp, _>(Stamp::from(job.run_at))
+            .bind::<Integer, _>(job.max_attempts)
+            .bind::<Nullable<Text>, _>(job.host)
+            .bind::<Text, _>(job.payload.as_str())
+            .bind::<Nullable<Text>, _>(job.unique_key)
+    }
+}

@@ -1,0 +1,164 @@
+//! Leases: kept by a heartbeat, taken away when it stops.
+
+use std::collections::HashSet;
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::end::ready;
+use crate::jobs::{Claimed, Held, free, json};
+use crate::schema::job;
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// What [`reap`] did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reaped {
+    /// How many jobs are ready again.
+    pub back: usize,
+    /// Jobs without attempts left: leased to the caller, who gives them up.
+    pub lost: Vec<Claimed>,
+}
+
+/// Prolongs the leases of jobs, and gives the ids of those that are still ours: the others were cancelled or lost.
+///
+/// # Errors
+/// Those of the database.
+pub async fn renew(conn: &mut Conn, held: &[Held<'_>], until: Timestamp) -> Result<HashSet<String>> {
+    let ours = still_ours(conn, held).await?;
+    let ids: Vec<&str> = ours.iter().map(String::as_str).collect();
+    if ids.is_empty() {
+        return Ok(ours);
+    }
+    let _turn = conn.turn().await;
+    on!(
+        conn,
+        pg | c | {
+            // Rows that are locked are just being ended. Waiting for them could end in a ring.
+            let query = Sql::<Pg>::new(
+                "UPDATE job SET lease_until = {} WHERE id IN (SELECT id FROM job WHERE id = ANY({}) AND state = 'running'
+                 FOR UPDATE SKIP LOCKED)",
+            );
+            query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Array<Text>, _>(ids).execute(c).await
+        },
+        sqlite | c | {
+            let query = Sql::<diesel::sqlite::Sqlite>::new(
+                "UPDATE job SET lease_until = {} WHERE id IN (SELECT value FROM json_each({})) AND state = 'running'",
+            );
+            query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Text, _>(json(&ids)).execute(c).await
+        }
+    )?;
+    Ok(ours)
+}
+
+/// The ids of those jobs that are still ours, without prolonging anything.
+///
+/// # Errors
+/// Those of the database.
+pub async fn still_ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<HashSet<String>> {
+    if held.is_empty() {
+        return Ok(HashSet::new());
+    }
+    Ok(free::ours(conn, held).await?.into_iter().map(|job| job.id).collect())
+}
+
+/// Takes up to `limit` jobs from workers whose leases ended by `now`. Those that were started as often as they may are
+/// leased to the caller under `token`; the others are ready again.
+///
+/// # Errors
+/// Those of the database.
+pub async fn reap(
+    conn: &mut Conn,
+    now: Timestamp,
+    token: &str,
+    lease_until: Timestamp,
+    limit: i64,
+) -> Result<Reaped> {
+    let ended = job::state.eq("running").and(job::lease_until.le(Some(Stamp::from(now))));
+    let found = job::table.filter(ended.clone()).limit(limit).select(job::id);
+    let ids: Vec<String> = on!(conn, |c| found.load(c).await)?;
+    if ids.is_empty() {
+        return Ok(Reaped::default());
+    }
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    conn.atomic(async |conn: &mut Conn| {
+        free::lock_teams(conn, &ids).await?;
+        // Asked again: it may have ended or been renewed meanwhile.
+        let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended.clone());
+        let columns = (job::id, job::token.assume_not_null());
+        let retried = rows().filter(job::attempt.lt(job::max_attempts)).select(columns);
+        let retried: Vec<(String, String)> = on!(
+            conn,
+            pg | c | retried.for_update().skip_locked().load(c).await,
+            sqlite | c | retried.load(c).await
+        )?;
+        let held: Vec<Held<'_>> = retried.iter().map(|(id, token)| Held { id, token, ended: None }).collect();
+        let freed = free::ours(conn, &held).await?;
+        let back: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
+        let set = (ready(), job::run_at.eq(Stamp::from(now)), job::last_error.eq(Some("the worker was lost")));
+        let query = diesel::update(job::table.filter(job::id.eq_any(&back))).set(set);
+        on!(conn, |c| query.execute(c).await)?;
+        free::free(conn, &freed, &[], now).await?;
+        let lost = on!(
+            conn,
+            pg | c | take(&ids, token, now, lease_until).load::<Row>(c).await,
+            sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<Row>(c).await
+        )?;
+        let lost = lost.into_iter().map(|row| claimed(row, token, now)).collect();
+        Ok(Reaped { back: back.len(), lost })
+    })
+    .await
+}
+
+type Row = (String, String, String, String, String, (i32, i32), Option<String>, Stamp);
+type RowSql = (Text, Text, Text, Text, Text, (Integer, Integer), Nullable<Text>, SqlTimestamp);
+
+fn take<'a>(ids: &'a [&str], token: &'a str, now: Timestamp, lease_until: Timestamp) -> Sql<'a, Pg, RowSql> {
+    Sql::new(
+        "UPDATE job SET token = {}, lease_until = {} WHERE id = ANY({}) AND state = 'running' AND lease_until <= {}
+            AND attempt >= max_attempts
+         RETURNING id, kind, team_id, lane, payload, attempt, max_attempts, host, created_at",
+    )
+    .bind::<Text, _>(token)
+    .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
+    .bind::<Array<Text>, _>(ids)
+    .bind::<SqlTimestamp, _>(Stamp::from(now))
+}
+
+fn take_on_sqlite<'a>(
+    ids: &[&str],
+    token: &'a str,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> Sql<'a, diesel::sqlite::Sqlite, RowSql> {
+    Sql::new(
+        "UPDATE job SET token = {}, lease_until = {} WHERE id IN (SELECT value FROM json_each({}))
+            AND state = 'running' AND lease_until <= {} AND attempt >= max_attempts
+         RETURNING id, kind, team_id, lane, payload, attempt, max_attempts, host, created_at",
+    )
+    .bind::<Text, _>(token)
+    .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
+    .bind::<Text, _>(json(ids))
+    .bind::<SqlTimestamp, _>(Stamp::from(now))
+}
+
+fn claimed((id, kind, team_id, lane, payload, attempts, host, created_at): Row, token: &str, now: Timestamp) -> Claimed {
+    Claimed {
+        id,
+        kind,
+        team_id,
+        lane,
+        payload,
+        attempt: attempts.0,
+        max_attempts: attempts.1,
+        token: token.to_owned(),
+        host,
+        start_at: now,
+        created_at: created_at.into(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Locking a team's jobs ahead of other rows.
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::Queue;
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::job_team;
+
+/// Locks the row under which the jobs of a team change, for transactions that lock rows of their own before they
+/// [`enqueue`](super::enqueue): everybody locks the team first. A team without jobs has no row, and nobody to wait for.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock_team(conn: &mut Conn, queue: Queue, team: &str) -> Result<()> {
+    let row = job_team::table.find((queue.as_str(), team)).select(job_team::team_id);
+    let _: Option<String> = on!(
+        conn,
+        pg | c | row.for_update().get_result(c).await.optional(),
+        // The transaction began IMMEDIATE, so it is the only writer.
+        sqlite | c | row.get_result(c).await.optional()
+    )?;
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Looking at the queue without changing it, and sweeping what is empty.
+
+use base::Timestamp;
+use diesel::dsl::{count_star, exists, min, not};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::Queue;
+use crate::schema::{job, job_lane, job_team};
+use crate::stamp::Stamp;
+
+/// How full a queue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Depth {
+    /// Which.
+    pub queue: Queue,
+    /// Jobs that wait, those for later included.
+    pub ready: i64,
+    /// Jobs that run.
+    pub running: i64,
+    /// When the job was due that waits longest.
+    pub oldest: Option<Timestamp>,
+}
+
+/// Which jobs to [`list`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter<'a> {
+    /// Of this queue only.
+    pub queue: Option<Queue>,
+    /// Of this team only.
+    pub team_id: Option<&'a str>,
+    /// Of this lane only.
+    pub lane: Option<&'a str>,
+}
+
+/// A job that is not done.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = job)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// The name of its queue.
+    pub queue: String,
+    /// Its kind.
+    pub kind: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// Where it stands.
+    pub lane: String,
+    /// See [`crate::jobs::NewJob::phase`].
+    pub phase: i32,
+    /// `ready` or `running`.
+    pub state: String,
+    /// Not before this.
+    #[diesel(deserialize_as = Stamp)]
+    pub run_at: Timestamp,
+    /// How often it was started.
+    pub attempt: i32,
+    /// The host it asks.
+    pub host: Option<String>,
+    /// What went wrong the last time.
+    pub last_error: Option<String>,
+    /// When it was added.
+    #[diesel(deserialize_as = Stamp)]
+    pub created_at: Timestamp,
+}
+
+/// How full each queue is. Counts rows: for a look now and then.
+///
+/// # Errors
+/// Those of the database.
+pub async fn depths(conn: &mut Conn) -> Result<Vec<Depth>> {
+    let mut depths = Vec::with_capacity(Queue::ALL.len());
+    for queue in Queue::ALL {
+        let of = |state: &'static str| job::table.filter(job::queue.eq(queue.as_str())).filter(job::state.eq(state));
+        let ready = of("ready").select((count_star(), min(job::run_at)));
+        let (ready, oldest): (i64, Option<Stamp>) = on!(conn, |c| ready.get_result(c).await)?;
+        let running = of("running").select(count_star());
+        let running: i64 = on!(conn, |c| running.get_result(c).await)?;
+        depths.push(Depth { queue, ready, running, oldest: oldest.map(Timestamp::from) });
+    }
+    Ok(depths)
+}
+
+/// Up to `limit` jobs in the order of their ids, beginning behind `after`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(conn: &mut Conn, filter: Filter<'_>, after: Option<&str>, limit: i64) -> Result<Vec<Listed>> {
+    Ok(on!(conn, |c| {
+        let mut page = job::table.filter(job::id.gt(after.unwrap_or_default())).into_boxed();
+        if let Some(queue) = filter.queue {
+            page = page.filter(job::queue.eq(queue.as_str()));
+        }
+        if let Some(team) = filter.team_id {
+            page = page.filter(job::team_id.eq(team));
+        }
+        if let Some(lane) = filter.lane {
+            page = page.filter(job::lane.eq(lane));
+        }
+        page.order(job::id).limit(limit).select(Listed::as_select()).load(c).await
+    })?)
+}
+
+/// When there may be something to claim next; `None` when that takes a change first.
+///
+/// # Errors
+/// Those of the database.
+pub async fn next_due(conn: &mut Conn, queue: Queue) -> Result<Option<Timestamp>> {
+    let query = job_team::table
+        .filter(job_team::queue.eq(queue.as_str()))
+        .filter(job_team::due_at.is_not_null())
+        .filter(job_team::running.lt(job_team::cap))
+        .select(min(job_team::due_at));
+    let next: Option<Stamp> = on!(conn, |c| query.get_result(c).await)?;
+    Ok(next.map(Timestamp::from))
+}
+
+/// Removes the rows of up to `limit` lanes without jobs, and says how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn sweep_lanes(conn: &mut Conn, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let jobs = job::table.filter(job::queue.eq(job_lane::queue)).filter(job::lane.eq(job_lane::lane));
+        let empty = || job_lane::due_at.is_null().and(job_lane::running.eq(0));
+        let found = job_lane::table
+            .filter(empty())
+            .filter(not(exists(jobs)))
+            .limit(limit)
+            .select((job_lane::queue, job_lane::lane));
+        let found: Vec<(String, String)> = on!(conn, |c| found.load(c).await)?;
+        let mut swept = 0;
+        for (queue, lane) in &found {
+            // With the condition again: an enqueue that came between has made it due.
+            let query = diesel::delete(job_lane::table.find((queue, lane)).filter(empty()));
+            swept += on!(conn, |c| query.execute(c).await)?;
+        }
+        Ok(swept)
+    })
+    .await
+}

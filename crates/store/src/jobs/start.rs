@@ -1,0 +1,194 @@
+//! Writing down a claim.
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sqlite::Sqlite;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::jobs::{Claim, claim, json};
+use crate::schema::job;
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// What changes with a claim, column by column.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    jobs: Vec<String>,
+    later: Vec<(String, Timestamp)>,
+    lanes: Lanes,
+    teams: Teams,
+}
+
+/// When a lane may have something again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LaneDue {
+    /// As before: at once.
+    Now,
+    /// When the next job of this phase is; never by itself when there is no phase.
+    NextOf(Option<i32>),
+    /// At this time.
+    At(Timestamp),
+}
+
+#[derive(Debug, Default)]
+struct Lanes {
+    id: Vec<String>,
+    taken: Vec<i32>,
+    served: Vec<bool>,
+    stays: Vec<bool>,
+    phase: Vec<Option<i32>>,
+    gate: Vec<Option<Stamp>>,
+}
+
+#[derive(Debug, Default)]
+struct Teams {
+    id: Vec<String>,
+    taken: Vec<i32>,
+    stays: Vec<bool>,
+}
+
+impl Start {
+    pub(super) fn job(&mut self, id: &str) {
+        self.jobs.push(id.to_owned());
+    }
+
+    /// A job that goes back with a later time.
+    pub(super) fn later(&mut self, id: String, time: Timestamp) {
+        self.later.push((id, time));
+    }
+
+    /// A lane that had its turn, if `served`, and gave `taken` jobs.
+    pub(super) fn lane(&mut self, id: &str, taken: i32, served: bool, due: LaneDue) {
+        let lanes = &mut self.lanes;
+        lanes.id.push(id.to_owned());
+        lanes.taken.push(taken);
+        lanes.served.push(served);
+        lanes.stays.push(due == LaneDue::Now);
+        lanes.phase.push(if let LaneDue::NextOf(phase) = due { phase } else { None });
+        lanes.gate.push(if let LaneDue::At(time) = due { Some(time.into()) } else { None });
+    }
+
+    pub(super) fn team(&mut self, id: &str, taken: usize, stays: bool) {
+        self.teams.id.push(id.to_owned());
+        self.teams.taken.push(i32::try_from(taken).unwrap_or(i32::MAX));
+        self.teams.stays.push(stays);
+    }
+}
+
+/// Writes everything but the hosts.
+pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> Result<()> {
+    for (id, time) in &start.later {
+        let query = diesel::update(job::table.find(id)).set(job::run_at.eq(Stamp::from(*time)));
+        on!(conn, |c| query.execute(c).await)?;
+    }
+    on!(
+        conn,
+        pg | c | to_postgres(want, start).execute(c).await,
+        sqlite | c | {
+            if !start.jobs.is_empty() {
+                jobs_to_sqlite(want, &start.jobs).execute(c).await?;
+            }
+            for index in 0..start.lanes.id.len() {
+                lane_to_sqlite(want, &start.lanes, index).execute(c).await?;
+            }
+            for index in 0..start.teams.id.len() {
+                team_to_sqlite(want, &start.teams, index).execute(c).await?;
+            }
+            Ok(0)
+        }
+    )?;
+    Ok(())
+}
+
+/// All at once. The parts see the tables as they were before, which is why the next job of a lane is looked for among the
+/// later ones, and the next lane of a team among those that were not visited.
+const POSTGRES: &str = "WITH j AS (
+    UPDATE job SET state = 'running', attempt = attempt + 1, token = {}, lease_until = {} WHERE id = ANY({})
+), l AS (
+    UPDATE job_lane SET running = running + v.taken, served = CASE WHEN v.served THEN greatest({}, job_lane.served + 1)
+        ELSE job_lane.served END, due_at = CASE
+        WHEN v.stays THEN due_at
+        WHEN v.gate IS NOT NULL THEN v.gate
+        ELSE (SELECT min(run_at) FROM job
+            WHERE queue = v.queue AND job.lane = v.lane AND state = 'ready' AND phase = v.phase AND run_at > {}) END
+    FROM (SELECT {} AS queue, u.* FROM unnest({}, {}, {}, {}, {}, {}) AS u(lane, taken, served, stays, phase, gate)) AS v
+    WHERE job_lane.queue = v.queue AND job_lane.lane = v.lane
+    RETURNING job_lane.team_id, job_lane.lane, job_lane.due_at, job_lane.running < job_lane.cap AS has_room
+)
+UPDATE job_team SET running = running + v.taken, served = greatest($4, served + 1), due_at = CASE
+    WHEN v.stays THEN due_at
+    ELSE least(
+        (SELECT min(l.due_at) FROM l WHERE l.team_id = v.team_id AND l.has_room),
+        (SELECT min(o.due_at) FROM job_lane AS o WHERE o.queue = $6 AND o.team_id = v.team_id AND o.running < o.cap
+            AND o.due_at IS NOT NULL AND o.lane <> ALL($7))
+    ) END
+FROM unnest({}, {}, {}) AS v(team_id, taken, stays)
+WHERE job_team.queue = $6 AND job_team.team_id = v.team_id";
+
+const SQLITE_JOBS: &str = "UPDATE job SET state = 'running', attempt = attempt + 1, token = {}, lease_until = {}
+    WHERE id IN (SELECT value FROM json_each({}))";
+
+const SQLITE_LANE: &str = "UPDATE job_lane SET running = running + {},
+    served = CASE WHEN {} THEN max({}, served + 1) ELSE served END, due_at = CASE
+        WHEN {} THEN due_at
+        ELSE coalesce({}, (SELECT min(run_at) FROM job WHERE queue = job_lane.queue AND lane = job_lane.lane
+            AND state = 'ready' AND phase = {} AND run_at > {})) END
+    WHERE queue = {} AND lane = {}";
+
+const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {}, served = max({}, served + 1), due_at = CASE
+        WHEN {} THEN due_at
+        ELSE (SELECT min(due_at) FROM job_lane WHERE queue = job_team.queue AND team_id = job_team.team_id
+            AND due_at IS NOT NULL AND running < cap) END
+    WHERE queue = {} AND team_id = {}";
+
+fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
+    Sql::new(POSTGRES)
+        .bind::<Text, _>(want.token)
+        .bind::<SqlTimestamp, _>(Stamp::from(want.lease_until))
+        .bind::<Array<Text>, _>(&start.jobs)
+        .bind::<BigInt, _>(claim::served(want.now))
+        .bind::<SqlTimestamp, _>(Stamp::from(want.now))
+        .bind::<Text, _>(want.queue.as_str())
+        .bind::<Array<Text>, _>(&start.lanes.id)
+        .bind::<Array<Integer>, _>(&start.lanes.taken)
+        .bind::<Array<Bool>, _>(&start.lanes.served)
+        .bind::<Array<Bool>, _>(&start.lanes.stays)
+        .bind::<Array<Nullable<Integer>>, _>(&start.lanes.phase)
+        .bind::<Array<Nullable<SqlTimestamp>>, _>(&start.lanes.gate)
+        .bind::<Array<Text>, _>(&start.teams.id)
+        .bind::<Array<Integer>, _>(&start.teams.taken)
+        .bind::<Array<Bool>, _>(&start.teams.stays)
+}
+
+fn jobs_to_sqlite<'a>(want: &'a Claim<'_>, jobs: &[String]) -> Sql<'a, Sqlite> {
+    Sql::new(SQLITE_JOBS)
+        .bind::<Text, _>(want.token)
+        .bind::<SqlTimestamp, _>(Stamp::from(want.lease_until))
+        .bind::<Text, _>(json(jobs))
+}
+
+fn lane_to_sqlite<'a>(want: &'a Claim<'_>, lanes: &'a Lanes, index: usize) -> Sql<'a, Sqlite> {
+    Sql::new(SQLITE_LANE)
+        .bind::<Integer, _>(lanes.taken[index])
+        .bind::<Bool, _>(lanes.served[index])
+        .bind::<BigInt, _>(claim::served(want.now))
+        .bind::<Bool, _>(lanes.stays[index])
+        .bind::<Nullable<SqlTimestamp>, _>(lanes.gate[index])
+        .bind::<Nullable<Integer>, _>(lanes.phase[index])
+        .bind::<SqlTimestamp, _>(Stamp::from(want.now))
+        .bind::<Text, _>(want.queue.as_str())
+        .bind::<Text, _>(&lanes.id[index])
+}
+
+fn team_to_sqlite<'a>(want: &'a Claim<'_>, teams: &'a Teams, index: usize) -> Sql<'a, Sqlite> {
+    Sql::new(SQLITE_TEAM)
+        .bind::<Integer, _>(teams.taken[index])
+        .bind::<BigInt, _>(claim::served(want.now))
+        .bind::<Bool, _>(teams.stays[index])
+        .bind::<Text, _>(want.queue.as_str())
+        .bind::<Text, _>(&teams.id[index])
+}

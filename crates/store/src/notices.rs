@@ -1,0 +1,78 @@
+//! News between processes: PostgreSQL's LISTEN and NOTIFY. They hasten what polling would find as well.
+
+use std::pin::pin;
+
+use diesel::sql_types::Text;
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use futures_util::StreamExt;
+
+use crate::conn::{Conn, on};
+use crate::error::{Result, StoreError};
+use crate::open::{Backend, Store};
+
+/// A connection of its own that hears the news of some channels.
+pub struct Listener {
+    conn: AsyncPgConnection,
+}
+
+/// Something that was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// On which channel.
+    pub channel: String,
+    /// What.
+    pub payload: String,
+}
+
+impl Listener {
+    /// Listens to these channels, plain names of our own; `None` on SQLite, which has none.
+    ///
+    /// # Errors
+    /// [`StoreError::Connect`] and those of the database.
+    pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
+        if store.backend() != Backend::Postgres {
+            return Ok(None);
+        }
+        let connect = AsyncPgConnection::establish(store.place()?).await;
+        let mut conn = connect.map_err(|error| StoreError::Connect(error.to_string()))?;
+        for channel in channels {
+            conn.batch_execute(&format!("LISTEN {channel}")).await?;
+        }
+        Ok(Some(Listener { conn }))
+    }
+
+    /// Waits for the next notice. What is told while nobody waits is kept.
+    ///
+    /// # Errors
+    /// When the connection is lost; open another one, and look once for what was missed.
+    pub async fn next(&mut self) -> Result<Notice> {
+        let mut news = pin!(self.conn.notifications_stream());
+        match news.next().await {
+            Some(Ok(news)) => Ok(Notice { channel: news.channel, payload: news.payload }),
+            Some(Err(error)) => Err(error.into()),
+            None => Err(StoreError::Connect("the connection for notices was closed".to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+/// Tells a channel something, when the transaction commits. Does nothing on SQLite.
+///
+/// # Errors
+/// Those of the database.
+pub async fn tell(conn: &mut Conn, channel: &str, payload: &str) -> Result<()> {
+    on!(
+        conn,
+        pg | c | {
+            let query = diesel::sql_query("SELECT pg_notify($1, $2)").bind::<Text, _>(channel).bind::<Text, _>(payload);
+            query.execute(c).await
+        },
+        sqlite | _c | Ok(0)
+    )?;
+    Ok(())
+}

@@ -1,0 +1,245 @@
+//! Webhooks: the secret of each team, and one row per delivery, which is the log and the source of every attempt.
+
+mod log;
+mod secret;
+
+use std::fmt;
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::{Result, StoreError};
+use crate::schema::webhook_delivery;
+use crate::stamp::Stamp;
+
+pub use log::{Logged, find, forget, list};
+pub use secret::{Secrets, add_secret, rotate, secrets};
+
+/// What came of a delivery so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// An attempt is to come, or under way.
+    Pending,
+    /// The receiver has it.
+    Delivered,
+    /// Nothing more is tried.
+    Failed,
+}
+
+/// A delivery to be made.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// Its id; a UUIDv7, so that the log is in the order of time.
+    pub id: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// The crawl or batch that it tells of.
+    pub job_id: String,
+    /// The event's name.
+    pub event: String,
+    /// Where it goes; without user name and password.
+    pub url: String,
+    /// What the hook's owner wants to be sent along, as a JSON object.
+    pub headers: String,
+    /// The exact bytes of the body.
+    pub body: Vec<u8>,
+    /// Whether the row may stay when the delivery has ended; otherwise it is removed then.
+    pub keep: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What an attempt needs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Parcel {
+    /// Whose it is.
+    pub team_id: String,
+    /// See [`NewDelivery::job_id`].
+    pub job_id: String,
+    /// See [`NewDelivery::event`].
+    pub event: String,
+    /// See [`NewDelivery::url`].
+    pub url: String,
+    /// See [`NewDelivery::headers`].
+    pub headers: String,
+    /// See [`NewDelivery::body`].
+    pub body: Vec<u8>,
+    /// What came of it so far.
+    pub state: State,
+    /// How many attempts were made.
+    pub attempts: i32,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt<'a> {
+    /// Of which delivery.
+    pub id: &'a str,
+    /// What follows from it.
+    pub state: State,
+    /// The number of this attempt, from 1.
+    pub attempts: i32,
+    /// The status of the answer, if one came.
+    pub status: Option<i32>,
+    /// Why it was no success.
+    pub error: Option<&'a str>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: i64,
+    /// When it ended.
+    pub at: Timestamp,
+    /// When the next one is due, while there is one.
+    pub next_at: Option<Timestamp>,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = webhook_delivery)]
+struct Row<'a> {
+    id: &'a str,
+    team_id: &'a str,
+    job_id: &'a str,
+    event: &'a str,
+    url: &'a str,
+    headers: &'a str,
+    body: &'a [u8],
+    keep: bool,
+    state: &'static str,
+    attempts: i32,
+    created_at: Stamp,
+    next_at: Option<Stamp>,
+}
+
+/// Rows of one statement: SQLite takes 32 766 values.
+const CHUNK: usize = 500;
+
+/// Adds deliveries, all pending and due at once.
+///
+/// # Errors
+/// [`StoreError::is_duplicate`](crate::StoreError::is_duplicate) when an id is taken; those of the database when the team is unknown.
+pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
+    conn.atomic(async |conn: &mut Conn| {
+        for chunk in deliveries.chunks(CHUNK) {
+            let rows: Vec<Row<'_>> = chunk.iter().map(row).collect();
+            on!(
+                conn,
+                pg | c | diesel::insert_into(webhook_delivery::table).values(&rows).execute(c).await,
+                // Diesel's batches for SQLite are one statement per row in a transaction of their own: there is one.
+                sqlite | c | {
+                    let mut done = Ok(0);
+                    for row in &rows {
+                        done = diesel::insert_into(webhook_delivery::table).values(row).execute(c).await;
+                        if done.is_err() {
+                            break;
+                        }
+                    }
+                    done
+                }
+            )?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What an attempt at this delivery needs; `None` when it is gone.
+///
+/// # Errors
+/// Those of the database.
+pub async fn parcel(conn: &mut Conn, id: &str) -> Result<Option<Parcel>> {
+    use webhook_delivery::columns as c;
+    type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
+    let query = webhook_delivery::table.find(id).select((
+        c::team_id,
+        c::job_id,
+        c::event,
+        c::url,
+        c::headers,
+        c::body,
+        c::state,
+        c::attempts,
+    ));
+    let found: Option<Columns> = on!(conn, |c| query.get_result(c).await.optional())?;
+    let Some((team_id, job_id, event, url, headers, body, state, attempts)) = found else { return Ok(None) };
+    Ok(Some(Parcel { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts }))
+}
+
+/// Writes down how an attempt ended; says whether the delivery was still pending. One that has ended and may not be
+/// kept is removed.
+///
+/// # Errors
+/// Those of the database.
+pub async fn record(conn: &mut Conn, attempt: &Attempt<'_>) -> Result<bool> {
+    use webhook_delivery::columns as c;
+    let pending = webhook_delivery::table.find(attempt.id).filter(c::state.eq(State::Pending.as_str()));
+    let delivered_at = (attempt.state == State::Delivered).then(|| Stamp::from(attempt.at));
+    let query = diesel::update(pending).set((
+        c::state.eq(attempt.state.as_str()),
+        c::attempts.eq(attempt.attempts),
+        c::status.eq(attempt.status),
+        c::error.eq(attempt.error),
+        c::duration_ms.eq(Some(attempt.duration_ms)),
+        c::delivered_at.eq(delivered_at),
+        c::next_at.eq(attempt.next_at.map(Stamp::from)),
+    ));
+    conn.atomic(async |conn: &mut Conn| {
+        let keep: Option<bool> = on!(conn, |conn| query.returning(c::keep).get_result(conn).await.optional())?;
+        if keep == Some(false) && attempt.state != State::Pending {
+            let row = diesel::delete(webhook_delivery::table.find(attempt.id));
+            on!(conn, |conn| row.execute(conn).await)?;
+        }
+        Ok(keep.is_some())
+    })
+    .await
+}
+
+/// Makes a delivery that has ended pending again, with all its attempts before it; says whether it had ended.
+///
+/// # Errors
+/// Those of the database.
+pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
+    use webhook_delivery::columns as c;
+    let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str()));
+    let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(Stamp::from(now))));
+    let query = diesel::update(ended).set(set);
+    let _turn = conn.turn().await;
+    Ok(on!(conn, |c| query.execute(c).await)? == 1)
+}
+
+impl State {
+    /// Its word in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            State::Pending => "pending",
+            State::Delivered => "delivered",
+            State::Failed => "failed",
+        }
+    }
+
+    fn read(word: &str) -> Result<State> {
+        let all = [State::Pending, State::Delivered, State::Failed];
+        let found = all.into_iter().find(|state| state.as_str() == word);
+        found.ok_or_else(|| StoreError::Inconsistent("a webhook delivery without a state".to_owned()))
+    }
+}
+
+fn row(delivery: &NewDelivery) -> Row<'_> {
+    let NewDelivery { id, team_id, job_id, event, url, headers, body, keep, created_at } = delivery;
+    let created_at = Stamp::from(*created_at);
+    let (state, attempts, next_at) = (State::Pending.as_str(), 0, Some(created_at));
+    Row { id, team_id, job_id, event, url, headers, body, keep: *keep, state, attempts, created_at, next_at }
+}
+
+/// Bodies are pages, and headers may hold the receiver's password: neither is printed.
+impl fmt::Debug for NewDelivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewDelivery").field("id", &self.id).field("event", &self.event).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Parcel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parcel").field("job_id", &self.job_id).field("event", &self.event).finish_non_exhaustive()
+    }
+}

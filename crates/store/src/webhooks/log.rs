@@ -1,0 +1,136 @@
+//! The log of deliveries, newest first, without bodies and headers.
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::State;
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::webhook_delivery;
+use crate::stamp::Stamp;
+
+/// A delivery as the log shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// Its id.
+    pub id: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// The crawl or batch that it tells of.
+    pub job_id: String,
+    /// The event's name.
+    pub event: String,
+    /// Where it goes.
+    pub url: String,
+    /// What came of it so far.
+    pub state: State,
+    /// How many attempts were made.
+    pub attempts: i32,
+    /// The status of the last answer, if one came.
+    pub status: Option<i32>,
+    /// Why the last attempt was no success.
+    pub error: Option<String>,
+    /// How long the last attempt took, in milliseconds.
+    pub duration_ms: Option<i64>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When the receiver took it.
+    pub delivered_at: Option<Timestamp>,
+    /// When the next attempt is due, while there is one.
+    pub next_at: Option<Timestamp>,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = webhook_delivery)]
+struct Row {
+    id: String,
+    team_id: String,
+    job_id: String,
+    event: String,
+    url: String,
+    state: String,
+    attempts: i32,
+    status: Option<i32>,
+    error: Option<String>,
+    duration_ms: Option<i64>,
+    created_at: Stamp,
+    delivered_at: Option<Stamp>,
+    next_at: Option<Stamp>,
+}
+
+/// One delivery.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Logged>> {
+    let query = webhook_delivery::table.find(id);
+    let found: Option<Row> = on!(conn, |c| query.select(Row::as_select()).get_result(c).await.optional())?;
+    found.map(Logged::try_from).transpose()
+}
+
+/// Up to `limit` deliveries of a team, newest first, those with ids below `before`; of one state or of all.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(
+    conn: &mut Conn,
+    team: &str,
+    state: Option<State>,
+    before: Option<&str>,
+    limit: i64,
+) -> Result<Vec<Logged>> {
+    use webhook_delivery::columns as c;
+    // No id sorts behind this.
+    let before = before.unwrap_or("\u{10ffff}");
+    let every = webhook_delivery::table.filter(c::team_id.eq(team)).filter(c::id.lt(before));
+    let every = every.order(c::id.desc()).limit(limit);
+    let rows: Vec<Row> = match state {
+        None => on!(conn, |conn| every.select(Row::as_select()).load(conn).await)?,
+        Some(state) => {
+            let some = every.filter(c::state.eq(state.as_str()));
+            on!(conn, |conn| some.select(Row::as_select()).load(conn).await)?
+        }
+    };
+    rows.into_iter().map(Logged::try_from).collect()
+}
+
+/// Removes up to `limit` deliveries made before `before`, whatever came of them, and says how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    use webhook_delivery::columns as c;
+    conn.atomic(async |conn: &mut Conn| {
+        let old = webhook_delivery::table.filter(c::created_at.lt(Stamp::from(before))).limit(limit).select(c::id);
+        let ids: Vec<String> = on!(conn, |conn| old.load(conn).await)?;
+        let query = diesel::delete(webhook_delivery::table.filter(c::id.eq_any(&ids)));
+        Ok(on!(conn, |conn| query.execute(conn).await)?)
+    })
+    .await
+}
+
+impl TryFrom<Row> for Logged {
+    type Error = crate::StoreError;
+
+    fn try_from(row: Row) -> Result<Self> {
+        let Row { id, team_id, job_id, event, url, state, attempts, status, error, duration_ms, .. } = row;
+        let [delivered_at, next_at] = [row.delivered_at, row.next_at].map(|moment| moment.map(Timestamp::from));
+        let (state, created_at) = (State::read(&state)?, row.created_at.into());
+        Ok(Self {
+            id,
+            team_id,
+            job_id,
+            event,
+            url,
+            state,
+            attempts,
+            status,
+            error,
+            duration_ms,
+            created_at,
+            delivered_at,
+            next_at,
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! What a team's webhooks are signed with, and its rotation.
+
+use base::{Secret, Timestamp};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::webhook_secret;
+use crate::stamp::Stamp;
+
+/// The secrets of a team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secrets {
+    /// The one to sign with.
+    pub current: Secret,
+    /// The one before, and until when receivers may know only that.
+    pub previous: Option<(Secret, Timestamp)>,
+    /// When the current one came.
+    pub created_at: Timestamp,
+}
+
+/// The secrets of a team, if it has any. The previous one is given while it is valid at `now`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Option<Secrets>> {
+    use webhook_secret::columns as c;
+    type Columns = (String, Option<String>, Option<Stamp>, Stamp);
+    let columns = (c::secret, c::previous, c::previous_until, c::created_at);
+    let found: Option<Columns> =
+        on!(conn, |conn| webhook_secret::table.find(team).select(columns).get_result(conn).await.optional())?;
+    Ok(found.map(|(current, previous, until, created_at)| {
+        let previous = previous.zip(until.map(Timestamp::from)).filter(|(_, until)| *until > now);
+        let previous = previous.map(|(secret, until)| (Secret::new(secret), until));
+        Secrets { current: Secret::new(current), previous, created_at: created_at.into() }
+    }))
+}
+
+/// Gives a team its first secret, unless it has one.
+///
+/// # Errors
+/// Those of the database, also when the team is unknown.
+pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Timestamp) -> Result<()> {
+    use webhook_secret::columns as c;
+    let row = (c::team_id.eq(team), c::secret.eq(secret.expose()), c::created_at.eq(Stamp::from(now)));
+    let query = diesel::insert_into(webhook_secret::table).values(row).on_conflict(c::team_id).do_nothing();
+    let _turn = conn.turn().await;
+    on!(conn, |conn| query.execute(conn).await)?;
+    Ok(())
+}
+
+/// Replaces a team's secret. The one that was current until now stays valid until `previous_until`; any older one ends.
+///
+/// # Errors
+/// Those of the database, also when the team is unknown.
+pub async fn rotate(
+    conn: &mut Conn,
+    team: &str,
+    secret: &Secret,
+    previous_until: Timestamp,
+    now: Timestamp,
+) -> Result<()> {
+    use webhook_secret::columns as c;
+    let set = (
+        c::previous.eq(c::secret.nullable()),
+        c::previous_until.eq(Some(Stamp::from(previous_until))),
+        c::secret.eq(secret.expose()),
+        c::created_at.eq(Stamp::from(now)),
+    );
+    conn.atomic(async |conn: &mut Conn| {
+        let query = diesel::update(webhook_secret::table.find(team)).set(set);
+        if on!(conn, |conn| query.execute(conn).await)? == 0 {
+            add_secret(conn, team, secret, now).await?;
+        }
+        Ok(())
+    })
+    .await
+}

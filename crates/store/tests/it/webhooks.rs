@@ -1,0 +1,167 @@
+//! Webhooks: secrets, deliveries, their log.
+
+use base::Secret;
+use store::webhooks::{self, Attempt, NewDelivery, State};
+use store::{Conn, Store, StoreError, teams};
+
+use crate::{at, suite};
+
+suite!(
+    a_secret_is_made_once_and_rotated,
+    a_delivery_from_birth_to_end,
+    failed_ones_are_reopened,
+    what_may_not_be_kept_goes_with_the_end,
+    the_log_is_paged_newest_first,
+    old_ones_are_forgotten,
+    a_rolled_back_transaction_leaves_none
+);
+
+async fn team(store: &Store, id: &str) {
+    teams::create(&mut store.conn().await.unwrap(), &teams::Team::new(id, id, at(0))).await.unwrap();
+}
+
+fn delivery(id: &str, team: &str, minute: i64) -> NewDelivery {
+    NewDelivery {
+        id: id.to_owned(),
+        team_id: team.to_owned(),
+        job_id: "job".to_owned(),
+        event: "crawl.page".to_owned(),
+        url: "https://hook.test/x".to_owned(),
+        headers: r#"{"X-Own":"1"}"#.to_owned(),
+        body: vec![0, 255, b'{', 10],
+        keep: true,
+        created_at: at(minute),
+    }
+}
+
+fn attempt(id: &str, number: i32, state: State) -> Attempt<'_> {
+    let error = (state != State::Delivered).then_some("status 500");
+    let status = Some(if error.is_some() { 500 } else { 204 });
+    let next_at = (state == State::Pending).then(|| at(9));
+    Attempt { id, state, attempts: number, status, error, duration_ms: 12, at: at(8), next_at }
+}
+
+async fn a_secret_is_made_once_and_rotated(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let [one, two, three] = ["one", "two", "three"].map(Secret::new);
+    assert_eq!(webhooks::secrets(&mut conn, "red", at(0)).await.unwrap(), None);
+    webhooks::add_secret(&mut conn, "red", &one, at(0)).await.unwrap();
+    webhooks::add_secret(&mut conn, "red", &two, at(1)).await.unwrap();
+    let found = webhooks::secrets(&mut conn, "red", at(1)).await.unwrap().unwrap();
+    assert_eq!((found.current, found.previous, found.created_at), (one.clone(), None, at(0)));
+
+    webhooks::rotate(&mut conn, "red", &two, at(10), at(5)).await.unwrap();
+    let found = webhooks::secrets(&mut conn, "red", at(9)).await.unwrap().unwrap();
+    assert_eq!((found.current, found.previous), (two.clone(), Some((one, at(10)))));
+    let found = webhooks::secrets(&mut conn, "red", at(10)).await.unwrap().unwrap();
+    assert_eq!((found.current, found.previous), (two.clone(), None));
+    webhooks::rotate(&mut conn, "red", &three, at(20), at(6)).await.unwrap();
+    let found = webhooks::secrets(&mut conn, "red", at(7)).await.unwrap().unwrap();
+    assert_eq!((found.current, found.previous), (three.clone(), Some((two, at(20)))));
+
+    team(&store, "blue").await;
+    webhooks::rotate(&mut conn, "blue", &three, at(20), at(6)).await.unwrap();
+    let found = webhooks::secrets(&mut conn, "blue", at(7)).await.unwrap().unwrap();
+    assert_eq!((found.current, found.previous), (three.clone(), None));
+    assert!(webhooks::rotate(&mut conn, "nobody", &three, at(20), at(6)).await.is_err());
+}
+
+async fn a_delivery_from_birth_to_end(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let new = delivery("d1", "red", 0);
+    webhooks::insert(&mut conn, std::slice::from_ref(&new)).await.unwrap();
+    let parcel = webhooks::parcel(&mut conn, "d1").await.unwrap().unwrap();
+    assert_eq!((&parcel.body, parcel.headers.as_str()), (&new.body, r#"{"X-Own":"1"}"#));
+    assert_eq!((parcel.state, parcel.attempts, parcel.team_id.as_str()), (State::Pending, 0, "red"));
+    assert_eq!(webhooks::parcel(&mut conn, "d2").await.unwrap(), None);
+
+    assert!(webhooks::record(&mut conn, &attempt("d1", 1, State::Pending)).await.unwrap());
+    let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
+    assert_eq!((logged.state, logged.attempts, logged.status), (State::Pending, 1, Some(500)));
+    assert_eq!((logged.error.as_deref(), logged.next_at), (Some("status 500"), Some(at(9))));
+    assert!(webhooks::record(&mut conn, &attempt("d1", 2, State::Delivered)).await.unwrap());
+    let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
+    assert_eq!((logged.state, logged.attempts, logged.status), (State::Delivered, 2, Some(204)));
+    assert_eq!((logged.error, logged.next_at, logged.delivered_at), (None, None, Some(at(8))));
+    assert_eq!((logged.created_at, logged.duration_ms), (at(0), Some(12)));
+    assert!(!webhooks::record(&mut conn, &attempt("d1", 3, State::Failed)).await.unwrap(), "it has ended");
+    assert!(!webhooks::record(&mut conn, &attempt("d2", 1, State::Failed)).await.unwrap(), "there is none");
+    let twice = webhooks::insert(&mut conn, &[delivery("d3", "red", 0), new]).await.unwrap_err();
+    assert!(twice.is_duplicate());
+    assert_eq!(webhooks::find(&mut conn, "d3").await.unwrap(), None);
+}
+
+async fn failed_ones_are_reopened(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    webhooks::insert(&mut conn, &[delivery("d1", "red", 0)]).await.unwrap();
+    assert!(!webhooks::reopen(&mut conn, "d1", at(9)).await.unwrap(), "pending already");
+    webhooks::record(&mut conn, &attempt("d1", 4, State::Failed)).await.unwrap();
+    assert!(webhooks::reopen(&mut conn, "d1", at(9)).await.unwrap());
+    let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
+    assert_eq!((logged.state, logged.attempts, logged.next_at), (State::Pending, 0, Some(at(9))));
+    assert!(!webhooks::reopen(&mut conn, "d2", at(9)).await.unwrap());
+}
+
+async fn what_may_not_be_kept_goes_with_the_end(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    for state in [State::Delivered, State::Failed] {
+        webhooks::insert(&mut conn, &[NewDelivery { keep: false, ..delivery("d1", "red", 0) }]).await.unwrap();
+        assert!(webhooks::record(&mut conn, &attempt("d1", 1, State::Pending)).await.unwrap());
+        assert!(webhooks::parcel(&mut conn, "d1").await.unwrap().is_some());
+        assert!(webhooks::record(&mut conn, &attempt("d1", 2, state)).await.unwrap());
+        assert_eq!(webhooks::parcel(&mut conn, "d1").await.unwrap(), None);
+    }
+}
+
+async fn the_log_is_paged_newest_first(store: Store) {
+    team(&store, "red").await;
+    team(&store, "blue").await;
+    let mut conn = store.conn().await.unwrap();
+    let many: Vec<NewDelivery> = (0..1200).map(|n| delivery(&format!("r{n:04}"), "red", 0)).collect();
+    webhooks::insert(&mut conn, &many).await.unwrap();
+    webhooks::insert(&mut conn, &[delivery("b1", "blue", 0)]).await.unwrap();
+    for id in ["r0003", "r0500", "r0001"] {
+        webhooks::record(&mut conn, &attempt(id, 4, State::Failed)).await.unwrap();
+    }
+    let page = |state, before| {
+        let store = store.clone();
+        async move {
+            let found = webhooks::list(&mut store.conn().await.unwrap(), "red", state, before, 2).await.unwrap();
+            found.into_iter().map(|logged| logged.id).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(page(None, None).await, ["r1199", "r1198"]);
+    assert_eq!(page(None, Some("r0002")).await, ["r0001", "r0000"]);
+    assert_eq!(page(Some(State::Failed), None).await, ["r0500", "r0003"]);
+    assert_eq!(page(Some(State::Failed), Some("r0003")).await, ["r0001"]);
+    assert_eq!(page(Some(State::Delivered), None).await, [""; 0]);
+}
+
+async fn old_ones_are_forgotten(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let new: Vec<NewDelivery> = (0..5).map(|n| delivery(&format!("d{n}"), "red", n)).collect();
+    webhooks::insert(&mut conn, &new).await.unwrap();
+    assert_eq!(webhooks::forget(&mut conn, at(3), 2).await.unwrap(), 2);
+    assert_eq!(webhooks::forget(&mut conn, at(3), 2).await.unwrap(), 1);
+    assert_eq!(webhooks::forget(&mut conn, at(3), 2).await.unwrap(), 0);
+    let left = webhooks::list(&mut conn, "red", None, None, 10).await.unwrap();
+    assert_eq!(left.iter().map(|logged| logged.id.as_str()).collect::<Vec<_>>(), ["d4", "d3"]);
+}
+
+async fn a_rolled_back_transaction_leaves_none(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let end: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            webhooks::insert(conn, &[delivery("d1", "red", 0)]).await?;
+            Err(StoreError::UnknownTeam)
+        })
+        .await;
+    assert!(end.is_err());
+    assert_eq!(webhooks::find(&mut conn, "d1").await.unwrap(), None);
+}

@@ -1,0 +1,121 @@
+//! The bytes of a body. They are made once: every attempt sends and signs the same.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use crate::event::EventType;
+
+/// Something that happened to a job.
+#[derive(Debug, Clone)]
+pub struct Event<'a> {
+    /// What.
+    pub event_type: EventType,
+    /// Whether it is good news.
+    pub success: bool,
+    /// What it brings: for a page, its document.
+    pub data: Vec<Cow<'a, RawValue>>,
+    /// Why it is bad news.
+    pub error: Option<Cow<'a, str>>,
+}
+
+impl<'a> Event<'a> {
+    /// Good news without data.
+    #[must_use]
+    pub fn new(event_type: EventType) -> Self {
+        Self { event_type, success: true, data: Vec::new(), error: None }
+    }
+
+    /// Bad news about one page: its data is `{"metadata":{"sourceURL":…}}` (reference-behaviour.md a6).
+    ///
+    /// # Errors
+    /// None that a text can cause.
+    pub fn failed_page(event_type: EventType, source_url: &str, error: &'a str) -> serde_json::Result<Self> {
+        let data = to_raw_value(&json!({ "metadata": { "sourceURL": source_url } }))?;
+        Ok(Self { data: vec![Cow::Owned(data)], ..Self::new(event_type).because(error) })
+    }
+
+    /// The same with one more entry of data: a document as JSON.
+    #[must_use]
+    pub fn with(mut self, data: &'a RawValue) -> Self {
+        self.data.push(Cow::Borrowed(data));
+        self
+    }
+
+    /// The same as bad news, and why.
+    #[must_use]
+    pub fn because(mut self, error: impl Into<Cow<'a, str>>) -> Self {
+        self.success = false;
+        self.error = Some(error.into());
+        self
+    }
+}
+
+/// The body of an event: `{success, type, id, webhookId, data, error?, metadata}` without blanks (api-v2.md "Events").
+/// `job` is the id of the crawl or batch; `delivery` the id of this one message, the same at every attempt; `metadata`
+/// what the hook was given, echoed.
+///
+/// # Errors
+/// None that the types let through.
+pub fn body(
+    event: &Event<'_>,
+    job: &str,
+    delivery: &str,
+    metadata: &Map<String, Value>,
+) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Envelope {
+        success: event.success,
+        event_type: event.event_type.as_str(),
+        id: job,
+        webhook_id: delivery,
+        data: event.data.iter().map(AsRef::as_ref).collect(),
+        error: event.error.as_deref(),
+        metadata,
+    })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    success: bool,
+    #[serde(rename = "type")]
+    event_type: &'static str,
+    id: &'a str,
+    webhook_id: &'a str,
+    data: Vec<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    metadata: &'a Map<String, Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(event: &Event<'_>, metadata: &Value, expect: &str) {
+        let bytes = body(event, "j", "d", metadata.as_object().unwrap()).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), expect);
+    }
+
+    #[test]
+    fn bodies() {
+        check(
+            &Event::new(EventType::BatchStarted),
+            &json!({}),
+            r#"{"success":true,"type":"batch_scrape.started","id":"j","webhookId":"d","data":[],"metadata":{}}"#,
+        );
+        let document = RawValue::from_string(r##"{ "markdown":"# caf\u00e9" }"##.to_owned()).unwrap();
+        check(
+            &Event::new(EventType::CrawlPage).with(&document),
+            &json!({ "who": "é\"" }),
+            r##"{"success":true,"type":"crawl.page","id":"j","webhookId":"d","data":[{ "markdown":"# caf\u00e9" }],"metadata":{"who":"é\""}}"##,
+        );
+        check(
+            &Event::failed_page(EventType::CrawlPage, "http://a.test/\"x", "timeout").unwrap(),
+            &json!({}),
+            r#"{"success":false,"type":"crawl.page","id":"j","webhookId":"d","data":[{"metadata":{"sourceURL":"http://a.test/\"x"}}],"error":"timeout","metadata":{}}"#,
+        );
+    }
+}

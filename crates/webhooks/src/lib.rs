@@ -1,0 +1,35 @@
+//! Webhooks without I/O: which events a hook wants, the exact bytes of a body, its signatures, when to try again.
+//!
+//! ```
+//! use webhooks::{Event, EventType, SigningSecret, body, sign, verify};
+//!
+//! let secret = SigningSecret::generate([7; 32]);
+//! let event = Event::new(EventType::CrawlCompleted);
+//! let bytes = body(&event, "job-1", "delivery-1", &Default::default())?;
+//! assert_eq!(
+//!     String::from_utf8_lossy(&bytes),
+//!     r#"{"success":true,"type":"crawl.completed","id":"job-1","webhookId":"delivery-1","data":[],"metadata":{}}"#
+//! );
+//!
+//! // What a receiver does with the header X-Service-Signature and the body as it came.
+//! let header = sign(secret.text(), &bytes);
+//! assert!(verify(secret.text(), &bytes, &header));
+//! assert!(!verify(secret.text(), b"{}", &header));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod address;
+mod body;
+mod event;
+mod headers;
+mod secret;
+mod signature;
+mod timetable;
+
+pub use address::{Address, address};
+pub use body::{Event, body};
+pub use event::{EventType, JobKind, Phase, selects};
+pub use headers::{Message, SIGNATURE, headers, is_ours};
+pub use secret::{InvalidSecret, SigningSecret};
+pub use signature::{Received, sign, standard_sign, standard_verify, verify};
+pub use timetable::{ATTEMPTS, Answer, DEADLINE, PAUSES, Verdict, verdict};

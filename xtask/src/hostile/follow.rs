@@ -1,0 +1,89 @@
+//! Follows a job that a case has started until it ends, and reads what it found.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::http;
+use super::traps::good_page;
+
+/// Pause between two looks.
+const POLL: Duration = Duration::from_millis(100);
+
+/// A job at its end, or when nobody wanted to wait any longer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Job {
+    /// The last status.
+    pub(crate) status: String,
+    /// Pages that it has completed.
+    pub(crate) completed: u64,
+    /// Good pages of the site among its documents.
+    pub(crate) good_pages: u64,
+    /// Every answer that told of it, one after another.
+    pub(crate) text: String,
+}
+
+/// Waits for the end of the job at `path`, such as `/v2/crawl/<id>`, and reads all its documents.
+pub(crate) async fn follow(addr: SocketAddr, key: &str, path: &str, patience: Duration) -> Result<Job> {
+    let started = Instant::now();
+    let headers = format!("Authorization: Bearer {key}\r\n");
+    loop {
+        let status = get(addr, &format!("{path}?limit=1"), &headers).await?;
+        let ended = matches!(status["status"].as_str(), Some("completed" | "failed" | "cancelled"));
+        if ended || started.elapsed() > patience {
+            return read(addr, path, &headers).await;
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+async fn get(addr: SocketAddr, path: &str, headers: &str) -> Result<Value> {
+    let answer = http::get(addr, path, headers).await?;
+    ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
+    Ok(answer.json())
+}
+
+async fn read(addr: SocketAddr, path: &str, headers: &str) -> Result<Job> {
+    let (mut job, mut good, mut next) = (Job::default(), BTreeSet::new(), path.to_owned());
+    loop {
+        let chunk = get(addr, &next, headers).await?;
+        job.status = chunk["status"].as_str().unwrap_or_default().to_owned();
+        job.completed = chunk["completed"].as_u64().context("completed is no number")?;
+        for document in chunk["data"].as_array().context("data is no array")? {
+            let url = document["metadata"]["sourceURL"].as_str().unwrap_or_default();
+            good.extend(path_of(url).and_then(good_page));
+        }
+        job.text += &chunk.to_string();
+        match chunk["next"].as_str() {
+            Some(url) => next = path_and_query(url),
+            None => break,
+        }
+    }
+    job.good_pages = good.len() as u64;
+    Ok(job)
+}
+
+fn path_of(url: &str) -> Option<&str> {
+    let rest = url.split_once("://")?.1;
+    rest.find('/').map(|at| rest[at..].split(['?', '#']).next().unwrap_or_default())
+}
+
+fn path_and_query(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.find('/').map_or("/", |at| &rest[at..]).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        assert_eq!(path_of("http://o.test:1/good/3/index.html?x#y"), Some("/good/3/index.html"));
+        assert_eq!(path_of("http://o.test").and_then(good_page), None);
+        assert_eq!(path_and_query("http://127.0.0.1:1/v2/crawl/x?skip=1"), "/v2/crawl/x?skip=1");
+    }
+}
