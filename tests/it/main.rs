@@ -3,10 +3,13 @@
 
 mod admin;
 mod auth;
+mod batch;
 mod cache;
+mod crawl;
 mod credits;
 mod docs;
 mod health;
+mod keeping;
 mod limits;
 mod map;
 mod options;
@@ -15,7 +18,9 @@ mod privacy;
 mod process;
 mod scrape;
 mod team;
+mod watch;
 mod wire;
+mod worker;
 
 /// A page like many: navigation, an article, a footer.
 pub(crate) const ARTICLE: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Granite</title>

@@ -7,22 +7,22 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// The binary beside the test's own: `cargo xtask test` builds the workspace first.
-fn program() -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
-    let path = own.ancestors().nth(2).unwrap().join("quarry-server");
+    let path = own.ancestors().nth(2).unwrap().join(name);
     assert!(path.is_file(), "{} is not built; run cargo build --workspace first", path.display());
     path
 }
 
-fn run(data: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(program());
+pub(crate) fn run(data: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(program("quarry-server"));
     command.current_dir(data).args(arguments).env("QUARRY__DATA__DIR", data).envs(environment.iter().copied());
     command.output().unwrap()
 }
 
-fn start(data: &Path) -> (Child, String) {
+pub(crate) fn start(data: &Path) -> (Child, String) {
     let address = format!("127.0.0.1:{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port());
-    let mut command = Command::new(program());
+    let mut command = Command::new(program("quarry-server"));
     command
         .current_dir(data)
         .env("QUARRY__DATA__DIR", data)
@@ -32,7 +32,7 @@ fn start(data: &Path) -> (Child, String) {
     (command.spawn().unwrap(), address)
 }
 
-fn status(address: &str, path: &str) -> Option<String> {
+pub(crate) fn status(address: &str, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).ok()?;
     let mut answer = String::new();
@@ -40,7 +40,7 @@ fn status(address: &str, path: &str) -> Option<String> {
     Some(answer.split(' ').nth(1)?.to_owned())
 }
 
-fn wait_ready(address: &str) {
+pub(crate) fn wait_ready(address: &str) {
     let started = Instant::now();
     while status(address, "/health/ready").as_deref() != Some("200") {
         assert!(started.elapsed() < Duration::from_secs(30), "not ready");
@@ -48,11 +48,8 @@ fn wait_ready(address: &str) {
     }
 }
 
-#[test]
-fn it_starts_with_nothing_set_and_ends_on_sigterm() {
-    let data = tempfile::tempdir().unwrap();
-    let (mut child, address) = start(data.path());
-    wait_ready(&address);
+/// Sends SIGTERM and waits for an orderly end.
+pub(crate) fn terminate(mut child: Child) {
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let started = Instant::now();
     let ended = loop {
@@ -63,6 +60,14 @@ fn it_starts_with_nothing_set_and_ends_on_sigterm() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(ended.success(), "{ended}");
+}
+
+#[test]
+fn it_starts_with_nothing_set_and_ends_on_sigterm() {
+    let data = tempfile::tempdir().unwrap();
+    let (child, address) = start(data.path());
+    wait_ready(&address);
+    terminate(child);
 }
 
 #[test]

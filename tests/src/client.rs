@@ -1,6 +1,7 @@
 //! A caller of the service. Every answer is held against the OpenAPI document.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
@@ -62,6 +63,54 @@ impl Client {
     pub async fn patch(&self, path: &str, body: &Value) -> Answer {
         let request = self.request(Method::PATCH, path).header("content-type", "application/json");
         self.send(request, body.to_string().into()).await
+    }
+
+    /// DELETE.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(self.request(Method::DELETE, path), Bytes::new()).await
+    }
+
+    /// Starts a job at `path` and gives the path to read it at.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn start(&self, path: &str, body: &Value) -> String {
+        let answer = self.post(path, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        format!("{path}/{}", answer.body["id"].as_str().unwrap_or_default())
+    }
+
+    /// Reads a job again and again until it has ended; the answer holds its first documents.
+    ///
+    /// # Panics
+    /// When it has not ended after a minute.
+    pub async fn ended(&self, path: &str) -> Answer {
+        let started = Instant::now();
+        loop {
+            let answer = self.get(path).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            if answer.body["status"] != "scraping" {
+                return answer;
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "still at work: {}", answer.body);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
+    /// Every document of a job, by following `next` as clients do.
+    ///
+    /// # Panics
+    /// When a page of the results is refused.
+    pub async fn documents(&self, path: &str) -> Vec<Value> {
+        let (mut documents, mut path) = (Vec::new(), path.to_owned());
+        loop {
+            let mut answer = self.get(&path).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            documents.extend(answer.body["data"].as_array_mut().map(std::mem::take).unwrap_or_default());
+            let Some(next) = answer.body["next"].as_str() else { return documents };
+            let base = format!("http://{}", self.address);
+            path = next.strip_prefix(&base).unwrap_or_else(|| panic!("{next} is elsewhere")).to_owned();
+        }
     }
 
     /// POST /v2/scrape.

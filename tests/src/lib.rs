@@ -91,6 +91,11 @@ impl TestApp {
         format!("http://site.test:{}{path}", self.site.addr().port())
     }
 
+    /// Where the service listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The data folder.
     pub fn data(&self) -> &Path {
         self.data.path()

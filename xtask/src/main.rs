@@ -16,6 +16,7 @@ mod sizes;
 mod test;
 mod train;
 mod up;
+mod webhook_sim;
 mod webhook_vectors;
 
 use anyhow::Result;
@@ -69,6 +70,9 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Judge files of robots.txt cases.
     Robots(robots::Args),
+    /// Measure what is promised about webhooks.
+    #[command(subcommand)]
+    WebhookSim(webhook_sim::WebhookSim),
     /// Judge a file of webhook signatures.
     WebhookVectors(webhook_vectors::Args),
     /// Train the model of the main content from annotated pages.
@@ -107,6 +111,7 @@ fn main() -> Result<()> {
         Task::Bench(bench) => bench::run(bench),
         Task::Hostile(args) => hostile::run(args),
         Task::Robots(args) => robots::run(&args),
+        Task::WebhookSim(sim) => webhook_sim::run(sim),
         Task::WebhookVectors(args) => webhook_vectors::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Train(args) => train::run(&args),

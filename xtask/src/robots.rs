@@ -1,18 +1,18 @@
 //! `cargo xtask robots --cases FILE…`: judges files of robots.txt cases with the crawl-frontier crate.
 //!
 //! Two forms are read: cases with an expected answer (a list, or an object with `cases`), and, one per line and gzipped
-//! or not, real files with the answers of another parser, which are compared and not judged.
+//! or not, real files with the answers of another parser, which are compared and not judged. Cases of `kind` http are
+//! played on loopback by the example `robots_cases` of the app crate.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use base64::Engine;
-use crawl_frontier::{MOST_ROBOTS_BYTES, MOST_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Url, judge};
+use crawl_frontier::Robots;
 use serde_json::Value;
 
-use crate::say;
+use crate::{say, sh};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 struct Tally {
     passed: usize,
     failed: usize,
-    /// Not judged: unscored, or about more than one answer of one server.
+    /// Not judged here: unscored, or about more than a file and a path.
     left_out: usize,
 }
 
@@ -36,7 +36,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for path in &args.cases {
         let text = read(path)?;
         match serde_json::from_str::<Value>(&text) {
-            Ok(cases) => failed += expected(path, &cases)?,
+            Ok(cases) => {
+                failed += expected(path, &cases)?;
+                play(path, &cases)?;
+            }
             Err(_) => compared(path, &text)?,
         }
     }
@@ -79,61 +82,27 @@ fn expected(path: &Path, file: &Value) -> Result<usize> {
     Ok(tally.failed)
 }
 
+/// Plays the cases that need a server.
+fn play(path: &Path, file: &Value) -> Result<()> {
+    let cases = file.get("cases").unwrap_or(file).as_array().into_iter().flatten();
+    if !cases.into_iter().any(|case| case["kind"] == "http") {
+        return Ok(());
+    }
+    let example = ["run", "--quiet", "--package", "app", "--example", "robots_cases", "--"];
+    sh::run(sh::cargo().args(example).arg(path))
+}
+
 /// The answer to one case; None when it is about something else than one answer.
 fn allowed(case: &Value) -> Option<bool> {
     let url = case["url"].as_str()?;
     let agent = case["user_agent"].as_str().or(case["ua"].as_str()).unwrap_or("OurBot");
     let file = case["robots_txt"].as_str().or(case["robots"].as_str());
-    let robots = match file {
-        Some(file) => Robots::parse(file.as_bytes()),
-        None => fetched(case)?,
-    };
+    let robots = Robots::parse(file?.as_bytes());
     // The bytes of the path as they stand there, not as a URL parser would spell them.
     let after_host = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = after_host.find(['/', '?']).map_or("/", |at| &after_host[at..]);
     let path = path.split('#').next()?;
     Some(robots.allows(agent, path))
-}
-
-/// What the answer that a case describes stands for.
-fn fetched(case: &Value) -> Option<Robots> {
-    let origin = &case["origin"];
-    // Other authorities and the clock need a server.
-    if Url::parse(case["url"].as_str()?).is_ok() || case.get("clock_shift_h").is_some() {
-        return None;
-    }
-    if ["connect", "tls", "hang_s", "dns"].iter().any(|fault| origin.get(fault).is_some()) {
-        return Some(judge(RobotsAnswer::Failed).0);
-    }
-    if origin["redirect_to"].as_str().is_some_and(|place| place.contains("{CANARY}")) {
-        return Some(judge(RobotsAnswer::Failed).0);
-    }
-    let too_many = origin["redirects"].as_u64().is_some_and(|count| count > u64::from(MOST_ROBOTS_REDIRECTS));
-    if too_many || origin["redirect_loop"].as_bool() == Some(true) {
-        return Some(judge(RobotsAnswer::TooManyRedirects).0);
-    }
-    let status = u16::try_from(origin["status"].as_u64().unwrap_or(200)).ok()?;
-    Some(judge(RobotsAnswer::Status(status, &body(origin)?)).0)
-}
-
-fn body(origin: &Value) -> Option<Vec<u8>> {
-    if let Some(text) = origin["body"].as_str().or(origin["final"].as_str()) {
-        return Some(text.as_bytes().to_vec());
-    }
-    if let Some(encoded) = origin["body_b64"].as_str() {
-        return base64::engine::general_purpose::STANDARD.decode(encoded).ok();
-    }
-    let made = &origin["body_gen"];
-    let bounded =
-        |count: &Value| count.as_u64().and_then(|count| usize::try_from(count).ok()).map(|c| c.min(MOST_ROBOTS_BYTES));
-    if let Some(zeros) = bounded(&made["zeros_bytes"]) {
-        return Some(vec![0; zeros]);
-    }
-    if let Some(padding) = bounded(&made["pad_comment_bytes"]) {
-        let then = made["then"].as_str().unwrap_or_default();
-        return Some(format!("{}\n{then}", "#".repeat(padding)).into_bytes());
-    }
-    Some(Vec::new())
 }
 
 /// Real files with the answers of another parser under its own name.

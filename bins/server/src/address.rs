@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 use url::Url;
 
@@ -37,7 +38,7 @@ fn of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
     };
     // HTTP/2 has the host in the target.
     let hosts =
-        [first(headers, &FORWARDED_HOST), uri.authority().map(|host| host.as_str()), first(headers, &header::HOST)];
+        [first(headers, &FORWARDED_HOST), uri.authority().map(Authority::as_str), first(headers, &header::HOST)];
     hosts.into_iter().flatten().find_map(|host| origin(scheme, host))
 }
 

@@ -144,7 +144,7 @@ pub(crate) async fn revoke_key(State(service): State<Arc<Service>>, Id(key): Id)
     Ok(Json(KeyRevoked { success: true }))
 }
 
-fn page(uri: &Uri) -> Result<(Option<Uuid>, u32), Invalid> {
+pub(crate) fn page(uri: &Uri) -> Result<(Option<Uuid>, u32), Invalid> {
     let after = match query(uri, "after") {
         Some(text) => Some(text.parse().map_err(|_| Invalid::at("after", "must be an id"))?),
         None => None,

@@ -200,6 +200,12 @@ pub struct Admin {
 pub struct Worker {
     pub embedded: bool,
     pub listen: SocketAddr,
+    #[serde(deserialize_with = "parse::positive")]
+    pub pages: u32,
+    #[serde(deserialize_with = "parse::positive")]
+    pub webhooks: u32,
+    #[serde(deserialize_with = "parse::positive")]
+    pub per_host: u32,
     #[serde(rename = "every_s", deserialize_with = "parse::some_seconds")]
     pub every: Duration,
 }

@@ -25,8 +25,9 @@ use crate::error::Failure;
 const SMALL: usize = 64 * 1024;
 /// See [`SMALL`]: bounds what all bodies together can take.
 pub(crate) const LARGE_AT_ONCE: usize = 16;
-/// Values in one body. A megabyte of `[[],[],…` would otherwise become a hundred megabytes in memory.
-const MOST_VALUES: usize = 100_000;
+/// Values in one body, with room for the largest batch ([`wire::MAX_BATCH_URLS`]). A megabyte of `[[],[],…` would otherwise
+/// become a hundred megabytes in memory.
+const MOST_VALUES: usize = 120_000;
 /// A body that is too large is read on for so long, so that the client gets to see the answer.
 const DISCARD_FOR: Duration = Duration::from_secs(5);
 /// See [`DISCARD_FOR`].
@@ -203,8 +204,8 @@ mod tests {
         check(b"{\"a\":1e400}", "number out of range");
         check(b"{} x", "trailing characters");
         check("[".repeat(1000).as_bytes(), "recursion limit");
-        check("[".repeat(MOST_VALUES).as_bytes(), "more than 100000 JSON values");
-        check(format!("[{}1]", "1,".repeat(MOST_VALUES)).as_bytes(), "more than 100000 JSON values");
+        check("[".repeat(MOST_VALUES).as_bytes(), "more than 120000 JSON values");
+        check(format!("[{}1]", "1,".repeat(MOST_VALUES)).as_bytes(), "more than 120000 JSON values");
         check(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes(), "recursion limit");
         let deepest = format!("{}{}", "[".repeat(127), "]".repeat(127));
         check(deepest.as_bytes(), &deepest);

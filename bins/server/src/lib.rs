@@ -17,13 +17,17 @@
 //! # }
 //! ```
 
+mod address;
 mod admin;
 mod auth;
+mod batch;
 pub mod config;
+mod crawl;
 pub mod docs;
 mod error;
 mod extract;
 mod health;
+mod job;
 mod limits;
 mod map;
 mod metrics;
@@ -36,6 +40,8 @@ mod scrape;
 mod serve;
 mod team;
 pub mod telemetry;
+mod watch;
+mod webhooks;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -56,6 +62,7 @@ use config::{Config, ConfigError};
 use limits::Limits;
 pub use parts::{open, open_store};
 use serve::Ending;
+use watch::Watchers;
 
 /// What the handlers share.
 pub(crate) struct Service {
@@ -69,6 +76,7 @@ pub(crate) struct Service {
     pub(crate) prometheus: PrometheusHandle,
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
+    pub(crate) watchers: Watchers,
 }
 
 /// Why the server did not start.
@@ -90,6 +98,7 @@ pub struct Running {
     ending: Ending,
     background: TaskTracker,
     stop_background: CancellationToken,
+    stop_work: CancellationToken,
 }
 
 /// Opens the database and the blob store, listens, and serves in the background.
@@ -164,10 +173,13 @@ async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<R
         large_bodies: Semaphore::new(extract::LARGE_AT_ONCE),
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
+        watchers: Watchers::default(),
         config,
     });
     let (background, stop_background) = (TaskTracker::new(), CancellationToken::new());
+    let stop_work = CancellationToken::new();
     if role.works(&service.config) {
+        background.spawn(app::worker(&app, parts::worker(&service.config)).run(stop_work.clone()));
         background.spawn(app::maintain(app, stop_background.clone()));
     }
     background.spawn(upkeep(service.prometheus.clone(), stop_background.clone()));
@@ -175,7 +187,7 @@ async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<R
     let settings = Arc::new(service.config.server.clone());
     background.spawn(serve::run(listener, role.router(service.clone()), settings, ending.clone()));
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), ?role, "listening");
-    Ok(Running { address, service, ending, background, stop_background })
+    Ok(Running { address, service, ending, background, stop_background, stop_work })
 }
 
 impl Running {
@@ -191,6 +203,9 @@ impl Running {
         let settings = &self.service.config.server;
         let until = Instant::now() + settings.drain;
         self.service.draining.store(true, Ordering::Relaxed);
+        // Takes no new jobs from here on, and lets the running ones end beside the requests.
+        self.stop_work.cancel();
+        self.service.watchers.stop();
         tokio::time::sleep(settings.drain_delay.min(settings.drain)).await;
         let finished = self.ending.finish(until.saturating_duration_since(Instant::now())).await;
         self.stop_background.cancel();
@@ -198,6 +213,7 @@ impl Running {
         // Bookings of requests that were cut still run: they get a moment even when the time is used up.
         let until = until.max(Instant::now() + Duration::from_secs(1));
         let settled = timeout_at(until, async {
+            self.service.watchers.ended().await;
             self.service.app.drain().await;
             self.background.wait().await;
         });
@@ -210,6 +226,7 @@ impl Drop for Running {
         self.ending.drain.cancel();
         self.ending.cut.cancel();
         self.stop_background.cancel();
+        self.stop_work.cancel();
     }
 }
 

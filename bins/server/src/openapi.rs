@@ -9,7 +9,7 @@ use utoipa::{Modify, OpenApi};
 use wire::ErrorBody;
 
 use crate::auth::Access;
-use crate::{admin, health, map, scrape, team};
+use crate::{admin, batch, crawl, health, map, scrape, team, webhooks};
 
 /// The whole interface as an OpenAPI 3.1 document.
 #[must_use]
@@ -39,6 +39,17 @@ pub(crate) async fn show() -> Json<Document> {
     paths(
         scrape::scrape,
         map::map,
+        crawl::start,
+        crawl::status,
+        crawl::cancel,
+        crawl::errors,
+        crawl::active,
+        crawl::ongoing,
+        crawl::params_preview,
+        batch::start,
+        batch::status,
+        batch::cancel,
+        batch::errors,
         team::credit_usage,
         team::credit_history,
         team::token_usage,
@@ -52,6 +63,10 @@ pub(crate) async fn show() -> Json<Document> {
         admin::create_key,
         admin::list_keys,
         admin::revoke_key,
+        webhooks::deliveries,
+        webhooks::redeliver,
+        webhooks::secret,
+        webhooks::rotate_secret,
         health::health,
         health::live,
         health::ready,
@@ -61,6 +76,8 @@ pub(crate) async fn show() -> Json<Document> {
     tags(
         (name = "scrape", description = "Pages"),
         (name = "map", description = "The addresses of a site"),
+        (name = "crawl", description = "Sites"),
+        (name = "batch", description = "Lists of pages"),
         (name = "team", description = "Usage and limits of the calling team"),
         (name = "admin", description = "The operator's side; 404 unless `admin.token` is set"),
         (name = "health", description = "For balancers and supervisors"),

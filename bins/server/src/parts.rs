@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use app::{App, Parts};
+use app::{App, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use store::{Store, StoreError};
@@ -37,6 +38,8 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
         clock,
         settings: settings(config),
         active: app::Active::default(),
+        changes: app::Changes::default(),
+        waker: app::Waker::default(),
         web,
         tracker: tokio_util::task::TaskTracker::new(),
     });
@@ -96,6 +99,14 @@ fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
         virtual_hosted: settings.virtual_hosted,
     };
     Blobs::open_with(&url, &s3).map_err(|error| why(error.to_string()))
+}
+
+/// How much the worker of this process does at a time.
+pub(crate) fn worker(config: &Config) -> WorkerSettings {
+    let settings = &config.worker;
+    // What is given back and written at the end needs a moment of its own.
+    let drain = config.server.drain.saturating_sub(Duration::from_secs(5)).max(config.server.drain / 2);
+    WorkerSettings { pages: settings.pages, hooks: settings.webhooks, per_host: settings.per_host, drain }
 }
 
 fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {

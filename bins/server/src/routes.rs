@@ -11,7 +11,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredica
 use wire::Code;
 
 use crate::error::Failure;
-use crate::{Service, admin, auth, health, map, openapi, scrape, team, telemetry};
+use crate::{Service, admin, auth, batch, crawl, health, map, openapi, scrape, team, telemetry, webhooks};
 
 /// Answers under this many bytes are sent as they are.
 const COMPRESS_ABOVE: u64 = 1024;
@@ -26,13 +26,29 @@ pub(crate) struct Route {
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    [pages(), usage(), operator(), watchers()].into_iter().flatten().collect()
+    [pages(), jobs(), usage(), operator(), watchers()].into_iter().flatten().collect()
 }
 
 fn pages() -> Vec<Route> {
     vec![
         route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape)),
         route("POST", "/v2/map", "List the addresses of a site", post(map::map)),
+    ]
+}
+
+fn jobs() -> Vec<Route> {
+    vec![
+        route("POST", "/v2/crawl", "Start a crawl", post(crawl::start)),
+        route("GET", "/v2/crawl/active", "Crawls that have not ended", get(crawl::active)),
+        route("GET", "/v2/crawl/ongoing", "The same", get(crawl::ongoing)),
+        route("POST", "/v2/crawl/params-preview", "What a wish in words becomes", post(crawl::params_preview)),
+        route("GET", "/v2/crawl/{id}", "A crawl and its documents; also as WebSocket", get(crawl::status)),
+        route("DELETE", "/v2/crawl/{id}", "Stop a crawl", delete(crawl::cancel)),
+        route("GET", "/v2/crawl/{id}/errors", "Pages of a crawl that were left out", get(crawl::errors)),
+        route("POST", "/v2/batch/scrape", "Scrape a list of pages", post(batch::start)),
+        route("GET", "/v2/batch/scrape/{id}", "A batch and its documents; also as WebSocket", get(batch::status)),
+        route("DELETE", "/v2/batch/scrape/{id}", "Stop a batch", delete(batch::cancel)),
+        route("GET", "/v2/batch/scrape/{id}/errors", "Pages of a batch that were left out", get(batch::errors)),
     ]
 }
 
@@ -56,6 +72,10 @@ fn operator() -> Vec<Route> {
         route("POST", "/admin/teams/{team}/keys", "Make another key", post(admin::create_key)),
         route("GET", "/admin/teams/{team}/keys", "The keys of a team", get(admin::list_keys)),
         route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
+        route("GET", "/admin/teams/{team}/webhooks/deliveries", "Webhook deliveries", get(webhooks::deliveries)),
+        route("POST", "/admin/webhooks/deliveries/{delivery}/redeliver", "Send one again", post(webhooks::redeliver)),
+        route("GET", "/admin/teams/{team}/webhook-secret", "What webhooks are signed with", get(webhooks::secret)),
+        route("POST", "/admin/teams/{team}/webhook-secret", "Replace it", post(webhooks::rotate_secret)),
     ]
 }
 

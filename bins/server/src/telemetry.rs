@@ -23,8 +23,22 @@ use crate::request::{Context, REQUEST_ID};
 use crate::serve::Peer;
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 11] =
-    ["app", "base", "billing", "blobs", "fetch", "formats", "net", "quarry_server", "scrape", "store", "wire"];
+const OURS: [&str; 14] = [
+    "app",
+    "base",
+    "billing",
+    "blobs",
+    "crawl_frontier",
+    "fetch",
+    "formats",
+    "net",
+    "quarry_server",
+    "queue",
+    "scrape",
+    "store",
+    "webhooks",
+    "wire",
+];
 /// Status in log and metrics for a client that left before its answer (a custom of nginx).
 const CLIENT_LEFT: u16 = 499;
 

@@ -6,7 +6,9 @@ use app::webhooks;
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
-use wire::{Answer, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_delivery_state, decode_rotate_secret};
+use wire::{
+    Answer, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_delivery_state, decode_rotate_secret,
+};
 
 use crate::Service;
 use crate::admin::page;

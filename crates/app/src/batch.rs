@@ -97,7 +97,7 @@ async fn append(app: &App, caller: &Caller, id: Uuid, (pages, price): (Vec<Url>,
     let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
     let ours = found.filter(|row| row.kind == BATCH && row.team_id == caller.team.id);
     let row = ours.ok_or(AppError::NotFound("batch scrape"))?;
-    let context = app.contexts.get(app, &row.id).await?.ok_or(AppError::JobFinished)?;
+    let context = app.contexts().get(app, &row.id).await?.ok_or(AppError::JobFinished)?;
     let now = app.now();
     let added: Result<bool, StoreError> = app
         .conn()

@@ -78,7 +78,7 @@ pub async fn start(
         pages: new_pages(start),
         price: billing::quote(&options.scrape_options),
         kickoff: true,
-        webhook: options.webhook.clone(),
+        webhook: request.webhook.clone(),
         private: request.is_private(),
         lanes: Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay),
     };
@@ -108,7 +108,11 @@ pub async fn active(app: &App, caller: &Caller) -> Result<Vec<ActiveCrawl>, AppE
 /// [`AppError::Unsupported`]: there is none yet.
 pub fn params_preview(_request: &ParamsPreview) -> Result<Value, AppError> {
     let code = wire::Code::CrawlParamsPreviewNotSupported;
-    Err(AppError::Unsupported(vec![Unsupported { path: "prompt".to_owned(), code, message: code.advice().to_owned() }]))
+    Err(AppError::Unsupported(vec![Unsupported {
+        path: "prompt".to_owned(),
+        code,
+        message: code.meaning().to_owned(),
+    }]))
 }
 
 /// What can be refused without a look at the ledger or the site.
@@ -123,7 +127,7 @@ fn check(caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     }
     let page = ScrapeRequest {
         options: options.scrape_options.clone(),
-        zero_data_retention: options.zero_data_retention,
+        zero_data_retention: request.zero_data_retention,
         ..ScrapeRequest::new(request.url.clone())
     };
     scrape::check(caller, &page)

@@ -15,6 +15,8 @@
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
+//!     changes: app::Changes::default(),
+//!     waker: app::Waker::default(),
 //!     web: app::Web::new(net::Client::new(net::Config::default())?, vec![]),
 //!     tracker: tokio_util::task::TaskTracker::new(),
 //! });
@@ -30,7 +32,10 @@
 
 mod active;
 pub mod auth;
+pub mod batch;
 mod cache;
+mod changes;
+pub mod crawl;
 mod credentials;
 mod error;
 pub mod keys;
@@ -47,11 +52,16 @@ pub mod sitemaps;
 pub mod teams;
 pub mod usage;
 mod web;
+pub mod webhooks;
+mod worker;
 
 pub use active::{Active, Slot};
 pub use cache::Swept;
+pub use changes::Changes;
 pub use error::AppError;
+pub use queue::Waker;
 pub use maintain::{Round, maintain, maintain_once};
 pub use service::{App, DEFAULT_TEAM, Parts};
 pub use settings::{AuthMode, CacheSettings, Settings};
 pub use web::Web;
+pub use worker::{WorkerSettings, worker};

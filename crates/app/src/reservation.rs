@@ -151,7 +151,7 @@ async fn release(app: &App, held: &Reservation) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn refused(error: StoreError) -> AppError {
+pub(crate) fn refused(error: StoreError) -> AppError {
     match error {
         StoreError::Ledger(LedgerError::Insufficient { needed, available }) => {
             AppError::InsufficientCredits { needed, available }

@@ -6,20 +6,28 @@ use std::sync::Arc;
 
 use base::{Clock, Timestamp};
 use blobs::Blobs;
+use queue::Waker;
 use scrape::Tools;
 use store::teams::{self, Team};
 use store::{Conn, Store};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::{Active, AppError, Settings, Web};
+use crate::crawl::Contexts;
+use crate::{Active, AppError, Changes, Settings, Web};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
 
 /// The operations' shared state. Cheap to clone; all clones are one service.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<Inner>);
+
+/// The parts, and what is only kept in memory.
+struct Inner {
+    parts: Parts,
+    contexts: Contexts,
+}
 
 /// What an [`App`] is made of.
 pub struct Parts {
@@ -37,6 +45,10 @@ pub struct Parts {
     pub active: Active,
     /// The way to robots.txt and sitemaps.
     pub web: Web,
+    /// Who waits for news of crawls and batches.
+    pub changes: Changes,
+    /// Tells the workers of this process that there is something to do.
+    pub waker: Waker,
     /// Work that must outlive its request: bookings above all.
     pub tracker: TaskTracker,
 }
@@ -45,7 +57,7 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self(Arc::new(Inner { parts, contexts: Contexts::default() }))
     }
 
     /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
@@ -78,6 +90,10 @@ impl App {
         self.tracker.wait().await;
     }
 
+    pub(crate) fn contexts(&self) -> &Contexts {
+        &self.0.contexts
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -91,7 +107,7 @@ impl Deref for App {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
-        &self.0
+        &self.0.parts
     }
 }
 

@@ -45,6 +45,11 @@ impl Web {
         Self(Arc::new(Inner { client, proxies, turn: AtomicUsize::new(0), robots: Memory::default() }))
     }
 
+    /// The way without proxies.
+    pub(crate) fn client(&self) -> net::Client {
+        self.0.client.clone()
+    }
+
     pub(crate) fn robots(&self) -> &Memory {
         &self.0.robots
     }

@@ -9,7 +9,7 @@
 //! // After the commit, so that nobody waits for the next poll:
 //! app.waker.wake(Queue::Hooks);
 //! // In the worker:
-//! let worker = worker.with(Deliver::new(app.store.clone(), app.clock.clone(), client));
+//! let worker = Worker::new(app.store.clone(), app.clock.clone(), settings).with(Deliver::new(app.store.clone(), app.clock.clone(), client));
 //! ```
 //!
 //! A receiver hears of a job's start first and of its end last. It may hear of something twice: `webhookId` stays the

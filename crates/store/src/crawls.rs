@@ -199,10 +199,7 @@ pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Resu
 /// # Errors
 /// Those of the database.
 pub async fn load_of(conn: &mut Conn, team: &str) -> Result<(i64, i64)> {
-    let query = crawl::table
-        .filter(crawl::team_id.eq(team))
-        .filter(crawl::status.eq(SCRAPING))
-        .select(crawl::pending);
+    let query = crawl::table.filter(crawl::team_id.eq(team)).filter(crawl::status.eq(SCRAPING)).select(crawl::pending);
     let pending: Vec<i64> = on!(conn, |c| query.load(c).await)?;
     Ok((i64::try_from(pending.len()).unwrap_or(i64::MAX), pending.iter().sum()))
 }

@@ -171,8 +171,8 @@ impl Hosts {
         Self::lock(conn, names, now).await
     }
 
-    /// Asks a host for a turn, for a lane with this delay.
-    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, most: u32) -> Turn {
+    /// Asks a host for a turn, for a lane with this delay. Who is `early` was promised one for later, and keeps that.
+    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, most: u32, early: bool) -> Turn {
         let Some(host) = self.rows.get_mut(name) else { return Turn::Start(self.now) };
         (host.changed, host.most) = (true, most);
         let pace = Pace::new(host.crawl_delay, delay, Some(most));
@@ -192,7 +192,7 @@ impl Hosts {
         let turn = TimeDelta::from_std(turn.max(SHORTEST_TURN)).unwrap_or(LONGEST_QUEUE);
         let end = now + LONGEST_QUEUE;
         let next = host.queued_until.unwrap_or(now).max(earliest) + turn;
-        if next <= end {
+        if next <= end && !early {
             host.queued_until = Some(next);
         }
         // Who waits for a time that is known need not come earlier, however far it is.

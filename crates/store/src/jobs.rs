@@ -27,8 +27,8 @@ pub use claim::claim;
 pub use dead::{Dead, dead, forget_dead, redrive};
 pub use end::{Retry, bury, cancel, finish, release, retry};
 pub use enqueue::{enqueue, set_cap, set_team_cap};
-pub use lock::lock_team;
 pub use lease::{Reaped, reap, renew, still_ours};
+pub use lock::lock_team;
 pub use look::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
 
 /// The PostgreSQL channel on which [`enqueue`] tells workers that a team has work again; the payload is
@@ -157,6 +157,24 @@ impl Queue {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Queue> {
         Queue::ALL.into_iter().find(|queue| queue.as_str() == name)
+    }
+}
+
+impl NewJob {
+    /// A job of the first phase with 5 attempts and without a host.
+    #[must_use]
+    pub fn new(id: impl Into<String>, kind: &'static str, payload: serde_json::Value, run_at: Timestamp) -> Self {
+        Self {
+            id: id.into(),
+            kind,
+            phase: 0,
+            priority: 0,
+            run_at,
+            max_attempts: 5,
+            host: None,
+            payload,
+            unique_key: None,
+        }
     }
 }
 

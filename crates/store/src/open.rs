@@ -147,6 +147,13 @@ async fn connect_sqlite(path: &str) -> std::result::Result<AsyncSqlite, Connecti
     Ok(conn)
 }
 
+/// Compiling a plan takes the server longer than any of our queries.
+async fn connect_postgres(url: &str) -> std::result::Result<AsyncPgConnection, ConnectionError> {
+    let mut conn = AsyncPgConnection::establish(url).await?;
+    conn.batch_execute("SET jit = off").await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
+}
+
 async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>> {
     let mut config = ManagerConfig::default();
     config.custom_setup = Box::new(|path| Box::pin(connect_sqlite(path)));
@@ -161,7 +168,9 @@ async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>>
 }
 
 async fn postgres_pool(url: &str, options: &Options) -> Result<Pool<AsyncPgConnection>> {
-    let manager = AsyncDieselConnectionManager::new(url);
+    let mut config = ManagerConfig::default();
+    config.custom_setup = Box::new(|url| Box::pin(connect_postgres(url)));
+    let manager = AsyncDieselConnectionManager::new_with_config(url, config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }

@@ -34,6 +34,8 @@ pub(crate) struct Evidence {
     pub(crate) origin2: Vec<Seen>,
     /// What came to the receiver of webhooks.
     pub(crate) receiver: Vec<Seen>,
+    /// What the team's webhooks are signed with; only read when the case asks.
+    pub(crate) hook_secret: String,
     /// The job that the case has started, when it looks at one.
     pub(crate) job: Option<Job>,
     /// What the same request gets for an id that nobody has.

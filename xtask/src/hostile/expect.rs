@@ -70,7 +70,9 @@ fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
         }),
         "origin_requests_max" => at_most(seen.origin.len(), want, "requests"),
         "own_api_calls_from_webhook" => exactly(seen.foreign_crawls(), want),
-        "receiver_signature_valid" => same(&Value::Bool(seen.receiver.iter().all(signed)), want),
+        "receiver_signature_valid" => {
+            same(&Value::Bool(seen.receiver.iter().all(|request| is_signed(request, &seen.hook_secret))), want)
+        }
         "webhook_headers_must_not_contain" => {
             let mut heads = seen.receiver.iter().map(|request| String::from_utf8_lossy(&request.head).into_owned());
             heads.try_for_each(|head| lacks(&head, want, "a webhook's head"))
@@ -79,11 +81,11 @@ fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     })
 }
 
-/// Whether a delivery has a signature that only the service can have made: not the one of the case.
-fn signed(request: &testkit::Seen) -> bool {
+/// Whether a delivery has one signature, and it is the service's own.
+fn is_signed(request: &testkit::Seen, secret: &str) -> bool {
     let mut values = request.headers.get_all("x-service-signature").iter().filter_map(|value| value.to_str().ok());
-    let of_ours = values.next().and_then(|value| value.strip_prefix("sha256="));
-    values.next().is_none() && of_ours.is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+    let first = values.next();
+    values.next().is_none() && first.is_some_and(|header| webhooks::verify(secret, &request.body, header))
 }
 
 /// The request ids are each request's own.

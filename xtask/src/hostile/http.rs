@@ -82,6 +82,12 @@ pub(crate) async fn get(addr: SocketAddr, path: &str, headers: &str) -> Result<A
     Ok(exchange(addr, request.into_bytes(), Duration::from_secs(10)).await?.0)
 }
 
+/// Any method without a body, with headers, on a connection of its own.
+pub(crate) async fn send(addr: SocketAddr, method: &str, path: &str, headers: &str) -> Result<Answer> {
+    let request = format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
+    Ok(exchange(addr, request.into_bytes(), Duration::from_secs(10)).await?.0)
+}
+
 /// A POST of JSON with headers, on a connection of its own.
 pub(crate) async fn post(addr: SocketAddr, path: &str, headers: &str, json: &Value) -> Result<Answer> {
     Ok(exchange(addr, post_bytes(addr, path, headers, json), Duration::from_secs(60)).await?.0)

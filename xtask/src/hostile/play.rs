@@ -147,6 +147,9 @@ impl Player {
         seen.origin = self.stage.origin.requests();
         seen.origin2 = self.stage.origin2.requests();
         seen.receiver = self.stage.receiver.requests();
+        if case.expected.contains_key("receiver_signature_valid") {
+            seen.hook_secret = server.hook_secret().await?;
+        }
         if case.expected.contains_key("body_equals_unknown_id_body") {
             seen.unknown_id = Some(unknown_id(case, server, &before.key).await?);
         }

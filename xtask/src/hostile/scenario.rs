@@ -1,5 +1,7 @@
 //! Cases that are told in words. Each that can be played is a function here; the others wait.
 
+mod jobs;
+
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -14,10 +16,14 @@ use super::stage::Stage;
 
 const OUT_OF_CREDITS: &str = "64 concurrent requests, 10 credits left, each costs 1";
 const TERMINATED: &str = "SIGTERM during 50 running scrapes";
+const CANCELLED: &str = "crawl cancelled by DELETE at 50 %";
+const REDIRECTED: &str = "receiver answers 302";
+const DELAYED: &str = "receiver answers after 9.5 s / 10.5 s";
+const DRIPPED: &str = "receiver drips its status line for 60 s";
 
 /// Whether the scenario can be played.
 pub(crate) fn exists(name: &str) -> bool {
-    [OUT_OF_CREDITS, TERMINATED].contains(&name)
+    [OUT_OF_CREDITS, TERMINATED, CANCELLED, REDIRECTED, DELAYED, DRIPPED].contains(&name)
 }
 
 /// Plays it, and returns what was observed under the names of its expectations.
@@ -25,6 +31,10 @@ pub(crate) async fn play(case: &Case, stage: &Stage, server: &mut Server) -> Res
     let observed = match case.input_text("scenario") {
         OUT_OF_CREDITS => out_of_credits(case, stage, server).await?,
         TERMINATED => terminated(stage, server).await?,
+        CANCELLED => jobs::cancelled(case, stage, server).await?,
+        REDIRECTED => jobs::redirected(case, stage, server).await?,
+        DELAYED => jobs::delayed(case, stage, server).await?,
+        DRIPPED => jobs::dripped(stage, server).await?,
         other => bail!("the scenario {other:?} is not known"),
     };
     observed.as_object().cloned().context("a scenario observes an object")

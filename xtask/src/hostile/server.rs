@@ -29,12 +29,19 @@ pub(crate) struct Flavour {
     pub(crate) fail_point: Option<String>,
 }
 
+/// A team of the service.
+pub(crate) struct Team {
+    pub(crate) key: String,
+    pub(crate) id: String,
+}
+
 /// A running service.
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     pub(crate) flavour: Flavour,
     /// Key of the team that calls.
     pub(crate) key: String,
+    team_id: String,
     /// Key of a team that has nothing to do with it.
     pub(crate) other_key: String,
     child: Child,
@@ -64,21 +71,35 @@ impl Server {
         }
         let child = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
         let pid = child.id().context("the server ended at once")?;
-        let (key, other_key) = (String::new(), String::new());
-        let mut server = Self { addr, flavour, key, other_key, child, pid, dir };
+        let [key, team_id, other_key] = [(); 3].map(|()| String::new());
+        let mut server = Self { addr, flavour, key, team_id, other_key, child, pid, dir };
         server.wait_until_ready().await?;
-        server.key = server.team(&json!({"name": "hostile", "credits": 1_000_000})).await?;
+        let team = server.new_team(&json!({"name": "hostile", "credits": 1_000_000})).await?;
+        (server.key, server.team_id) = (team.key, team.id);
         server.other_key = server.team(&json!({"name": "bystander", "credits": 1_000_000})).await?;
         Ok(server)
     }
 
     /// Makes a team and returns its key.
     pub(crate) async fn team(&self, team: &Value) -> Result<String> {
+        Ok(self.new_team(team).await?.key)
+    }
+
+    /// Makes a team.
+    pub(crate) async fn new_team(&self, team: &Value) -> Result<Team> {
         let operator = format!("Authorization: Bearer {ADMIN_TOKEN}\r\n");
         let answer = http::post(self.addr, "/admin/teams", &operator, team).await?;
         ensure!(answer.status == 200, "POST /admin/teams answers {}: {}", answer.status, answer.text());
-        let key = answer.json()["apiKey"].as_str().map(str::to_owned);
-        key.with_context(|| format!("POST /admin/teams gives no apiKey: {}", answer.text()))
+        let text = |key: &str| answer.json()[key].as_str().map(str::to_owned);
+        let (Some(key), Some(id)) = (text("apiKey"), text("teamId")) else {
+            bail!("POST /admin/teams gives no apiKey or no teamId: {}", answer.text())
+        };
+        Ok(Team { key, id })
+    }
+
+    /// A GET of the operator, as JSON.
+    pub(crate) async fn operator_get(&self, path: &str) -> Result<Value> {
+        self.get(path, ADMIN_TOKEN).await
     }
 
     /// A GET with a team's key, as JSON.
@@ -86,6 +107,12 @@ impl Server {
         let answer = http::get(self.addr, path, &format!("Authorization: Bearer {key}\r\n")).await?;
         ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
         Ok(answer.json())
+    }
+
+    /// What the webhooks of the team that calls are signed with.
+    pub(crate) async fn hook_secret(&self) -> Result<String> {
+        let secret = self.operator_get(&format!("/admin/teams/{}/webhook-secret", self.team_id)).await?;
+        secret["data"]["secret"].as_str().map(str::to_owned).with_context(|| format!("no secret in {secret}"))
     }
 
     /// Credits that the team has left.

@@ -13,8 +13,20 @@ use super::traps;
 use super::words::Words;
 
 /// Members of `setup` that other modules handle.
-const ELSEWHERE: &[&str] =
-    &["credits", "fail_point", "h2", "log_level", "parallel", "raw", "repeat", "signal", "streams", "team"];
+const ELSEWHERE: &[&str] = &[
+    "cancel_at",
+    "credits",
+    "fail_point",
+    "h2",
+    "log_level",
+    "parallel",
+    "raw",
+    "receiver",
+    "repeat",
+    "signal",
+    "streams",
+    "team",
+];
 
 /// Where scrapes that a client leaves are sent.
 pub(crate) const SLOW_PAGE: &str = "/never-answers";

@@ -110,8 +110,8 @@ async fn cancel(app: &App, id: Uuid) -> anyhow::Result<()> {
     let team = teams::find(&mut conn, &row.team_id).await?.context("its team is gone")?;
     drop(conn);
     let kind = match row.kind.as_str() {
-        crawl::CRAWL => crawl::CRAWL,
-        crawl::BATCH => crawl::BATCH,
+        "crawl" => "crawl",
+        "batch" => "batch",
         other => bail!("a {other} cannot be cancelled"),
     };
     Ok(crawl::cancel(app, &Caller { team, key: None }, kind, id).await?)

@@ -10,44 +10,38 @@ use store::crawls::{self, Crawl, NewPage, PageState};
 use store::jobs;
 use store::ledger::{self, Booking};
 use store::{Conn, StoreError};
-use url::Url;
 use webhooks::Event;
 
 use super::context::Context;
-use super::document::Place;
+use super::document::{Packed, Place};
+use super::end;
 use super::page::{Became, Found, Payload, Visited};
 use super::submit::jobs_of;
-use super::{end, host_of};
-use crate::webhooks::emit;
+use crate::webhooks::{Source, emit_all};
 use crate::{App, metrics};
 
 type Done = Finished<Payload, Option<Visited>>;
 
 /// Writes down what visits of any number of crawls brought. Their jobs are gone already, and the teams' rows locked.
-pub(super) async fn commit(app: &App, conn: &mut Conn, done: Vec<Done>) -> Result<(), StoreError> {
+pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
     // In the order of their ids, so that two workers never wait for each other.
-    let mut crawls: BTreeMap<String, Vec<(String, Visited)>> = BTreeMap::new();
+    let mut crawls: BTreeMap<&str, Vec<(&str, &Visited)>> = BTreeMap::new();
     for Finished { job, done } in done {
         if let Some(visited) = done {
-            crawls.entry(job.payload.crawl.clone()).or_default().push((job.id.clone(), visited));
+            crawls.entry(&job.payload.crawl).or_default().push((&job.id, visited));
         }
     }
     for (crawl, pages) in crawls {
-        let Some(row) = crawls::lock(conn, &crawl).await?.filter(Crawl::is_open) else { continue };
-        let Some(context) = pages.first().map(|(_, visited)| visited.context.clone()) else { continue };
-        let mut batch = Batch { app, context: &context, row, now: app.now() };
+        let Some(row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { continue };
+        let Some((_, first)) = pages.first() else { continue };
+        let mut batch = Batch { app, context: &first.context, row, now: app.now() };
         batch.write(conn, pages).await?;
     }
     Ok(())
 }
 
 /// Ends a page whose attempts are used up.
-pub(super) async fn give_up(
-    app: &App,
-    conn: &mut Conn,
-    job: &Running<Payload>,
-    error: &str,
-) -> Result<(), StoreError> {
+pub(super) async fn give_up(app: &App, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
     let Some(mut row) = crawls::lock(conn, &job.payload.crawl).await?.filter(Crawl::is_open) else { return Ok(()) };
     tracing::warn!(crawl = row.id, page = job.id, error, "page given up");
     let reason = ("UNKNOWN_ERROR", "the page could not be processed");
@@ -55,9 +49,7 @@ pub(super) async fn give_up(
     row.pending -= 1;
     row.failed += 1;
     end::if_over(app, conn, &mut row).await?;
-    crawls::save(conn, &row).await?;
-    app.changes.tell(&row.id);
-    Ok(())
+    crawls::save(conn, &row).await
 }
 
 /// The visits of one crawl that are written down together.
@@ -68,50 +60,39 @@ struct Batch<'a> {
     now: Timestamp,
 }
 
-/// A page that became a document.
-struct Kept {
-    id: String,
-    visited: Visited,
-}
-
 impl Batch<'_> {
-    async fn write(&mut self, conn: &mut Conn, pages: Vec<(String, Visited)>) -> Result<(), StoreError> {
-        let mut kept = Vec::new();
-        let first = pages.first().map(|(id, _)| id.clone()).unwrap_or_default();
-        let mut credits = 0;
-        let mut links = Links::default();
-        for (id, mut visited) in pages {
+    async fn write(&mut self, conn: &mut Conn, pages: Vec<(&str, &Visited)>) -> Result<(), StoreError> {
+        let (mut kept, mut credits, mut links) = (Vec::new(), 0, Links::default());
+        let first = pages.first().map_or("", |(id, _)| *id);
+        for (id, visited) in pages {
             self.row.pending -= 1;
-            links.take(&mut visited);
-            if let Some(landed) = visited.landed.take() {
-                self.row.landed_url = Some(landed);
-                self.app.contexts.forget(&self.row.id);
+            links.take(visited);
+            if let Some(landed) = &visited.landed {
+                self.row.landed_url = Some(landed.clone());
             }
-            if let Some(paid) = self.settle(conn, &id, &mut visited).await? {
-                credits += paid;
-                if matches!(visited.became, Became::Document(_)) {
-                    kept.push(Kept { id, visited });
+            if self.settle(conn, id, visited).await? {
+                credits += visited.credits;
+                if let Became::Document(packed) = &visited.became {
+                    kept.push((id, visited, packed.as_ref()));
                 }
             }
         }
-        self.charge(conn, &first, credits).await?;
+        self.charge(conn, first, credits).await?;
         self.keep(conn, kept).await?;
         self.follow(conn, links).await?;
         end::if_over(self.app, conn, &mut self.row).await?;
-        crawls::save(conn, &self.row).await?;
-        self.app.changes.tell(&self.row.id);
-        Ok(())
+        crawls::save(conn, &self.row).await
     }
 
-    /// Decides what a page counts as, and gives what it costs; `None` for one that the crawl has under another address.
-    async fn settle(&mut self, conn: &mut Conn, id: &str, visited: &mut Visited) -> Result<Option<i64>, StoreError> {
+    /// Decides what a page counts as; `false` for one that the crawl has under another address.
+    async fn settle(&mut self, conn: &mut Conn, id: &str, visited: &Visited) -> Result<bool, StoreError> {
         match &visited.became {
             Became::Document(_) => {
-                if let Some(alias) = visited.alias.take()
-                    && !crawls::claim_key(conn, &self.row.id, alias).await?
+                if let Some(alias) = &visited.alias
+                    && !crawls::claim_key(conn, &self.row.id, alias.clone()).await?
                 {
                     crawls::end_pages(conn, &[id], PageState::Alias, self.now).await?;
-                    return Ok(None);
+                    return Ok(false);
                 }
             }
             Became::Failed { code, error } => {
@@ -128,7 +109,7 @@ impl Batch<'_> {
                 crawls::fail_page(conn, id, PageState::External, reason, self.now).await?;
             }
         }
-        Ok(Some(visited.credits))
+        Ok(true)
     }
 
     async fn charge(&mut self, conn: &mut Conn, first: &str, credits: i64) -> Result<(), StoreError> {
@@ -148,31 +129,28 @@ impl Batch<'_> {
         Ok(())
     }
 
-    async fn keep(&mut self, conn: &mut Conn, kept: Vec<Kept>) -> Result<(), StoreError> {
-        let ids: Vec<&str> = kept.iter().map(|page| page.id.as_str()).collect();
+    async fn keep(&mut self, conn: &mut Conn, kept: Vec<(&str, &Visited, &Packed)>) -> Result<(), StoreError> {
+        let ids: Vec<&str> = kept.iter().map(|(id, ..)| *id).collect();
         crawls::end_pages(conn, &ids, PageState::Done, self.now).await?;
         let mut rows = Vec::with_capacity(kept.len());
-        for Kept { id, visited } in kept {
-            let Became::Document(packed) = visited.became else { continue };
-            if let Some(hook) = &self.context.hook {
-                let event = Event::new(self.context.kind.page()).with(&packed.json);
-                emit(conn, hook, &self.row.team_id, &self.row.id, &event, self.now).await?;
-            }
+        for (id, visited, packed) in &kept {
             if let Some((template, content)) = visited.likeness {
-                let step = |hash, length| {
-                    let run = Run { hash, length };
-                    // A trap stays one, or late answers of other workers would open it again.
-                    let run = if run.is_trap() { run } else { run.with_page(content) };
-                    (run.hash, run.length)
-                };
-                crawls::enter_run(conn, &self.row.id, template, step).await?;
+                crawls::enter_run(conn, &self.row.id, template, longer(content)).await?;
             }
             self.row.completed += 1;
-            let site = Url::parse(&packed.url).ok().as_ref().and_then(host_of).filter(|_| !self.context.is_private());
+            let site = packed.site().filter(|_| !self.context.is_private());
             let (crawl, team, seq) = (self.row.id.as_str(), self.row.team_id.as_str(), self.row.completed);
-            rows.push(packed.row(Place { crawl, seq, page: &id, team, site }));
+            rows.push(packed.row(Place { crawl, seq, page: id, team, site }));
         }
-        crawls::add_documents(conn, rows).await
+        crawls::add_documents(conn, rows).await?;
+        let Some(hook) = &self.context.hook else { return Ok(()) };
+        let page = self.context.kind.page();
+        let events: Vec<Event<'_>> = kept.iter().map(|(.., packed)| Event::new(page).with(&packed.json)).collect();
+        emit_all(conn, hook, self.source(), &events, self.now).await
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source { team: &self.row.team_id, job: &self.row.id }
     }
 
     /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
@@ -210,7 +188,16 @@ impl Batch<'_> {
         let urls = crawls::urls_of(conn, &[id]).await?;
         let url = urls.first().map(|(_, url)| url.as_str()).unwrap_or_default();
         let Ok(event) = Event::failed_page(self.context.kind.page(), url, error) else { return Ok(()) };
-        emit(conn, hook, &self.row.team_id, &self.row.id, &event, self.now).await
+        emit_all(conn, hook, self.source(), &[event], self.now).await
+    }
+}
+
+/// The run with one more page of this content. A trap stays one, or late answers of other workers would open it again.
+fn longer(content: u64) -> impl FnOnce(u64, u32) -> (u64, u32) + Send {
+    move |hash, length| {
+        let run = Run { hash, length };
+        let run = if run.is_trap() { run } else { run.with_page(content) };
+        (run.hash, run.length)
     }
 }
 
@@ -223,9 +210,9 @@ struct Links {
 }
 
 impl Links {
-    fn take(&mut self, visited: &mut Visited) {
-        self.found.append(&mut visited.found);
-        self.external.append(&mut visited.external);
-        self.blocked.append(&mut visited.blocked);
+    fn take(&mut self, visited: &Visited) {
+        self.found.extend_from_slice(&visited.found);
+        self.external.extend_from_slice(&visited.external);
+        self.blocked.extend_from_slice(&visited.blocked);
     }
 }

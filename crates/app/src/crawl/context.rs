@@ -43,7 +43,6 @@ pub(crate) struct Frontier {
     pub(crate) sitemap: SitemapMode,
     pub(crate) ignore_robots: bool,
     pub(crate) agent: Option<String>,
-    pub(crate) limit: u32,
 }
 
 /// Contexts by the id of their crawl.
@@ -109,14 +108,14 @@ impl Context {
         let scope = scope(&request)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
         let scope = landed.iter().fold(scope, Scope::landed_at);
-        let options = request.options;
+        let (options, webhook) = (request.options, request.webhook);
         Ok(Self {
             id: row.id,
             caller,
             lanes: Lanes::new(cap, options.max_concurrency, options.delay),
-            hook: hook(options.webhook.as_ref())?,
+            hook: hook(webhook.as_ref())?,
             options: options.scrape_options,
-            zero_data_retention: options.zero_data_retention,
+            zero_data_retention: request.zero_data_retention,
             kind: JobKind::Crawl,
             frontier: Some(Frontier {
                 start: request.url,
@@ -124,7 +123,6 @@ impl Context {
                 sitemap: options.sitemap,
                 ignore_robots: options.ignore_robots_txt,
                 agent: options.robots_user_agent,
-                limit: options.limit,
             }),
         })
     }

@@ -5,8 +5,10 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use store::crawls::{NewDocument, StoredDocument};
 use tokio::task::spawn_blocking;
+use url::Url;
 use wire::Document;
 
+use super::host_of;
 use crate::{App, AppError};
 
 /// Compressed size from which a document is kept among the blobs.
@@ -47,20 +49,25 @@ impl Packed {
         Ok(())
     }
 
+    /// The host that it was found at.
+    pub(crate) fn site(&self) -> Option<String> {
+        Url::parse(&self.url).ok().as_ref().and_then(host_of)
+    }
+
     /// The row of it.
-    pub(crate) fn row(self, place: Place<'_>) -> NewDocument {
+    pub(crate) fn row(&self, place: Place<'_>) -> NewDocument {
         NewDocument {
             crawl_id: place.crawl.to_owned(),
             seq: place.seq,
             page_id: place.page.to_owned(),
             team_id: place.team.to_owned(),
             site: place.site,
-            url: self.url,
-            title: self.title,
-            description: self.description,
+            url: self.url.clone(),
+            title: self.title.clone(),
+            description: self.description.clone(),
             bytes: i64::try_from(self.json.get().len()).unwrap_or(i64::MAX),
-            body: self.body,
-            blob: self.blob,
+            body: self.body.clone(),
+            blob: self.blob.clone(),
         }
     }
 }

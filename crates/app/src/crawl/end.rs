@@ -1,7 +1,5 @@
 //! How crawls and batches come to an end: by their last page, or by their owner.
 
-use std::sync::Arc;
-
 use base::Timestamp;
 use serde_json::Value;
 use store::crawls::{self, Crawl};
@@ -45,7 +43,7 @@ pub async fn cancel(app: &App, caller: &Caller, kind: &'static str, id: Uuid) ->
     if !stopped.await? {
         return Err(AppError::JobFinished);
     }
-    app.contexts.forget(&row.id);
+    app.contexts().forget(&row.id);
     app.changes.tell(&row.id);
     app.waker.wake(Queue::Pages);
     Ok(())
@@ -104,12 +102,12 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
 }
 
 /// The hook as the request had it; it was checked then.
-fn hook_of(row: &Crawl) -> Option<Arc<Hook>> {
+fn hook_of(row: &Crawl) -> Option<Hook> {
     let request: Value = serde_json::from_str(&row.request).ok()?;
     let config = if row.kind == BATCH {
         wire::decode_batch(request).ok()?.webhook
     } else {
-        wire::decode_crawl(request).ok()?.options.webhook
+        wire::decode_crawl(request).ok()?.webhook
     };
-    Hook::check(config.as_ref()).ok().flatten().map(Arc::new)
+    Hook::check(config.as_ref()).ok().flatten()
 }

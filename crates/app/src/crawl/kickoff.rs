@@ -1,5 +1,6 @@
 //! The first job of a crawl: reads robots.txt and the sitemaps, and queues what they list while they are downloaded.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +71,7 @@ impl Job for Kickoff {
     type Done = ();
 
     async fn run(&self, job: &Running<Payload>) -> Result<(), Failure> {
-        let found = self.app.contexts.get(&self.app, &job.payload.crawl).await.map_err(|error| again(&error))?;
+        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(|error| again(&error))?;
         let Some(context) = found else { return Ok(()) };
         match &context.frontier {
             Some(frontier) => look(&self.app, &context, frontier).await.map_err(|error| again(&error)),
@@ -78,11 +79,16 @@ impl Job for Kickoff {
         }
     }
 
-    async fn commit(&self, conn: &mut Conn, done: Vec<Finished<Payload, ()>>) -> Result<(), StoreError> {
-        for job in done {
-            prepared(&self.app, conn, &job.job.payload.crawl).await?;
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Payload, ()>]) -> Result<(), StoreError> {
+        let crawls: BTreeSet<&str> = done.iter().map(|finished| finished.job.payload.crawl.as_str()).collect();
+        for crawl in crawls {
+            prepared(&self.app, conn, crawl).await?;
         }
         Ok(())
+    }
+
+    fn after_commit(&self, done: &[&Finished<Payload, ()>]) {
+        done.iter().for_each(|finished| self.app.changes.tell(&finished.job.payload.crawl));
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
@@ -100,9 +106,7 @@ async fn prepared(app: &App, conn: &mut Conn, crawl: &str) -> Result<(), StoreEr
     let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(()) };
     row.preparing = false;
     end::if_over(app, conn, &mut row).await?;
-    crawls::save(conn, &row).await?;
-    app.changes.tell(crawl);
-    Ok(())
+    crawls::save(conn, &row).await
 }
 
 async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<(), AppError> {

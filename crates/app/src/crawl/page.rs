@@ -75,6 +75,7 @@ pub(crate) enum Became {
 }
 
 /// A page that a link leads to.
+#[derive(Clone)]
 pub(crate) struct Found {
     pub(super) page: NewPage,
     pub(super) template: u64,
@@ -87,18 +88,14 @@ impl Job for Visit {
     type Done = Option<Visited>;
 
     async fn run(&self, job: &Running<Payload>) -> Result<Option<Visited>, Failure> {
-        let found = self.app.contexts.get(&self.app, &job.payload.crawl).await;
+        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
         let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
             return Ok(None);
         };
         visit(&self.app, context, job).await.map(Some)
     }
 
-    async fn commit(
-        &self,
-        conn: &mut Conn,
-        done: Vec<Finished<Payload, Option<Visited>>>,
-    ) -> Result<(), StoreError> {
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Payload, Option<Visited>>]) -> Result<(), StoreError> {
         commit::commit(&self.app, conn, done).await
     }
 
@@ -108,6 +105,15 @@ impl Job for Visit {
 
     fn ended(done: &Option<Visited>) -> Option<Ended> {
         done.as_ref().and_then(|visited| visited.ended)
+    }
+
+    fn after_commit(&self, done: &[&Finished<Payload, Option<Visited>>]) {
+        for Finished { job, done } in done {
+            if done.as_ref().is_some_and(|visited| visited.landed.is_some()) {
+                self.app.contexts().forget(&job.payload.crawl);
+            }
+            self.app.changes.tell(&job.payload.crawl);
+        }
     }
 }
 

@@ -105,7 +105,8 @@ pub async fn errors(app: &App, caller: &Caller, kind: &'static str, id: Uuid) ->
 pub(super) async fn find(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<Crawl, AppError> {
     let now = app.now();
     let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
-    let ours = |row: &Crawl| row.team_id == caller.team.id && row.kind == kind && (row.is_open() || row.expires_at > now);
+    let ours =
+        |row: &Crawl| row.team_id == caller.team.id && row.kind == kind && (row.is_open() || row.expires_at > now);
     found.filter(ours).ok_or(AppError::NotFound(if kind == super::CRAWL { "crawl" } else { "batch scrape" }))
 }
 

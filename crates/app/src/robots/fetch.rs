@@ -118,6 +118,9 @@ async fn ask(web: &Web, place: Url, manner: Manner<'_>, limit: Instant) -> Resul
     Ok(Outcome::Answer { status, body })
 }
 
+/// Status, error and body of a row.
+type Row = (Option<i32>, Option<String>, Option<Vec<u8>>);
+
 impl Outcome {
     /// Bytes, as a measure of what it takes to remember it.
     pub(super) fn size(&self) -> usize {
@@ -127,8 +130,8 @@ impl Outcome {
         }
     }
 
-    /// Status, error and body as they are stored; none when it is not to be stored.
-    pub(super) fn row(&self) -> Option<(Option<i32>, Option<String>, Option<Vec<u8>>)> {
+    /// As it is stored; none when it is not to be stored.
+    pub(super) fn row(&self) -> Option<Row> {
         match self {
             Self::Answer { status, body } => {
                 Some((Some(i32::from(*status)), None, Some(body.clone()).filter(|body| !body.is_empty())))

@@ -146,11 +146,11 @@ impl Job for Deliver {
         match self.attempt(&job.payload.delivery).await {
             Ok(outcome) => Ok(Delivered(outcome)),
             // Ours, not the receiver's fault: it says nothing about the delivery.
-            Err(error) => Err(Failure::Retry { at: None, error: error.to_string(), ended: None, counted: true }),
+            Err(error) => Err(Failure::retry(error.to_string())),
         }
     }
 
-    async fn commit(&self, conn: &mut Conn, done: &[Finished<Parcel, Delivered>]) -> Result<(), StoreError> {
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Parcel, Delivered>]) -> Result<(), StoreError> {
         // In the order of lanes, as everybody locks them.
         let mut later: BTreeMap<(&str, &str), Vec<jobs::NewJob>> = BTreeMap::new();
         for Finished { job, done } in done {
@@ -183,7 +183,7 @@ impl Job for Deliver {
         Ok(())
     }
 
-    fn after_commit(&self, done: &[Finished<Parcel, Delivered>]) {
+    fn after_commit(&self, done: &[&Finished<Parcel, Delivered>]) {
         for Finished { job, done } in done {
             let Some(Outcome { attempt, event, status, verdict, took, .. }) = &done.0 else { continue };
             let result = match verdict {

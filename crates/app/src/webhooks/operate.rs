@@ -5,8 +5,9 @@ use std::time::Duration;
 use base::Secret;
 use chrono::TimeDelta;
 use rand::random;
+use store::jobs::{self, Queue};
 use store::webhooks::{self as rows, Logged, State};
-use store::{Conn, StoreError, jobs, teams};
+use store::{Conn, StoreError, teams};
 use uuid::Uuid;
 use webhooks::SigningSecret;
 use wire::{DeliveryState, DeliveryView, Invalid, Listing, RotateSecret, WebhookSecretView};
@@ -61,7 +62,7 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
             rows::find(conn, &id).await
         })
         .await?;
-    app.waker.wake(jobs::Queue::Hooks);
+    app.waker.wake(Queue::Hooks);
     view(found.ok_or(AppError::NotFound("webhook delivery"))?)
 }
 

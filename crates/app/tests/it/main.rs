@@ -15,4 +15,5 @@ mod refusals;
 mod robots;
 mod sitemaps;
 mod usage;
+mod webhooks;
 mod world;

@@ -121,6 +121,8 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Setting
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),
+        changes: app::Changes::default(),
+        waker: app::Waker::default(),
         web: Web::new(client, Vec::new()),
         tracker: TaskTracker::new(),
     });

@@ -21,37 +21,51 @@ use crate::jobs::{Claim, Claimed, from_millis};
 /// # Errors
 /// Those of the database.
 pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
+    if want.most == 0 {
+        return Ok(Vec::new());
+    }
     // SQLite has one writer: who only looks should not wait for it, nor hold it up.
     if matches!(conn.link, Link::Sqlite(_)) && !due::any(conn, want.queue, want.now).await? {
         return Ok(Vec::new());
     }
-    conn.atomic(async |conn: &mut Conn| {
-        let most = i32::try_from(want.most).unwrap_or(i32::MAX);
-        let teams = due::teams(conn, want.queue, want.now, i64::from(most.clamp(1, MOST_TEAMS))).await?;
-        if teams.is_empty() || most == 0 {
-            return Ok(Vec::new());
+    for _ in 0..MOST_ROUNDS {
+        let (claimed, is_last) = conn.atomic(async |conn: &mut Conn| round(conn, want).await).await?;
+        if is_last || !claimed.is_empty() {
+            return Ok(claimed);
         }
-        let share = due::even(most, teams.len());
-        let lanes = due::lanes(conn, want.queue, &teams, want.now, share).await?;
-        let hosts = lock_hosts(conn, &lanes, want.now).await?;
-        let mut round = Round { want, left: want.most, hosts, claimed: Vec::new(), start: Start::default() };
-        let mut lanes = lanes.into_iter().peekable();
-        for team in &teams {
-            let mut own = Vec::new();
-            while let Some(lane) = lanes.next_if(|lane| lane.team == team.id) {
-                own.push(Visit::of(lane));
-            }
-            round.serve(team, share, own);
+    }
+    Ok(Vec::new())
+}
+
+/// One visit to the teams that come first, and whether there were no others.
+async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)> {
+    let most = i32::try_from(want.most).unwrap_or(i32::MAX);
+    let limit = most.min(MOST_TEAMS);
+    let teams = due::teams(conn, want.queue, want.now, i64::from(limit)).await?;
+    if teams.is_empty() {
+        return Ok((Vec::new(), true));
+    }
+    let share = due::even(most, teams.len());
+    let lanes = due::lanes(conn, want.queue, &teams, want.now, share).await?;
+    let hosts = lock_hosts(conn, &lanes, want.now).await?;
+    let mut round = Round { want, left: want.most, hosts, claimed: Vec::new(), start: Start::default() };
+    let mut lanes = lanes.into_iter().peekable();
+    for team in &teams {
+        let mut own = Vec::new();
+        while let Some(lane) = lanes.next_if(|lane| lane.team == team.id) {
+            own.push(Visit::of(lane));
         }
-        start::write(conn, want, &round.start).await?;
-        round.hosts.save(conn).await?;
-        Ok(round.claimed)
-    })
-    .await
+        round.serve(team, share, own);
+    }
+    start::write(conn, want, &round.start).await?;
+    round.hosts.save(conn).await?;
+    Ok((round.claimed, i32::try_from(teams.len()).is_ok_and(|found| found < limit)))
 }
 
 /// More would be locked for each other claim; those that come next are not served later for it.
 const MOST_TEAMS: i32 = 16;
+/// How often one call goes on after teams that turned out to have nothing.
+const MOST_ROUNDS: usize = 100;
 
 /// One claim, while it is put together.
 struct Round<'a> {
@@ -81,6 +95,8 @@ impl Visit {
     /// When to come again.
     fn due(&self) -> LaneDue {
         match self.gate {
+            // It keeps the turn that it was promised.
+            Some(_) if self.lane.early => LaneDue::Now,
             Some(time) => LaneDue::At(time),
             // All that are due are taken or sent away.
             None if self.jobs.len() == 0 && self.found < usize::try_from(self.lane.asked).unwrap_or(0) => {
@@ -128,7 +144,7 @@ impl Round<'_> {
         {
             let delay = from_millis(visit.lane.delay_ms);
             let turn = match &job.host {
-                Some(host) => self.hosts.turn(host, delay, self.want.per_host),
+                Some(host) => self.hosts.turn(host, delay, self.want.per_host, visit.lane.early),
                 None => Turn::Start(self.want.now),
             };
             match turn {

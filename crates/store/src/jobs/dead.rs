@@ -55,8 +55,7 @@ pub async fn dead(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
 pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         let query = dead_job::table.find(id);
-        let row: Option<Buried> =
-            on!(conn, |c| query.select(Buried::as_select()).get_result(c).await.optional())?;
+        let row: Option<Buried> = on!(conn, |c| query.select(Buried::as_select()).get_result(c).await.optional())?;
         let Some((row, queue)) = row.and_then(|row| Queue::from_name(&row.queue).map(|queue| (row, queue))) else {
             return Ok(false);
         };

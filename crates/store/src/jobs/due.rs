@@ -1,9 +1,10 @@
 //! What may be claimed: the teams that are due, locked, and in them the lanes with the jobs at their heads.
 
 use base::Timestamp;
+use chrono::TimeDelta;
 use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Float8, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sql_types::{Array, BigInt, Bool, Float8, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
@@ -34,6 +35,8 @@ pub(super) struct Lane {
     pub(super) delay_ms: i64,
     /// See `job_lane.host`.
     pub(super) host: Option<String>,
+    /// Whether its time has not come yet.
+    pub(super) early: bool,
     /// The phase that it is in; `None` when it is empty.
     pub(super) phase: Option<i32>,
     pub(super) jobs: Vec<Job>,
@@ -51,6 +54,9 @@ pub(super) struct Job {
     pub(super) created_at: Stamp,
 }
 
+/// Who waits for a host is asked a little before its time: when another one's request ends early, the least recently
+/// served takes the turn, and not always the one that just had it.
+const EARLY: TimeDelta = TimeDelta::seconds(1);
 /// How many lanes of a team one claim looks at.
 pub(super) const LANES: i64 = 8;
 
@@ -64,7 +70,7 @@ pub(super) fn even(most: i32, count: usize) -> i32 {
 pub(super) async fn any(conn: &mut Conn, queue: Queue, now: Timestamp) -> Result<bool> {
     let query = job_team::table
         .filter(job_team::queue.eq(queue.as_str()))
-        .filter(job_team::due_at.le(Stamp::from(now)))
+        .filter(job_team::due_at.le(Stamp::from(now + EARLY)))
         .filter(job_team::running.lt(job_team::cap))
         .select(job_team::team_id)
         .limit(1);
@@ -84,7 +90,7 @@ pub(super) async fn teams(conn: &mut Conn, queue: Queue, now: Timestamp, most: i
         sqlite | c | {
             let query = job_team::table
                 .filter(job_team::queue.eq(queue.as_str()))
-                .filter(job_team::due_at.le(Stamp::from(now)))
+                .filter(job_team::due_at.le(Stamp::from(now + EARLY)))
                 .filter(job_team::running.lt(job_team::cap))
                 .order((job_team::served, job_team::team_id))
                 .limit(most)
@@ -104,15 +110,16 @@ pub(super) async fn lanes(
     share: i32,
 ) -> Result<Vec<Lane>> {
     let ids: Vec<&str> = teams.iter().map(|team| team.id.as_str()).collect();
-    let now = Stamp::from(now);
+    let (now, soon) = (Stamp::from(now), Stamp::from(now + EARLY));
     Ok(on!(
         conn,
         pg | c | {
             let query = Sql::<Pg, LaneJobSql>::new(POSTGRES_LANES)
                 .bind::<Array<Text>, _>(ids)
                 .bind::<Float8, _>(f64::from(share))
-                .bind::<Text, _>(queue.as_str())
                 .bind::<SqlTimestamp, _>(now)
+                .bind::<Text, _>(queue.as_str())
+                .bind::<SqlTimestamp, _>(soon)
                 .bind::<BigInt, _>(LANES);
             query.load::<LaneJob>(c).await.map(grouped)
         },
@@ -120,9 +127,10 @@ pub(super) async fn lanes(
             let mut lanes = Vec::new();
             for id in ids {
                 let found: Vec<LaneRow> = Sql::<Sqlite, LaneSql>::new(SQLITE_LANES)
+                    .bind::<SqlTimestamp, _>(now)
                     .bind::<Text, _>(queue.as_str())
                     .bind::<Text, _>(id)
-                    .bind::<SqlTimestamp, _>(now)
+                    .bind::<SqlTimestamp, _>(soon)
                     .bind::<BigInt, _>(LANES)
                     .load(c)
                     .await?;
@@ -145,40 +153,44 @@ pub(super) async fn lanes(
 }
 
 /// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
-/// written after it, and does wait.
+/// written after it, and does wait. The other settings keep the plans of what follows: all of it goes by index.
 const POSTGRES_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
-    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
+    AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
     ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED";
 
+/// One row only: waiting for a second one with the first in hand could end in a ring.
 const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
-    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-    ORDER BY served, team_id LIMIT {} FOR UPDATE";
+    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
+    AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
+    AND team_id = (SELECT team_id FROM job_team WHERE queue = $1 AND due_at <= $2 AND running < cap
+        ORDER BY served, team_id LIMIT {}) FOR UPDATE";
 
 /// In a statement of its own after the locks: what it sees is then as new as they are.
-const POSTGRES_LANES: &str = "SELECT l.team_id, l.lane, l.room, l.asked, l.delay_ms, l.host, p.phase,
+const POSTGRES_LANES: &str = "SELECT l.team_id, l.lane, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
         j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at
     FROM unnest({}) WITH ORDINALITY AS t(team_id, place)
     CROSS JOIN LATERAL (
         SELECT d.*, least(d.room, ceil({} / count(*) OVER ())::integer) AS asked FROM (
-            SELECT team_id, lane, cap - running AS room, delay_ms, host, served FROM job_lane
+            SELECT team_id, lane, cap - running AS room, delay_ms, host, served, due_at > {} AS early FROM job_lane
             WHERE queue = {} AND team_id = t.team_id AND due_at <= {} AND running < cap
             ORDER BY served, lane LIMIT {}
         ) AS d
     ) AS l
     CROSS JOIN LATERAL (
         SELECT least(
-            (SELECT phase FROM job WHERE queue = $3 AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1),
-            (SELECT phase FROM job WHERE queue = $3 AND lane = l.lane AND state = 'running' ORDER BY phase LIMIT 1)
-        ) AS phase
+            (SELECT phase FROM job WHERE queue = $4 AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1),
+            (SELECT phase FROM job WHERE queue = $4 AND lane = l.lane AND state = 'running' ORDER BY phase LIMIT 1)
+        ) AS phase OFFSET 0
     ) AS p
     LEFT JOIN LATERAL (
         SELECT id, kind, payload, attempt, max_attempts, host, created_at, priority, run_at FROM job
-        WHERE queue = $3 AND lane = l.lane AND state = 'ready' AND phase = p.phase AND run_at <= $4
+        WHERE queue = $4 AND lane = l.lane AND state = 'ready' AND phase = p.phase AND run_at <= $3
         ORDER BY priority, run_at, id LIMIT l.asked
     ) AS j ON true
     ORDER BY t.place, l.served, l.lane, j.priority, j.run_at, j.id";
 
-const SQLITE_LANES: &str = "SELECT team_id, lane, cap - running, delay_ms, host, (
+const SQLITE_LANES: &str = "SELECT team_id, lane, cap - running, delay_ms, host, due_at > {}, (
         SELECT min(phase) FROM (
             SELECT * FROM (SELECT phase FROM job
                 WHERE queue = l.queue AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1)
@@ -191,16 +203,16 @@ const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host
     WHERE queue = {} AND lane = {} AND state = 'ready' AND phase = {} AND run_at <= {}
     ORDER BY priority, run_at, id LIMIT {}";
 
-type LaneRow = (String, String, i32, i64, Option<String>, Option<i32>);
-type LaneSql = (Text, Text, Integer, BigInt, Nullable<Text>, Nullable<Integer>);
+type LaneRow = (String, String, i32, i64, Option<String>, bool, Option<i32>);
+type LaneSql = (Text, Text, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
 type JobRow = (String, String, String, i32, i32, Option<String>, Stamp);
 type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp);
 type LaneJob = (
-    (String, String, i32, i32, i64, Option<String>, Option<i32>),
+    (String, String, i32, i32, i64, Option<String>, bool, Option<i32>),
     (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
 );
 type LaneJobSql = (
-    (Text, Text, Integer, Integer, BigInt, Nullable<Text>, Nullable<Integer>),
+    (Text, Text, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
     (
         Nullable<Text>,
         Nullable<Text>,
@@ -215,16 +227,16 @@ type LaneJobSql = (
 fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql<'static, Pg, (Text, Integer)> {
     Sql::new(text)
         .bind::<Text, _>(queue.as_str())
-        .bind::<SqlTimestamp, _>(Stamp::from(now))
+        .bind::<SqlTimestamp, _>(Stamp::from(now + EARLY))
         .bind::<BigInt, _>(most)
 }
 
 /// One row for each job, or one for a lane without.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
-    for ((team, id, room, asked, delay_ms, host, phase), job) in rows {
+    for ((team, id, room, asked, delay_ms, host, early, phase), job) in rows {
         if lanes.last().is_none_or(|lane| lane.id != id) {
-            lanes.push(Lane { team, id, room, asked, delay_ms, host, phase, jobs: Vec::new() });
+            lanes.push(Lane { team, id, room, asked, delay_ms, host, early, phase, jobs: Vec::new() });
         }
         if let (
             Some(lane),
@@ -238,8 +250,8 @@ fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
 }
 
 impl Lane {
-    fn of((team, id, room, delay_ms, host, phase): LaneRow, each: i32) -> Self {
-        Self { team, id, room, asked: room.min(each), delay_ms, host, phase, jobs: Vec::new() }
+    fn of((team, id, room, delay_ms, host, early, phase): LaneRow, each: i32) -> Self {
+        Self { team, id, room, asked: room.min(each), delay_ms, host, early, phase, jobs: Vec::new() }
     }
 }
 

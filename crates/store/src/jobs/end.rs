@@ -108,11 +108,8 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
         let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
         let Some(team) = team else { return Ok(0) };
         let lock = job_team::table.find((queue.as_str(), &team)).select(job_team::running);
-        let _running: i32 = on!(
-            conn,
-            pg | c | lock.for_update().get_result(c).await,
-            sqlite | c | lock.get_result(c).await
-        )?;
+        let _running: i32 =
+            on!(conn, pg | c | lock.for_update().get_result(c).await, sqlite | c | lock.get_result(c).await)?;
         let jobs = || job::table.filter(job::queue.eq(queue.as_str())).filter(job::lane.eq(lane));
         let columns = (job::id, job::queue, job::team_id, job::lane, job::host);
         let running = jobs().filter(job::state.eq("running")).select(columns);

@@ -70,23 +70,25 @@ pub(super) async fn ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<Vec<Freed
             let rows: Vec<FreedRow> = query.load(c).await?;
             Ok(rows.into_iter().map(Freed::from).collect())
         },
-        sqlite | c | {
-            let query = Sql::<Sqlite, (FreedSql, Nullable<Text>)>::new(
+        sqlite
+            | c
+            | {
+                let query = Sql::<Sqlite, (FreedSql, Nullable<Text>)>::new(
                 "SELECT j.id, j.queue, j.team_id, j.lane, j.host, l.delay_ms, j.token FROM json_each({}) AS h
                  CROSS JOIN job AS j ON j.id = h.value LEFT JOIN job_lane AS l ON l.queue = j.queue AND l.lane = j.lane",
             );
-            let rows: Vec<(FreedRow, Option<String>)> = query.bind::<Text, _>(json(&ids)).load(c).await?;
-            let tokens: BTreeSet<(&str, &str)> = held.iter().map(|held| (held.id, held.token)).collect();
-            let mut freed: Vec<Freed> = Vec::with_capacity(rows.len());
-            let mut seen = BTreeSet::new();
-            for (row, token) in rows {
-                let is_ours = token.is_some_and(|token| tokens.contains(&(row.0.as_str(), token.as_str())));
-                if is_ours && seen.insert(row.0.clone()) {
-                    freed.push(row.into());
+                let rows: Vec<(FreedRow, Option<String>)> = query.bind::<Text, _>(json(&ids)).load(c).await?;
+                let tokens: BTreeSet<(&str, &str)> = held.iter().map(|held| (held.id, held.token)).collect();
+                let mut freed: Vec<Freed> = Vec::with_capacity(rows.len());
+                let mut seen = BTreeSet::new();
+                for (row, token) in rows {
+                    let is_ours = token.is_some_and(|token| tokens.contains(&(row.0.as_str(), token.as_str())));
+                    if is_ours && seen.insert(row.0.clone()) {
+                        freed.push(row.into());
+                    }
                 }
+                Ok(freed)
             }
-            Ok(freed)
-        }
     )
 }
 
@@ -135,10 +137,10 @@ pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
 const POSTGRES: &str = "WITH l AS (
     UPDATE job_lane SET running = running - u.ended, due_at = CASE
         WHEN EXISTS (SELECT 1 FROM job WHERE queue = u.queue AND job.lane = u.lane AND state = 'ready')
-        THEN least(due_at, {}) END
+        THEN {} END
     FROM unnest({}, {}, {}) AS u(queue, lane, ended)
     WHERE job_lane.queue = u.queue AND job_lane.lane = u.lane
-    RETURNING job_lane.queue, job_lane.team_id, u.ended, coalesce(job_lane.due_at <= $1, false) AS due
+    RETURNING job_lane.queue, job_lane.team_id, u.ended, job_lane.due_at IS NOT NULL AS due
 )
 UPDATE job_team SET running = running - s.ended, due_at = CASE WHEN s.due THEN least(due_at, $1) ELSE due_at END
 FROM (SELECT queue, team_id, sum(ended)::integer AS ended, bool_or(due) AS due FROM l GROUP BY queue, team_id) AS s
@@ -146,8 +148,8 @@ WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id";
 
 const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {}, due_at = CASE
         WHEN EXISTS (SELECT 1 FROM job WHERE queue = job_lane.queue AND lane = job_lane.lane AND state = 'ready')
-        THEN min(coalesce(due_at, {}), ?2) END
-    WHERE queue = {} AND lane = {} RETURNING coalesce(due_at <= ?2, 0)";
+        THEN {} END
+    WHERE queue = {} AND lane = {} RETURNING due_at IS NOT NULL";
 
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
     due_at = CASE WHEN {} THEN min(coalesce(due_at, {}), ?3) ELSE due_at END WHERE queue = {} AND team_id = {}";

@@ -38,14 +38,15 @@ pub async fn renew(conn: &mut Conn, held: &[Held<'_>], until: Timestamp) -> Resu
     let _turn = conn.turn().await;
     on!(
         conn,
-        pg | c | {
-            // Rows that are locked are just being ended. Waiting for them could end in a ring.
-            let query = Sql::<Pg>::new(
+        pg | c
+            | {
+                // Rows that are locked are just being ended. Waiting for them could end in a ring.
+                let query = Sql::<Pg>::new(
                 "UPDATE job SET lease_until = {} WHERE id IN (SELECT id FROM job WHERE id = ANY({}) AND state = 'running'
                  FOR UPDATE SKIP LOCKED)",
             );
-            query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Array<Text>, _>(ids).execute(c).await
-        },
+                query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Array<Text>, _>(ids).execute(c).await
+            },
         sqlite | c | {
             let query = Sql::<diesel::sqlite::Sqlite>::new(
                 "UPDATE job SET lease_until = {} WHERE id IN (SELECT value FROM json_each({})) AND state = 'running'",
@@ -72,13 +73,7 @@ pub async fn still_ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<HashSet<St
 ///
 /// # Errors
 /// Those of the database.
-pub async fn reap(
-    conn: &mut Conn,
-    now: Timestamp,
-    token: &str,
-    lease_until: Timestamp,
-    limit: i64,
-) -> Result<Reaped> {
+pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Timestamp, limit: i64) -> Result<Reaped> {
     let ended = job::state.eq("running").and(job::lease_until.le(Some(Stamp::from(now))));
     let found = job::table.filter(ended.clone()).limit(limit).select(job::id);
     let ids: Vec<String> = on!(conn, |c| found.load(c).await)?;
@@ -92,11 +87,8 @@ pub async fn reap(
         let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended.clone());
         let columns = (job::id, job::token.assume_not_null());
         let retried = rows().filter(job::attempt.lt(job::max_attempts)).select(columns);
-        let retried: Vec<(String, String)> = on!(
-            conn,
-            pg | c | retried.for_update().skip_locked().load(c).await,
-            sqlite | c | retried.load(c).await
-        )?;
+        let retried: Vec<(String, String)> =
+            on!(conn, pg | c | retried.for_update().skip_locked().load(c).await, sqlite | c | retried.load(c).await)?;
         let held: Vec<Held<'_>> = retried.iter().map(|(id, token)| Held { id, token, ended: None }).collect();
         let freed = free::ours(conn, &held).await?;
         let back: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
@@ -147,7 +139,11 @@ fn take_on_sqlite<'a>(
     .bind::<SqlTimestamp, _>(Stamp::from(now))
 }
 
-fn claimed((id, kind, team_id, lane, payload, attempts, host, created_at): Row, token: &str, now: Timestamp) -> Claimed {
+fn claimed(
+    (id, kind, team_id, lane, payload, attempts, host, created_at): Row,
+    token: &str,
+    now: Timestamp,
+) -> Claimed {
     Claimed {
         id,
         kind,

@@ -119,7 +119,8 @@ const POSTGRES: &str = "WITH j AS (
     WHERE job_lane.queue = v.queue AND job_lane.lane = v.lane
     RETURNING job_lane.team_id, job_lane.lane, job_lane.due_at, job_lane.running < job_lane.cap AS has_room
 )
-UPDATE job_team SET running = running + v.taken, served = greatest($4, served + 1), due_at = CASE
+UPDATE job_team SET running = running + v.taken,
+    served = CASE WHEN v.taken > 0 OR v.stays THEN greatest($4, served + 1) ELSE served END, due_at = CASE
     WHEN v.stays THEN due_at
     ELSE least(
         (SELECT min(l.due_at) FROM l WHERE l.team_id = v.team_id AND l.has_room),
@@ -139,8 +140,9 @@ const SQLITE_LANE: &str = "UPDATE job_lane SET running = running + {},
             AND state = 'ready' AND phase = {} AND run_at > {})) END
     WHERE queue = {} AND lane = {}";
 
-const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {}, served = max({}, served + 1), due_at = CASE
-        WHEN {} THEN due_at
+const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {},
+    served = CASE WHEN ?1 > 0 OR {} THEN max({}, served + 1) ELSE served END, due_at = CASE
+        WHEN ?2 THEN due_at
         ELSE (SELECT min(due_at) FROM job_lane WHERE queue = job_team.queue AND team_id = job_team.team_id
             AND due_at IS NOT NULL AND running < cap) END
     WHERE queue = {} AND team_id = {}";
@@ -187,8 +189,8 @@ fn lane_to_sqlite<'a>(want: &'a Claim<'_>, lanes: &'a Lanes, index: usize) -> Sq
 fn team_to_sqlite<'a>(want: &'a Claim<'_>, teams: &'a Teams, index: usize) -> Sql<'a, Sqlite> {
     Sql::new(SQLITE_TEAM)
         .bind::<Integer, _>(teams.taken[index])
-        .bind::<BigInt, _>(claim::served(want.now))
         .bind::<Bool, _>(teams.stays[index])
+        .bind::<BigInt, _>(claim::served(want.now))
         .bind::<Text, _>(want.queue.as_str())
         .bind::<Text, _>(&teams.id[index])
 }

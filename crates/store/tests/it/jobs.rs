@@ -253,7 +253,8 @@ async fn the_last_attempt_is_not_started_again(store: Store) {
 
 async fn cancelling_frees_everything(store: Store) {
     let mut conn = opened(&store).await;
-    let hosted: Vec<NewJob> = jobs_named("j", 9).into_iter().map(|job| NewJob { host: Some("h".into()), ..job }).collect();
+    let hosted: Vec<NewJob> =
+        jobs_named("j", 9).into_iter().map(|job| NewJob { host: Some("h".into()), ..job }).collect();
     jobs::enqueue(&mut conn, &lane("l", "a"), &hosted, at(0)).await.unwrap();
     jobs::enqueue(&mut conn, &lane("m", "a"), &jobs_named("m", 1), at(0)).await.unwrap();
     let running = claim(&mut conn, 9, at(0)).await;
@@ -285,7 +286,9 @@ async fn queues_do_not_share_counters(store: Store) {
 
 async fn caps_can_be_changed(store: Store) {
     let mut conn = opened(&store).await;
-    jobs::enqueue(&mut conn, &Lane { cap: 1, team_cap: 2, ..lane("l", "a") }, &jobs_named("j", 9), at(0)).await.unwrap();
+    jobs::enqueue(&mut conn, &Lane { cap: 1, team_cap: 2, ..lane("l", "a") }, &jobs_named("j", 9), at(0))
+        .await
+        .unwrap();
     assert_eq!(claim(&mut conn, 9, at(0)).await.len(), 1);
     assert!(jobs::set_cap(&mut conn, Queue::Pages, "l", 5, at(0)).await.unwrap());
     assert_eq!(claim(&mut conn, 9, at(0)).await.len(), 1);

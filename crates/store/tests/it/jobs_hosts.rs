@@ -100,7 +100,10 @@ async fn teams_share_a_host(store: Store) {
     // Whoever had to wait comes back by itself, soon.
     let next = claim(&mut conn, 20, after(2000)).await;
     assert_eq!(next.len(), 4);
-    assert_eq!(next.iter().filter(|job| job.team_id == "b").count() + four.iter().filter(|j| j.team_id == "b").count(), 4);
+    assert_eq!(
+        next.iter().filter(|job| job.team_id == "b").count() + four.iter().filter(|j| j.team_id == "b").count(),
+        4
+    );
     sound(&mut conn).await;
 }
 

@@ -174,8 +174,7 @@ impl Play {
         let count = jobs::enqueue(conn, &lane, &[new], at(self.model.now)).await.unwrap();
         prop_assert_eq!(count, usize::from(!self.taken(&id, key)));
         if count == 1 {
-            let known =
-                Known { lane: lane_index, phase, priority, run_at, attempt: 0, max_attempts, key, lease: None };
+            let known = Known { lane: lane_index, phase, priority, run_at, attempt: 0, max_attempts, key, lease: None };
             self.model.jobs.insert(id, known);
         }
         Ok(())

@@ -6,6 +6,7 @@
 mod backend;
 mod bank;
 mod cache;
+mod crawls;
 mod keys;
 mod jobs;
 mod jobs_hosts;

@@ -168,7 +168,7 @@ impl Drop for Site {
 
 impl Shared {
     /// The script whose turn it is for this request, which is written down.
-    fn turn(&self, seen: Seen) -> Option<Arc<Script>> {
+    fn turn(&self, seen: &Seen) -> Option<Arc<Script>> {
         let mut state = lock(&self.state);
         let path = seen.path.clone();
         state.seen.push(seen.clone());
@@ -178,7 +178,7 @@ impl Shared {
             let make = state.others.clone()?;
             // A large page takes its time: others need not wait for it.
             drop(state);
-            return make(&seen).map(|reply| Arc::new(Script::Reply(reply)));
+            return make(seen).map(|reply| Arc::new(Script::Reply(reply)));
         };
         let script = route.scripts.get(route.served).or(route.scripts.last()).cloned();
         route.served += 1;

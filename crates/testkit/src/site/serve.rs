@@ -39,7 +39,7 @@ pub(super) async fn connection(stream: TcpStream, shared: Arc<Shared>, tls: TlsA
 async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(seen) = request::read(&mut stream).await? {
-        let script = shared.turn(seen.clone());
+        let script = shared.turn(&seen);
         let keep = match script.as_deref() {
             None => write_reply(&mut stream, &seen, &missing()).await?,
             Some(Script::Reply(reply)) => write_reply(&mut stream, &seen, reply).await?,
@@ -156,7 +156,7 @@ async fn h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(mut stream: S, s
     };
     let mut preface = [0; H2_PREFACE.len()];
     stream.read_exact(&mut preface).await?;
-    shared.turn(Seen { method: "PRI".into(), path: "*".into(), ..Seen::default() });
+    shared.turn(&Seen { method: "PRI".into(), path: "*".into(), ..Seen::default() });
     attack_h2(stream, attack).await
 }
 
@@ -178,7 +178,7 @@ async fn answer_h2(
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let method = parts.method.to_string();
     let seen = Seen { method, path, headers: parts.headers, body, ..Seen::default() };
-    let reply = match shared.turn(seen.clone()).as_deref() {
+    let reply = match shared.turn(&seen).as_deref() {
         Some(Script::Reply(reply)) => reply.clone(),
         Some(Script::Echo) => echo(&seen),
         _ => missing(),

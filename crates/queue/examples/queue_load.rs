@@ -1,0 +1,228 @@
+//! Loads the queue of a database and prints one figure: `queue_load URL enqueue|cycle|fill|latency [name=number …]`.
+//! `cargo xtask bench queue-…` runs it beside plain SQL that does the same work.
+
+use std::io::{Write, stdout};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base::{Clock, SystemClock, new_id};
+use chrono::TimeDelta;
+use queue::{Failure, Finished, Job, Running, Settings, Waker, Worker};
+use serde_json::{Value, json};
+use store::jobs::{self, Claim, Lane, NewJob, Queue};
+use store::teams::{self, Team};
+use store::{Conn, Options, Store, StoreError};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// What is asked for, by name.
+#[derive(Clone)]
+struct Load {
+    store: Store,
+    /// Clients at a time.
+    clients: usize,
+    /// Jobs of one call.
+    batch: usize,
+    /// Teams, each with one lane.
+    teams: usize,
+    seconds: usize,
+    /// How many jobs to add or to wait for.
+    jobs: usize,
+}
+
+#[tokio::main(worker_threads = 2)]
+async fn main() -> Outcome<()> {
+    let mut args = std::env::args().skip(1);
+    let (Some(url), Some(what)) = (args.next(), args.next()) else { return Err("an address and a task".into()) };
+    let numbers: Vec<String> = args.collect();
+    let number = |name: &str, default: usize| {
+        let found = numbers.iter().filter_map(|arg| arg.split_once('=')).find(|(key, _)| *key == name);
+        found.and_then(|(_, number)| number.parse().ok()).unwrap_or(default)
+    };
+    let options = Options { connections: Some(16), ..Options::default() };
+    let load = Load {
+        store: Store::open(&url, options.clone()).await?,
+        clients: number("clients", 4),
+        batch: number("batch", 50),
+        teams: number("teams", 1),
+        seconds: number("seconds", 5),
+        jobs: number("jobs", 10_000),
+    };
+    load.store.migrate().await?;
+    load.make_teams().await?;
+    let figure = match what.as_str() {
+        "enqueue" => load.enqueue().await?,
+        "cycle" => load.cycle().await?,
+        "fill" => load.fill(load.jobs).await?,
+        "latency" => load.latency(Store::open(&url, options).await?).await?,
+        other => return Err(format!("no task {other}").into()),
+    };
+    writeln!(stdout(), "{figure}")?;
+    Ok(())
+}
+
+impl Load {
+    async fn make_teams(&self) -> Outcome<()> {
+        let mut conn = self.store.conn().await?;
+        for n in 0..self.teams {
+            teams::create_if_absent(&mut conn, &Team::new(team(n), "", SystemClock.now())).await?;
+        }
+        Ok(())
+    }
+
+    /// Jobs a second, `batch` in each call.
+    async fn enqueue(&self) -> Outcome<String> {
+        let end = Instant::now() + Duration::from_secs(self.seconds as u64);
+        let (load, count) = (self.clone(), Arc::new(AtomicUsize::new(0)));
+        let before = Instant::now();
+        let mut clients = JoinSet::new();
+        for client in 0..self.clients {
+            let (load, count) = (load.clone(), Arc::clone(&count));
+            clients.spawn(async move {
+                let mut conn = load.store.conn().await?;
+                while Instant::now() < end {
+                    count.fetch_add(load.add(&mut conn, client, load.batch).await?, Ordering::Relaxed);
+                }
+                Ok::<_, StoreError>(())
+            });
+        }
+        joined(clients).await?;
+        Ok(rate(count.load(Ordering::Relaxed), before))
+    }
+
+    /// Adds until that many are there.
+    async fn fill(&self, jobs: usize) -> Outcome<String> {
+        let before = Instant::now();
+        let mut conn = self.store.conn().await?;
+        let mut added = 0;
+        while added < jobs {
+            added += self.add(&mut conn, added / 1000, 1000.min(jobs - added)).await?;
+        }
+        Ok(rate(added, before))
+    }
+
+    /// Jobs claimed and finished a second, `batch` at a time.
+    async fn cycle(&self) -> Outcome<String> {
+        let end = Instant::now() + Duration::from_secs(self.seconds as u64);
+        let (count, empty) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let before = Instant::now();
+        let mut clients = JoinSet::new();
+        for _ in 0..self.clients {
+            let (load, count, empty) = (self.clone(), Arc::clone(&count), Arc::clone(&empty));
+            clients.spawn(async move {
+                let mut conn = load.store.conn().await?;
+                while Instant::now() < end {
+                    let done = load.once(&mut conn).await?;
+                    count.fetch_add(done, Ordering::Relaxed);
+                    empty.fetch_add(usize::from(done == 0), Ordering::Relaxed);
+                }
+                Ok::<_, StoreError>(())
+            });
+        }
+        joined(clients).await?;
+        if empty.load(Ordering::Relaxed) > count.load(Ordering::Relaxed) {
+            return Err("the queue ran dry".into());
+        }
+        Ok(rate(count.load(Ordering::Relaxed), before))
+    }
+
+    async fn once(&self, conn: &mut Conn) -> Result<usize, StoreError> {
+        let (now, token) = (SystemClock.now(), new_id().to_string());
+        let lease_until = now + TimeDelta::minutes(1);
+        let want = Claim { queue: Queue::Pages, most: self.batch, token: &token, now, lease_until, per_host: 4 };
+        let claimed = jobs::claim(conn, &want).await?;
+        let held: Vec<_> = claimed.iter().map(|job| job.held(None)).collect();
+        Ok(jobs::finish(conn, &held, SystemClock.now()).await?.len())
+    }
+
+    /// From the call that adds a job to the first line of its handler, in microseconds: median and 99th percentile.
+    /// The worker has its own pool, as in another process.
+    async fn latency(&self, worker: Store) -> Outcome<String> {
+        let (waker, stop, seen) = (Waker::default(), CancellationToken::new(), Seen::default());
+        let work = Worker::new(worker, Arc::new(SystemClock), Settings::default()).woken_by(waker.clone());
+        let work = tokio::spawn(work.with(seen.clone()).run(stop.clone()));
+        sleep(Duration::from_millis(500)).await;
+        let mut conn = self.store.conn().await?;
+        for n in 0..self.jobs {
+            let now = json!(SystemClock.now().timestamp_micros());
+            let new = [job(now)];
+            jobs::enqueue(
+                &mut conn,
+                &self.lane(&lane_id(n % self.teams), &team(n % self.teams)),
+                &new,
+                SystemClock.now(),
+            )
+            .await?;
+            if self.store.backend() == store::Backend::Sqlite {
+                waker.wake(Queue::Pages);
+            }
+            sleep(Duration::from_millis(25)).await;
+        }
+        sleep(Duration::from_secs(1)).await;
+        stop.cancel();
+        work.await?;
+        let mut times = seen.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        times.sort_unstable();
+        if times.len() != self.jobs {
+            return Err(format!("{} of {} jobs ran", times.len(), self.jobs).into());
+        }
+        Ok(format!("{} {}", times[times.len() / 2], times[times.len() * 99 / 100]))
+    }
+
+    async fn add(&self, conn: &mut Conn, client: usize, count: usize) -> Result<usize, StoreError> {
+        let new: Vec<NewJob> = (0..count).map(|_| job(json!({ "url": "x".repeat(290) }))).collect();
+        let n = client % self.teams;
+        jobs::enqueue(conn, &self.lane(&lane_id(n), &team(n)), &new, SystemClock.now()).await
+    }
+
+    fn lane<'a>(&self, id: &'a str, team_id: &'a str) -> Lane<'a> {
+        Lane { queue: Queue::Pages, id, team_id, cap: 10_000, team_cap: 10_000, delay: Duration::ZERO }
+    }
+}
+
+/// A kind of job that notes how late it runs.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Vec<i64>>>);
+
+impl Job for Seen {
+    const KIND: &'static str = "load";
+    type Payload = i64;
+    type Done = ();
+
+    async fn run(&self, job: &Running<i64>) -> Result<(), Failure> {
+        let late = SystemClock.now().timestamp_micros() - job.payload;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(late);
+        Ok(())
+    }
+
+    async fn commit(&self, _: &mut Conn, _: &[&Finished<i64, ()>]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+fn job(payload: Value) -> NewJob {
+    NewJob::new(new_id().to_string(), Seen::KIND, payload, SystemClock.now())
+}
+
+fn team(n: usize) -> String {
+    format!("team{n:04}")
+}
+
+fn lane_id(n: usize) -> String {
+    format!("01a1ff40-bd9d-73e7-a6e5-2edba48b{n:04}")
+}
+
+async fn joined(mut clients: JoinSet<Result<(), StoreError>>) -> Outcome<()> {
+    while let Some(client) = clients.join_next().await {
+        client??;
+    }
+    Ok(())
+}
+
+fn rate(count: usize, before: Instant) -> String {
+    format!("{:.0}", count as f64 / before.elapsed().as_secs_f64())
+}

@@ -1,0 +1,169 @@
+//! What a kind of job is.
+
+use std::time::Duration;
+
+use base::Timestamp;
+use crawl_frontier::Ended;
+use serde::de::DeserializeOwned;
+use store::jobs::Claimed;
+use store::{Conn, StoreError};
+use tokio_util::sync::CancellationToken;
+
+/// A kind of job. One value handles all jobs of the kind.
+pub trait Job: Send + Sync + 'static {
+    /// Its name in the database. Change it when the payload changes its meaning.
+    const KIND: &'static str;
+    /// What a job is given, as JSON.
+    type Payload: DeserializeOwned + Send + Sync + 'static;
+    /// What running it brings.
+    type Done: Send + Sync + 'static;
+
+    /// Does the work. It may be dropped at any await, when the job was cancelled or the worker stops, and may run again.
+    ///
+    /// # Errors
+    /// [`Failure`], which says whether to try again.
+    fn run(&self, job: &Running<Self::Payload>) -> impl Future<Output = Result<Self::Done, Failure>> + Send;
+
+    /// Writes down what jobs brought, in the transaction that removes them. Called with up to 64 at once; when it fails,
+    /// with each alone.
+    ///
+    /// # Errors
+    /// Then nothing is written, and the job is tried again.
+    fn commit(
+        &self,
+        conn: &mut Conn,
+        done: &[&Finished<Self::Payload, Self::Done>],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Writes down that a job has failed for good, in the transaction that moves it to the dead letters.
+    ///
+    /// # Errors
+    /// Then nothing is written, and it is tried again when the lease has ended.
+    fn give_up(
+        &self,
+        conn: &mut Conn,
+        job: &Running<Self::Payload>,
+        error: &str,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (conn, job, error);
+        async { Ok(()) }
+    }
+
+    /// How the host of the job answered, for the pace.
+    fn ended(done: &Self::Done) -> Option<Ended> {
+        let _ = done;
+        None
+    }
+
+    /// Tells those who wait; nothing that must not be lost.
+    fn after_commit(&self, done: &[&Finished<Self::Payload, Self::Done>]) {
+        let _ = done;
+    }
+}
+
+/// A job while it runs.
+#[derive(Debug)]
+pub struct Running<P> {
+    /// Its id.
+    pub id: String,
+    /// The team it belongs to.
+    pub team_id: String,
+    /// The lane it stands in.
+    pub lane: String,
+    /// Which attempt this is, from 1.
+    pub attempt: i32,
+    /// How many there may be.
+    pub max_attempts: i32,
+    /// When it was added.
+    pub created_at: Timestamp,
+    /// What it was given.
+    pub payload: P,
+    /// Set when the job is no longer ours, as after a cancellation. [`Job::run`] is dropped then anyway.
+    pub cancelled: CancellationToken,
+}
+
+/// A job that ran well.
+#[derive(Debug)]
+pub struct Finished<P, D> {
+    /// The job.
+    pub job: Running<P>,
+    /// What it brought.
+    pub done: D,
+}
+
+/// Why a job brought nothing.
+#[derive(Debug, Clone)]
+pub enum Failure {
+    /// Try again.
+    Retry {
+        /// Not before this; by default after a pause that grows with each attempt.
+        at: Option<Timestamp>,
+        /// Why.
+        error: String,
+        /// How the host answered.
+        ended: Option<Ended>,
+        /// Whether the attempt counts.
+        counted: bool,
+    },
+    /// It will never work.
+    Dead {
+        /// Why.
+        error: String,
+    },
+}
+
+impl Failure {
+    /// Something of ours broke: try again after a pause.
+    #[must_use]
+    pub fn retry(error: impl Into<String>) -> Self {
+        Self::Retry { at: None, error: error.into(), ended: None, counted: true }
+    }
+}
+
+/// The first pause before another attempt, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// The pause behind attempt number `attempt`: it doubles, and the ids spread it by up to a quarter.
+pub(crate) fn pause(attempt: i32, id: &str) -> Duration {
+    let doublings = u32::try_from(attempt - 1).unwrap_or(0).min(16);
+    let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+    let spread = id.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % 256;
+    pause + pause * spread / 1024
+}
+
+/// The payload of a claimed job, read.
+pub(crate) fn running<P: DeserializeOwned>(
+    claimed: &Claimed,
+    cancelled: CancellationToken,
+) -> serde_json::Result<Running<P>> {
+    Ok(Running {
+        id: claimed.id.clone(),
+        team_id: claimed.team_id.clone(),
+        lane: claimed.lane.clone(),
+        attempt: claimed.attempt,
+        max_attempts: claimed.max_attempts,
+        created_at: claimed.created_at,
+        payload: serde_json::from_str(&claimed.payload)?,
+        cancelled,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_and_are_spread() {
+        let check = |attempt: i32, least: u64| {
+            let pause = pause(attempt, "some-id").as_millis();
+            let least = u128::from(least);
+            assert!((least..=least + least / 4).contains(&pause), "{attempt}: {pause}");
+        };
+        check(1, 1000);
+        check(2, 2000);
+        check(4, 8000);
+        check(50, 300_000);
+        assert_ne!(pause(3, "a"), pause(3, "b"));
+    }
+}

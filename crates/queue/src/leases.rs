@@ -1,0 +1,134 @@
+//! Leases: renewed while jobs run, looked after for cancellations, and taken from workers that were lost.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::{Timestamp, new_id};
+use store::StoreError;
+use store::jobs::{self, Claimed, Held as HeldJob};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::kind::Kind;
+use crate::worker::Core;
+
+/// Jobs that one round takes from lost workers.
+const MOST: i64 = 200;
+
+/// The jobs that run here, by id and token: the same job can be held twice, once in vain.
+#[derive(Default)]
+pub(crate) struct Held(Mutex<HashMap<Name, CancellationToken>>);
+
+/// The id and the token.
+type Name = (String, String);
+
+impl Held {
+    /// Gives what is cancelled when the job is no longer ours.
+    pub(crate) fn add(&self, job: &Claimed) -> CancellationToken {
+        let cancelled = CancellationToken::new();
+        self.lock().insert((job.id.clone(), job.token.clone()), cancelled.clone());
+        cancelled
+    }
+
+    pub(crate) fn remove(&self, id: &str, token: &str) {
+        self.lock().remove(&(id.to_owned(), token.to_owned()));
+    }
+
+    pub(crate) fn cancel_all(&self) {
+        self.lock().values().for_each(CancellationToken::cancel);
+    }
+
+    fn names(&self) -> Vec<Name> {
+        self.lock().keys().cloned().collect()
+    }
+
+    fn cancel_lost(&self, asked: &[Name], ours: &HashSet<String>) {
+        let held = self.lock();
+        let lost = asked.iter().filter(|(id, _)| !ours.contains(id)).filter_map(|name| held.get(name));
+        lost.for_each(CancellationToken::cancel);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Name, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks after the leases for as long as it is polled.
+pub(crate) async fn keep(core: Arc<Core>, kinds: Arc<HashMap<&'static str, Arc<dyn Kind>>>) {
+    let ticks = |period| {
+        let mut ticks = interval(period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks
+    };
+    let settings = &core.settings;
+    let (mut beats, mut checks, mut reaps) = (ticks(settings.heartbeat), ticks(settings.check), ticks(settings.reap));
+    let mut clock = Watch::new(&core);
+    loop {
+        let done = tokio::select! {
+            _ = beats.tick() => renew(&core).await,
+            _ = checks.tick() => check(&core).await,
+            // After a jump of the clock every lease looks over: ours are renewed first, and so do the others theirs.
+            _ = reaps.tick() => if clock.has_jumped(&core) { renew(&core).await } else { reap(&core, &kinds).await },
+        };
+        if let Err(error) = done {
+            tracing::warn!(%error, "leases not looked after, it is tried again");
+        }
+    }
+}
+
+async fn renew(core: &Core) -> Result<(), StoreError> {
+    let names = core.held.names();
+    if !names.is_empty() {
+        let ours = jobs::renew(&mut core.store.conn().await?, &leases(&names), core.lease_until()).await?;
+        core.held.cancel_lost(&names, &ours);
+    }
+    Ok(())
+}
+
+async fn check(core: &Core) -> Result<(), StoreError> {
+    let names = core.held.names();
+    if !names.is_empty() {
+        let ours = jobs::still_ours(&mut core.store.conn().await?, &leases(&names)).await?;
+        core.held.cancel_lost(&names, &ours);
+    }
+    Ok(())
+}
+
+fn leases(names: &[Name]) -> Vec<HeldJob<'_>> {
+    names.iter().map(|(id, token)| HeldJob { id, token, ended: None }).collect()
+}
+
+async fn reap(core: &Arc<Core>, kinds: &HashMap<&'static str, Arc<dyn Kind>>) -> Result<(), StoreError> {
+    let token = new_id().to_string();
+    let (now, until) = (core.now(), core.lease_until());
+    let reaped = jobs::reap(&mut core.store.conn().await?, now, &token, until, MOST).await?;
+    if reaped.back > 0 {
+        tracing::info!(jobs = reaped.back, "jobs of a lost worker are done again");
+        core.wake_all();
+    }
+    for job in reaped.lost {
+        if let Some(kind) = kinds.get(job.kind.as_str()) {
+            Arc::clone(kind).bury(Arc::clone(core), job).await;
+        }
+    }
+    Ok(())
+}
+
+/// Compares the clock with the time that has passed.
+struct Watch {
+    before: (Instant, Timestamp),
+}
+
+impl Watch {
+    fn new(core: &Core) -> Self {
+        Self { before: (Instant::now(), core.now()) }
+    }
+
+    /// Whether the clock has gone much further than time since the last call.
+    fn has_jumped(&mut self, core: &Core) -> bool {
+        let now = (Instant::now(), core.now());
+        let (time, clock) = (now.0 - self.before.0, now.1 - self.before.1);
+        self.before = now;
+        clock.to_std().is_ok_and(|clock| clock > time + core.settings.lease / 4)
+    }
+}

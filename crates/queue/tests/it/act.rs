@@ -1,0 +1,195 @@
+//! A kind of job that does as its payload says, and tells what became of it.
+
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base::{Clock, SystemClock};
+use queue::{Failure, Finished, Job, Running, Settings, Waker, Worker};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::jobs::{self, Filter, Lane, NewJob, Queue};
+use store::scrapes::{self, Scrape};
+use store::{Conn, Store, StoreError};
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// What was seen, in order: `run x`, `drop x`, `commit x y`, `after x y`, `gave up x: why`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+/// The kind.
+pub(crate) struct Act(pub(crate) Log);
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Orders {
+    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit fails).
+    act: String,
+    /// Milliseconds before that.
+    wait: Option<u64>,
+    /// How often it does that, before it does well.
+    times: Option<i32>,
+}
+
+impl Log {
+    pub(crate) fn add(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn count(&self, start: &str) -> usize {
+        self.lines().iter().filter(|line| line.starts_with(start)).count()
+    }
+
+    /// Waits until `count` lines begin so.
+    pub(crate) async fn reach(&self, start: &str, count: usize) {
+        for _ in 0..1000 {
+            if self.count(start) >= count {
+                return;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        panic!("no {count} lines with {start}: {:?}", self.lines());
+    }
+}
+
+struct Dropped<'a>(&'a Log, &'a str);
+
+impl Drop for Dropped<'_> {
+    fn drop(&mut self) {
+        self.0.add(format!("drop {}", self.1));
+    }
+}
+
+impl Job for Act {
+    const KIND: &'static str = "act";
+    type Payload = Orders;
+    type Done = bool;
+
+    async fn run(&self, job: &Running<Orders>) -> Result<bool, Failure> {
+        self.0.add(format!("run {}", job.id));
+        let _dropped = Dropped(&self.0, &job.id);
+        sleep(Duration::from_millis(job.payload.wait.unwrap_or(0))).await;
+        let over = job.payload.times.is_some_and(|times| job.attempt > times);
+        match job.payload.act.as_str() {
+            _ if over => Ok(true),
+            "fail" => Err(Failure::Retry {
+                at: Some(SystemClock.now()),
+                error: "failed".to_owned(),
+                ended: None,
+                counted: true,
+            }),
+            "dead" => Err(Failure::Dead { error: "hopeless".to_owned() }),
+            "panic" => panic!("as ordered"),
+            "hang" => pending().await,
+            "spoil" => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
+    /// One row for each job, of which there cannot be two.
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Orders, bool>]) -> Result<(), StoreError> {
+        for finished in done {
+            scrapes::insert(conn, &row(&finished.job.id)).await?;
+            if !finished.done {
+                return Err(StoreError::UnknownTeam);
+            }
+        }
+        self.0.add(format!("commit {}", names(done)));
+        Ok(())
+    }
+
+    async fn give_up(&self, _: &mut Conn, job: &Running<Orders>, error: &str) -> Result<(), StoreError> {
+        self.0.add(format!("gave up {}: {error}", job.id));
+        Ok(())
+    }
+
+    fn after_commit(&self, done: &[&Finished<Orders, bool>]) {
+        done.iter().for_each(|finished| self.0.add(format!("done {}", finished.job.id)));
+    }
+}
+
+/// A worker as a task.
+pub(crate) struct Worked {
+    pub(crate) task: JoinHandle<()>,
+    pub(crate) waker: Waker,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Worked {
+    /// Starts one on its own pool.
+    pub(crate) fn start(store: Store, log: &Log, settings: Settings) -> Worked {
+        let (waker, stop) = (Waker::default(), CancellationToken::new());
+        let worker = Worker::new(store, Arc::new(SystemClock), settings).woken_by(waker.clone());
+        let task = tokio::spawn(worker.with(Act(log.clone())).run(stop.clone()));
+        Worked { task, waker, stop }
+    }
+
+    pub(crate) async fn end(self) {
+        self.stop.cancel();
+        self.task.await.unwrap();
+    }
+}
+
+/// Quick, so that tests are.
+pub(crate) fn settings() -> Settings {
+    let millis = Duration::from_millis;
+    Settings {
+        pages: 8,
+        hooks: 4,
+        lease: millis(1500),
+        heartbeat: millis(300),
+        check: millis(100),
+        reap: millis(100),
+        poll: millis(100),
+        drain: millis(300),
+        ..Settings::default()
+    }
+}
+
+pub(crate) fn lane<'a>(id: &'a str, team: &'a str) -> Lane<'a> {
+    Lane { queue: Queue::Pages, id, team_id: team, cap: 100, team_cap: 100, delay: Duration::ZERO }
+}
+
+pub(crate) fn job(id: &str, payload: Value) -> NewJob {
+    NewJob { max_attempts: 3, ..NewJob::new(id, Act::KIND, payload, SystemClock.now()) }
+}
+
+pub(crate) fn well(id: &str) -> NewJob {
+    job(id, json!({ "act": "well" }))
+}
+
+pub(crate) async fn add(store: &Store, lane: &Lane<'_>, new: &[NewJob]) {
+    let mut conn = store.conn().await.unwrap();
+    assert_eq!(jobs::enqueue(&mut conn, lane, new, SystemClock.now()).await.unwrap(), new.len());
+}
+
+/// Nothing is left, and all counters are zero.
+pub(crate) async fn assert_empty(store: &Store) {
+    let mut conn = store.conn().await.unwrap();
+    assert_eq!(jobs::list(&mut conn, Filter::default(), None, 9).await.unwrap(), []);
+    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+}
+
+fn names(done: &[&Finished<Orders, bool>]) -> String {
+    done.iter().map(|finished| finished.job.id.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn row(id: &str) -> Scrape {
+    Scrape {
+        id: id.to_owned(),
+        team_id: "a".to_owned(),
+        api_key_id: None,
+        url: None,
+        status_code: None,
+        error_code: None,
+        cache_state: None,
+        credits: 0,
+        duration_ms: 0,
+        created_at: SystemClock.now(),
+    }
+}

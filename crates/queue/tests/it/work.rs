@@ -1,0 +1,159 @@
+//! One worker and what its jobs do.
+
+use std::time::Duration;
+
+use queue::Settings;
+use serde_json::json;
+use store::jobs::{self, Lane, NewJob, Queue};
+use store::{hosts, scrapes};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::act::{Log, Worked, add, assert_empty, job, lane, settings, well};
+use crate::db::Db;
+use crate::suite;
+
+suite!(
+    every_job_is_done_once,
+    failures_are_tried_again_and_then_given_up,
+    one_spoilt_commit_does_not_spoil_the_others,
+    what_cannot_be_read_is_given_up,
+    a_full_queue_of_hooks_does_not_stop_pages,
+    lanes_of_many_phases_end_in_order,
+    a_worker_that_sleeps_is_woken,
+    a_host_is_asked_four_times_at_a_time,
+);
+
+async fn every_job_is_done_once(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    for (name, team) in [("x", "a"), ("y", "b")] {
+        let new: Vec<NewJob> = (0..150).map(|n| well(&format!("{name}{n}"))).collect();
+        add(&store, &Lane { cap: 5, ..lane(name, team) }, &new).await;
+    }
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("done", 300).await;
+    worker.end().await;
+    assert_eq!((log.count("run"), log.count("drop"), log.count("done")), (300, 300, 300));
+    assert!(log.count("commit") < 300, "some are written together");
+    assert_empty(&store).await;
+    assert!(scrapes::find(&mut store.conn().await.unwrap(), "a", "y149").await.unwrap().is_some());
+}
+
+async fn failures_are_tried_again_and_then_given_up(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let new = [
+        job("once", json!({ "act": "fail", "times": 1 })),
+        job("always", json!({ "act": "fail" })),
+        job("hopeless", json!({ "act": "dead" })),
+        job("panics", json!({ "act": "panic", "times": 1 })),
+    ];
+    add(&store, &lane("l", "a"), &new).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("done", 2).await;
+    log.reach("gave up", 2).await;
+    worker.end().await;
+    let runs = ["run once", "run always", "run hopeless", "run panics"].map(|line| log.count(line));
+    assert_eq!(runs, [2, 3, 1, 2]);
+    assert_eq!((log.count("gave up always: failed"), log.count("gave up hopeless: hopeless")), (1, 1));
+    let dead = jobs::dead(&mut store.conn().await.unwrap(), None, 9).await.unwrap();
+    assert_eq!(dead.iter().map(|dead| dead.id.as_str()).collect::<Vec<_>>(), ["always", "hopeless"]);
+    assert_empty(&store).await;
+}
+
+async fn one_spoilt_commit_does_not_spoil_the_others(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let mut new: Vec<NewJob> = (0..6).map(|n| job(&format!("good{n}"), json!({ "act": "well", "wait": 50 }))).collect();
+    new.push(NewJob { max_attempts: 1, ..job("bad", json!({ "act": "spoil", "wait": 50 })) });
+    add(&store, &lane("l", "a"), &new).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("done", 6).await;
+    for _ in 0..500 {
+        let left = jobs::list(&mut store.conn().await.unwrap(), jobs::Filter::default(), None, 9).await.unwrap();
+        if left.iter().all(|job| job.last_error.is_some()) {
+            break;
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    worker.end().await;
+    let mut conn = store.conn().await.unwrap();
+    assert!(scrapes::find(&mut conn, "a", "bad").await.unwrap().is_none(), "its half is rolled back");
+    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+}
+
+async fn what_cannot_be_read_is_given_up(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    add(&store, &lane("l", "a"), &[job("j", json!([1, 2])), NewJob { kind: "newer", ..well("k") }]).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    for _ in 0..500 {
+        if !jobs::dead(&mut store.conn().await.unwrap(), None, 9).await.unwrap().is_empty() {
+            break;
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    sleep(Duration::from_millis(200)).await;
+    worker.end().await;
+    let mut conn = store.conn().await.unwrap();
+    assert!(jobs::dead(&mut conn, None, 9).await.unwrap()[0].error.contains("payload"));
+    let left = jobs::list(&mut conn, jobs::Filter::default(), None, 9).await.unwrap();
+    assert_eq!((left.len(), left[0].id.as_str(), left[0].attempt), (1, "k", 0), "for a newer worker");
+    assert_eq!(log.lines(), Vec::<String>::new());
+}
+
+async fn a_full_queue_of_hooks_does_not_stop_pages(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let hooks = Lane { queue: Queue::Hooks, ..lane("l", "a") };
+    let hang: Vec<NewJob> = (0..9).map(|n| job(&format!("h{n}"), json!({ "act": "hang" }))).collect();
+    add(&store, &hooks, &hang).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("run h", 4).await;
+    add(&store, &lane("l", "a"), &[well("page")]).await;
+    worker.waker.wake(Queue::Pages);
+    log.reach("done page", 1).await;
+    assert_eq!(log.count("run h"), 4);
+    worker.end().await;
+}
+
+async fn lanes_of_many_phases_end_in_order(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let new: Vec<NewJob> = (0..12).map(|n| NewJob { phase: n / 4, ..well(&format!("p{}-{n}", n / 4)) }).collect();
+    add(&store, &lane("l", "a"), &new).await;
+    let worker = Worked::start(db.open().await, &log, Settings { poll: Duration::from_secs(30), ..settings() });
+    log.reach("done", 12).await;
+    worker.end().await;
+    let runs: Vec<String> = log.lines().into_iter().filter(|line| line.starts_with("run")).collect();
+    let phases: Vec<&str> = runs.iter().map(|line| &line[4..6]).collect();
+    assert!(phases.is_sorted(), "{phases:?}");
+    assert_empty(&store).await;
+}
+
+/// With a poll of half a minute. On PostgreSQL the news comes from another process.
+async fn a_worker_that_sleeps_is_woken(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let worker = Worked::start(db.open().await, &log, Settings { poll: Duration::from_secs(30), ..settings() });
+    sleep(Duration::from_millis(500)).await;
+    for n in 0..5 {
+        add(&store, &lane("l", "a"), &[well(&format!("j{n}"))]).await;
+        if store.backend() == store::Backend::Sqlite {
+            worker.waker.wake(Queue::Pages);
+        }
+        let before = Instant::now();
+        timeout(Duration::from_secs(5), log.reach(&format!("done j{n}"), 1)).await.expect("it is woken");
+        assert!(before.elapsed() < Duration::from_secs(5));
+    }
+    worker.end().await;
+    assert_empty(&store).await;
+}
+
+async fn a_host_is_asked_four_times_at_a_time(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let slow = |n| NewJob { host: Some("h".to_owned()), ..job(&format!("j{n}"), json!({ "act": "well", "wait": 60 })) };
+    add(&store, &lane("l", "a"), &(0..12).map(slow).collect::<Vec<_>>()).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    while log.count("done") < 12 {
+        let running = log.count("run").saturating_sub(log.count("drop"));
+        assert!(running <= 4, "{running} at a time");
+        assert!(hosts::in_flight(&mut store.conn().await.unwrap(), "h").await.unwrap() <= 4);
+        sleep(Duration::from_millis(5)).await;
+    }
+    worker.end().await;
+    assert_empty(&store).await;
+}

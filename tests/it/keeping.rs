@@ -1,0 +1,59 @@
+//! `backup`, `restore` and `migrate` on the command line.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::process::{run, start, terminate, wait_ready};
+
+fn done(ended: &Output) -> String {
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
+fn refused(ended: &Output) -> String {
+    assert!(!ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    String::from_utf8_lossy(&ended.stderr).into_owned()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn a_backup_of_a_running_server_comes_back() {
+    let (data, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (child, address) = start(data.path());
+    wait_ready(&address);
+    done(&run(data.path(), &["teams", "create", "research", "--credits", "7"], &[]));
+    std::fs::create_dir_all(data.path().join("blobs/pages")).unwrap();
+    std::fs::write(data.path().join("blobs/pages/one"), "body").unwrap();
+    let backup = place.path().join("monday");
+    done(&run(data.path(), &["backup", text(&backup)], &[]));
+    assert!(refused(&run(data.path(), &["backup", text(&backup)], &[])).contains("already there"));
+    assert!(refused(&run(data.path(), &["restore", text(&backup)], &[])).contains("stop the server"));
+    terminate(child);
+
+    let other = tempfile::tempdir().unwrap();
+    assert!(refused(&run(other.path(), &["restore", text(place.path())], &[])).contains("is no backup"));
+    done(&run(other.path(), &["restore", text(&backup)], &[]));
+    assert!(done(&run(other.path(), &["teams", "list"], &[])).contains("research"));
+    assert_eq!(std::fs::read(other.path().join("blobs/pages/one")).unwrap(), b"body");
+}
+
+#[test]
+fn a_schema_that_is_behind_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    let behind = run(data.path(), &["migrate", "--check"], &[]);
+    assert_eq!(behind.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&behind.stdout).contains("missing"));
+    done(&run(data.path(), &["migrate"], &[]));
+    assert!(done(&run(data.path(), &["migrate", "--check"], &[])).contains("up to date"));
+}
+
+#[test]
+fn postgresql_is_left_to_its_own_tools() {
+    let data = tempfile::tempdir().unwrap();
+    let url = [("QUARRY__STORE__URL", "postgres://u:hush@127.0.0.1:1/d")];
+    let said = refused(&run(data.path(), &["backup", "x"], &url));
+    assert!(said.contains("pg_dump") && !said.contains("hush"), "{said}");
+}

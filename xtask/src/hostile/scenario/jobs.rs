@@ -1,0 +1,130 @@
+//! Scenarios about crawls: stopping one, and receivers of its webhooks that misbehave.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use testkit::{Reply, Script};
+
+use crate::hostile::case::Case;
+use crate::hostile::http;
+use crate::hostile::server::Server;
+use crate::hostile::stage::Stage;
+
+/// Pages of the site that is crawled.
+const PAGES: usize = 200;
+/// No job and no delivery takes longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(50);
+
+/// A crawl is stopped when a part of it is done.
+pub(crate) async fn cancelled(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
+    let part = case.setup.get("cancel_at").and_then(Value::as_f64).context("setup.cancel_at")?;
+    let team = server.new_team(&json!({"name": "stops", "credits": 1000, "concurrency": 8})).await?;
+    slow_site(stage);
+    let body = json!({"url": page(stage), "limit": PAGES, "scrapeOptions": {"maxAge": 0}});
+    let job = start(server, &team.key, &body).await?;
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred pages")]
+    let enough = PAGES as f64 * part;
+    until(async || Ok(server.get(&job, &team.key).await?["completed"].as_f64().unwrap_or(0.0) >= enough)).await?;
+    let headers = format!("Authorization: Bearer {}\r\n", team.key);
+    let stopped = http::send(server.addr, "DELETE", &job, &headers).await?;
+    ensure!(stopped.status == 200, "DELETE answers {}: {}", stopped.status, stopped.text());
+    let wait = case.expected.get("pages_after_cancel_s").and_then(|pair| pair.get(0)?.as_u64()).unwrap_or(5);
+    tokio::time::sleep(Duration::from_secs(wait)).await;
+    let asked = stage.origin.requests().len();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let late = stage.origin.requests().len() - asked;
+    let ended = server.get(&job, &team.key).await?;
+    ensure!(ended["status"] == "cancelled", "the crawl is {}", ended["status"]);
+    let charged = ended["creditsUsed"].as_i64();
+    Ok(json!({
+        "charged_equals_completed": charged == ended["completed"].as_i64(),
+        "reserved_released": Some(1000 - server.credits(&team.key).await?) == charged,
+        "pages_after_cancel_s": [wait, late],
+    }))
+}
+
+/// The receiver answers with a redirect.
+pub(crate) async fn redirected(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
+    let receiver = receiver(case)?;
+    let status = receiver.get("status").and_then(Value::as_u64).context("setup.receiver.status")?;
+    let to = receiver.get("headers").and_then(|headers| headers["Location"].as_str()).context("Location")?.to_owned();
+    let target = to.rsplit('/').next().map(|path| format!("/{path}")).unwrap_or_default();
+    stage.receiver.respond("/h", Reply { status: u16::try_from(status)?, ..Reply::default() }.header("Location", &to));
+    let (result, _) = delivery(stage, server).await?;
+    let followed = stage.origin.requests().iter().any(|request| request.path == target);
+    Ok(json!({"redirect_followed": followed, "counts_as": result}))
+}
+
+/// The receiver takes its time, once a little less than it has and once a little more.
+pub(crate) async fn delayed(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
+    let receiver = receiver(case)?;
+    let delays = receiver.get("delay_s").and_then(Value::as_array).context("setup.receiver.delay_s")?;
+    let mut results = Vec::new();
+    for delay in delays.iter().filter_map(Value::as_f64) {
+        let delay = Duration::from_secs_f64(delay);
+        stage.receiver.respond("/h", Reply { delay, ..Reply::default() });
+        results.push(delivery(stage, server).await?.0);
+    }
+    Ok(json!({"counts_as": results}))
+}
+
+/// The receiver sends its answer one byte at a time.
+pub(crate) async fn dripped(stage: &Stage, server: &Server) -> Result<Value> {
+    stage.receiver.script("/h", vec![Script::DripHead(Duration::from_secs(1))]);
+    let (result, seconds) = delivery(stage, server).await?;
+    Ok(json!({"counts_as": result, "attempt_seconds_max": seconds}))
+}
+
+fn receiver(case: &Case) -> Result<&serde_json::Map<String, Value>> {
+    case.setup.get("receiver").and_then(Value::as_object).context("setup.receiver")
+}
+
+/// Crawls one page with a webhook, and tells how its first attempt went and how long it took.
+async fn delivery(stage: &Stage, server: &Server) -> Result<(&'static str, f64)> {
+    stage.origin.html("/", "<p>one page");
+    let team = server.new_team(&json!({"name": "tells", "credits": 1000})).await?;
+    let hook = format!("http://hook.test:{}/h", stage.receiver.addr().port());
+    let webhook = json!({"url": hook, "events": ["started"]});
+    start(server, &team.key, &json!({"url": page(stage), "limit": 1, "webhook": webhook})).await?;
+    let path = format!("/admin/teams/{}/webhooks/deliveries", team.id);
+    let mut last = Value::Null;
+    until(async || {
+        last = server.operator_get(&path).await?["data"][0].take();
+        Ok(last["attempts"].as_u64().is_some_and(|attempts| attempts > 0))
+    })
+    .await?;
+    let seconds = last["durationMs"].as_f64().context("durationMs is no number")? / 1000.0;
+    Ok((if last["state"] == "delivered" { "success" } else { "failure" }, seconds))
+}
+
+fn slow_site(stage: &Stage) {
+    let links: String = (1..PAGES).map(|n| format!("<a href=/p/{n}>{n}</a> ")).collect();
+    stage.origin.others(move |seen| {
+        let known = seen.path == "/" || seen.path.starts_with("/p/");
+        let body = format!("<h1>{}</h1>{links}", seen.path).into();
+        let delay = Duration::from_millis(100);
+        known.then(|| Reply { body, delay, ..Reply::default() }.header("Content-Type", "text/html"))
+    });
+}
+
+/// Starts a crawl and gives the path to read it at.
+async fn start(server: &Server, key: &str, body: &Value) -> Result<String> {
+    let answer = http::post(server.addr, "/v2/crawl", &format!("Authorization: Bearer {key}\r\n"), body).await?;
+    ensure!(answer.status == 200, "POST /v2/crawl answers {}: {}", answer.status, answer.text());
+    Ok(format!("/v2/crawl/{}", answer.json()["id"].as_str().context("no id")?))
+}
+
+async fn until(mut done: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
+    let started = Instant::now();
+    while !done().await? {
+        ensure!(started.elapsed() < PATIENCE, "not after {} s", PATIENCE.as_secs());
+        tokio::time::sleep(POLL).await;
+    }
+    Ok(())
+}
+
+fn page(stage: &Stage) -> String {
+    format!("http://origin.test:{}/", stage.origin.addr().port())
+}

@@ -1,0 +1,54 @@
+//! Whether a receiver that hangs delays anybody else: its team has many events, another team has a few.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use base::SystemClock;
+use testkit::{Reply, Script, Site};
+use webhooks::{Event, JobKind};
+
+use super::Args;
+use super::stage::Stage;
+use crate::say;
+
+/// Events for the dead receiver.
+const EVENTS: usize = 10_000;
+/// Events of the other team, one after the other.
+const OTHERS: usize = 200;
+/// What 99 of 100 of them must not exceed.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Prints how long the other team's events took from the commit to the receiver.
+pub(super) async fn run(args: &Args) -> Result<()> {
+    let (dead, alive) = (Site::start().await, Site::start().await);
+    dead.script("/hook", vec![Script::Hang(Duration::from_secs(3600))]);
+    alive.respond("/hook", Reply::default());
+    let stage = Stage::start(args.database, Arc::new(SystemClock), &[&dead, &alive]).await?;
+    let (big, small) = (stage.team().await?, stage.team().await?);
+    let count = args.events.unwrap_or(EVENTS);
+    let events = vec![Event::new(JobKind::Crawl.page()); count];
+    stage.emit(&big, "big", &dead.url("/hook"), &events).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut times = Vec::with_capacity(OTHERS);
+    for turn in 0..OTHERS {
+        let event = Event::new(JobKind::Crawl.page());
+        let start = Instant::now();
+        stage.emit(&small, "small", &alive.url("/hook"), &[event]).await?;
+        while alive.requests().len() <= turn {
+            ensure!(start.elapsed() < Duration::from_secs(30), "event {turn} of the other team did not arrive");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        times.push(start.elapsed());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    times.sort();
+    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    let most = times.last().copied().context("no event was sent")?;
+    let hanging = dead.requests().len();
+    say!("{count} events wait for a receiver that hangs ({hanging} attempts so far)");
+    say!("another team: p50 {p50:.0?}, p99 {p99:.0?}, longest {most:.0?}; allowed p99 {LIMIT:?}");
+    ensure!(hanging > 0, "the dead receiver was never tried");
+    ensure!(p99 <= LIMIT, "p99 {p99:?} is over {LIMIT:?}");
+    Ok(())
+}

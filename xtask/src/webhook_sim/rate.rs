@@ -1,0 +1,66 @@
+//! How fast deliveries go out to a receiver that answers at once, and whether it can verify every one.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use base::{Clock, SystemClock};
+use serde_json::value::RawValue;
+use testkit::{Reply, Seen, Site};
+use webhooks::{Event, JobKind, Received, SIGNATURE, SigningSecret, standard_verify, verify};
+
+use super::Args;
+use super::stage::Stage;
+use crate::say;
+
+/// Events altogether.
+const EVENTS: usize = 5000;
+/// Jobs that they come from.
+const JOBS: usize = 8;
+/// The least rate, in deliveries a second.
+const LEAST: f64 = 500.0;
+
+/// Prints the rate from the start of the worker to the last arrival.
+pub(super) async fn run(args: &Args) -> Result<()> {
+    let site = Site::start().await;
+    site.respond("/hook", Reply { status: 204, ..Reply::default() });
+    let mut stage = Stage::idle(args.database, Arc::new(SystemClock), &[&site]).await?;
+    let team = stage.team().await?;
+    let each = args.events.unwrap_or(EVENTS).div_ceil(JOBS);
+    let text = format!(r#"{{"markdown":"{}","metadata":{{"statusCode":200}}}}"#, "word ".repeat(400));
+    let document = RawValue::from_string(text)?;
+    let events = vec![Event::new(JobKind::Crawl.page()).with(&document); each];
+    for job in 0..JOBS {
+        stage.emit(&team, &format!("job-{job}"), &site.url("/hook"), &events).await?;
+    }
+    let count = each * JOBS;
+    let start = Instant::now();
+    stage.work();
+    while site.requests().len() < count {
+        ensure!(start.elapsed() < Duration::from_secs(120), "only {} of {count} arrived", site.requests().len());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let rate = count as f64 / start.elapsed().as_secs_f64();
+    let seen = site.requests();
+    let secret = stage.secret(&team).await?;
+    let right = seen.iter().filter(|seen| is_right(seen, &secret)).count();
+    let ids: HashSet<&str> = seen.iter().map(|seen| seen.header("webhook-id")).collect();
+    say!("{count} deliveries: {rate:.0} a second, at least {LEAST:.0}; {right} of {} signatures right", seen.len());
+    ensure!(right == seen.len(), "{} signatures are wrong", seen.len() - right);
+    ensure!(ids.len() == count, "{} different ids for {count} events", ids.len());
+    ensure!(rate >= LEAST, "{rate:.0} deliveries a second are below {LEAST}");
+    Ok(())
+}
+
+/// As a receiver would judge it.
+fn is_right(seen: &Seen, secret: &SigningSecret) -> bool {
+    let received = Received {
+        id: seen.header("webhook-id"),
+        timestamp: seen.header("webhook-timestamp"),
+        signatures: seen.header("webhook-signature"),
+        body: &seen.body,
+    };
+    verify(secret.text(), &seen.body, seen.header(SIGNATURE))
+        && standard_verify(secret.key(), &received, SystemClock.now().timestamp(), Duration::from_secs(300))
+}

@@ -1,0 +1,51 @@
+//! When attempts are made: a receiver that answers 500, and a clock that runs two seconds at a step.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use base::Clock;
+use chrono::TimeDelta;
+use testkit::{ManualClock, Reply, Site};
+use webhooks::{Event, JobKind};
+
+use super::Args;
+use super::stage::Stage;
+use crate::say;
+
+/// When attempts are due, in seconds after the first.
+const OFFSETS: [i64; 4] = [0, 60, 360, 1260];
+/// How far the clock goes at a step.
+const STEP: Duration = Duration::from_secs(2);
+/// How long the queue gets in real time to notice.
+const PAUSE: Duration = Duration::from_millis(25);
+/// How far the clock goes altogether: another pause of the longest kind.
+const END: i64 = 1260 + 1000;
+
+/// Prints when the attempts came, and what came of the delivery.
+pub(super) async fn run(args: &Args) -> Result<()> {
+    let clock = ManualClock::default();
+    let site = Site::start().await;
+    site.respond("/hook", Reply { status: 500, ..Reply::default() });
+    let stage = Stage::start(args.database, std::sync::Arc::new(clock.clone()), &[&site]).await?;
+    let team = stage.team().await?;
+    stage.emit(&team, "job", &site.url("/hook"), &[Event::new(JobKind::Crawl.completed())]).await?;
+    let begin = clock.now();
+    let mut offsets = Vec::new();
+    while clock.now() - begin < TimeDelta::seconds(END) {
+        // An attempt under way is waited for: the clock must not run while somebody works.
+        tokio::time::sleep(PAUSE).await;
+        let seen = site.requests().len();
+        while offsets.len() < seen {
+            offsets.push((clock.now() - begin).num_seconds());
+        }
+        clock.advance(STEP);
+    }
+    let log = stage.log(&team).await?;
+    let state = log.first().map_or("gone", |delivery| delivery.state.as_str());
+    say!("attempts after {offsets:?} s, expected {OFFSETS:?} s; then {state}");
+    ensure!(offsets.len() == OFFSETS.len(), "{} attempts instead of {}", offsets.len(), OFFSETS.len());
+    let off = |(found, expect): (&i64, &i64)| (found - expect).abs() * 10 > *expect && (found - expect).abs() > 2;
+    ensure!(!offsets.iter().zip(&OFFSETS).any(off), "an attempt is more than a tenth off");
+    ensure!(state == "failed", "the delivery ended as {state}");
+    Ok(())
+}
