@@ -16,7 +16,8 @@ pub(crate) fn linked_site(app: &TestApp, pages: usize) {
             "/" => 0,
             path => path.strip_prefix("/p/")?.parse().ok().filter(|n| *n < pages)?,
         };
-        let links: String = [2 * n + 1, 2 * n + 2].map(|n| format!("<a href=\"/p/{n}\">page {n}</a> ")).concat();
+        let next = [2 * n + 1, 2 * n + 2].into_iter().filter(|n| *n < pages);
+        let links: String = next.map(|n| format!("<a href=\"/p/{n}\">page {n}</a> ")).collect();
         Some(page(&format!("<h1>Page {n}</h1><p>Words of page {n}.</p><a href=\"/\">start</a> {links}")))
     });
 }

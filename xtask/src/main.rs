@@ -8,6 +8,7 @@ mod db;
 mod fuzz;
 mod hostile;
 mod layers;
+mod made_site;
 mod migration;
 mod robots;
 mod setup;

@@ -1,5 +1,6 @@
 //! The command line: everything that is not serving.
 
+mod jobs;
 mod keeping;
 
 use std::fs;
@@ -36,6 +37,9 @@ pub(crate) enum Command {
     /// Teams
     #[command(subcommand)]
     Teams(Teams),
+    /// Crawls, batches and deliveries that wait, run or were given up
+    #[command(subcommand)]
+    Jobs(jobs::Jobs),
     /// Copy everything into a new folder, also while the server runs (SQLite)
     Backup(keeping::Backup),
     /// Bring a backup back, where no data is yet (SQLite)

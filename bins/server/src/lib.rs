@@ -227,6 +227,7 @@ impl Drop for Running {
         self.ending.cut.cancel();
         self.stop_background.cancel();
         self.stop_work.cancel();
+        self.service.watchers.stop();
     }
 }
 

@@ -29,6 +29,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         None => Ok(on_runtime(serve(settings()?.config, quarry_server::start))?),
         Some(Command::Keys(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Teams(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
+        Some(Command::Jobs(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Migrate(command)) => on_runtime(command.run(settings()?)),
         Some(Command::Backup(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Restore(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),

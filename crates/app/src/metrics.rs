@@ -6,6 +6,8 @@ use metrics::{counter, histogram};
 
 /// Finished scrapes by `result`: `ok`, or the kind of failure.
 const SCRAPES: &str = "quarry_scrapes_total";
+/// Time of pages of crawls and batches, from fetch to document.
+const PAGE_SECONDS: &str = "quarry_page_seconds";
 /// Cache look-ups by `state`: `hit` or `miss`. Requests that do not consult the cache are not counted.
 const CACHE_LOOKUPS: &str = "quarry_cache_lookups_total";
 /// Credits charged to teams.
@@ -17,6 +19,11 @@ const WEBHOOK_SECONDS: &str = "quarry_webhook_seconds";
 
 pub(crate) fn scraped(result: &'static str) {
     counter!(SCRAPES, "result" => result).increment(1);
+}
+
+/// One page of a crawl or batch, from fetch to document.
+pub(crate) fn page(took: Duration) {
+    histogram!(PAGE_SECONDS).record(took);
 }
 
 pub(crate) fn cache_lookup(hit: bool) {

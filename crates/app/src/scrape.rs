@@ -51,6 +51,7 @@ pub(crate) async fn page(app: &App, caller: &Caller, id: &str, request: ScrapeRe
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     job.log(caller, &result, credits);
     let took = job.started.elapsed();
+    metrics::page(took);
     let page = result.map(|produced| {
         let retry_after = produced.retry_after.clone();
         let is_cached = produced.cache == Some(CacheState::Hit);

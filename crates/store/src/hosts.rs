@@ -14,7 +14,7 @@ use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
-use crate::schema::{host, job};
+use crate::schema::host;
 use crate::sql::Sql;
 use crate::stamp::Stamp;
 
@@ -52,21 +52,24 @@ pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
     state.map_or(Ok(0), |state| Ok(read(name, &state)?.in_flight()))
 }
 
-/// Removes up to `limit` hosts that were not asked since `before` and have no job, and says how many.
+/// Removes up to `limit` hosts that were not asked since `before` and are not being asked, and says how many. The next
+/// job makes one anew.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let jobs = diesel::dsl::exists(job::table.filter(job::host.eq(host::name.nullable())));
-        let old = host::table
-            .filter(host::updated_at.lt(Stamp::from(before)))
-            .filter(diesel::dsl::not(jobs))
-            .order(host::updated_at)
-            .limit(limit)
-            .select(host::name);
-        let names: Vec<String> = on!(conn, |c| old.load(c).await)?;
-        let gone = diesel::delete(host::table.filter(host::name.eq_any(&names)));
+        let is_old = || host::updated_at.lt(Stamp::from(before));
+        let old = host::table.filter(is_old()).order(host::updated_at).limit(limit).select((host::name, host::state));
+        let old: Vec<(String, String)> = on!(conn, |c| old.load(c).await)?;
+        let mut names = Vec::with_capacity(old.len());
+        for (name, state) in &old {
+            if read(name, state)?.in_flight() == 0 {
+                names.push(name);
+            }
+        }
+        // Old still: it may have been asked meanwhile.
+        let gone = diesel::delete(host::table.filter(host::name.eq_any(&names)).filter(is_old()));
         Ok(on!(conn, |c| gone.execute(c).await)?)
     })
     .await

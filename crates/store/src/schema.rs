@@ -157,6 +157,10 @@ table! {
         due_at -> Nullable<Timestamp>,
         served -> BigInt,
         host -> Nullable<Text>,
+        run_phase -> Integer,
+        head_phase -> Nullable<Integer>,
+        head_priority -> Nullable<Integer>,
+        head_run_at -> Nullable<Timestamp>,
     }
 }
 
@@ -325,4 +329,5 @@ table! {
 
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
-allow_tables_to_appear_in_same_query!(host, job, job_lane);
+allow_tables_to_appear_in_same_query!(job, job_lane);
+allow_tables_to_appear_in_same_query!(webhook_delivery, webhook_secret);

@@ -1,5 +1,6 @@
 //! Webhooks: the secret of each team, and one row per delivery, which is the log and the source of every attempt.
 
+mod attempt;
 mod log;
 mod secret;
 
@@ -11,9 +12,10 @@ use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
-use crate::schema::webhook_delivery;
+use crate::schema::{webhook_delivery, webhook_secret};
 use crate::stamp::Stamp;
 
+pub use attempt::{Attempt, record};
 pub use log::{Logged, find, forget, list};
 pub use secret::{Secrets, add_secret, rotate, secrets};
 
@@ -72,27 +74,6 @@ pub struct Parcel {
     pub attempts: i32,
 }
 
-/// How an attempt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt<'a> {
-    /// Of which delivery.
-    pub id: &'a str,
-    /// What follows from it.
-    pub state: State,
-    /// The number of this attempt, from 1.
-    pub attempts: i32,
-    /// The status of the answer, if one came.
-    pub status: Option<i32>,
-    /// Why it was no success.
-    pub error: Option<&'a str>,
-    /// How long it took, in milliseconds.
-    pub duration_ms: i64,
-    /// When it ended.
-    pub at: Timestamp,
-    /// When the next one is due, while there is one.
-    pub next_at: Option<Timestamp>,
-}
-
 #[derive(Insertable)]
 #[diesel(table_name = webhook_delivery)]
 struct Row<'a> {
@@ -142,55 +123,22 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
     .await
 }
 
-/// What an attempt at this delivery needs; `None` when it is gone.
+/// What an attempt at this delivery needs, and the secrets of its team that are valid at `now`; `None` when it is gone.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn parcel(conn: &mut Conn, id: &str) -> Result<Option<Parcel>> {
+pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<(Parcel, Option<Secrets>)>> {
     use webhook_delivery::columns as c;
     type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
-    let query = webhook_delivery::table.find(id).select((
-        c::team_id,
-        c::job_id,
-        c::event,
-        c::url,
-        c::headers,
-        c::body,
-        c::state,
-        c::attempts,
-    ));
-    let found: Option<Columns> = on!(conn, |c| query.get_result(c).await.optional())?;
-    let Some((team_id, job_id, event, url, headers, body, state, attempts)) = found else { return Ok(None) };
-    Ok(Some(Parcel { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts }))
-}
-
-/// Writes down how an attempt ended; says whether the delivery was still pending. One that has ended and may not be
-/// kept is removed.
-///
-/// # Errors
-/// Those of the database.
-pub async fn record(conn: &mut Conn, attempt: &Attempt<'_>) -> Result<bool> {
-    use webhook_delivery::columns as c;
-    let pending = webhook_delivery::table.find(attempt.id).filter(c::state.eq(State::Pending.as_str()));
-    let delivered_at = (attempt.state == State::Delivered).then(|| Stamp::from(attempt.at));
-    let query = diesel::update(pending).set((
-        c::state.eq(attempt.state.as_str()),
-        c::attempts.eq(attempt.attempts),
-        c::status.eq(attempt.status),
-        c::error.eq(attempt.error),
-        c::duration_ms.eq(Some(attempt.duration_ms)),
-        c::delivered_at.eq(delivered_at),
-        c::next_at.eq(attempt.next_at.map(Stamp::from)),
-    ));
-    conn.atomic(async |conn: &mut Conn| {
-        let keep: Option<bool> = on!(conn, |conn| query.returning(c::keep).get_result(conn).await.optional())?;
-        if keep == Some(false) && attempt.state != State::Pending {
-            let row = diesel::delete(webhook_delivery::table.find(attempt.id));
-            on!(conn, |conn| row.execute(conn).await)?;
-        }
-        Ok(keep.is_some())
-    })
-    .await
+    let columns = (c::team_id, c::job_id, c::event, c::url, c::headers, c::body, c::state, c::attempts);
+    let secret = webhook_secret::table.on(webhook_secret::team_id.eq(c::team_id));
+    let query =
+        webhook_delivery::table.left_join(secret).filter(c::id.eq(id)).select((columns, secret::columns().nullable()));
+    let found: Option<(Columns, Option<secret::Columns>)> = on!(conn, |c| query.get_result(c).await.optional())?;
+    let Some((columns, secrets)) = found else { return Ok(None) };
+    let (team_id, job_id, event, url, headers, body, state, attempts) = columns;
+    let parcel = Parcel { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts };
+    Ok(Some((parcel, secrets.map(|row| secret::valid(row, now)))))
 }
 
 /// Makes a delivery that has ended pending again, with all its attempts before it; says whether it had ended.

@@ -1,5 +1,6 @@
 //! `cargo xtask bench NAME`: figures of the real server, taken on loopback, and of the converter.
 
+mod crawl;
 mod load;
 mod markdown;
 mod process;
@@ -12,6 +13,8 @@ use clap::Subcommand;
 /// What can be measured.
 #[derive(Subcommand)]
 pub(crate) enum Bench {
+    /// Pages per second, latency and memory of crawls, with SQLite and PostgreSQL.
+    Crawl(crawl::Args),
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
     /// Speed and memory of HTML to markdown, beside other libraries.
@@ -24,6 +27,7 @@ pub(crate) enum Bench {
 pub(crate) fn run(bench: Bench) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {
+        Bench::Crawl(args) => runtime.block_on(crawl::run(args)),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Start(args) => start::run(&args),

@@ -1,7 +1,7 @@
 //! The server under measurement: a child process with a data folder of its own.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -24,6 +24,11 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `program` with an empty data folder; `allow` is admitted by the egress guard.
     pub(crate) fn start(program: &Path, allow: &str) -> Result<Self> {
+        Self::start_with(program, allow, &[])
+    }
+
+    /// The same with more settings, as environment variables.
+    pub(crate) fn start_with(program: &Path, allow: &str, more: &[(&str, &str)]) -> Result<Self> {
         let data = tempfile::tempdir()?;
         let address = format!("127.0.0.1:{}", TcpListener::bind("127.0.0.1:0")?.local_addr()?.port());
         let log = File::create(data.path().join("server.log"))?;
@@ -33,12 +38,18 @@ impl Server {
             .env("QUARRY__DATA__DIR", data.path().join("data"))
             .env("QUARRY__EGRESS__ALLOW", allow)
             .env("QUARRY__LOG__LEVEL", "warn")
+            .envs(more.iter().copied())
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
         let ready_after = up::wait_ready(&mut child, &address)?;
         Ok(Self { child, address, ready_after, _data: data })
+    }
+
+    /// Where it listens.
+    pub(crate) fn addr(&self) -> Result<SocketAddr> {
+        Ok(self.address.parse()?)
     }
 
     /// Processor time that it has used so far, all threads together.

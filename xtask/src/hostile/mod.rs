@@ -6,7 +6,7 @@ mod case;
 mod evidence;
 mod expect;
 mod follow;
-mod http;
+pub(crate) mod http;
 mod made;
 mod markdown;
 mod play;

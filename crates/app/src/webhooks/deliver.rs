@@ -71,9 +71,15 @@ impl Deliver {
 
     async fn attempt(&self, delivery: &str) -> Result<Option<Outcome>, StoreError> {
         let mut conn = self.store.conn().await?;
-        let found = rows::parcel(&mut conn, delivery).await?;
-        let Some(parcel) = found.filter(|parcel| parcel.state == State::Pending) else { return Ok(None) };
-        let secrets = secrets(&mut conn, &parcel.team_id, self.clock.now()).await?;
+        let found = rows::parcel(&mut conn, delivery, self.clock.now()).await?;
+        let Some((parcel, stored)) = found.filter(|(parcel, _)| parcel.state == State::Pending) else {
+            return Ok(None);
+        };
+        let stored = match stored {
+            Some(stored) => stored,
+            None => stored_secrets(&mut conn, &parcel.team_id, self.clock.now()).await?,
+        };
+        let secrets = secrets(stored)?;
         // Sending takes up to ten seconds: others need the connection meanwhile.
         drop(conn);
         let started = Instant::now();
@@ -112,28 +118,31 @@ impl Deliver {
         };
         self.client.post(post).await.map_err(|error| error.to_string())
     }
+}
 
-    /// Writes one outcome down; says when to try again.
-    async fn record(&self, conn: &mut Conn, id: &str, outcome: &Outcome) -> Result<Option<Timestamp>, StoreError> {
-        let (state, next_at) = match outcome.verdict {
-            Verdict::Delivered => (State::Delivered, None),
-            Verdict::Failed => (State::Failed, None),
-            Verdict::Retry(pause) => {
-                (State::Pending, Some(outcome.at + TimeDelta::from_std(pause).unwrap_or_default()))
-            }
-        };
-        let duration_ms = i64::try_from(outcome.took.as_millis()).unwrap_or(i64::MAX);
-        let attempt = Attempt {
-            id,
-            state,
-            attempts: outcome.attempt,
-            status: outcome.status.map(i32::from),
-            error: outcome.error.as_deref(),
-            duration_ms,
-            at: outcome.at,
-            next_at,
-        };
-        Ok(if rows::record(conn, &attempt).await? { next_at } else { None })
+impl Outcome {
+    fn next_at(&self) -> Option<Timestamp> {
+        match self.verdict {
+            Verdict::Retry(pause) => Some(self.at + TimeDelta::from_std(pause).unwrap_or_default()),
+            Verdict::Delivered | Verdict::Failed => None,
+        }
+    }
+
+    fn row<'a>(&'a self, delivery: &'a str) -> Attempt<'a> {
+        Attempt {
+            id: delivery,
+            state: match self.verdict {
+                Verdict::Delivered => State::Delivered,
+                Verdict::Failed => State::Failed,
+                Verdict::Retry(_) => State::Pending,
+            },
+            attempts: self.attempt,
+            status: self.status.map(i32::from),
+            error: self.error.as_deref(),
+            duration_ms: i64::try_from(self.took.as_millis()).unwrap_or(i64::MAX),
+            at: self.at,
+            next_at: self.next_at(),
+        }
     }
 }
 
@@ -151,13 +160,17 @@ impl Job for Deliver {
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<Parcel, Delivered>]) -> Result<(), StoreError> {
-        // In the order of lanes, as everybody locks them.
+        let outcomes: Vec<(&Finished<Parcel, Delivered>, &Outcome)> =
+            done.iter().filter_map(|finished| Some((*finished, finished.done.0.as_ref()?))).collect();
+        let attempts: Vec<Attempt<'_>> =
+            outcomes.iter().map(|(finished, outcome)| outcome.row(&finished.job.payload.delivery)).collect();
+        let pending = rows::record(conn, &attempts).await?;
         let mut later: BTreeMap<(&str, &str), Vec<jobs::NewJob>> = BTreeMap::new();
-        for Finished { job, done } in done {
-            let Some(outcome) = &done.0 else { continue };
-            if let Some(next_at) = self.record(conn, &job.payload.delivery, outcome).await? {
+        for (Finished { job, .. }, outcome) in outcomes {
+            let id = &job.payload.delivery;
+            if let Some(next_at) = outcome.next_at().filter(|_| pending.contains(id)) {
                 let key = (job.team_id.as_str(), outcome.job_id.as_str());
-                later.entry(key).or_default().push(attempt(&job.payload.delivery, 0, next_at));
+                later.entry(key).or_default().push(attempt(id, 0, next_at));
             }
         }
         for ((team, job), attempts) in later {
@@ -168,18 +181,18 @@ impl Job for Deliver {
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<Parcel>, error: &str) -> Result<(), StoreError> {
         let id = &job.payload.delivery;
-        let Some(parcel) = rows::parcel(conn, id).await? else { return Ok(()) };
+        let Some(logged) = rows::find(conn, id).await? else { return Ok(()) };
         let attempt = Attempt {
             id,
             state: State::Failed,
-            attempts: parcel.attempts,
+            attempts: logged.attempts,
             status: None,
             error: Some(error),
             duration_ms: 0,
             at: self.clock.now(),
             next_at: None,
         };
-        rows::record(conn, &attempt).await?;
+        rows::record(conn, &[attempt]).await?;
         Ok(())
     }
 
@@ -198,15 +211,14 @@ impl Job for Deliver {
     }
 }
 
-/// The team's secrets, newest first; it gets its first one here at the latest.
-pub(super) async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Vec<SigningSecret>, StoreError> {
-    let stored = stored_secrets(conn, team, now).await?;
+/// The team's secrets, newest first.
+fn secrets(stored: rows::Secrets) -> Result<Vec<SigningSecret>, StoreError> {
     let texts = std::iter::once(stored.current).chain(stored.previous.map(|(secret, _)| secret));
     let broken = |_| StoreError::Inconsistent("a webhook secret that is none".to_owned());
     texts.map(|text| SigningSecret::parse(text.expose()).map_err(broken)).collect()
 }
 
-/// As they are stored; made if need be.
+/// A team's secrets as they are stored; it gets its first one here at the latest.
 pub(super) async fn stored_secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<rows::Secrets, StoreError> {
     if let Some(found) = rows::secrets(conn, team, now).await? {
         return Ok(found);

@@ -14,7 +14,7 @@ use crate::jobs::{Claim, Claimed, from_millis};
 /// Takes up to [`Claim::most`] jobs that may run now, in a transaction of its own. Less than `most` does not mean that
 /// there are no more: ask again until nothing comes.
 ///
-/// A team gets an even share of `most`, of at most 16 teams. When a host must wait, the jobs of a lane that has only
+/// A team gets an even share of `most`, of at most 16 teams and one for every 8 jobs. When a host must wait, the jobs of a lane that has only
 /// this host wait without being touched, and in other lanes its jobs get a later `run_at`, so that those of other hosts
 /// come forward; neither counts as an attempt.
 ///
@@ -40,7 +40,7 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
 /// One visit to the teams that come first, and whether there were no others.
 async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)> {
     let most = i32::try_from(want.most).unwrap_or(i32::MAX);
-    let limit = most.min(MOST_TEAMS);
+    let limit = (most / 8).clamp(1, MOST_TEAMS);
     let teams = due::teams(conn, want.queue, want.now, i64::from(limit)).await?;
     if teams.is_empty() {
         return Ok((Vec::new(), true));
@@ -62,7 +62,7 @@ async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)
     Ok((round.claimed, i32::try_from(teams.len()).is_ok_and(|found| found < limit)))
 }
 
-/// More would be locked for each other claim; those that come next are not served later for it.
+/// A claim locks its teams. The others are left to other claims, and to the next one.
 const MOST_TEAMS: i32 = 16;
 /// How often one call goes on after teams that turned out to have nothing.
 const MOST_ROUNDS: usize = 100;
@@ -99,9 +99,7 @@ impl Visit {
             Some(_) if self.lane.early => LaneDue::Now,
             Some(time) => LaneDue::At(time),
             // All that are due are taken or sent away.
-            None if self.jobs.len() == 0 && self.found < usize::try_from(self.lane.asked).unwrap_or(0) => {
-                LaneDue::NextOf(self.lane.phase)
-            }
+            None if self.jobs.len() == 0 && self.found < usize::try_from(self.lane.asked).unwrap_or(0) => LaneDue::Next,
             None => LaneDue::Now,
         }
     }
@@ -133,7 +131,7 @@ impl Round<'_> {
         let stays = unseen || lanes.iter().any(more);
         self.start.team(&team.id, taken, stays);
         for visit in lanes {
-            self.start.lane(&visit.lane.id, visit.taken, visit.jobs.len() < visit.found, visit.due());
+            self.start.lane(&visit.lane, visit.taken, visit.jobs.len() < visit.found, visit.due());
         }
     }
 

@@ -39,8 +39,13 @@ pub(super) struct Lane {
     pub(super) early: bool,
     /// The phase that it is in; `None` when it is empty.
     pub(super) phase: Option<i32>,
+    /// Phase, priority and time of its first ready job, where that is kept.
+    pub(super) head: Option<Head>,
     pub(super) jobs: Vec<Job>,
 }
+
+/// See `job_lane.head_phase`.
+pub(super) type Head = (i32, i32, Stamp);
 
 /// A job that could run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,39 +158,49 @@ pub(super) async fn lanes(
 }
 
 /// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
-/// written after it, and does wait. The other settings keep the plans of what follows: all of it goes by index.
+/// written after it, and does wait. The other settings keep the plans of what follows: all of it
+/// goes by index, and by plain scans, which mark entries of dead rows on their way.
 const POSTGRES_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
     WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
     AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
+    AND set_config('enable_bitmapscan', 'off', true) <> ''
     ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED";
 
 /// One row only: waiting for a second one with the first in hand could end in a ring.
 const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
     WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
     AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
+    AND set_config('enable_bitmapscan', 'off', true) <> ''
     AND team_id = (SELECT team_id FROM job_team WHERE queue = $1 AND due_at <= $2 AND running < cap
         ORDER BY served, team_id LIMIT {}) FOR UPDATE";
 
-/// In a statement of its own after the locks: what it sees is then as new as they are.
+/// In a statement of its own after the locks: what it sees is then as new as they are. Running jobs are looked at only
+/// where they could hold up a later phase.
 const POSTGRES_LANES: &str = "SELECT l.team_id, l.lane, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
-        j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at
+        h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at
     FROM unnest({}) WITH ORDINALITY AS t(team_id, place)
     CROSS JOIN LATERAL (
         SELECT d.*, least(d.room, ceil({} / count(*) OVER ())::integer) AS asked FROM (
-            SELECT team_id, lane, cap - running AS room, delay_ms, host, served, due_at > {} AS early FROM job_lane
+            SELECT team_id, lane, cap - running AS room, delay_ms, host, served, due_at > {} AS early, running, run_phase,
+                head_phase, head_priority, head_run_at FROM job_lane
             WHERE queue = {} AND team_id = t.team_id AND due_at <= {} AND running < cap
             ORDER BY served, lane LIMIT {}
         ) AS d
     ) AS l
+    LEFT JOIN LATERAL (
+        SELECT phase, priority, run_at FROM job WHERE queue = $4 AND lane = l.lane AND state = 'ready'
+            AND (phase, priority, run_at) >= (l.head_phase, l.head_priority, l.head_run_at)
+        ORDER BY phase, priority, run_at LIMIT 1
+    ) AS h ON true
     CROSS JOIN LATERAL (
-        SELECT least(
-            (SELECT phase FROM job WHERE queue = $4 AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1),
-            (SELECT phase FROM job WHERE queue = $4 AND lane = l.lane AND state = 'running' ORDER BY phase LIMIT 1)
-        ) AS phase OFFSET 0
+        SELECT CASE WHEN l.running = 0 OR h.phase <= l.run_phase THEN h.phase
+            ELSE least(h.phase, (SELECT min(phase) FROM job WHERE queue = $4 AND lane = l.lane AND state = 'running'))
+        END AS phase OFFSET 0
     ) AS p
     LEFT JOIN LATERAL (
         SELECT id, kind, payload, attempt, max_attempts, host, created_at, priority, run_at FROM job
         WHERE queue = $4 AND lane = l.lane AND state = 'ready' AND phase = p.phase AND run_at <= $3
+            AND (phase, priority, run_at) >= (h.phase, h.priority, h.run_at)
         ORDER BY priority, run_at, id LIMIT l.asked
     ) AS j ON true
     ORDER BY t.place, l.served, l.lane, j.priority, j.run_at, j.id";
@@ -209,10 +224,12 @@ type JobRow = (String, String, String, i32, i32, Option<String>, Stamp);
 type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp);
 type LaneJob = (
     (String, String, i32, i32, i64, Option<String>, bool, Option<i32>),
+    (Option<i32>, Option<i32>, Option<Stamp>),
     (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
 );
 type LaneJobSql = (
     (Text, Text, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
+    (Nullable<Integer>, Nullable<Integer>, Nullable<SqlTimestamp>),
     (
         Nullable<Text>,
         Nullable<Text>,
@@ -234,9 +251,14 @@ fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql
 /// One row for each job, or one for a lane without.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
-    for ((team, id, room, asked, delay_ms, host, early, phase), job) in rows {
+    for ((team, id, room, asked, delay_ms, host, early, phase), head, job) in rows {
         if lanes.last().is_none_or(|lane| lane.id != id) {
-            lanes.push(Lane { team, id, room, asked, delay_ms, host, early, phase, jobs: Vec::new() });
+            let head = if let (Some(phase), Some(priority), Some(run_at)) = head {
+                Some((phase, priority, run_at))
+            } else {
+                None
+            };
+            lanes.push(Lane { team, id, room, asked, delay_ms, host, early, phase, head, jobs: Vec::new() });
         }
         if let (
             Some(lane),
@@ -251,7 +273,7 @@ fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
 
 impl Lane {
     fn of((team, id, room, delay_ms, host, early, phase): LaneRow, each: i32) -> Self {
-        Self { team, id, room, asked: room.min(each), delay_ms, host, early, phase, jobs: Vec::new() }
+        Self { team, id, room, asked: room.min(each), delay_ms, host, early, phase, head: None, jobs: Vec::new() }
     }
 }
 

@@ -60,6 +60,7 @@ pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Times
         let set = (job::run_at.eq(Stamp::from(how.run_at)), job::attempt.eq(job::attempt - i32::from(!how.counted)));
         let query = diesel::update(job::table.find(held.id)).set((ready(), set, job::last_error.eq(Some(how.error))));
         on!(conn, |c| query.execute(c).await)?;
+        free::put_back(conn, &[held.id]).await?;
         free::free(conn, &freed, &[*held], now).await?;
         Ok(true)
     })
@@ -110,13 +111,17 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
         let lock = job_team::table.find((queue.as_str(), &team)).select(job_team::running);
         let _running: i32 =
             on!(conn, pg | c | lock.for_update().get_result(c).await, sqlite | c | lock.get_result(c).await)?;
-        let jobs = || job::table.filter(job::queue.eq(queue.as_str())).filter(job::lane.eq(lane));
+        // By state, as the indexes are.
+        let of = |state: &'static str| job::state.eq(state).and(job::queue.eq(queue.as_str())).and(job::lane.eq(lane));
         let columns = (job::id, job::queue, job::team_id, job::lane, job::host);
-        let running = jobs().filter(job::state.eq("running")).select(columns);
+        let running = job::table.filter(of("running")).select(columns);
         let running: Vec<(String, String, String, String, Option<String>)> = on!(conn, |c| running.load(c).await)?;
         let running = running.into_iter().map(|(id, queue, team, lane, host)| (id, queue, team, lane, host, None));
         let freed: Vec<Freed> = running.map(Freed::from).collect();
-        let count = on!(conn, |c| diesel::delete(jobs()).execute(c).await)?;
+        let mut count = 0;
+        for state in ["running", "ready"] {
+            count += on!(conn, |c| diesel::delete(job::table.filter(of(state))).execute(c).await)?;
+        }
         free::free(conn, &freed, &[], now).await?;
         on!(conn, |c| diesel::delete(row).execute(c).await)?;
         Ok(count)

@@ -123,12 +123,16 @@ const POSTGRES: &str = "WITH t AS (
         was_idle = job_team.due_at IS NULL OR job_team.due_at > excluded.due_at
     RETURNING was_idle
 ), l AS (
-    INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host)
-    SELECT $1, {}, $2, {}, {}, 0, $4, 0, {} FROM t
+    INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host, run_phase,
+        head_phase, head_priority, head_run_at)
+    SELECT $1, {}, $2, {}, {}, 0, $4, 0, {}, 0, {}, {}, {} FROM t
     ON CONFLICT (queue, lane) DO UPDATE SET cap = excluded.cap, delay_ms = excluded.delay_ms,
         due_at = least(job_lane.due_at, excluded.due_at), host = CASE
             WHEN excluded.host IS NULL OR job_lane.host = excluded.host THEN job_lane.host
-            WHEN job_lane.host IS NULL THEN excluded.host ELSE '*' END
+            WHEN job_lane.host IS NULL THEN excluded.host ELSE '*' END,
+        (head_phase, head_priority, head_run_at) = (SELECT p, q, r FROM (VALUES
+            (excluded.head_phase, excluded.head_priority, excluded.head_run_at),
+            (job_lane.head_phase, job_lane.head_priority, job_lane.head_run_at)) AS h(p, q, r) ORDER BY p, q, r LIMIT 1)
     RETURNING lane
 ), j AS (
     INSERT INTO job (id, queue, kind, team_id, lane, phase, priority, state, run_at, attempt, max_attempts, host, payload,
@@ -146,8 +150,9 @@ const SQLITE_TEAM: &str = "INSERT INTO job_team (queue, team_id, cap, running, d
     ON CONFLICT (queue, team_id) DO UPDATE SET cap = excluded.cap,
         due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at)";
 
-const SQLITE_LANE: &str = "INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host)
-    VALUES ({}, {}, {}, {}, {}, 0, {}, 0, {})
+const SQLITE_LANE: &str =
+    "INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host, run_phase)
+    VALUES ({}, {}, {}, {}, {}, 0, {}, 0, {}, 0)
     ON CONFLICT (queue, lane) DO UPDATE SET cap = excluded.cap, delay_ms = excluded.delay_ms,
         due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at), host = CASE
             WHEN excluded.host IS NULL OR host = excluded.host THEN host
@@ -178,6 +183,8 @@ impl<'a> Rows<'a> {
             jobs.iter().map(value).collect()
         }
         let (lane, jobs) = (self.lane, self.jobs);
+        let head = jobs.iter().map(|job| (job.phase, job.priority, job.run_at)).min();
+        let (phase, priority, run_at) = head.unwrap_or_default();
         Sql::new(POSTGRES)
             .bind::<Text, _>(lane.queue.as_str())
             .bind::<Text, _>(lane.team_id)
@@ -187,6 +194,9 @@ impl<'a> Rows<'a> {
             .bind::<Integer, _>(lane.cap)
             .bind::<BigInt, _>(millis(lane.delay))
             .bind::<Nullable<Text>, _>(self.host())
+            .bind::<Integer, _>(phase)
+            .bind::<Integer, _>(priority)
+            .bind::<SqlTimestamp, _>(Stamp::from(run_at))
             .bind::<SqlTimestamp, _>(self.now)
             .bind::<Array<Text>, _>(column(jobs, |job| job.id))
             .bind::<Array<Text>, _>(column(jobs, |job| job.kind))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::Timestamp;
 use crawl_frontier::Ended;
 use diesel::pg::Pg;
-use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
@@ -43,7 +43,8 @@ pub(super) async fn lock_teams(conn: &mut Conn, ids: &[&str]) -> Result<()> {
         pg | c | {
             Sql::<Pg>::new(
                 "SELECT 1 FROM job_team AS t WHERE (t.queue, t.team_id) IN (SELECT queue, team_id FROM job
-                 WHERE id = ANY({})) ORDER BY t.queue, t.team_id FOR UPDATE OF t",
+                 WHERE id = ANY({})) AND set_config('enable_bitmapscan', 'off', true) <> ''
+                 ORDER BY t.queue, t.team_id FOR UPDATE OF t",
             )
             .bind::<Array<Text>, _>(ids)
             .execute(c)
@@ -92,6 +93,27 @@ pub(super) async fn ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<Vec<Freed
     )
 }
 
+/// Moves the heads of lanes back to jobs that are ready again. See `job_lane.head_phase`.
+pub(super) async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
+    on!(
+        conn,
+        pg | c | {
+            Sql::<Pg>::new(
+                "UPDATE job_lane SET head_phase = b.phase, head_priority = b.priority, head_run_at = b.run_at
+                 FROM (SELECT DISTINCT ON (queue, lane) queue, lane, phase, priority, run_at FROM job WHERE id = ANY({})
+                    ORDER BY queue, lane, phase, priority, run_at) AS b
+                 WHERE job_lane.queue = b.queue AND job_lane.lane = b.lane
+                 AND (b.phase, b.priority, b.run_at) < (head_phase, head_priority, head_run_at)",
+            )
+            .bind::<Array<Text>, _>(ids)
+            .execute(c)
+            .await
+        },
+        sqlite | _c | Ok(0)
+    )?;
+    Ok(())
+}
+
 /// Counts jobs out that ran until now. Their rows are gone or changed already.
 pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
     if freed.is_empty() {
@@ -118,14 +140,15 @@ pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
         conn,
         pg | c | to_postgres(&lanes, now).execute(c).await,
         sqlite | c | {
-            let mut teams: BTreeMap<(&str, &str), (i32, bool)> = BTreeMap::new();
+            let mut teams: BTreeMap<(&str, &str), (i32, Option<Timestamp>)> = BTreeMap::new();
             for (lane, ended) in lanes {
-                let due: Vec<bool> = lane_to_sqlite(lane, ended, now).load(c).await?;
+                let due: Vec<Option<Stamp>> = lane_to_sqlite(lane, ended, now).load(c).await?;
+                let due = due.into_iter().flatten().map(Timestamp::from).next();
                 let team = teams.entry((lane.0, lane.2)).or_default();
-                *team = (team.0 + ended, team.1 || due == [true]);
+                *team = (team.0 + ended, team.1.into_iter().chain(due).min());
             }
             for (team, (ended, due)) in teams {
-                team_to_sqlite(team, ended, due, now).execute(c).await?;
+                team_to_sqlite(team, ended, due).execute(c).await?;
             }
             Ok(0)
         }
@@ -136,23 +159,24 @@ pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
 /// A lane with jobs is due: there may be room for the next one now, or the next phase may begin.
 const POSTGRES: &str = "WITH l AS (
     UPDATE job_lane SET running = running - u.ended, due_at = CASE
-        WHEN EXISTS (SELECT 1 FROM job WHERE queue = u.queue AND job.lane = u.lane AND state = 'ready')
-        THEN {} END
+        WHEN EXISTS (SELECT 1 FROM job WHERE queue = u.queue AND job.lane = u.lane AND state = 'ready'
+            AND (phase, priority, run_at) >= (job_lane.head_phase, job_lane.head_priority, job_lane.head_run_at))
+        THEN least(due_at, {}) END
     FROM unnest({}, {}, {}) AS u(queue, lane, ended)
     WHERE job_lane.queue = u.queue AND job_lane.lane = u.lane
-    RETURNING job_lane.queue, job_lane.team_id, u.ended, job_lane.due_at IS NOT NULL AS due
+    RETURNING job_lane.queue, job_lane.team_id, u.ended, job_lane.due_at AS due
 )
-UPDATE job_team SET running = running - s.ended, due_at = CASE WHEN s.due THEN least(due_at, $1) ELSE due_at END
-FROM (SELECT queue, team_id, sum(ended)::integer AS ended, bool_or(due) AS due FROM l GROUP BY queue, team_id) AS s
+UPDATE job_team SET running = running - s.ended, due_at = least(due_at, s.due)
+FROM (SELECT queue, team_id, sum(ended)::integer AS ended, min(due) AS due FROM l GROUP BY queue, team_id) AS s
 WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id";
 
 const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {}, due_at = CASE
         WHEN EXISTS (SELECT 1 FROM job WHERE queue = job_lane.queue AND lane = job_lane.lane AND state = 'ready')
-        THEN {} END
-    WHERE queue = {} AND lane = {} RETURNING due_at IS NOT NULL";
+        THEN min(coalesce(due_at, {}), ?2) END
+    WHERE queue = {} AND lane = {} RETURNING due_at";
 
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
-    due_at = CASE WHEN {} THEN min(coalesce(due_at, {}), ?3) ELSE due_at END WHERE queue = {} AND team_id = {}";
+    due_at = CASE WHEN {} IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END WHERE queue = {} AND team_id = {}";
 
 fn to_postgres(lanes: &BTreeMap<(&str, &str, &str), i32>, now: Stamp) -> Sql<'static, Pg> {
     let (mut queues, mut ids, mut ended) = (vec![], vec![], vec![]);
@@ -168,7 +192,7 @@ fn to_postgres(lanes: &BTreeMap<(&str, &str, &str), i32>, now: Stamp) -> Sql<'st
         .bind::<Array<Integer>, _>(ended)
 }
 
-fn lane_to_sqlite<'a>((queue, lane, _): (&'a str, &'a str, &'a str), ended: i32, now: Stamp) -> Sql<'a, Sqlite, Bool> {
+fn lane_to_sqlite<'a>((queue, lane, _): (&'a str, &'a str, &'a str), ended: i32, now: Stamp) -> Sql<'a, Sqlite, Nullable<SqlTimestamp>> {
     Sql::new(SQLITE_LANE)
         .bind::<Integer, _>(ended)
         .bind::<SqlTimestamp, _>(now)
@@ -176,11 +200,10 @@ fn lane_to_sqlite<'a>((queue, lane, _): (&'a str, &'a str, &'a str), ended: i32,
         .bind::<Text, _>(lane)
 }
 
-fn team_to_sqlite<'a>((queue, team): (&'a str, &'a str), ended: i32, due: bool, now: Stamp) -> Sql<'a, Sqlite> {
+fn team_to_sqlite<'a>((queue, team): (&'a str, &'a str), ended: i32, due: Option<Timestamp>) -> Sql<'a, Sqlite> {
     Sql::new(SQLITE_TEAM)
         .bind::<Integer, _>(ended)
-        .bind::<Bool, _>(due)
-        .bind::<SqlTimestamp, _>(now)
+        .bind::<Nullable<SqlTimestamp>, _>(due.map(Stamp::from))
         .bind::<Text, _>(queue)
         .bind::<Text, _>(team)
 }

@@ -95,6 +95,7 @@ pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Tim
         let set = (ready(), job::run_at.eq(Stamp::from(now)), job::last_error.eq(Some("the worker was lost")));
         let query = diesel::update(job::table.filter(job::id.eq_any(&back))).set(set);
         on!(conn, |c| query.execute(c).await)?;
+        free::put_back(conn, &back).await?;
         free::free(conn, &freed, &[], now).await?;
         let lost = on!(
             conn,

@@ -125,6 +125,7 @@ pub async fn next_due(conn: &mut Conn, queue: Queue) -> Result<Option<Timestamp>
 pub async fn sweep_lanes(conn: &mut Conn, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let jobs = job::table.filter(job::queue.eq(job_lane::queue)).filter(job::lane.eq(job_lane::lane));
+        let jobs = jobs.filter(job::state.eq("ready"));
         let empty = || job_lane::due_at.is_null().and(job_lane::running.eq(0));
         let found = job_lane::table
             .filter(empty())

@@ -9,6 +9,7 @@ use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::Result;
+use crate::jobs::due::Lane;
 use crate::jobs::{Claim, claim, json};
 use crate::schema::job;
 use crate::sql::Sql;
@@ -28,8 +29,8 @@ pub(super) struct Start {
 pub(super) enum LaneDue {
     /// As before: at once.
     Now,
-    /// When the next job of this phase is; never by itself when there is no phase.
-    NextOf(Option<i32>),
+    /// When the next job of its phase is; never by itself when there is none.
+    Next,
     /// At this time.
     At(Timestamp),
 }
@@ -42,6 +43,9 @@ struct Lanes {
     stays: Vec<bool>,
     phase: Vec<Option<i32>>,
     gate: Vec<Option<Stamp>>,
+    head_phase: Vec<Option<i32>>,
+    head_priority: Vec<Option<i32>>,
+    head_run_at: Vec<Option<Stamp>>,
 }
 
 #[derive(Debug, Default)]
@@ -62,14 +66,17 @@ impl Start {
     }
 
     /// A lane that had its turn, if `served`, and gave `taken` jobs.
-    pub(super) fn lane(&mut self, id: &str, taken: i32, served: bool, due: LaneDue) {
+    pub(super) fn lane(&mut self, lane: &Lane, taken: i32, served: bool, due: LaneDue) {
         let lanes = &mut self.lanes;
-        lanes.id.push(id.to_owned());
+        lanes.id.push(lane.id.clone());
         lanes.taken.push(taken);
         lanes.served.push(served);
         lanes.stays.push(due == LaneDue::Now);
-        lanes.phase.push(if let LaneDue::NextOf(phase) = due { phase } else { None });
+        lanes.phase.push(lane.phase);
         lanes.gate.push(if let LaneDue::At(time) = due { Some(time.into()) } else { None });
+        lanes.head_phase.push(lane.head.map(|(phase, ..)| phase));
+        lanes.head_priority.push(lane.head.map(|(_, priority, _)| priority));
+        lanes.head_run_at.push(lane.head.map(|(.., run_at)| run_at));
     }
 
     pub(super) fn team(&mut self, id: &str, taken: usize, stays: bool) {
@@ -113,9 +120,12 @@ const POSTGRES: &str = "WITH j AS (
         ELSE job_lane.served END, due_at = CASE
         WHEN v.stays THEN due_at
         WHEN v.gate IS NOT NULL THEN v.gate
-        ELSE (SELECT min(run_at) FROM job
-            WHERE queue = v.queue AND job.lane = v.lane AND state = 'ready' AND phase = v.phase AND run_at > {}) END
-    FROM (SELECT {} AS queue, u.* FROM unnest({}, {}, {}, {}, {}, {}) AS u(lane, taken, served, stays, phase, gate)) AS v
+        ELSE (SELECT min(run_at) FROM job WHERE queue = v.queue AND job.lane = v.lane AND state = 'ready'
+            AND job.phase = v.phase AND run_at > {} AND (phase, priority, run_at) >= (v.head_p, v.head_q, v.head_r)) END,
+        run_phase = CASE WHEN v.taken > 0 THEN v.phase ELSE run_phase END, head_phase = coalesce(v.head_p, head_phase),
+        head_priority = coalesce(v.head_q, head_priority), head_run_at = coalesce(v.head_r, head_run_at)
+    FROM (SELECT {} AS queue, u.* FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {})
+        AS u(lane, taken, served, stays, phase, gate, head_p, head_q, head_r)) AS v
     WHERE job_lane.queue = v.queue AND job_lane.lane = v.lane
     RETURNING job_lane.team_id, job_lane.lane, job_lane.due_at, job_lane.running < job_lane.cap AS has_room
 )
@@ -161,6 +171,9 @@ fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
         .bind::<Array<Bool>, _>(&start.lanes.stays)
         .bind::<Array<Nullable<Integer>>, _>(&start.lanes.phase)
         .bind::<Array<Nullable<SqlTimestamp>>, _>(&start.lanes.gate)
+        .bind::<Array<Nullable<Integer>>, _>(&start.lanes.head_phase)
+        .bind::<Array<Nullable<Integer>>, _>(&start.lanes.head_priority)
+        .bind::<Array<Nullable<SqlTimestamp>>, _>(&start.lanes.head_run_at)
         .bind::<Array<Text>, _>(&start.teams.id)
         .bind::<Array<Integer>, _>(&start.teams.taken)
         .bind::<Array<Bool>, _>(&start.teams.stays)

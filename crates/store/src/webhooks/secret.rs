@@ -25,16 +25,9 @@ pub struct Secrets {
 /// # Errors
 /// Those of the database.
 pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Option<Secrets>> {
-    use webhook_secret::columns as c;
-    type Columns = (String, Option<String>, Option<Stamp>, Stamp);
-    let columns = (c::secret, c::previous, c::previous_until, c::created_at);
-    let found: Option<Columns> =
-        on!(conn, |conn| webhook_secret::table.find(team).select(columns).get_result(conn).await.optional())?;
-    Ok(found.map(|(current, previous, until, created_at)| {
-        let previous = previous.zip(until.map(Timestamp::from)).filter(|(_, until)| *until > now);
-        let previous = previous.map(|(secret, until)| (Secret::new(secret), until));
-        Secrets { current: Secret::new(current), previous, created_at: created_at.into() }
-    }))
+    let query = webhook_secret::table.find(team).select(columns());
+    let found: Option<Columns> = on!(conn, |c| query.get_result(c).await.optional())?;
+    Ok(found.map(|row| valid(row, now)))
 }
 
 /// Gives a team its first secret, unless it has one.
@@ -76,4 +69,21 @@ pub async fn rotate(
         Ok(())
     })
     .await
+}
+
+pub(super) type Columns = (String, Option<String>, Option<Stamp>, Stamp);
+
+type Selection =
+    (webhook_secret::secret, webhook_secret::previous, webhook_secret::previous_until, webhook_secret::created_at);
+
+pub(super) fn columns() -> Selection {
+    use webhook_secret::columns as c;
+    (c::secret, c::previous, c::previous_until, c::created_at)
+}
+
+/// What of a row is valid at `now`.
+pub(super) fn valid((current, previous, until, created_at): Columns, now: Timestamp) -> Secrets {
+    let previous = previous.zip(until.map(Timestamp::from)).filter(|(_, until)| *until > now);
+    let previous = previous.map(|(secret, until)| (Secret::new(secret), until));
+    Secrets { current: Secret::new(current), previous, created_at: created_at.into() }
 }

@@ -9,6 +9,7 @@ use crate::{at, suite};
 suite!(
     a_secret_is_made_once_and_rotated,
     a_delivery_from_birth_to_end,
+    many_attempts_are_recorded_at_once,
     failed_ones_are_reopened,
     what_may_not_be_kept_goes_with_the_end,
     the_log_is_paged_newest_first,
@@ -39,6 +40,10 @@ fn attempt(id: &str, number: i32, state: State) -> Attempt<'_> {
     let status = Some(if error.is_some() { 500 } else { 204 });
     let next_at = (state == State::Pending).then(|| at(9));
     Attempt { id, state, attempts: number, status, error, duration_ms: 12, at: at(8), next_at }
+}
+
+async fn recorded(conn: &mut Conn, attempt: Attempt<'_>) -> bool {
+    webhooks::record(conn, &[attempt]).await.unwrap().len() == 1
 }
 
 async fn a_secret_is_made_once_and_rotated(store: Store) {
@@ -72,25 +77,47 @@ async fn a_delivery_from_birth_to_end(store: Store) {
     let mut conn = store.conn().await.unwrap();
     let new = delivery("d1", "red", 0);
     webhooks::insert(&mut conn, std::slice::from_ref(&new)).await.unwrap();
-    let parcel = webhooks::parcel(&mut conn, "d1").await.unwrap().unwrap();
+    let (parcel, secrets) = webhooks::parcel(&mut conn, "d1", at(0)).await.unwrap().unwrap();
     assert_eq!((&parcel.body, parcel.headers.as_str()), (&new.body, r#"{"X-Own":"1"}"#));
     assert_eq!((parcel.state, parcel.attempts, parcel.team_id.as_str()), (State::Pending, 0, "red"));
-    assert_eq!(webhooks::parcel(&mut conn, "d2").await.unwrap(), None);
+    assert_eq!(secrets, None);
+    webhooks::add_secret(&mut conn, "red", &Secret::new("one"), at(0)).await.unwrap();
+    let (_, secrets) = webhooks::parcel(&mut conn, "d1", at(0)).await.unwrap().unwrap();
+    assert_eq!(secrets, webhooks::secrets(&mut conn, "red", at(0)).await.unwrap());
+    assert!(webhooks::parcel(&mut conn, "d2", at(0)).await.unwrap().is_none());
 
-    assert!(webhooks::record(&mut conn, &attempt("d1", 1, State::Pending)).await.unwrap());
+    assert!(recorded(&mut conn, attempt("d1", 1, State::Pending)).await);
     let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
     assert_eq!((logged.state, logged.attempts, logged.status), (State::Pending, 1, Some(500)));
     assert_eq!((logged.error.as_deref(), logged.next_at), (Some("status 500"), Some(at(9))));
-    assert!(webhooks::record(&mut conn, &attempt("d1", 2, State::Delivered)).await.unwrap());
+    assert!(recorded(&mut conn, attempt("d1", 2, State::Delivered)).await);
     let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
     assert_eq!((logged.state, logged.attempts, logged.status), (State::Delivered, 2, Some(204)));
     assert_eq!((logged.error, logged.next_at, logged.delivered_at), (None, None, Some(at(8))));
     assert_eq!((logged.created_at, logged.duration_ms), (at(0), Some(12)));
-    assert!(!webhooks::record(&mut conn, &attempt("d1", 3, State::Failed)).await.unwrap(), "it has ended");
-    assert!(!webhooks::record(&mut conn, &attempt("d2", 1, State::Failed)).await.unwrap(), "there is none");
+    assert!(!recorded(&mut conn, attempt("d1", 3, State::Failed)).await, "it has ended");
+    assert!(!recorded(&mut conn, attempt("d2", 1, State::Failed)).await, "there is none");
     let twice = webhooks::insert(&mut conn, &[delivery("d3", "red", 0), new]).await.unwrap_err();
     assert!(twice.is_duplicate());
     assert_eq!(webhooks::find(&mut conn, "d3").await.unwrap(), None);
+}
+
+async fn many_attempts_are_recorded_at_once(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let new = [("d1", true), ("d2", true), ("d3", false), ("d4", false)];
+    let new = new.map(|(id, keep)| NewDelivery { keep, ..delivery(id, "red", 0) });
+    webhooks::insert(&mut conn, &new).await.unwrap();
+    let ends = [("d1", State::Delivered), ("d2", State::Pending), ("d3", State::Pending), ("d4", State::Failed)];
+    let attempts = [ends.as_slice(), &[("d5", State::Failed)]].concat();
+    let attempts: Vec<Attempt<'_>> = attempts.iter().map(|(id, state)| attempt(id, 1, *state)).collect();
+    let mut pending: Vec<String> = webhooks::record(&mut conn, &attempts).await.unwrap().into_iter().collect();
+    pending.sort();
+    assert_eq!(pending, ["d1", "d2", "d3", "d4"]);
+    let log = webhooks::list(&mut conn, "red", None, None, 10).await.unwrap();
+    let left: Vec<(&str, State)> = log.iter().map(|logged| (logged.id.as_str(), logged.state)).collect();
+    assert_eq!(left, [("d3", State::Pending), ("d2", State::Pending), ("d1", State::Delivered)]);
+    assert!(webhooks::record(&mut conn, &[]).await.unwrap().is_empty());
 }
 
 async fn failed_ones_are_reopened(store: Store) {
@@ -98,7 +125,7 @@ async fn failed_ones_are_reopened(store: Store) {
     let mut conn = store.conn().await.unwrap();
     webhooks::insert(&mut conn, &[delivery("d1", "red", 0)]).await.unwrap();
     assert!(!webhooks::reopen(&mut conn, "d1", at(9)).await.unwrap(), "pending already");
-    webhooks::record(&mut conn, &attempt("d1", 4, State::Failed)).await.unwrap();
+    recorded(&mut conn, attempt("d1", 4, State::Failed)).await;
     assert!(webhooks::reopen(&mut conn, "d1", at(9)).await.unwrap());
     let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
     assert_eq!((logged.state, logged.attempts, logged.next_at), (State::Pending, 0, Some(at(9))));
@@ -110,10 +137,10 @@ async fn what_may_not_be_kept_goes_with_the_end(store: Store) {
     let mut conn = store.conn().await.unwrap();
     for state in [State::Delivered, State::Failed] {
         webhooks::insert(&mut conn, &[NewDelivery { keep: false, ..delivery("d1", "red", 0) }]).await.unwrap();
-        assert!(webhooks::record(&mut conn, &attempt("d1", 1, State::Pending)).await.unwrap());
-        assert!(webhooks::parcel(&mut conn, "d1").await.unwrap().is_some());
-        assert!(webhooks::record(&mut conn, &attempt("d1", 2, state)).await.unwrap());
-        assert_eq!(webhooks::parcel(&mut conn, "d1").await.unwrap(), None);
+        assert!(recorded(&mut conn, attempt("d1", 1, State::Pending)).await);
+        assert!(webhooks::find(&mut conn, "d1").await.unwrap().is_some());
+        assert!(recorded(&mut conn, attempt("d1", 2, state)).await);
+        assert_eq!(webhooks::find(&mut conn, "d1").await.unwrap(), None);
     }
 }
 
@@ -125,7 +152,7 @@ async fn the_log_is_paged_newest_first(store: Store) {
     webhooks::insert(&mut conn, &many).await.unwrap();
     webhooks::insert(&mut conn, &[delivery("b1", "blue", 0)]).await.unwrap();
     for id in ["r0003", "r0500", "r0001"] {
-        webhooks::record(&mut conn, &attempt(id, 4, State::Failed)).await.unwrap();
+        recorded(&mut conn, attempt(id, 4, State::Failed)).await;
     }
     let page = |state, before| {
         let store = store.clone();

@@ -23,11 +23,13 @@ CREATE TABLE job (
 );
 CREATE INDEX job_ready ON job (queue, lane, phase, priority, run_at, id) WHERE state = 'ready';
 -- Without lease_until, so that a heartbeat changes no index.
-CREATE INDEX job_running ON job (queue, lane, phase) WHERE state = 'running';
+CREATE INDEX job_running ON job (lane) WHERE state = 'running';
 CREATE UNIQUE INDEX job_unique ON job (unique_key) WHERE unique_key IS NOT NULL;
 
 -- A crawl, a batch, an endpoint. due_at is the earliest time at which there may be something to claim; host is the only
--- host of its jobs so far, or * for several.
+-- host of its jobs so far, or * for several. run_phase is a lower bound of the phases of its running jobs. No ready job
+-- comes before head_phase, head_priority, head_run_at in job_ready: PostgreSQL would else have to step over all those that
+-- are gone, again and again until the next vacuum. SQLite removes them at once and leaves the head empty.
 CREATE TABLE job_lane (
     queue TEXT NOT NULL,
     lane TEXT NOT NULL,
@@ -38,9 +40,14 @@ CREATE TABLE job_lane (
     due_at TIMESTAMP,
     served BIGINT NOT NULL,
     host TEXT,
+    run_phase INTEGER NOT NULL,
+    head_phase INTEGER,
+    head_priority INTEGER,
+    head_run_at TIMESTAMP,
     PRIMARY KEY (queue, lane)
 );
-CREATE INDEX job_lane_due ON job_lane (queue, team_id, served) WHERE due_at IS NOT NULL;
+-- Without served: it changes with each claim, and few lanes of a team are due.
+CREATE INDEX job_lane_due ON job_lane (queue, team_id) WHERE due_at IS NOT NULL;
 
 -- The lock under which a team's jobs and lanes change. was_idle says whether the last enqueue found nothing due.
 CREATE TABLE job_team (
@@ -53,7 +60,7 @@ CREATE TABLE job_team (
     was_idle BOOLEAN NOT NULL,
     PRIMARY KEY (queue, team_id)
 );
-CREATE INDEX job_team_due ON job_team (queue, served) WHERE due_at IS NOT NULL;
+CREATE INDEX job_team_due ON job_team (queue) WHERE due_at IS NOT NULL;
 
 CREATE TABLE dead_job (
     id TEXT NOT NULL PRIMARY KEY,

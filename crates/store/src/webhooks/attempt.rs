@@ -1,0 +1,116 @@
+//! Writing down how attempts ended, many in one statement.
+
+use std::collections::HashSet;
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel_async::RunQueryDsl;
+
+use super::State;
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::webhook_delivery;
+use crate::sql::Sql;
+use crate::stamp::Stamp;
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt<'a> {
+    /// Of which delivery.
+    pub id: &'a str,
+    /// What follows from it.
+    pub state: State,
+    /// The number of this attempt, from 1.
+    pub attempts: i32,
+    /// The status of the answer, if one came.
+    pub status: Option<i32>,
+    /// Why it was no success.
+    pub error: Option<&'a str>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: i64,
+    /// When it ended.
+    pub at: Timestamp,
+    /// When the next one is due, while there is one.
+    pub next_at: Option<Timestamp>,
+}
+
+/// Writes down how attempts ended, at most one of a delivery, and gives the ids of those deliveries that were still
+/// pending. One that has ended and may not be kept is removed.
+///
+/// # Errors
+/// Those of the database.
+pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet<String>> {
+    if attempts.is_empty() {
+        return Ok(HashSet::new());
+    }
+    conn.atomic(async |conn: &mut Conn| {
+        let pending: Vec<(String, bool)> = on!(
+            conn,
+            pg | c | to_postgres(attempts).load(c).await,
+            sqlite | c | {
+                let mut pending = Vec::with_capacity(attempts.len());
+                for attempt in attempts {
+                    let row: Option<(String, bool)> = update(attempt).get_result(c).await.optional()?;
+                    pending.extend(row);
+                }
+                Ok(pending)
+            }
+        )?;
+        let ended: HashSet<&str> =
+            attempts.iter().filter(|attempt| attempt.state != State::Pending).map(|attempt| attempt.id).collect();
+        let gone: Vec<&str> = pending
+            .iter()
+            .filter(|(id, keep)| !keep && ended.contains(id.as_str()))
+            .map(|(id, _)| id.as_str())
+            .collect();
+        if !gone.is_empty() {
+            let query = diesel::delete(webhook_delivery::table.filter(webhook_delivery::id.eq_any(&gone)));
+            on!(conn, |c| query.execute(c).await)?;
+        }
+        Ok(pending.into_iter().map(|(id, _)| id).collect())
+    })
+    .await
+}
+
+const POSTGRES: &str = "UPDATE webhook_delivery AS d SET state = u.state, attempts = u.attempts, status = u.status,
+        error = u.error, duration_ms = u.duration_ms, next_at = u.next_at, delivered_at = u.delivered_at
+    FROM unnest({}, {}, {}, {}, {}, {}, {}, {})
+        AS u(id, state, attempts, status, error, duration_ms, next_at, delivered_at)
+    WHERE d.id = u.id AND d.state = 'pending' RETURNING d.id, d.keep";
+
+fn to_postgres<'a>(attempts: &'a [Attempt<'_>]) -> Sql<'a, Pg, (Text, Bool)> {
+    fn column<'r, T>(attempts: &'r [Attempt<'_>], value: impl Fn(&'r Attempt<'_>) -> T) -> Vec<T> {
+        attempts.iter().map(value).collect()
+    }
+    Sql::new(POSTGRES)
+        .bind::<Array<Text>, _>(column(attempts, |attempt| attempt.id))
+        .bind::<Array<Text>, _>(column(attempts, |attempt| attempt.state.as_str()))
+        .bind::<Array<Integer>, _>(column(attempts, |attempt| attempt.attempts))
+        .bind::<Array<Nullable<Integer>>, _>(column(attempts, |attempt| attempt.status))
+        .bind::<Array<Nullable<Text>>, _>(column(attempts, |attempt| attempt.error))
+        .bind::<Array<BigInt>, _>(column(attempts, |attempt| attempt.duration_ms))
+        .bind::<Array<Nullable<SqlTimestamp>>, _>(column(attempts, |attempt| attempt.next_at.map(Stamp::from)))
+        .bind::<Array<Nullable<SqlTimestamp>>, _>(column(attempts, delivered_at))
+}
+
+/// The same for one row; SQLite is in this process, so nothing is gained by sending many at once.
+fn update<'a>(attempt: &'a Attempt<'_>) -> Sql<'a, diesel::sqlite::Sqlite, (Text, Bool)> {
+    Sql::new(
+        "UPDATE webhook_delivery SET state = {}, attempts = {}, status = {}, error = {}, duration_ms = {}, next_at = {},
+            delivered_at = {} WHERE id = {} AND state = 'pending' RETURNING id, keep",
+    )
+    .bind::<Text, _>(attempt.state.as_str())
+    .bind::<Integer, _>(attempt.attempts)
+    .bind::<Nullable<Integer>, _>(attempt.status)
+    .bind::<Nullable<Text>, _>(attempt.error)
+    .bind::<BigInt, _>(attempt.duration_ms)
+    .bind::<Nullable<SqlTimestamp>, _>(attempt.next_at.map(Stamp::from))
+    .bind::<Nullable<SqlTimestamp>, _>(delivered_at(attempt))
+    .bind::<Text, _>(attempt.id)
+}
+
+fn delivered_at(attempt: &Attempt<'_>) -> Option<Stamp> {
+    (attempt.state == State::Delivered).then(|| attempt.at.into())
+}

@@ -1,0 +1,97 @@
+//! A site made by rule, of any size: page number n links to pages 30n+1 … 30n+30 and else to others, so every page can be
+//! reached from page 0.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use testkit::{Reply, Site};
+
+/// The site, on loopback.
+pub(crate) struct MadeSite {
+    site: Site,
+    pages: usize,
+    slow: Arc<AtomicBool>,
+}
+
+/// Size of the text of a page, in bytes.
+const TEXT: usize = 17_000;
+
+impl MadeSite {
+    /// Links on each page.
+    pub(crate) const LINKS: usize = 30;
+
+    /// Starts a site of `pages` pages.
+    pub(crate) async fn start(pages: usize) -> Self {
+        let site = Site::start().await;
+        let slow = Arc::new(AtomicBool::new(false));
+        let slowed = Arc::clone(&slow);
+        site.others(move |seen| {
+            let number: usize = seen.path.strip_prefix("/p/")?.parse().ok()?;
+            if slowed.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let html = |body: String| Reply { body: body.into_bytes().into(), ..Reply::default() };
+            (number < pages).then(|| html(page(number, pages)).header("content-type", "text/html; charset=utf-8"))
+        });
+        Self { site, pages, slow }
+    }
+
+    /// Makes every answer take some milliseconds.
+    pub(crate) fn slow_down(&self) {
+        self.slow.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.site.addr()
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.pages
+    }
+
+    pub(crate) fn url(&self, number: usize) -> String {
+        self.site.url(&format!("/p/{number}")).to_string()
+    }
+
+    pub(crate) fn page(&self, number: usize) -> String {
+        page(number, self.pages)
+    }
+}
+
+fn page(number: usize, pages: usize) -> String {
+    let mut random = number as u64 + 1;
+    let mut next = move |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % below
+    };
+    let mut html = format!("<!doctype html><title>Page {number}</title><main><h1>Page {number}</h1><p>");
+    html.reserve(TEXT + 4096);
+    while html.len() < TEXT {
+        // No two pages may look like copies of each other.
+        for _ in 0..80 {
+            html.push_str(WORDS[next(WORDS.len())]);
+            html.push(if next(9) == 0 { ',' } else { 'n' });
+            html.push(' ');
+        }
+        html.push_str(".</p><p>");
+    }
+    html.push_str("</p><ul>");
+    for link in 1..=MadeSite::LINKS {
+        let child = number * MadeSite::LINKS + link;
+        let target = if child < pages { child } else { next(pages) };
+        html.push_str(&format!("<li><a href=/p/{target}>page {target}</a>"));
+    }
+    html.push_str("</ul></main>");
+    html
+}
+
+const WORDS: [&str; 64] = [
+    "amber", "basalt", "cedar", "delta", "ember", "fjord", "granite", "harbour", "island", "juniper", "kelp", "lagoon",
+    "meadow", "nectar", "orchard", "pebble", "quarry", "river", "summit", "tundra", "umber", "valley", "willow", "yarrow",
+    "zephyr", "anchor", "beacon", "canal", "dune", "estuary", "forest", "glacier", "heath", "inlet", "jetty", "knoll",
+    "ledge", "marsh", "narrows", "oasis", "plateau", "quay", "ridge", "shoal", "terrace", "upland", "vista", "wharf",
+    "aspen", "birch", "clover", "daisy", "elm", "fern", "gorse", "hazel", "iris", "jasmine", "laurel", "maple", "nettle",
+    "olive", "poppy", "rowan",
+];
