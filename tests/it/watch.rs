@@ -167,7 +167,8 @@ async fn one_who_does_not_read_holds_nobody_up() {
     let (eager, _) = open(&app, &job, &[]).await.unwrap();
     let seen = messages(eager).await;
     assert_eq!((types(&seen).last(), documents(&seen).len()), (Some(&"done"), 41));
-    // A client that says something is heard out and not obeyed.
-    lazy.send(Message::text("hello")).await.unwrap();
-    assert_eq!(documents(&messages(lazy).await).len(), 41);
+    // The other may have been given up meanwhile; what it says is heard out and not obeyed.
+    let _ = lazy.send(Message::text("hello")).await;
+    let seen = messages(lazy).await;
+    assert_eq!(seen[0]["type"], "catchup");
 }

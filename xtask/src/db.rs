@@ -22,6 +22,18 @@ impl Cluster {
         start_in(&folder)
     }
 
+    /// Stops it as a crash does: nothing is written down any more.
+    pub(crate) fn crash(&self) -> Result<()> {
+        let bin = binaries().context("PostgreSQL is not installed")?;
+        let mut stop = as_postgres(&bin.join("pg_ctl"));
+        sh::run(stop.args(["-s", "-w", "-m", "immediate", "-D"]).arg(&self.folder).arg("stop"))
+    }
+
+    /// Starts it again after [`Cluster::crash`].
+    pub(crate) fn restart(&self) -> Result<()> {
+        run_in(&self.folder, self.port)
+    }
+
     /// The address of its administrator database.
     pub(crate) fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
@@ -76,6 +88,12 @@ fn start_in(folder: &Path) -> Result<Cluster> {
     sh::output(
         as_postgres(&bin.join("initdb")).args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D"]).arg(folder),
     )?;
+    run_in(folder, port)?;
+    Ok(Cluster { folder: folder.to_path_buf(), port })
+}
+
+fn run_in(folder: &Path, port: u16) -> Result<()> {
+    let bin = binaries().context("PostgreSQL is not installed; run cargo xtask setup")?;
     // Tests measure correctness, not durability: without fsync they are several times faster.
     let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200 -k ''");
     let log = folder.join("server.log");
@@ -86,8 +104,7 @@ fn start_in(folder: &Path) -> Result<Cluster> {
             .arg("-l")
             .arg(&log)
             .arg("start"),
-    )?;
-    Ok(Cluster { folder: folder.to_path_buf(), port })
+    )
 }
 
 fn stop_in(folder: &Path) -> Result<()> {

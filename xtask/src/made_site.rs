@@ -2,8 +2,6 @@
 //! reached from page 0.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use testkit::{Reply, Site};
@@ -12,7 +10,6 @@ use testkit::{Reply, Site};
 pub(crate) struct MadeSite {
     site: Site,
     pages: usize,
-    slow: Arc<AtomicBool>,
 }
 
 /// Size of the text of a page, in bytes.
@@ -22,25 +19,20 @@ impl MadeSite {
     /// Links on each page.
     pub(crate) const LINKS: usize = 30;
 
-    /// Starts a site of `pages` pages.
+    /// Starts a site of `pages` pages that answers at once.
     pub(crate) async fn start(pages: usize) -> Self {
-        let site = Site::start().await;
-        let slow = Arc::new(AtomicBool::new(false));
-        let slowed = Arc::clone(&slow);
-        site.others(move |seen| {
-            let number: usize = seen.path.strip_prefix("/p/")?.parse().ok()?;
-            if slowed.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            let html = |body: String| Reply { body: body.into_bytes().into(), ..Reply::default() };
-            (number < pages).then(|| html(page(number, pages)).header("content-type", "text/html; charset=utf-8"))
-        });
-        Self { site, pages, slow }
+        Self::slow(pages, Duration::ZERO).await
     }
 
-    /// Makes every answer take some milliseconds.
-    pub(crate) fn slow_down(&self) {
-        self.slow.store(true, Ordering::Relaxed);
+    /// Starts a site of `pages` pages that takes its time for each.
+    pub(crate) async fn slow(pages: usize, delay: Duration) -> Self {
+        let site = Site::start().await;
+        site.others(move |seen| {
+            let number: usize = seen.path.strip_prefix("/p/")?.parse().ok()?;
+            let html = |body: String| Reply { body: body.into_bytes().into(), delay, ..Reply::default() };
+            (number < pages).then(|| html(page(number, pages)).header("content-type", "text/html; charset=utf-8"))
+        });
+        Self { site, pages }
     }
 
     pub(crate) fn addr(&self) -> SocketAddr {
@@ -89,9 +81,9 @@ fn page(number: usize, pages: usize) -> String {
 
 const WORDS: [&str; 64] = [
     "amber", "basalt", "cedar", "delta", "ember", "fjord", "granite", "harbour", "island", "juniper", "kelp", "lagoon",
-    "meadow", "nectar", "orchard", "pebble", "quarry", "river", "summit", "tundra", "umber", "valley", "willow", "yarrow",
-    "zephyr", "anchor", "beacon", "canal", "dune", "estuary", "forest", "glacier", "heath", "inlet", "jetty", "knoll",
-    "ledge", "marsh", "narrows", "oasis", "plateau", "quay", "ridge", "shoal", "terrace", "upland", "vista", "wharf",
-    "aspen", "birch", "clover", "daisy", "elm", "fern", "gorse", "hazel", "iris", "jasmine", "laurel", "maple", "nettle",
-    "olive", "poppy", "rowan",
+    "meadow", "nectar", "orchard", "pebble", "quarry", "river", "summit", "tundra", "umber", "valley", "willow",
+    "yarrow", "zephyr", "anchor", "beacon", "canal", "dune", "estuary", "forest", "glacier", "heath", "inlet", "jetty",
+    "knoll", "ledge", "marsh", "narrows", "oasis", "plateau", "quay", "ridge", "shoal", "terrace", "upland", "vista",
+    "wharf", "aspen", "birch", "clover", "daisy", "elm", "fern", "gorse", "hazel", "iris", "jasmine", "laurel",
+    "maple", "nettle", "olive", "poppy", "rowan",
 ];

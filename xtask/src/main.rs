@@ -2,6 +2,7 @@
 
 mod bench;
 mod cases;
+mod chaos;
 mod check;
 mod codegen;
 mod db;
@@ -65,6 +66,9 @@ enum Task {
     /// Measure the real server.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Break things while the real server works, and count what is lost.
+    #[command(subcommand)]
+    Chaos(chaos::Chaos),
     /// Run a file of hostile cases against the real server.
     Hostile(hostile::Args),
     /// Run the fuzz targets.
@@ -99,6 +103,7 @@ enum Cases {
 
 fn main() -> Result<()> {
     match Cli::parse().task {
+        Task::Chaos(what) => chaos::run(what),
         Task::Setup => setup::all(),
         Task::Up(args) => up::run(&args),
         Task::Test { filter } => test::run(&filter),

@@ -56,7 +56,7 @@ fn curl_line(listen: &str) -> String {
 /// Builds the server and returns where the program is.
 pub(crate) fn server(debug: bool) -> Result<PathBuf> {
     let mut build = sh::cargo();
-    build.args(["build", "--package", "quarry-server"]);
+    build.args(["build", "--package", "quarry-server", "--package", "quarry-worker"]);
     if !debug {
         build.arg("--release");
     }

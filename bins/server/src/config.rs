@@ -206,6 +206,8 @@ pub struct Worker {
     pub webhooks: u32,
     #[serde(deserialize_with = "parse::positive")]
     pub per_host: u32,
+    #[serde(rename = "lease_s", deserialize_with = "parse::some_seconds")]
+    pub lease: Duration,
     #[serde(rename = "every_s", deserialize_with = "parse::some_seconds")]
     pub every: Duration,
 }

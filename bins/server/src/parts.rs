@@ -106,7 +106,13 @@ pub(crate) fn worker(config: &Config) -> WorkerSettings {
     let settings = &config.worker;
     // What is given back and written at the end needs a moment of its own.
     let drain = config.server.drain.saturating_sub(Duration::from_secs(5)).max(config.server.drain / 2);
-    WorkerSettings { pages: settings.pages, hooks: settings.webhooks, per_host: settings.per_host, drain }
+    WorkerSettings {
+        pages: settings.pages,
+        hooks: settings.webhooks,
+        per_host: settings.per_host,
+        lease: settings.lease,
+        drain,
+    }
 }
 
 fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {

@@ -17,6 +17,8 @@ pub struct WorkerSettings {
     pub hooks: u32,
     /// Requests to one host.
     pub per_host: u32,
+    /// After which time without a sign of life its jobs are done by others.
+    pub lease: Duration,
     /// How long running jobs may take to end when the worker stops.
     pub drain: Duration,
 }
@@ -24,10 +26,19 @@ pub struct WorkerSettings {
 /// The worker of this service: [`Worker::run`] works until it is told to stop.
 #[must_use]
 pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
-    let WorkerSettings { pages, hooks, per_host, drain } = settings;
+    let WorkerSettings { pages, hooks, per_host, lease, drain } = settings;
     let slots = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let settings =
-        queue::Settings { pages: slots(pages), hooks: slots(hooks), per_host, drain, ..queue::Settings::default() };
+    let defaults = queue::Settings::default();
+    let settings = queue::Settings {
+        pages: slots(pages),
+        hooks: slots(hooks),
+        per_host,
+        lease,
+        heartbeat: lease / 3,
+        reap: defaults.reap.min(lease / 4),
+        drain,
+        ..defaults
+    };
     Worker::new(app.store.clone(), app.clock.clone(), settings)
         .woken_by(app.waker.clone())
         .with(Kickoff { app: app.clone() })

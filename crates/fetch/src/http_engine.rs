@@ -50,9 +50,8 @@ impl HttpEngine {
             redirects: REDIRECTS,
         };
         let answer = self.client.send(outgoing).await?;
-        let header = |name| {
-            answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
+        let header =
+            |name| answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let (content_type, retry_after) = (header(CONTENT_TYPE), header(RETRY_AFTER));
         let mut url = answer.url;
         // A redirect may carry credentials of its own; they are nobody's business in an answer. Neither call fails for

@@ -36,9 +36,9 @@ mod sql;
 mod stamp;
 
 pub mod cache;
+pub mod crawls;
 pub mod hosts;
 pub mod jobs;
-pub mod crawls;
 pub mod keys;
 pub mod leases;
 pub mod ledger;

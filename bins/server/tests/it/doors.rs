@@ -16,14 +16,7 @@ fn refused(answer: &Answer, status: u16, code: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_paths_and_methods_are_json() {
     let (running, _folder) = service(|_| ()).await;
-    for path in [
-        "/",
-        "/v2",
-        "/v2/",
-        "/v2/nothing",
-        "/v2/crawl/../../admin",
-        "/v1/scrape",
-    ] {
+    for path in ["/", "/v2", "/v2/", "/v2/nothing", "/v2/crawl/../../admin", "/v1/scrape"] {
         refused(&call(&running, &format!("GET {path}"), &[], b"").await, 404, "NOT_FOUND");
     }
     for id in ["%2e%2e%2fadmin", "%00", "1", "%ff"] {

@@ -192,7 +192,11 @@ fn to_postgres(lanes: &BTreeMap<(&str, &str, &str), i32>, now: Stamp) -> Sql<'st
         .bind::<Array<Integer>, _>(ended)
 }
 
-fn lane_to_sqlite<'a>((queue, lane, _): (&'a str, &'a str, &'a str), ended: i32, now: Stamp) -> Sql<'a, Sqlite, Nullable<SqlTimestamp>> {
+fn lane_to_sqlite<'a>(
+    (queue, lane, _): (&'a str, &'a str, &'a str),
+    ended: i32,
+    now: Stamp,
+) -> Sql<'a, Sqlite, Nullable<SqlTimestamp>> {
     Sql::new(SQLITE_LANE)
         .bind::<Integer, _>(ended)
         .bind::<SqlTimestamp, _>(now)

@@ -33,8 +33,8 @@ async fn eight_workers_run_each_job_once(store: Store) {
     let workers = (0..8).map(|n| {
         let (store, seen, running, done) = (store.clone(), seen.clone(), running.clone(), done.clone());
         tokio::spawn(async move {
-            let mut conn = store.conn().await.unwrap();
             while done.load(Ordering::SeqCst) < 600 {
+                let mut conn = store.conn().await.unwrap();
                 let got = claim(&mut conn, 1 + n, at(0)).await;
                 for job in &got {
                     assert!(seen.lock().unwrap().insert(job.id.clone()), "{} ran twice", job.id);
@@ -91,10 +91,10 @@ async fn everything_at_once_stays_sound(store: Store) {
     let workers = (0..8_usize).map(|worker| {
         let (store, stop, ended) = (store.clone(), stop.clone(), ended.clone());
         tokio::spawn(async move {
-            let mut conn = store.conn().await.unwrap();
             let mut round = 0;
             while !stop.load(Ordering::SeqCst) {
                 round += 1;
+                let mut conn = store.conn().await.unwrap();
                 ended.fetch_add(one_round(&mut conn, worker, round).await, Ordering::SeqCst);
             }
         })
@@ -170,12 +170,13 @@ async fn an_enqueue_during_claims_is_not_lost(store: Store) {
     let workers = (0..4).map(|_| {
         let store = store.clone();
         tokio::spawn(async move {
-            let mut conn = store.conn().await.unwrap();
             let (mut done, mut idle) = (0, 0);
             while idle < 100 {
+                let mut conn = store.conn().await.unwrap();
                 let got = claim(&mut conn, 3, at(0)).await;
                 idle = if got.is_empty() { idle + 1 } else { 0 };
                 done += finish(&mut conn, &got, at(0)).await;
+                drop(conn);
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
             done

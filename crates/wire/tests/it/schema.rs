@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;
-use wire::{decode_batch, decode_crawl, decode_create_team, decode_map, decode_params_preview, decode_scrape, decode_update_team};
+use wire::{
+    decode_batch, decode_crawl, decode_create_team, decode_map, decode_params_preview, decode_scrape,
+    decode_update_team,
+};
 
 #[derive(OpenApi)]
 #[openapi(components(schemas(

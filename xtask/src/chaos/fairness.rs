@@ -1,0 +1,82 @@
+//! `cargo xtask chaos fairness`: teams with one page each, alone and beside a team with a hundred thousand.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use super::client::Team;
+use super::node::Place;
+use crate::made_site::MadeSite;
+use crate::say;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Pages of the large team.
+    #[arg(long, default_value_t = 100_000)]
+    jobs: usize,
+    /// Small teams.
+    #[arg(long, default_value_t = 100)]
+    teams: usize,
+}
+
+/// How much longer a page of a small team may take beside the large one, at the 99th percentile.
+const MOST: f64 = 3.0;
+/// Nobody may wait longer.
+const STARVED: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(args: Args) -> Result<()> {
+    let site = MadeSite::slow(1000, Duration::from_millis(200)).await;
+    let place = Place::new(site.addr(), &[("QUARRY__WORKER__PER_HOST", "1000".to_owned())])?;
+    let server = place.server(&[])?;
+    let addr = server.addr;
+    let mut teams = Vec::with_capacity(args.teams);
+    for number in 0..args.teams {
+        teams.push(Team::new(addr, &format!("small {number}"), 1000).await?);
+    }
+    let alone = small(addr, &teams, &site).await?;
+    let large = Team::new(addr, "large", 1_000_000).await?;
+    let urls: Vec<String> = (0..args.jobs).map(|number| site.url(number % 1000)).collect();
+    let options = json!({ "urls": urls, "formats": ["markdown"], "maxAge": 0, "storeInCache": false });
+    let job = large.start(addr, "/v2/batch/scrape", &options).await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let beside = small(addr, &teams, &site).await?;
+    let status = large.status(addr, &job).await?;
+    ensure!(status["status"] == "scraping", "the large team was done before the small ones: {status}");
+    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
+    say!(
+        "{} teams with one page: p99 {:.0} ms alone, {:.0} ms beside {} pages of one team ({} done by then): {ratio:.2} times",
+        args.teams,
+        alone.as_secs_f64() * 1e3,
+        beside.as_secs_f64() * 1e3,
+        args.jobs,
+        status["completed"]
+    );
+    ensure!(ratio <= MOST, "it should be {MOST} times at most");
+    ensure!(beside <= STARVED, "somebody waited for {:.1} s", beside.as_secs_f64());
+    Ok(())
+}
+
+/// 99th percentile of the time from request to document, one team after the other in short order.
+async fn small(addr: SocketAddr, teams: &[Team], site: &MadeSite) -> Result<Duration> {
+    let mut jobs = Vec::with_capacity(teams.len());
+    for (number, team) in teams.iter().enumerate() {
+        let (team, url) = (team.clone(), site.url(number % 1000));
+        jobs.push(tokio::spawn(async move {
+            let started = Instant::now();
+            let request = json!({ "urls": [url], "formats": ["markdown"], "maxAge": 0, "storeInCache": false });
+            let job = team.start(addr, "/v2/batch/scrape", &request).await?;
+            let end = team.finished(addr, &job, Duration::from_secs(60)).await?;
+            ensure!(end["completed"] == 1, "ended as {end}");
+            Ok(started.elapsed())
+        }));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let mut times = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        times.push(job.await??);
+    }
+    times.sort();
+    Ok(times[(times.len() - 1) * 99 / 100])
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask chaos NAME`: what a crash, a pause, a crowd or an empty purse does to the real server. Each prints its figures
+//! and fails when a promise is broken (docs/JOBS.md).
+
+mod client;
+mod drain;
+mod fairness;
+mod kill;
+mod node;
+mod overdraft;
+mod postgres;
+mod zombie;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What to break.
+#[derive(Subcommand)]
+pub(crate) enum Chaos {
+    /// Kill the processes at random moments of a crawl.
+    Kill(kill::Args),
+    /// Stop PostgreSQL as a crash does, during a crawl.
+    Pg(postgres::Args),
+    /// Pause a worker until its jobs are given to another, then let it go on.
+    Zombie,
+    /// Send SIGTERM to a server with running scrapes and a crawl.
+    Drain,
+    /// One team with a hundred thousand jobs beside teams with one.
+    Fairness(fairness::Args),
+    /// 64 scrapes at once on 10 credits.
+    Overdraft,
+}
+
+/// Runs one of them.
+pub(crate) fn run(what: Chaos) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        match what {
+            Chaos::Kill(args) => kill::run(args).await,
+            Chaos::Pg(args) => postgres::run(args).await,
+            Chaos::Zombie => zombie::run().await,
+            Chaos::Drain => drain::run().await,
+            Chaos::Fairness(args) => fairness::run(args).await,
+            Chaos::Overdraft => overdraft::run().await,
+        }
+    })
+}
