@@ -76,11 +76,11 @@ async fn sitemaps_and_robots_txt_lead_nobody_inside() {
     let app = TestApp::start().await;
     let canary = Canary::start().await;
     let inside = format!("http://{}/x", canary.addr());
-    app.site.html("/", &format!("<a href={inside}>x</a><link rel=canonical href={inside}>"));
+    app.site.html("/", format!("<a href={inside}>x</a><link rel=canonical href={inside}>"));
     app.site.respond("/robots.txt", text(&format!("Sitemap: {inside}\nSitemap: /index.xml")));
     app.site
         .respond("/index.xml", text(&format!("<sitemapindex><sitemap><loc>{inside}</loc></sitemap></sitemapindex>")));
-    let moved = Reply { status: 302, ..Reply::default() }.header("location", &inside);
+    let moved = Reply { status: 302, ..Reply::default() }.header("location", inside.as_str());
     app.site.respond("/sitemap.xml", moved.clone());
     let answer = map(&app, &json!({"url": app.page("/")})).await;
     assert_eq!(answer.status, 200, "{}", answer.body);

@@ -39,7 +39,7 @@ async fn messages(mut socket: Socket) -> Vec<Value> {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), reading).await.expect("the server closes");
+    tokio::time::timeout(Duration::from_secs(60), reading).await.unwrap();
     all
 }
 

@@ -18,8 +18,12 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Makes and starts a cluster in a fresh folder under the system's temporary folder.
     pub(crate) fn start() -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("quarry-pg-{}", std::process::id()));
-        start_in(&folder)
+        start_in(&own_folder(), QUICK)
+    }
+
+    /// The same for measuring: it waits for the disk, as a server of users does.
+    pub(crate) fn durable() -> Result<Self> {
+        start_in(&own_folder(), DURABLE)
     }
 
     /// Stops it as a crash does: nothing is written down any more.
@@ -31,7 +35,7 @@ impl Cluster {
 
     /// Starts it again after [`Cluster::crash`].
     pub(crate) fn restart(&self) -> Result<()> {
-        run_in(&self.folder, self.port)
+        run_in(&self.folder, self.port, QUICK)
     }
 
     /// The address of its administrator database.
@@ -63,7 +67,7 @@ pub(crate) fn start() -> Result<()> {
     if folder.join("postmaster.pid").exists() {
         bail!("a database already runs in {}; stop it with cargo xtask db stop", folder.display());
     }
-    let cluster = start_in(&folder)?;
+    let cluster = start_in(&folder, QUICK)?;
     say!("QUARRY_TEST_POSTGRES={}", cluster.url());
     std::mem::forget(cluster);
     Ok(())
@@ -74,11 +78,19 @@ pub(crate) fn stop() -> Result<()> {
     stop_in(&kept_folder())
 }
 
+/// Tests measure correctness, not durability: without fsync they are several times faster.
+const QUICK: &str = "-c fsync=off";
+const DURABLE: &str = "-c shared_buffers=512MB -c max_wal_size=4GB";
+
+fn own_folder() -> PathBuf {
+    std::env::temp_dir().join(format!("quarry-pg-{}", std::process::id()))
+}
+
 fn kept_folder() -> PathBuf {
     std::env::temp_dir().join("quarry-pg-dev")
 }
 
-fn start_in(folder: &Path) -> Result<Cluster> {
+fn start_in(folder: &Path, settings: &str) -> Result<Cluster> {
     let bin = binaries().context("PostgreSQL is not installed; run cargo xtask setup")?;
     let port = free_port()?;
     fs::create_dir_all(folder)?;
@@ -88,14 +100,13 @@ fn start_in(folder: &Path) -> Result<Cluster> {
     sh::output(
         as_postgres(&bin.join("initdb")).args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D"]).arg(folder),
     )?;
-    run_in(folder, port)?;
+    run_in(folder, port, settings)?;
     Ok(Cluster { folder: folder.to_path_buf(), port })
 }
 
-fn run_in(folder: &Path, port: u16) -> Result<()> {
+fn run_in(folder: &Path, port: u16, settings: &str) -> Result<()> {
     let bin = binaries().context("PostgreSQL is not installed; run cargo xtask setup")?;
-    // Tests measure correctness, not durability: without fsync they are several times faster.
-    let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200 -k ''");
+    let options = format!("-p {port} -c listen_addresses=127.0.0.1 {settings} -c max_connections=200 -k ''");
     let log = folder.join("server.log");
     sh::run(
         as_postgres(&bin.join("pg_ctl"))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::{Timestamp, new_id};
 use chrono::TimeDelta;
-use store::{leases, ledger, robots, scrapes, webhooks};
+use store::{crawls, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,10 @@ pub struct Round {
     pub robots: usize,
     /// Old webhook deliveries removed from the log.
     pub webhooks: usize,
+    /// Crawls and batches removed with their documents.
+    pub crawls: usize,
+    /// Lanes, hosts and dead letters that the queue no longer needs.
+    pub queue: usize,
     /// What left the cache.
     pub cache: Swept,
 }
@@ -43,12 +47,14 @@ pub async fn maintain(app: App, stop: CancellationToken) {
         // A round in progress is not cut: it is short, and each of its steps is a transaction.
         match lead(&app, &holder).await {
             Ok(Some(round)) if round != Round::default() => {
-                let Round { reservations, scrapes, robots, webhooks, cache: Swept { rows, bodies } } = round;
+                let Round { reservations, scrapes, robots, webhooks, crawls, queue, cache: Swept { rows, bodies } } = round;
                 tracing::info!(
                     reservations,
                     scrapes,
                     robots,
                     webhooks,
+                    crawls,
+                    queue,
                     cache.rows = rows,
                     cache.bodies = bodies,
                     "expired things removed"
@@ -73,56 +79,70 @@ pub async fn maintain_once(app: &App) -> Result<Round, AppError> {
         scrapes: forget_scrapes(app).await?,
         robots: forget_robots(app).await?,
         webhooks: forget_webhooks(app).await?,
+        crawls: forget_crawls(app).await?,
+        queue: sweep_queue(app).await?,
         cache: cache::sweep(app).await?,
     })
 }
 
-async fn give_back(app: &App) -> Result<usize, AppError> {
-    let mut sum = 0;
-    loop {
-        let done = ledger::expire_reservations(&mut app.conn().await?, app.now(), BATCH).await?;
-        sum += done;
-        if is_last(done) {
-            return Ok(sum);
+/// Does a step until it had nothing more to do, and gives what all of them did.
+macro_rules! to_the_end {
+    ($app:expr, |$conn:ident| $step:expr) => {{
+        let mut sum = 0;
+        loop {
+            let $conn = &mut $app.conn().await?;
+            let done = $step.await?;
+            sum += done;
+            if is_last(done) {
+                break sum;
+            }
         }
-    }
+    }};
+}
+
+async fn give_back(app: &App) -> Result<usize, AppError> {
+    Ok(to_the_end!(app, |conn| ledger::expire_reservations(conn, app.now(), BATCH)))
 }
 
 async fn forget_scrapes(app: &App) -> Result<usize, AppError> {
-    let retention = TimeDelta::from_std(app.settings.scrape_retention).unwrap_or(TimeDelta::MAX);
-    let before = app.now().checked_sub_signed(retention).unwrap_or(Timestamp::UNIX_EPOCH);
-    let mut sum = 0;
-    loop {
-        let done = scrapes::forget(&mut app.conn().await?, before, BATCH).await?;
-        sum += done;
-        if is_last(done) {
-            return Ok(sum);
-        }
-    }
+    let before = before(app, app.settings.scrape_retention);
+    Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
 }
 
 async fn forget_robots(app: &App) -> Result<usize, AppError> {
-    let mut sum = 0;
-    loop {
-        let done = robots::forget(&mut app.conn().await?, app.now(), BATCH).await?;
-        sum += done;
-        if is_last(done) {
-            return Ok(sum);
-        }
-    }
+    Ok(to_the_end!(app, |conn| robots::forget(conn, app.now(), BATCH)))
 }
 
 async fn forget_webhooks(app: &App) -> Result<usize, AppError> {
-    let retention = TimeDelta::from_std(app.settings.webhook_retention).unwrap_or(TimeDelta::MAX);
-    let before = app.now().checked_sub_signed(retention).unwrap_or(Timestamp::UNIX_EPOCH);
+    let before = before(app, app.settings.webhook_retention);
+    Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
+}
+
+/// Crawls and batches whose results have expired. Documents among the blobs go after their rows: one that stays behind when
+/// the process dies in between is only space.
+async fn forget_crawls(app: &App) -> Result<usize, AppError> {
     let mut sum = 0;
-    loop {
-        let done = webhooks::forget(&mut app.conn().await?, before, BATCH).await?;
-        sum += done;
-        if is_last(done) {
-            return Ok(sum);
+    while let Some(blobs) = crawls::remove_expired(&mut app.conn().await?, app.now()).await? {
+        for key in blobs {
+            app.blobs.delete(&key).await.map_err(AppError::internal)?;
         }
+        sum += 1;
     }
+    Ok(sum)
+}
+
+/// What the queue keeps of jobs that are over: empty lanes, hosts, dead letters.
+async fn sweep_queue(app: &App) -> Result<usize, AppError> {
+    let (day, month) = (Duration::from_secs(24 * 60 * 60), app.settings.scrape_retention);
+    let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
+    let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(app, day), BATCH));
+    let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(app, month), BATCH));
+    Ok(lanes + hosts + dead)
+}
+
+fn before(app: &App, age: Duration) -> Timestamp {
+    let age = TimeDelta::from_std(age).unwrap_or(TimeDelta::MAX);
+    app.now().checked_sub_signed(age).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// Less than a batch means that nothing is left.

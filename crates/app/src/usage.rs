@@ -2,8 +2,9 @@
 
 use base::Timestamp;
 use chrono::{NaiveDate, NaiveTime};
+use store::jobs::{self, Queue};
 use store::usage::{self as rows, Period};
-use store::{ledger, scrapes};
+use store::{crawls, ledger, scrapes};
 use wire::{Concurrency, CreditPeriod, CreditUsage, QueueStatus, TokenPeriod, TokenUsage};
 
 use crate::auth::Caller;
@@ -76,19 +77,26 @@ pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Resu
     Ok(credits.into_iter().map(period).collect())
 }
 
-/// Scrapes that run. None wait: a scrape over the limit is refused.
+/// Scrapes that run, and pages of crawls and batches that run and wait. Scrapes do not wait: those over the limit are
+/// refused.
 ///
 /// # Errors
 /// [`AppError::Internal`].
 pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, AppError> {
-    let active = app.active.count(&caller.team.id);
+    let team = &caller.team.id;
+    let mut conn = app.conn().await?;
+    let (_, pending) = crawls::load_of(&mut conn, team).await?;
+    let running = jobs::running(&mut conn, Queue::Pages, team).await?;
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    let active = u64::from(app.active.count(team)) + count(running);
+    let waiting = count(pending - running);
     Ok(QueueStatus {
         success: true,
-        jobs_in_queue: active.into(),
-        active_jobs_in_queue: active.into(),
-        waiting_jobs_in_queue: 0,
+        jobs_in_queue: active + waiting,
+        active_jobs_in_queue: active,
+        waiting_jobs_in_queue: waiting,
         max_concurrency: max_concurrency(caller),
-        most_recent_success: scrapes::last_success(&mut app.conn().await?, &caller.team.id).await?,
+        most_recent_success: scrapes::last_success(&mut conn, team).await?,
     })
 }
 

@@ -9,7 +9,8 @@
 //! // After the commit, so that nobody waits for the next poll:
 //! app.waker.wake(Queue::Hooks);
 //! // In the worker:
-//! let worker = Worker::new(app.store.clone(), app.clock.clone(), settings).with(Deliver::new(app.store.clone(), app.clock.clone(), client));
+//! let deliver = Deliver::new(app.store.clone(), app.clock.clone(), client);
+//! let worker = worker.with(deliver);
 //! ```
 //!
 //! A receiver hears of a job's start first and of its end last. It may hear of something twice: `webhookId` stays the
@@ -48,12 +49,12 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// The hook that a request asks for, checked. A user name and password in its URL become a header, so that the URL can
-    /// be shown and logged.
+    /// The hook that a request asks for, checked. A user name and password in its URL become a header, so that the URL
+    /// can be shown and logged.
     ///
     /// # Errors
-    /// [`AppError::Invalid`] when the URL is not http or https, or has no host that could exist. Whether that host may be
-    /// connected to is decided at each attempt, on the address that is dialled.
+    /// [`AppError::Invalid`] when the URL is not http or https, or has no host that could exist. Whether that host may
+    /// be connected to is decided at each attempt, on the address that is dialled.
     pub fn check(config: Option<&WebhookConfig>) -> Result<Option<Hook>, AppError> {
         let Some(config) = config else { return Ok(None) };
         let place = address(config.url.as_str()).map_err(|error| Invalid::at("webhook.url", error.to_string()))?;
@@ -66,8 +67,8 @@ impl Hook {
         Ok(Some(Self { url: place.url, headers, metadata: config.metadata.clone(), events, private: false }))
     }
 
-    /// The same for a job of which nothing may be kept (zero data retention): its deliveries leave the log as soon as they
-    /// have ended, and cannot be sent again by hand.
+    /// The same for a job of which nothing may be kept (zero data retention): its deliveries leave the log as soon as
+    /// they have ended, and cannot be sent again by hand.
     #[must_use]
     pub fn private(self, private: bool) -> Hook {
         Self { private, ..self }

@@ -17,8 +17,8 @@ pub struct Post {
     pub headers: HeaderMap,
     /// Sent as it is.
     pub body: Bytes,
-    /// Whether sending it twice does no harm, as when the receiver knows it by an id. Then a kept connection is used when
-    /// there is one, and a fresh one after that when it turns out to be closed.
+    /// Whether sending it twice does no harm, as when the receiver knows it by an id. Then a kept connection is used
+    /// when there is one, and a fresh one after that when it turns out to be closed.
     pub repeatable: bool,
     /// When the head of the answer has to be there; the body is read until then at most.
     pub deadline: Instant,
@@ -48,7 +48,8 @@ pub struct Posted {
     pub peer: SocketAddr,
 }
 
-/// Reads up to `most` bytes into `read`, which keeps what came when this is dropped half way; says whether that was all.
+/// Reads up to `most` bytes into `read`, which keeps what came when this is dropped half way; says whether that was
+/// all.
 pub(crate) async fn begin<B>(body: &mut B, read: &mut BytesMut, most: usize) -> bool
 where
     B: http_body::Body<Data = Bytes> + Unpin,

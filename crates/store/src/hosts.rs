@@ -157,19 +157,10 @@ impl Hosts {
     pub(crate) async fn make(conn: &mut Conn, mut names: Vec<&str>, now: Timestamp) -> Result<Self> {
         names.sort_unstable();
         names.dedup();
-        let known = host::table.filter(host::name.eq_any(&names)).select(host::name);
-        let known: Vec<String> = on!(conn, |c| known.load(c).await)?;
-        let rows: Vec<_> = names
-            .iter()
-            .filter(|name| !known.iter().any(|known| known == *name))
-            .map(|name| {
-                let values = (host::name.eq(*name), host::state.eq(NOTHING_KNOWN), host::most.eq(1));
-                (values, host::updated_at.eq(Stamp::from(now)))
-            })
-            .collect();
-        for row in rows {
-            let add = || diesel::insert_into(host::table).values(row).on_conflict(host::name).do_nothing();
-            on!(conn, |c| add().execute(c).await)?;
+        for name in &names {
+            let values = (host::name.eq(*name), host::state.eq(NOTHING_KNOWN), host::most.eq(1));
+            let row = || diesel::insert_into(host::table).values((values, host::updated_at.eq(Stamp::from(now))));
+            on!(conn, |c| row().on_conflict(host::name).do_nothing().execute(c).await)?;
         }
         Self::lock(conn, names, now).await
     }

@@ -13,9 +13,9 @@ mod end;
 mod enqueue;
 mod free;
 mod lease;
-mod lock;
 mod look;
 mod start;
+mod team;
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ pub use dead::{Dead, dead, forget_dead, redrive};
 pub use end::{Retry, bury, cancel, finish, release, retry};
 pub use enqueue::{enqueue, set_cap, set_team_cap};
 pub use lease::{Reaped, reap, renew, still_ours};
-pub use lock::lock_team;
 pub use look::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
+pub use team::{lock_team, running};
 
 /// The PostgreSQL channel on which [`enqueue`] tells workers that a team has work again; the payload is
 /// [`Queue::as_str`]. See [`crate::notices`].

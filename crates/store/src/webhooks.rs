@@ -97,7 +97,7 @@ const CHUNK: usize = 500;
 /// Adds deliveries, all pending and due at once.
 ///
 /// # Errors
-/// [`StoreError::is_duplicate`](crate::StoreError::is_duplicate) when an id is taken; those of the database when the team is unknown.
+/// [`StoreError::is_duplicate`] when an id is taken; those of the database when the team is unknown.
 pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
         for chunk in deliveries.chunks(CHUNK) {

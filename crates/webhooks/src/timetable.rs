@@ -32,8 +32,8 @@ pub enum Verdict {
 /// Judges attempt number `attempt`, counted from 1.
 ///
 /// Only 2xx is a success; a redirect is a failure and is not followed. 410 says that the receiver is gone for good
-/// (Standard Webhooks 1.0). A receiver that is busy (429, 502, 503, 504) may ask for a longer pause than the timetable's, not for a
-/// shorter one nor for one above its longest.
+/// (Standard Webhooks 1.0). A receiver that is busy (429, 502, 503, 504) may ask for a longer pause than the
+/// timetable's, not for a shorter one nor for one above its longest.
 #[must_use]
 pub fn verdict(attempt: u32, answer: &Answer) -> Verdict {
     match answer.status {

@@ -4,6 +4,7 @@ mod crawl;
 mod load;
 mod markdown;
 mod process;
+mod queue;
 mod scrape;
 mod start;
 
@@ -15,6 +16,16 @@ use clap::Subcommand;
 pub(crate) enum Bench {
     /// Pages per second, latency and memory of crawls, with SQLite and PostgreSQL.
     Crawl(crawl::Args),
+    /// Adding jobs to the queue, beside plain SQL.
+    QueueEnqueue(queue::Args),
+    /// Claiming and finishing jobs, beside plain SQL.
+    QueueCycle(queue::Args),
+    /// The same with a small and a large backlog.
+    QueueBacklog(queue::Args),
+    /// From adding a job to its handler.
+    QueueLatency(queue::Args),
+    /// Adding, claiming and finishing on SQLite, beside the sqlite3 shell.
+    QueueSqlite(queue::Args),
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
     /// Speed and memory of HTML to markdown, beside other libraries.
@@ -28,6 +39,11 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {
         Bench::Crawl(args) => runtime.block_on(crawl::run(args)),
+        Bench::QueueEnqueue(args) => queue::enqueue(&args),
+        Bench::QueueCycle(args) => queue::cycle(&args),
+        Bench::QueueBacklog(args) => queue::backlog(&args),
+        Bench::QueueLatency(args) => queue::latency(&args),
+        Bench::QueueSqlite(args) => queue::sqlite(&args),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Start(args) => start::run(&args),

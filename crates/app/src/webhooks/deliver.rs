@@ -2,6 +2,7 @@
 //! written in the transaction that ends the job.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ impl Deliver {
     async fn attempt(&self, delivery: &str) -> Result<Option<Outcome>, StoreError> {
         let mut conn = self.store.conn().await?;
         let found = rows::parcel(&mut conn, delivery, self.clock.now()).await?;
-        let Some((parcel, stored)) = found.filter(|(parcel, _)| parcel.state == State::Pending) else {
+        let Some((mut parcel, stored)) = found.filter(|(parcel, _)| parcel.state == State::Pending) else {
             return Ok(None);
         };
         let stored = match stored {
@@ -82,8 +83,9 @@ impl Deliver {
         let secrets = secrets(stored)?;
         // Sending takes up to ten seconds: others need the connection meanwhile.
         drop(conn);
-        let started = Instant::now();
-        let (status, retry_after, error) = match self.send(delivery, &parcel, &secrets, started).await {
+        let (attempt, job_id) = (parcel.attempts.saturating_add(1), take(&mut parcel.job_id));
+        let (event, started) = (take(&mut parcel.event), Instant::now());
+        let (status, retry_after, error) = match self.send(delivery, parcel, &secrets).await {
             Ok(answer) => {
                 let asked = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
                 let pause = asked.and_then(|value| retry_after(value, self.clock.now()));
@@ -91,31 +93,19 @@ impl Deliver {
             }
             Err(error) => (None, None, Some(error)),
         };
-        let attempt = parcel.attempts.saturating_add(1);
         let verdict = verdict(u32::try_from(attempt).unwrap_or(u32::MAX), &Answer { status, retry_after });
-        let (job_id, event, took) = (parcel.job_id, parcel.event, started.elapsed());
-        Ok(Some(Outcome { attempt, job_id, event, status, error, verdict, took, at: self.clock.now() }))
+        let (took, at) = (started.elapsed(), self.clock.now());
+        Ok(Some(Outcome { attempt, job_id, event, status, error, verdict, took, at }))
     }
 
-    async fn send(
-        &self,
-        id: &str,
-        parcel: &rows::Parcel,
-        secrets: &[SigningSecret],
-        started: Instant,
-    ) -> Result<Posted, String> {
+    async fn send(&self, id: &str, parcel: rows::Parcel, secrets: &[SigningSecret]) -> Result<Posted, String> {
+        let deadline = Instant::now() + DEADLINE;
         let own: BTreeMap<String, String> = serde_json::from_str(&parcel.headers).map_err(|error| error.to_string())?;
         let url: Url = parcel.url.parse().map_err(|error: url::ParseError| error.to_string())?;
         let message = Message { id, timestamp: self.clock.now().timestamp(), body: &parcel.body, headers: &own };
         let headers = header_map(headers(&message, secrets));
-        let post = Post {
-            url,
-            headers,
-            body: Bytes::copy_from_slice(&parcel.body),
-            repeatable: true,
-            deadline: started + DEADLINE,
-            answer_bytes: ANSWER_BYTES,
-        };
+        let body = Bytes::from(parcel.body);
+        let post = Post { url, headers, body, repeatable: true, deadline, answer_bytes: ANSWER_BYTES };
         self.client.post(post).await.map_err(|error| error.to_string())
     }
 }

@@ -177,8 +177,13 @@ impl Round<'_> {
 }
 
 async fn lock_hosts(conn: &mut Conn, lanes: &[Lane], now: Timestamp) -> Result<Hosts> {
-    let names: Vec<&str> = lanes.iter().flat_map(|lane| &lane.jobs).filter_map(|job| job.host.as_deref()).collect();
-    if names.is_empty() { Hosts::lock(conn, names, now).await } else { Hosts::make(conn, names, now).await }
+    let asking = || lanes.iter().flat_map(|lane| &lane.jobs).filter(|job| job.host.is_some());
+    let names = asking().filter_map(|job| job.host.as_deref()).collect();
+    if asking().any(|job| job.host_is_new) {
+        Hosts::make(conn, names, now).await
+    } else {
+        Hosts::lock(conn, names, now).await
+    }
 }
 
 /// A number that grows: the least one was served longest ago.

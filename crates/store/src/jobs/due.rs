@@ -57,6 +57,8 @@ pub(super) struct Job {
     pub(super) max_attempts: i32,
     pub(super) host: Option<String>,
     pub(super) created_at: Stamp,
+    /// Whether it is the first to ask its host.
+    pub(super) host_is_new: bool,
 }
 
 /// Who waits for a host is asked a little before its time: when another one's request ends early, the least recently
@@ -177,7 +179,8 @@ const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
 /// In a statement of its own after the locks: what it sees is then as new as they are. Running jobs are looked at only
 /// where they could hold up a later phase.
 const POSTGRES_LANES: &str = "SELECT l.team_id, l.lane, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
-        h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at
+        h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at,
+        j.host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = j.host)
     FROM unnest({}) WITH ORDINALITY AS t(team_id, place)
     CROSS JOIN LATERAL (
         SELECT d.*, least(d.room, ceil({} / count(*) OVER ())::integer) AS asked FROM (
@@ -214,18 +217,20 @@ const SQLITE_LANES: &str = "SELECT team_id, lane, cap - running, delay_ms, host,
     ) FROM job_lane AS l
     WHERE queue = {} AND team_id = {} AND due_at <= {} AND running < cap ORDER BY served, lane LIMIT {}";
 
-const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host, created_at FROM job
+const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host, created_at,
+        host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = job.host) FROM job
     WHERE queue = {} AND lane = {} AND state = 'ready' AND phase = {} AND run_at <= {}
     ORDER BY priority, run_at, id LIMIT {}";
 
 type LaneRow = (String, String, i32, i64, Option<String>, bool, Option<i32>);
 type LaneSql = (Text, Text, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
-type JobRow = (String, String, String, i32, i32, Option<String>, Stamp);
-type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp);
+type JobRow = (String, String, String, i32, i32, Option<String>, Stamp, bool);
+type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp, Bool);
 type LaneJob = (
     (String, String, i32, i32, i64, Option<String>, bool, Option<i32>),
     (Option<i32>, Option<i32>, Option<Stamp>),
     (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
+    bool,
 );
 type LaneJobSql = (
     (Text, Text, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
@@ -239,6 +244,7 @@ type LaneJobSql = (
         Nullable<Text>,
         Nullable<SqlTimestamp>,
     ),
+    Bool,
 );
 
 fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql<'static, Pg, (Text, Integer)> {
@@ -251,7 +257,7 @@ fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql
 /// One row for each job, or one for a lane without.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
-    for ((team, id, room, asked, delay_ms, host, early, phase), head, job) in rows {
+    for ((team, id, room, asked, delay_ms, host, early, phase), head, job, host_is_new) in rows {
         if lanes.last().is_none_or(|lane| lane.id != id) {
             let head = if let (Some(phase), Some(priority), Some(run_at)) = head {
                 Some((phase, priority, run_at))
@@ -265,7 +271,7 @@ fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
             (Some(id), Some(kind), Some(payload), Some(attempt), Some(max_attempts), host, Some(created_at)),
         ) = (lanes.last_mut(), job)
         {
-            lane.jobs.push(Job { id, kind, payload, attempt, max_attempts, host, created_at });
+            lane.jobs.push(Job { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new });
         }
     }
     lanes
@@ -278,7 +284,7 @@ impl Lane {
 }
 
 impl From<JobRow> for Job {
-    fn from((id, kind, payload, attempt, max_attempts, host, created_at): JobRow) -> Self {
-        Self { id, kind, payload, attempt, max_attempts, host, created_at }
+    fn from((id, kind, payload, attempt, max_attempts, host, created_at, host_is_new): JobRow) -> Self {
+        Self { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new }
     }
 }

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use base::Timestamp;
 use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Text, Timestamp as SqlTimestamp};
+use diesel::sql_types::{Text, Timestamp as SqlTimestamp};
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::Result;
-use crate::jobs::free::{self, Freed, FreedRow, FreedSql};
-use crate::jobs::{Held, Queue, json};
+use crate::jobs::free::{self, Freed};
+use crate::jobs::{Held, Queue};
 use crate::schema::{job, job_lane, job_team};
 use crate::sql::Sql;
 use crate::stamp::Stamp;
@@ -39,8 +39,8 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
     conn.atomic(async |conn: &mut Conn| {
         let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
         free::lock_teams(conn, &ids).await?;
-        let freed = remove(conn, held).await?;
-        free::free(conn, &freed, held, now).await?;
+        let freed = free::remove(conn, held, now).await?;
+        free::hosts(conn, &freed, held, now).await?;
         Ok(freed.into_iter().map(|job| job.id).collect())
     })
     .await
@@ -137,37 +137,6 @@ pub(super) fn ready() -> (
     diesel::dsl::Eq<job::lease_until, Option<Stamp>>,
 ) {
     (job::state.eq("ready"), job::token.eq(None), job::lease_until.eq(None))
-}
-
-async fn remove(conn: &mut Conn, held: &[Held<'_>]) -> Result<Vec<Freed>> {
-    on!(
-        conn,
-        pg | c | {
-            let query = Sql::<Pg, FreedSql>::new(
-                "DELETE FROM job USING unnest({}, {}) AS h(id, token) WHERE job.id = h.id AND job.token = h.token
-                 RETURNING job.id, queue, team_id, lane, host, (SELECT delay_ms FROM job_lane AS l
-                    WHERE l.queue = job.queue AND l.lane = job.lane AND job.host IS NOT NULL)",
-            );
-            let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
-            let tokens: Vec<&str> = held.iter().map(|held| held.token).collect();
-            let query = query.bind::<Array<Text>, _>(ids).bind::<Array<Text>, _>(tokens);
-            let rows: Vec<FreedRow> = query.load(c).await?;
-            return Ok(rows.into_iter().map(Freed::from).collect());
-        },
-        sqlite | _c | ()
-    );
-    let freed = free::ours(conn, held).await?;
-    let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
-    on!(
-        conn,
-        pg | _c | Ok(0),
-        sqlite | c | {
-            let query = Sql::new("DELETE FROM job WHERE id IN (SELECT value FROM json_each({}))");
-            let query: Sql<'_, diesel::sqlite::Sqlite> = query.bind::<Text, _>(json(&ids));
-            query.execute(c).await
-        }
-    )?;
-    Ok(freed)
 }
 
 /// With the limits of its lane, which may be gone when the job is wanted back.

@@ -114,22 +114,61 @@ pub(super) async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Removes jobs that are done and counts them out, all but their hosts.
+pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<Vec<Freed>> {
+    let freed: Vec<Freed> = on!(
+        conn,
+        pg | c | {
+            let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
+            let tokens: Vec<&str> = held.iter().map(|held| held.token).collect();
+            let query = Sql::<Pg, FreedSql>::new(POSTGRES_REMOVE)
+                .bind::<Array<Text>, _>(ids)
+                .bind::<Array<Text>, _>(tokens)
+                .bind::<SqlTimestamp, _>(Stamp::from(now));
+            let rows: Vec<FreedRow> = query.load(c).await?;
+            return Ok(rows.into_iter().map(Freed::from).collect());
+        },
+        sqlite | _c | ours(conn, held).await?
+    );
+    let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
+    on!(
+        conn,
+        pg | _c | Ok(0),
+        sqlite | c | {
+            let query = Sql::<Sqlite>::new("DELETE FROM job WHERE id IN (SELECT value FROM json_each({}))");
+            query.bind::<Text, _>(json(&ids)).execute(c).await
+        }
+    )?;
+    counters(conn, &freed, now).await?;
+    Ok(freed)
+}
+
 /// Counts jobs out that ran until now. Their rows are gone or changed already.
 pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
-    if freed.is_empty() {
+    counters(conn, freed, now).await?;
+    hosts(conn, freed, held, now).await
+}
+
+/// Tells the hosts of these jobs how their requests ended.
+pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
+    let names: Vec<&str> = freed.iter().filter_map(|job| job.host.as_deref()).collect();
+    if names.is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = freed.iter().filter_map(|job| job.host.as_deref()).collect();
-    if !names.is_empty() {
-        let ends: BTreeMap<&str, Ended> = held.iter().filter_map(|held| Some((held.id, held.ended?))).collect();
-        let mut hosts = Hosts::lock(conn, names, now).await?;
-        for job in freed {
-            if let Some(host) = &job.host {
-                let how = ends.get(job.id.as_str()).copied().unwrap_or(Ended::Unknown);
-                hosts.ended(host, from_millis(job.delay_ms), how);
-            }
+    let ends: BTreeMap<&str, Ended> = held.iter().filter_map(|held| Some((held.id, held.ended?))).collect();
+    let mut hosts = Hosts::lock(conn, names, now).await?;
+    for job in freed {
+        if let Some(host) = &job.host {
+            let how = ends.get(job.id.as_str()).copied().unwrap_or(Ended::Unknown);
+            hosts.ended(host, from_millis(job.delay_ms), how);
         }
-        hosts.save(conn).await?;
+    }
+    hosts.save(conn).await
+}
+
+async fn counters(conn: &mut Conn, freed: &[Freed], now: Timestamp) -> Result<()> {
+    if freed.is_empty() {
+        return Ok(());
     }
     let mut lanes: BTreeMap<(&str, &str, &str), i32> = BTreeMap::new();
     for job in freed {
@@ -155,6 +194,25 @@ pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
     )?;
     Ok(())
 }
+
+/// [`POSTGRES`] with the jobs themselves, in one go.
+const POSTGRES_REMOVE: &str = "WITH gone AS (
+    DELETE FROM job USING unnest({}, {}) AS h(id, token) WHERE job.id = h.id AND job.token = h.token
+    RETURNING job.id, queue, team_id, lane, host
+), l AS (
+    UPDATE job_lane SET running = running - u.ended, due_at = CASE
+        WHEN EXISTS (SELECT 1 FROM job WHERE queue = u.queue AND job.lane = u.lane AND state = 'ready'
+            AND (phase, priority, run_at) >= (job_lane.head_phase, job_lane.head_priority, job_lane.head_run_at))
+        THEN least(due_at, {}) END
+    FROM (SELECT queue, lane, count(*)::integer AS ended FROM gone GROUP BY queue, lane) AS u
+    WHERE job_lane.queue = u.queue AND job_lane.lane = u.lane
+    RETURNING job_lane.queue, job_lane.lane, job_lane.team_id, u.ended, job_lane.due_at AS due, job_lane.delay_ms
+), t AS (
+    UPDATE job_team SET running = running - s.ended, due_at = least(due_at, s.due)
+    FROM (SELECT queue, team_id, sum(ended)::integer AS ended, min(due) AS due FROM l GROUP BY queue, team_id) AS s
+    WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id
+)
+SELECT g.id, g.queue, g.team_id, g.lane, g.host, l.delay_ms FROM gone AS g LEFT JOIN l USING (queue, lane)";
 
 /// A lane with jobs is due: there may be room for the next one now, or the next phase may begin.
 const POSTGRES: &str = "WITH l AS (

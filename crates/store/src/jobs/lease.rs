@@ -75,7 +75,7 @@ pub async fn still_ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<HashSet<St
 /// Those of the database.
 pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Timestamp, limit: i64) -> Result<Reaped> {
     let ended = job::state.eq("running").and(job::lease_until.le(Some(Stamp::from(now))));
-    let found = job::table.filter(ended.clone()).limit(limit).select(job::id);
+    let found = job::table.filter(ended).limit(limit).select(job::id);
     let ids: Vec<String> = on!(conn, |c| found.load(c).await)?;
     if ids.is_empty() {
         return Ok(Reaped::default());
@@ -84,7 +84,7 @@ pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Tim
     conn.atomic(async |conn: &mut Conn| {
         free::lock_teams(conn, &ids).await?;
         // Asked again: it may have ended or been renewed meanwhile.
-        let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended.clone());
+        let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended);
         let columns = (job::id, job::token.assume_not_null());
         let retried = rows().filter(job::attempt.lt(job::max_attempts)).select(columns);
         let retried: Vec<(String, String)> =

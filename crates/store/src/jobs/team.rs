@@ -1,4 +1,4 @@
-//! Locking a team's jobs ahead of other rows.
+//! The row of a team in a queue.
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -22,4 +22,14 @@ pub async fn lock_team(conn: &mut Conn, queue: Queue, team: &str) -> Result<()> 
         sqlite | c | row.get_result(c).await.optional()
     )?;
     Ok(())
+}
+
+/// How many jobs of a team run in a queue.
+///
+/// # Errors
+/// Those of the database.
+pub async fn running(conn: &mut Conn, queue: Queue, team: &str) -> Result<i64> {
+    let row = job_team::table.find((queue.as_str(), team)).select(job_team::running);
+    let running: Option<i32> = on!(conn, |c| row.get_result(c).await.optional())?;
+    Ok(running.unwrap_or(0).into())
 }
