@@ -47,7 +47,8 @@ pub async fn maintain(app: App, stop: CancellationToken) {
         // A round in progress is not cut: it is short, and each of its steps is a transaction.
         match lead(&app, &holder).await {
             Ok(Some(round)) if round != Round::default() => {
-                let Round { reservations, scrapes, robots, webhooks, crawls, queue, cache: Swept { rows, bodies } } = round;
+                let Round { reservations, scrapes, robots, webhooks, crawls, queue, cache: Swept { rows, bodies } } =
+                    round;
                 tracing::info!(
                     reservations,
                     scrapes,

@@ -149,7 +149,8 @@ impl Experiment {
 
     /// Kills a process, mostly the one that works, and starts it again.
     fn kill(&mut self) -> Result<()> {
-        let victim = if self.apart && self.random() % 4 > 0 { self.worker.take() } else { self.server.take() };
+        let victim =
+            if self.apart && !self.random().is_multiple_of(4) { self.worker.take() } else { self.server.take() };
         victim.map_or(Ok(()), Node::kill)?;
         self.start()
     }

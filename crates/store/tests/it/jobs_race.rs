@@ -148,7 +148,10 @@ async fn one_round(conn: &mut Conn, worker: usize, round: usize) -> usize {
             usize::from(jobs::retry(conn, &held[0], &how, at(0)).await.unwrap())
         }
         1 if !held.is_empty() => usize::from(jobs::bury(conn, &held[0], "dead", at(0)).await.unwrap()),
-        2 => jobs::renew(conn, &held, at(2)).await.unwrap().len().min(0),
+        2 => {
+            jobs::renew(conn, &held, at(2)).await.unwrap();
+            0
+        }
         3 => jobs::reap(conn, at(0), &token, at(1), 10).await.unwrap().back,
         _ => jobs::finish(conn, &held, at(0)).await.unwrap().len(),
     }
