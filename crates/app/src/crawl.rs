@@ -1,4 +1,4 @@
-//! Crawling a site: accept, watch, cancel. The work itself is done by two jobs, [`kickoff`] and [`page`]; [`commit`]
+//! Crawling a site: accept, watch, cancel. The work itself is done by two jobs, `kickoff` and `page`; `commit`
 //! writes down what they bring. Batches ([`crate::batch`]) share all of it but the start.
 
 mod commit;
