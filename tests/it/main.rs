@@ -9,6 +9,7 @@ mod crawl;
 mod credits;
 mod docs;
 mod health;
+mod jobs;
 mod keeping;
 mod limits;
 mod map;
@@ -19,6 +20,7 @@ mod process;
 mod scrape;
 mod team;
 mod watch;
+mod webhooks;
 mod wire;
 mod worker;
 

@@ -9,7 +9,7 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::{Extension, Json};
 use base::Timestamp;
 use uuid::Uuid;
@@ -18,7 +18,9 @@ use wire::{Cancelled, Code, JobErrors, JobProgress, JobStatus, ResultsQuery};
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::query;
-use crate::{Service, auth, watch};
+use crate::limits::network;
+use crate::request::Context;
+use crate::{Service, auth, reading, watch};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
 /// Longest `x-idempotency-key`, in characters.
@@ -72,6 +74,8 @@ pub(crate) struct Asked {
     pub(crate) service: Arc<Service>,
     pub(crate) caller: Caller,
     pub(crate) id: Uuid,
+    /// Who asks, as [`Readers`](crate::reading::Readers) tells them apart.
+    pub(crate) reader: String,
 }
 
 impl FromRequestParts<Arc<Service>> for Asked {
@@ -83,7 +87,16 @@ impl FromRequestParts<Arc<Service>> for Asked {
         };
         let caller = Extension::<Caller>::from_request_parts(parts, service).await;
         let Extension(caller) = caller.map_err(|error| Failure::internal(&error))?;
-        Ok(Self { service: service.clone(), caller, id })
+        let reader = reader(&caller, parts.extensions.get());
+        Ok(Self { service: service.clone(), caller, id, reader })
+    }
+}
+
+/// A team, or somebody without a key at one address.
+fn reader(caller: &Caller, context: Option<&Context>) -> String {
+    match (&caller.key, context) {
+        (None, Some(context)) => format!("{} {}", caller.team.id, network(context.address())),
+        _ => caller.team.id.clone(),
     }
 }
 
@@ -117,12 +130,13 @@ impl Reading {
             return watch::watch(socket, kind, asked).await;
         }
         let asked_for = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
+        let turn = asked.service.readers.turn(&asked.reader).await?;
         let mut progress = kind.status(&asked, asked_for).await?;
         let next = progress.next_skip.take().map(|skip| {
             let limit = asked_for.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
             format!("{}?skip={skip}{limit}", kind.url(&address, asked.id))
         });
-        Ok(Json(body(progress, next, asked.service.app.clock.now())).into_response())
+        Ok(reading::answer(body(progress, next, asked.service.app.clock.now()), turn))
     }
 }
 

@@ -34,6 +34,7 @@ mod metrics;
 pub mod openapi;
 mod parts;
 pub mod process;
+mod reading;
 mod request;
 mod routes;
 mod scrape;
@@ -61,6 +62,7 @@ use tokio_util::task::TaskTracker;
 use config::{Config, ConfigError};
 use limits::Limits;
 pub use parts::{open, open_store};
+use reading::Readers;
 use serve::Ending;
 use watch::Watchers;
 
@@ -77,6 +79,8 @@ pub(crate) struct Service {
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
+    /// Who reads large results.
+    pub(crate) readers: Readers,
 }
 
 /// Why the server did not start.
@@ -174,6 +178,7 @@ async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<R
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
+        readers: Readers::default(),
         config,
     });
     let (background, stop_background) = (TaskTracker::new(), CancellationToken::new());

@@ -21,18 +21,19 @@ use wire::{Code, JobProgress, JobStatus, ResultsQuery, WatchMessage};
 use crate::Service;
 use crate::error::Failure;
 use crate::job::{Asked, Kind, body};
+use crate::reading::Turn;
 
 /// Watchers of all jobs that are open at the same time.
 const MOST_WATCHERS: usize = 4096;
 /// Documents that are read at once.
-const CHUNK: u32 = 50;
+const CHUNK: u32 = 20;
 /// Pause between two looks at a job that nothing was heard of.
 const POLL: Duration = Duration::from_secs(1);
 /// Pause between two pings; a client that has answered none for [`SILENCE`] is gone.
 const PING: Duration = Duration::from_secs(20);
 /// See [`PING`].
 const SILENCE: Duration = Duration::from_secs(60);
-/// How long a client may take no bytes.
+/// How long a client may take for what was read at once.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No client ever sends more than a control frame.
 const LARGEST_MESSAGE: usize = 64 * 1024;
@@ -135,10 +136,12 @@ impl Watcher {
     /// Catches up, then sends every document, then the end.
     async fn tell(&mut self) -> Result<End, Failure> {
         let mut changes = self.asked.service.app.changes.watch(&self.asked.id.to_string());
+        let turn = self.turn().await;
         let (mut progress, mut more) = self.read().await?;
         if !self.catch_up(&mut progress, more).await {
             return Ok(End::Gone);
         }
+        drop(turn);
         let mut pings = interval(PING);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut heard = Instant::now();
@@ -166,11 +169,17 @@ impl Watcher {
                     }
                 }
             }
+            let _turn = self.turn().await;
             (progress, more) = self.read().await?;
-            if !self.documents(std::mem::take(&mut progress.data)).await {
+            if !in_time(self.documents(std::mem::take(&mut progress.data))).await {
                 return Ok(End::Gone);
             }
         }
+    }
+
+    /// What is read is in memory until it is sent.
+    async fn turn(&mut self) -> Turn {
+        self.asked.service.readers.wait(&format!("{} watches", self.asked.reader)).await
     }
 
     /// How the job stands, the documents that come next, and whether there are others behind them.
@@ -230,6 +239,11 @@ impl Watcher {
 
     /// Whether the client took it in time.
     async fn put(&mut self, message: Message) -> bool {
-        matches!(timeout(PATIENCE, self.socket.send(message)).await, Ok(Ok(())))
+        let socket = &mut self.socket;
+        in_time(async { socket.send(message).await.is_ok() }).await
     }
+}
+
+async fn in_time(sending: impl Future<Output = bool>) -> bool {
+    timeout(PATIENCE, sending).await.unwrap_or(false)
 }

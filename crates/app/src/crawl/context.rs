@@ -97,7 +97,7 @@ impl Context {
                 id: row.id,
                 caller,
                 lanes: Lanes::new(cap, request.max_concurrency, None),
-                hook: hook(request.webhook.as_ref())?,
+                hook: hook(request.webhook.as_ref(), request.is_private())?,
                 options: request.options,
                 zero_data_retention: request.zero_data_retention,
                 kind: JobKind::Batch,
@@ -108,12 +108,13 @@ impl Context {
         let scope = scope(&request)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
         let scope = landed.iter().fold(scope, Scope::landed_at);
-        let (options, webhook) = (request.options, request.webhook);
+        let hook = hook(request.webhook.as_ref(), request.is_private())?;
+        let options = request.options;
         Ok(Self {
             id: row.id,
             caller,
             lanes: Lanes::new(cap, options.max_concurrency, options.delay),
-            hook: hook(webhook.as_ref())?,
+            hook,
             options: options.scrape_options,
             zero_data_retention: request.zero_data_retention,
             kind: JobKind::Crawl,
@@ -128,6 +129,6 @@ impl Context {
     }
 }
 
-fn hook(config: Option<&WebhookConfig>) -> Result<Option<Hook>, AppError> {
-    Hook::check(config)
+fn hook(config: Option<&WebhookConfig>, private: bool) -> Result<Option<Hook>, AppError> {
+    Ok(Hook::check(config)?.map(|hook| hook.private(private)))
 }

@@ -104,10 +104,12 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
 /// The hook as the request had it; it was checked then.
 fn hook_of(row: &Crawl) -> Option<Hook> {
     let request: Value = serde_json::from_str(&row.request).ok()?;
-    let config = if row.kind == BATCH {
-        wire::decode_batch(request).ok()?.webhook
+    let (config, private) = if row.kind == BATCH {
+        let request = wire::decode_batch(request).ok()?;
+        (request.webhook.clone(), request.is_private())
     } else {
-        wire::decode_crawl(request).ok()?.webhook
+        let request = wire::decode_crawl(request).ok()?;
+        (request.webhook.clone(), request.is_private())
     };
-    Hook::check(config.as_ref()).ok().flatten()
+    Some(Hook::check(config.as_ref()).ok()??.private(private))
 }
