@@ -5,12 +5,14 @@ mod cases;
 mod chaos;
 mod check;
 mod codegen;
+mod crawl_docs;
 mod db;
 mod fuzz;
 mod hostile;
 mod layers;
 mod made_site;
 mod migration;
+mod moto;
 mod robots;
 mod setup;
 mod sh;
@@ -35,7 +37,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Install what is missing for building, testing and checking.
-    Setup,
+    Setup {
+        /// Also install packages of documentation, for `crawl-docs`.
+        #[arg(long)]
+        docs: bool,
+    },
     /// Build the server, start it, and print a line to try.
     Up(up::Args),
     /// Run every test, on SQLite and on a private PostgreSQL.
@@ -69,6 +75,8 @@ enum Task {
     /// Break things while the real server works, and count what is lost.
     #[command(subcommand)]
     Chaos(chaos::Chaos),
+    /// Crawl installed documentation, and compare what is found with a walk over its files.
+    CrawlDocs(crawl_docs::Args),
     /// Run a file of hostile cases against the real server.
     Hostile(hostile::Args),
     /// Run the fuzz targets.
@@ -104,7 +112,8 @@ enum Cases {
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Chaos(what) => chaos::run(what),
-        Task::Setup => setup::all(),
+        Task::Setup { docs: false } => setup::all(),
+        Task::Setup { docs: true } => setup::all().and_then(|()| setup::docs()),
         Task::Up(args) => up::run(&args),
         Task::Test { filter } => test::run(&filter),
         Task::Check => check::run(),
@@ -115,6 +124,7 @@ fn main() -> Result<()> {
         Task::Db(Db::Start) => db::start(),
         Task::Db(Db::Stop) => db::stop(),
         Task::Bench(bench) => bench::run(bench),
+        Task::CrawlDocs(args) => crawl_docs::run(&args),
         Task::Hostile(args) => hostile::run(args),
         Task::Robots(args) => robots::run(&args),
         Task::WebhookSim(sim) => webhook_sim::run(sim),

@@ -1,5 +1,7 @@
 //! `cargo xtask setup`: installs what is missing, says what and why. Safe to repeat.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -20,6 +22,24 @@ struct Tool {
     why: &'static str,
 }
 
+/// A Debian package of documentation in HTML. Its pages are in `pages` of a folder of [`DOCS`] whose name begins with
+/// `folder`.
+struct Manual {
+    package: &'static str,
+    folder: &'static str,
+    pages: &'static str,
+}
+
+/// Where Debian keeps documentation.
+const DOCS: &str = "/usr/share/doc";
+
+const MANUALS: &[Manual] = &[
+    Manual { package: "postgresql-doc", folder: "postgresql-doc-", pages: "html" },
+    Manual { package: "python3-doc", folder: "python3-doc", pages: "html" },
+    Manual { package: "sqlite3-doc", folder: "sqlite3", pages: "" },
+    Manual { package: "git-doc", folder: "git-doc", pages: "" },
+];
+
 const PACKAGES: &[Package] = &[
     Package { name: "build-essential", present: || sh::on_path("cc"), why: "SQLite and the TLS library hold C code" },
     Package {
@@ -29,6 +49,12 @@ const PACKAGES: &[Package] = &[
     },
     Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" },
 ];
+
+const PYTHON: Package = Package {
+    name: "python3-venv",
+    present: || sh::output(sh::command("python3").args(["-c", "import venv, ensurepip"])).is_ok(),
+    why: "moto, the S3-compatible store of experiments, is a Python package",
+};
 
 const TOOLS: &[Tool] = &[
     Tool { name: "cargo-nextest", why: "runs the tests" },
@@ -42,6 +68,33 @@ pub(crate) fn all() -> Result<()> {
         install(tool)?;
     }
     Ok(())
+}
+
+/// Installs documentation for `cargo xtask crawl-docs`.
+pub(crate) fn docs() -> Result<()> {
+    let missing = MANUALS.iter().filter(|manual| manual.find().is_none());
+    let names: Vec<_> = missing.map(|manual| manual.package).collect();
+    for name in &names {
+        say!("setup: installing {name} (cargo xtask crawl-docs crawls it)");
+    }
+    apt_install(&names)
+}
+
+/// The folders of the documentation that is installed.
+pub(crate) fn docs_folders() -> Vec<PathBuf> {
+    MANUALS.iter().filter_map(Manual::find).collect()
+}
+
+impl Manual {
+    fn find(&self) -> Option<PathBuf> {
+        let all = fs::read_dir(DOCS).ok()?.flatten();
+        let named = all.filter(|entry| entry.file_name().to_string_lossy().starts_with(self.folder));
+        let mut folders: Vec<_> = named.map(|entry| entry.path().join(self.pages)).collect();
+        folders.retain(|folder| folder.join("index.html").is_file());
+        folders.sort();
+        // Of several versions the newest.
+        folders.pop()
+    }
 }
 
 /// Installs what the tests need.
@@ -61,6 +114,19 @@ pub(crate) fn for_fuzzing() -> Result<()> {
     packages(&[PACKAGES[0], PACKAGES[2]])
 }
 
+/// Installs moto in a virtual environment of its own, and gives its folder.
+pub(crate) fn for_s3() -> Result<PathBuf> {
+    let folder = sh::root().join("target/moto");
+    if !folder.join("bin/moto_server").is_file() {
+        packages(&[PYTHON])?;
+        say!("setup: installing moto in {} (an S3-compatible store)", folder.display());
+        sh::run(sh::command("python3").args(["-m", "venv"]).arg(&folder))?;
+        let mut install = sh::command(folder.join("bin/pip"));
+        sh::run(install.args(["install", "--quiet", "--disable-pip-version-check", "moto[server]==5.2.5"]))?;
+    }
+    Ok(folder)
+}
+
 /// Installs what a build needs.
 pub(crate) fn for_build() -> Result<()> {
     packages(&PACKAGES[..1])
@@ -68,20 +134,24 @@ pub(crate) fn for_build() -> Result<()> {
 
 fn packages(wanted: &[Package]) -> Result<()> {
     let missing: Vec<_> = wanted.iter().filter(|package| !(package.present)()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
     for package in &missing {
         say!("setup: installing {} ({})", package.name, package.why);
     }
+    let names: Vec<_> = missing.iter().map(|package| package.name).collect();
+    apt_install(&names)
+}
+
+fn apt_install(names: &[&str]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
     if !sh::on_path("apt-get") {
-        let names: Vec<_> = missing.iter().map(|package| package.name).collect();
         bail!("apt-get is not here; install the equivalent of {} and run this again", names.join(", "));
     }
     sh::run(apt().args(["update", "-qq"]))?;
     let mut install = apt();
     install.args(["install", "-y", "-qq", "--no-install-recommends"]);
-    install.args(missing.iter().map(|package| package.name));
+    install.args(names);
     sh::run(&mut install)
 }
 

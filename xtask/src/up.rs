@@ -1,8 +1,9 @@
 //! `cargo xtask up`: from a fresh clone to a running service with one command.
 
+use std::env;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -53,8 +54,12 @@ fn curl_line(listen: &str) -> String {
     )
 }
 
-/// Builds the server and returns where the program is.
+/// Builds the server and the worker beside it, and returns where the server is. `QUARRY_PROGRAMS` names a folder where
+/// both are already.
 pub(crate) fn server(debug: bool) -> Result<PathBuf> {
+    if let Some(folder) = env::var_os("QUARRY_PROGRAMS") {
+        return Ok(Path::new(&folder).canonicalize()?.join("quarry-server"));
+    }
     let mut build = sh::cargo();
     build.args(["build", "--package", "quarry-server", "--package", "quarry-worker"]);
     if !debug {

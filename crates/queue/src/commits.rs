@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use store::jobs::{self, Held, Retry};
 use store::{Conn, StoreError};
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use crate::job::pause;
@@ -28,10 +28,10 @@ pub(crate) struct Report<J: Job> {
 }
 
 /// Takes reports until there will be none.
-pub(crate) async fn run<J: Job>(core: &Core, job: &J, inbox: &Mutex<mpsc::Receiver<Report<J>>>) {
+pub(crate) async fn run<J: Job>(core: &Core, job: &J, mut inbox: mpsc::Receiver<Report<J>>) {
     loop {
         let mut reports = Vec::with_capacity(MOST);
-        if inbox.lock().await.recv_many(&mut reports, MOST).await == 0 {
+        if inbox.recv_many(&mut reports, MOST).await == 0 {
             return;
         }
         // The same job may be there twice, once under a token that is lost. In one call they could not be told apart.

@@ -1,5 +1,6 @@
 //! One kind of job with its type put aside, so that a worker can hold many.
 
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt;
 use store::jobs::{self, Claimed, Held, Retry};
 use store::{Conn, StoreError};
-use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -27,22 +28,24 @@ pub(crate) trait Kind: Send + Sync {
     fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, cancelled: CancellationToken) -> Task;
     /// Gives up a job that a lost worker has left without attempts.
     fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
-    /// Writes down what jobs brought, until [`Kind::close`].
-    fn commits(self: Arc<Self>, core: Arc<Core>) -> Task;
+    /// What writes down what jobs brought, until [`Kind::close`]. To be asked for once.
+    fn commits(self: Arc<Self>, core: &Arc<Core>) -> Vec<Task>;
     /// No more reports will come.
     fn close(&self);
 }
 
 pub(crate) struct Typed<J: Job> {
     job: J,
-    reports: Mutex<Option<mpsc::Sender<Report<J>>>>,
-    inbox: AsyncMutex<mpsc::Receiver<Report<J>>>,
+    /// Reports of one team take the same way: its transactions could only wait for each other.
+    reports: Mutex<Vec<mpsc::Sender<Report<J>>>>,
+    inboxes: Mutex<Vec<mpsc::Receiver<Report<J>>>>,
 }
 
 impl<J: Job> Typed<J> {
-    pub(crate) fn new(job: J) -> Self {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        Self { job, reports: Mutex::new(Some(sender)), inbox: AsyncMutex::new(receiver) }
+    /// Writes down what comes in so many transactions at a time.
+    pub(crate) fn new(job: J, committers: usize) -> Self {
+        let (reports, inboxes) = (0..committers).map(|_| mpsc::channel(WAITING)).unzip();
+        Self { job, reports: Mutex::new(reports), inboxes: Mutex::new(inboxes) }
     }
 
     async fn work(&self, core: &Core, claimed: &Claimed, cancelled: CancellationToken) {
@@ -84,13 +87,20 @@ impl<J: Job> Typed<J> {
 
     /// Waits until it is written: until then the job takes its slot.
     async fn report(&self, finished: Finished<J::Payload, J::Done>, claimed: &Claimed) {
-        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (written, wait) = oneshot::channel();
-        let Some(reports) = reports else { return };
+        let Some(reports) = self.way_of(&claimed.team_id) else { return };
         let report = Report { finished, token: claimed.token.clone(), written };
         if reports.send(report).await.is_ok() {
             let _ = wait.await;
         }
+    }
+
+    /// None once there will be no more reports.
+    fn way_of(&self, team: &str) -> Option<mpsc::Sender<Report<J>>> {
+        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
+        let at = hash.checked_rem(reports.len() as u64)?;
+        reports.get(usize::try_from(at).ok()?).cloned()
     }
 
     async fn fail(
@@ -160,11 +170,16 @@ impl<J: Job> Kind for Typed<J> {
         })
     }
 
-    fn commits(self: Arc<Self>, core: Arc<Core>) -> Task {
-        Box::pin(async move { commits::run(&core, &self.job, &self.inbox).await })
+    fn commits(self: Arc<Self>, core: &Arc<Core>) -> Vec<Task> {
+        let inboxes = std::mem::take(&mut *self.inboxes.lock().unwrap_or_else(PoisonError::into_inner));
+        let run = |inbox| -> Task {
+            let (kind, core) = (Arc::clone(&self), Arc::clone(core));
+            Box::pin(async move { commits::run(&core, &kind.job, inbox).await })
+        };
+        inboxes.into_iter().map(run).collect()
     }
 
     fn close(&self) {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -92,7 +92,9 @@ impl Worker {
     /// The same with one more kind of job.
     #[must_use]
     pub fn with<J: Job>(mut self, job: J) -> Self {
-        self.kinds.insert(J::KIND, Arc::new(Typed::new(job)));
+        // SQLite has one writer; PostgreSQL can commit while another commit waits for its disk.
+        let committers = if self.core.store.backend() == Backend::Sqlite { 1 } else { 3 };
+        self.kinds.insert(J::KIND, Arc::new(Typed::new(job, committers)));
         self
     }
 
@@ -104,9 +106,7 @@ impl Worker {
         // Ends what serves the running jobs, once these have ended.
         let ended = CancellationToken::new();
         for kind in kinds.values() {
-            // SQLite has one writer; PostgreSQL can commit while another commit waits for its disk.
-            let committers = if core.store.backend() == Backend::Sqlite { 1 } else { 3 };
-            (0..committers).for_each(|_| drop(services.spawn(Arc::clone(kind).commits(Arc::clone(&core)))));
+            Arc::clone(kind).commits(&core).into_iter().for_each(|commits| drop(services.spawn(commits)));
         }
         let keep = leases::keep(Arc::clone(&core), Arc::clone(&kinds));
         services.spawn(ended.clone().run_until_cancelled_owned(keep));

@@ -21,7 +21,7 @@ pub use pages::{
     Listed, NewPage, PageState, add_pages, claim_key, end_pages, fail_page, list_pages, listed, promote_spare, unknown,
     urls_of,
 };
-pub use traps::{enter_families, enter_run, trapped_templates};
+pub use traps::{enter_families, enter_runs, trapped_templates};
 
 /// A crawl or a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]

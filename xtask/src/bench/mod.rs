@@ -3,7 +3,7 @@
 mod crawl;
 mod load;
 mod markdown;
-mod process;
+pub(crate) mod process;
 mod queue;
 mod scrape;
 mod start;

@@ -32,8 +32,12 @@ impl Team {
     pub(crate) async fn credits(&self, addr: SocketAddr) -> Result<i64> {
         let answer = http::get(addr, &format!("/admin/teams/{}", self.id), &operator()).await?;
         let body = answer.json();
-        let credits = body["credits"].as_i64().or_else(|| body["team"]["credits"].as_i64());
-        credits.with_context(|| format!("no credits in {body}"))
+        body["data"]["available"].as_i64().with_context(|| format!("no credits in {body}"))
+    }
+
+    /// The value of its `Authorization` header.
+    pub(crate) fn bearer(&self) -> &str {
+        self.headers.trim_start_matches("Authorization: ").trim_end()
     }
 
     pub(crate) async fn post(&self, addr: SocketAddr, path: &str, body: &Value) -> Result<http::Answer> {
@@ -49,9 +53,20 @@ impl Team {
     }
 
     pub(crate) async fn status(&self, addr: SocketAddr, job: &str) -> Result<Value> {
-        let answer = http::get(addr, &format!("{job}?limit=1"), &self.headers).await?;
-        ensure!(answer.status == 200, "no status: {}", answer.text());
+        self.read(addr, &format!("{job}?limit=1")).await
+    }
+
+    pub(crate) async fn read(&self, addr: SocketAddr, path: &str) -> Result<Value> {
+        let answer = http::get(addr, path, &self.headers).await?;
+        ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
         Ok(answer.json())
+    }
+
+    /// Stops a job.
+    pub(crate) async fn cancel(&self, addr: SocketAddr, job: &str) -> Result<()> {
+        let answer = http::send(addr, "DELETE", job, &self.headers).await?;
+        ensure!(answer.status == 200, "not stopped: {}", answer.text());
+        Ok(())
     }
 
     /// Waits until the job has ended.

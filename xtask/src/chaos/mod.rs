@@ -2,12 +2,14 @@
 //! and fails when a promise is broken (docs/JOBS.md).
 
 mod client;
+mod cluster;
 mod drain;
 mod fairness;
 mod kill;
 mod node;
 mod overdraft;
 mod postgres;
+mod watch;
 mod zombie;
 
 use anyhow::Result;
@@ -28,6 +30,8 @@ pub(crate) enum Chaos {
     Fairness(fairness::Args),
     /// 64 scrapes at once on 10 credits.
     Overdraft,
+    /// Two servers and two workers on one PostgreSQL and one S3-compatible store.
+    Cluster(cluster::Args),
 }
 
 /// Runs one of them.
@@ -41,6 +45,7 @@ pub(crate) fn run(what: Chaos) -> Result<()> {
             Chaos::Drain => drain::run().await,
             Chaos::Fairness(args) => fairness::run(args).await,
             Chaos::Overdraft => overdraft::run().await,
+            Chaos::Cluster(args) => cluster::run(args).await,
         }
     })
 }

@@ -132,11 +132,10 @@ impl Batch<'_> {
     async fn keep(&mut self, conn: &mut Conn, kept: Vec<(&str, &Visited, &Packed)>) -> Result<(), StoreError> {
         let ids: Vec<&str> = kept.iter().map(|(id, ..)| *id).collect();
         crawls::end_pages(conn, &ids, PageState::Done, self.now).await?;
+        let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|(_, visited, _)| visited.likeness).collect();
+        crawls::enter_runs(conn, &self.row.id, &likenesses, longer).await?;
         let mut rows = Vec::with_capacity(kept.len());
-        for (id, visited, packed) in &kept {
-            if let Some((template, content)) = visited.likeness {
-                crawls::enter_run(conn, &self.row.id, template, longer(content)).await?;
-            }
+        for (id, _, packed) in &kept {
             self.row.completed += 1;
             let site = packed.site().filter(|_| !self.context.is_private());
             let (crawl, team, seq) = (self.row.id.as_str(), self.row.team_id.as_str(), self.row.completed);
@@ -193,12 +192,10 @@ impl Batch<'_> {
 }
 
 /// The run with one more page of this content. A trap stays one, or late answers of other workers would open it again.
-fn longer(content: u64) -> impl FnOnce(u64, u32) -> (u64, u32) + Send {
-    move |hash, length| {
-        let run = Run { hash, length };
-        let run = if run.is_trap() { run } else { run.with_page(content) };
-        (run.hash, run.length)
-    }
+fn longer((hash, length): (u64, u32), content: u64) -> (u64, u32) {
+    let run = Run { hash, length };
+    let run = if run.is_trap() { run } else { run.with_page(content) };
+    (run.hash, run.length)
 }
 
 /// Links of several pages.

@@ -36,6 +36,8 @@ const FEW: usize = 40;
 const CAUTION: f32 = -0.2;
 /// Odds below which a block is noise even in a part that the caller chose.
 const CERTAIN_NOISE: f32 = -2.5;
+/// Blocks that are scored together. Neighbours have much in common, which is looked at once.
+const TOGETHER: usize = 128;
 /// A table is judged as one, unless it holds more than this part of the page, as tables for layout do.
 const LAYOUT: f32 = 0.6;
 
@@ -73,11 +75,14 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let facts = Facts::of(page);
     let features = Features::of(outline, &facts, lexicon::wordings(page, outline, &facts));
     let mut odds = Vec::with_capacity(outline.blocks.len());
-    let mut values = Vec::new();
-    for (at, block) in outline.blocks.iter().enumerate() {
-        values.clear();
-        features.write(at, |_, value| values.push(value));
-        odds.push(Odds { odds: model::score(&values) + CAUTION, words: block.text.words });
+    let mut rows = Vec::new();
+    for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
+        rows.clear();
+        (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
+        let scores = model::scores(&rows, rows.len() / blocks.len());
+        odds.extend(
+            blocks.iter().zip(scores).map(|(block, score)| Odds { odds: score + CAUTION, words: block.text.words }),
+        );
     }
     judge_tables_whole(outline, &mut odds);
     let cut = if free { cut::cut(&odds) } else { CERTAIN_NOISE };

@@ -6,10 +6,24 @@
 
 use std::sync::LazyLock;
 
-/// How much speaks for a block being content: log-odds, from the features that
-/// [`Features::write`](super::features::Features::write) tells, in that order.
-pub(crate) fn score(features: &[f32]) -> f32 {
-    MODEL.score(features)
+/// How much speaks for each block being content: log-odds. A row of `width` features for each, as
+/// [`Features::write`](super::features::Features::write) tells them, in that order.
+pub(crate) fn scores(rows: &[f32], width: usize) -> Vec<f32> {
+    let model = MODEL.within(&ranges(rows, width));
+    rows.chunks_exact(width).map(|row| model.score(row)).collect()
+}
+
+/// The least and the greatest value of each feature.
+fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
+    let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); width];
+    for row in rows.chunks_exact(width) {
+        for ((least, most), &value) in ranges.iter_mut().zip(row) {
+            // What is no number passes no threshold.
+            *least = least.min(if value.is_nan() { f32::NEG_INFINITY } else { value });
+            *most = most.max(value);
+        }
+    }
+    ranges
 }
 
 /// Whether each feature, in the order of the file, is asked for by any tree.
@@ -87,22 +101,72 @@ impl Model {
         for line in lines {
             trees.push(model.read_tree(line)?);
         }
-        // Trees of about the same depth go together. A leaf of nothing fills the last group.
+        model.group(trees)?;
+        Some(model)
+    }
+
+    /// Trees of about the same depth go together. A leaf of nothing fills the last group.
+    fn group(&mut self, mut trees: Vec<(u16, usize)>) -> Option<()> {
         trees.sort_by_key(|&(_, depth)| depth);
-        let nothing = model.add(Node { threshold: f32::INFINITY, feature: 0, child: 0 }, 0.0)?;
-        model.nodes[usize::from(nothing)].child = nothing;
+        let nothing = self.add_leaf(0.0)?;
         for some in trees.chunks(ABREAST) {
             let mut roots = [nothing; ABREAST];
             roots.iter_mut().zip(some).for_each(|(root, tree)| *root = tree.0);
-            model.groups.push(Group { roots, depth: some.iter().map(|tree| tree.1).max()? });
+            self.groups.push(Group { roots, depth: some.iter().map(|tree| tree.1).max()? });
         }
-        Some(model)
+        Some(())
+    }
+
+    /// The same for rows whose features lie in these ranges: what is the same for all of them is decided once.
+    fn within(&self, ranges: &[(f32, f32)]) -> Model {
+        let mut less = Model { base: self.base, ..Model::default() };
+        let mut trees = Vec::new();
+        for root in self.groups.iter().flat_map(|group| group.roots) {
+            let at = self.decided(root, ranges);
+            if self.is_leaf(at) {
+                less.base += self.values[usize::from(at)];
+            } else {
+                trees.extend(less.add_leaf(0.0).map(|place| (place, self.copy(at, ranges, &mut less, place))));
+            }
+        }
+        // It has no more nodes than this one, so they can be numbered too.
+        less.group(trees).map_or_else(Model::default, |()| less)
+    }
+
+    /// The first node from `at` on where rows in these ranges may part.
+    fn decided(&self, mut at: u16, ranges: &[(f32, f32)]) -> u16 {
+        loop {
+            let node = self.nodes[usize::from(at)];
+            let (least, most) = ranges[usize::from(node.feature)];
+            at = match () {
+                () if node.child == at => return at,
+                () if least > node.threshold => node.child + 1,
+                () if most <= node.threshold => node.child,
+                () => return at,
+            };
+        }
+    }
+
+    /// Copies what is below `at` to `place` of the other model, and gives its depth.
+    fn copy(&self, at: u16, ranges: &[(f32, f32)], into: &mut Model, place: u16) -> usize {
+        let node = self.nodes[usize::from(at)];
+        into.values[usize::from(place)] = self.values[usize::from(at)];
+        if node.child == at {
+            return 0;
+        }
+        let (Some(child), Some(other)) = (into.add_leaf(0.0), into.add_leaf(0.0)) else { return 0 };
+        into.nodes[usize::from(place)] = Node { child, ..node };
+        let mut below = |from, place| self.copy(self.decided(from, ranges), ranges, into, place);
+        1 + below(node.child, child).max(below(node.child + 1, other))
+    }
+
+    fn is_leaf(&self, at: u16) -> bool {
+        self.nodes[usize::from(at)].child == at
     }
 
     /// Root and depth of the tree that a line describes.
     fn read_tree(&mut self, line: &str) -> Option<(u16, usize)> {
-        let leaf = Node { threshold: f32::INFINITY, feature: 0, child: 0 };
-        let root = self.add(leaf, 0.0)?;
+        let root = self.add_leaf(0.0)?;
         let mut deepest = 0;
         // Places that are to be read, the next one last.
         let mut open = vec![(root, 0)];
@@ -110,22 +174,20 @@ impl Model {
             let (at, depth) = open.pop()?;
             deepest = deepest.max(depth);
             if let Some((feature, threshold)) = word.split_once('<') {
-                let child = self.add(leaf, 0.0)?;
-                let other = self.add(leaf, 0.0)?;
+                let (child, _) = (self.add_leaf(0.0)?, self.add_leaf(0.0)?);
                 self.nodes[usize::from(at)] =
                     Node { threshold: threshold.parse().ok()?, feature: feature.parse().ok()?, child };
-                open.extend([(other, depth + 1), (child, depth + 1)]);
+                open.extend([(child + 1, depth + 1), (child, depth + 1)]);
             } else {
-                self.nodes[usize::from(at)].child = at;
                 self.values[usize::from(at)] = word.parse().ok()?;
             }
         }
         open.is_empty().then_some((root, deepest))
     }
 
-    fn add(&mut self, node: Node, value: f32) -> Option<u16> {
+    fn add_leaf(&mut self, value: f32) -> Option<u16> {
         let at = u16::try_from(self.nodes.len()).ok()?;
-        self.nodes.push(node);
+        self.nodes.push(Node { threshold: f32::INFINITY, feature: 0, child: at });
         self.values.push(value);
         Some(at)
     }
@@ -139,6 +201,31 @@ mod tests {
     fn check(text: &str, features: &[f32], expect: f32) {
         let model = Model::read(text).unwrap();
         assert!((model.score(features) - expect).abs() < 1e-6, "{}", model.score(features));
+    }
+
+    #[test]
+    fn what_is_the_same_for_all_rows_is_decided_once() {
+        let model = Model::read(TEXT).unwrap();
+        let width = names().count();
+        let mut random = 7_u64;
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 40) as f32 / (1_u64 << 24) as f32
+        };
+        for spread in [0.0, 0.01, 0.3, 5.0] {
+            let middle: Vec<f32> = (0..width).map(|_| next() * 4.0 - 1.0).collect();
+            let mut rows: Vec<f32> = (0..20).flat_map(|_| middle.clone()).map(|at| at + spread * next()).collect();
+            if spread > 1.0 {
+                rows.iter_mut().step_by(7).for_each(|value| *value = f32::NAN);
+            }
+            let less = model.within(&ranges(&rows, width));
+            assert!(less.nodes.len() <= model.nodes.len());
+            assert_eq!(less.groups.is_empty(), spread == 0.0);
+            for row in rows.chunks(width) {
+                let (fast, plain) = (less.score(row), model.score(row));
+                assert!((fast - plain).abs() < 1e-4, "{fast} {plain}");
+            }
+        }
     }
 
     #[test]

@@ -41,30 +41,42 @@ pub async fn enter_families(conn: &mut Conn, crawl: &str, families: &[(u64, u32)
     Ok(within)
 }
 
-/// Counts a page that was fetched: `step` makes the new run out of (hash, length) of the old one.
+/// Counts pages that were fetched, given as (template of the address, hash of the content): `step` makes the new run out of
+/// (hash, length) of the old one and the hash of the page.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn enter_run(
+pub async fn enter_runs(
     conn: &mut Conn,
     crawl: &str,
-    template: u64,
-    step: impl FnOnce(u64, u32) -> (u64, u32) + Send,
+    pages: &[(u64, u64)],
+    step: impl Fn((u64, u32), u64) -> (u64, u32),
 ) -> Result<()> {
-    let template = template.cast_signed();
-    let query = crawl_run::table.find((crawl, template)).select((crawl_run::hash, crawl_run::length));
-    let old: Option<(i64, i64)> = on!(conn, |c| query.get_result(c).await.optional())?;
-    let (hash, length) = old.unwrap_or_default();
-    let (new_hash, new_length) = step(hash.cast_unsigned(), u32::try_from(length).unwrap_or(u32::MAX));
-    let row = (
-        crawl_run::crawl_id.eq(crawl),
-        crawl_run::template.eq(template),
-        crawl_run::hash.eq(new_hash.cast_signed()),
-        crawl_run::length.eq(i64::from(new_length)),
-    );
-    let key = (crawl_run::crawl_id, crawl_run::template);
-    let set = || diesel::insert_into(crawl_run::table).values(row).on_conflict(key).do_update();
-    on!(conn, |c| set().set((row.2, row.3)).execute(c).await)?;
+    let templates: HashSet<i64> = pages.iter().map(|(template, _)| template.cast_signed()).collect();
+    if templates.is_empty() {
+        return Ok(());
+    }
+    let query = crawl_run::table
+        .filter(crawl_run::crawl_id.eq(crawl))
+        .filter(crawl_run::template.eq_any(templates))
+        .select((crawl_run::template, crawl_run::hash, crawl_run::length));
+    let rows: Vec<(i64, i64, i64)> = on!(conn, |c| query.load(c).await)?;
+    let run = |(template, hash, length): (i64, i64, i64)| {
+        (template.cast_unsigned(), (hash.cast_unsigned(), u32::try_from(length).unwrap_or(u32::MAX)))
+    };
+    let before: HashMap<u64, (u64, u32)> = rows.into_iter().map(run).collect();
+    let mut now = before.clone();
+    for (template, content) in pages {
+        let run = now.entry(*template).or_default();
+        *run = step(*run, *content);
+    }
+    for (template, (hash, length)) in now.into_iter().filter(|(template, run)| before.get(template) != Some(run)) {
+        let set = (crawl_run::hash.eq(hash.cast_signed()), crawl_run::length.eq(i64::from(length)));
+        let row = (crawl_run::crawl_id.eq(crawl), crawl_run::template.eq(template.cast_signed()), set.0, set.1);
+        let key = (crawl_run::crawl_id, crawl_run::template);
+        let insert = || diesel::insert_into(crawl_run::table).values(row).on_conflict(key).do_update();
+        on!(conn, |c| insert().set(set).execute(c).await)?;
+    }
     Ok(())
 }
 

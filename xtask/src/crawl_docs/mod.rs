@@ -1,0 +1,106 @@
+//! `cargo xtask crawl-docs`: crawls of documentation packages, served on loopback, beside a walk over their files. What
+//! only one of the two has must have a reason.
+
+mod compare;
+mod crawl;
+mod folder;
+mod html;
+mod walk;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail, ensure};
+
+use crate::bench::process::Server;
+use crate::{say, setup, up};
+use compare::{Differences, Group};
+use folder::{Folder, Kind};
+
+/// What to crawl.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folders of HTML; without any, those of the packages that `cargo xtask setup --docs` installs.
+    folders: Vec<PathBuf>,
+    /// The page of the folders to start from.
+    #[arg(long, default_value = "/")]
+    start: String,
+    /// How many pages run at a time.
+    #[arg(long, default_value_t = 32)]
+    concurrency: u32,
+    /// A built server, instead of building one.
+    #[arg(long)]
+    server: Option<PathBuf>,
+}
+
+/// Pages that are shown for one reason.
+const EXAMPLES: usize = 20;
+
+/// Crawls one folder after another, and fails when a difference has no reason.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let folders = if args.folders.is_empty() { setup::docs_folders() } else { args.folders.clone() };
+    ensure!(!folders.is_empty(), "no documentation is installed; run `cargo xtask setup --docs`");
+    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let mut failed = Vec::new();
+    for folder in &folders {
+        if !runtime.block_on(one(args, folder, &program))? {
+            failed.push(folder.display().to_string());
+        }
+    }
+    if !failed.is_empty() {
+        bail!("differences without a reason in {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Whether every difference has its reason.
+async fn one(args: &Args, path: &Path, program: &Path) -> Result<bool> {
+    let folder = Folder::at(path);
+    let site = folder.serve().await;
+    let start = site.url(&args.start);
+    let walk = walk::walk(&folder, &start)?;
+    let per_host = args.concurrency.to_string();
+    let settings = [("QUARRY__WORKER__PER_HOST", per_host.as_str())];
+    let server = Server::start_with(program, &site.addr().to_string(), &settings)?;
+    let is_page = |url: &_| {
+        walk::spot(&folder, url).and_then(|spot| walk.reached.get(&spot)).is_some_and(|page| page.kind == Kind::Html)
+    };
+    let crawled = crawl::crawl(&server, &start, args.concurrency, |url| !is_page(url)).await?;
+    let differences = compare::compare(&folder, &walk, &start, &crawled);
+    let seconds = crawled.took.as_secs_f64();
+    let html = walk.reached.values().filter(|page| page.kind == Kind::Html).count();
+    say!(
+        "{}: {} files reachable ({html} of HTML), {} links to no file; {} documents, {} of those files found, \
+         {} missing, {} extra, {} duplicates; {seconds:.1} s, {:.0} pages/s",
+        path.display(),
+        walk.reached.len(),
+        walk.dead.len(),
+        crawled.documents.len(),
+        differences.found,
+        count(&differences.missing),
+        count(&differences.extra),
+        count(&differences.twice),
+        crawled.documents.len() as f64 / seconds,
+    );
+    Ok(show(&differences))
+}
+
+fn count(group: &Group) -> usize {
+    group.values().map(Vec::len).sum()
+}
+
+/// Prints the differences, and says whether all of them are explained.
+fn show(differences: &Differences) -> bool {
+    let mut all_explained = true;
+    let groups = [("missing", &differences.missing), ("extra", &differences.extra), ("duplicate", &differences.twice)];
+    for (name, group) in groups {
+        for (why, pages) in group {
+            say!("  {name}, {}: {why}", pages.len());
+            for page in pages.iter().take(EXAMPLES) {
+                say!("    {page}");
+            }
+            all_explained &= why.is_explained();
+        }
+    }
+    all_explained
+}

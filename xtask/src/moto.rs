@@ -1,0 +1,78 @@
+//! A private S3-compatible store on loopback for experiments: moto, a Python package in a virtual environment.
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::hostile::http;
+use crate::setup;
+
+const BUCKET: &str = "quarry";
+/// Longest time until it answers; the first start compiles its Python files.
+const READY: Duration = Duration::from_secs(60);
+
+/// The store with one empty bucket; ends when dropped, and forgets everything.
+pub(crate) struct Moto {
+    child: Child,
+    addr: SocketAddr,
+}
+
+impl Moto {
+    /// Installs it when it is missing, starts it and makes the bucket.
+    pub(crate) async fn start() -> Result<Self> {
+        let folder = setup::for_s3()?;
+        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let log = File::create(folder.join("server.log"))?;
+        let mut command = Command::new(folder.join("bin/moto_server"));
+        command.args(["-H", "127.0.0.1", "-p", &addr.port().to_string()]).stdout(log.try_clone()?).stderr(log);
+        let child = command.spawn().context("cannot start moto_server")?;
+        let mut moto = Self { child, addr };
+        moto.make_bucket().await?;
+        Ok(moto)
+    }
+
+    /// The settings that make the service keep its blobs there.
+    pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("QUARRY__BLOBS__URL", format!("s3://{BUCKET}/blobs")),
+            ("QUARRY__BLOBS__ENDPOINT", format!("http://{}", self.addr)),
+            // It takes any key, but our client wants one to sign with.
+            ("QUARRY__BLOBS__ACCESS_KEY_ID", "anybody".to_owned()),
+            ("QUARRY__BLOBS__SECRET_ACCESS_KEY", "anything".to_owned()),
+        ]
+    }
+
+    /// How many blobs there are whose key begins like this.
+    pub(crate) async fn count(&self, prefix: &str) -> Result<usize> {
+        // Unlike Amazon's, it lists as many as it is asked for.
+        let path = format!("/{BUCKET}?list-type=2&max-keys=1000000&prefix=blobs/{prefix}");
+        let answer = http::get(self.addr, &path, "").await?;
+        ensure!(answer.status == 200, "no list of the bucket: {}", answer.text());
+        Ok(answer.text().matches("<Key>").count())
+    }
+
+    async fn make_bucket(&mut self) -> Result<()> {
+        let started = Instant::now();
+        loop {
+            // What is not signed is taken too.
+            if http::send(self.addr, "PUT", &format!("/{BUCKET}"), "").await.is_ok_and(|answer| answer.status == 200) {
+                return Ok(());
+            }
+            if let Some(status) = self.child.try_wait()? {
+                anyhow::bail!("moto_server ended with {status}");
+            }
+            ensure!(started.elapsed() < READY, "moto_server was not ready after {} s", READY.as_secs());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Moto {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
