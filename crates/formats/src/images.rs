@@ -25,7 +25,7 @@ pub fn images(page: &Page) -> Vec<String> {
             });
         }
     }
-    found.urls
+    found.into_vec()
 }
 
 fn element_images(element: &Element, mut add: impl FnMut(&str)) {

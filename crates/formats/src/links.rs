@@ -1,8 +1,9 @@
 //! The `links` format: where a page, or a text without markup, points to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use dom_query::local_name;
+use indexmap::IndexSet;
 use url::Url;
 
 use crate::page::Page;
@@ -23,7 +24,7 @@ pub fn links(page: &Page) -> Vec<String> {
             found.add(&href);
         }
     }
-    found.urls
+    found.into_vec()
 }
 
 /// Absolute targets in a markdown or plain-text body: inline links, reference definitions, `<https://…>` and bare URLs,
@@ -41,20 +42,19 @@ pub fn text_links(text: &str, base: &Url) -> Vec<String> {
             (None, None) => line_links(line, &mut found),
         }
     }
-    found.urls
+    found.into_vec()
 }
 
 /// Absolute URLs, each once, in the order they were found.
 pub(crate) struct UniqueUrls<'b> {
     base: &'b Url,
-    pub(crate) urls: Vec<String>,
-    seen: HashSet<String>,
+    urls: IndexSet<String>,
     bytes: usize,
 }
 
 impl<'b> UniqueUrls<'b> {
     pub(crate) fn new(base: &'b Url) -> Self {
-        UniqueUrls { base, urls: Vec::new(), seen: HashSet::new(), bytes: 0 }
+        UniqueUrls { base, urls: IndexSet::new(), bytes: 0 }
     }
 
     pub(crate) fn add(&mut self, link: &str) {
@@ -63,11 +63,12 @@ impl<'b> UniqueUrls<'b> {
         }
         if let Some(url) = absolute(self.base, link) {
             self.bytes += url.as_str().len();
-            if !self.seen.contains(url.as_str()) {
-                self.seen.insert(url.as_str().to_owned());
-                self.urls.push(url.into());
-            }
+            self.urls.insert(url.into());
         }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<String> {
+        self.urls.into_iter().collect()
     }
 }
 

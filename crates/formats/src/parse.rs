@@ -221,7 +221,8 @@ mod tests {
     }
 
     fn elements<'n>(nodes: &'n [Node], name: &str) -> Vec<&'n dom_query::Element> {
-        let all = nodes.iter().filter_map(|n| if let Data::Element(element) = &n.data { Some(element) } else { None });
+        let all =
+            nodes.iter().filter_map(|n| if let Data::Element(element) = &n.data { Some(&**element) } else { None });
         all.filter(|element| &*element.name.local == name).collect()
     }
 

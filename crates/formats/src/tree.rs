@@ -14,7 +14,8 @@ use crate::tokens::MAX_ATTRIBUTES;
 /// What a node is.
 #[derive(Default)]
 pub(crate) enum Data {
-    Element(Element),
+    /// Apart, so that the many nodes of text need no room for one.
+    Element(Box<Element>),
     Text(StrTendril),
     /// The document.
     #[default]
@@ -193,7 +194,7 @@ impl TreeSink for BoundedTree {
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> u32 {
         self.spend(attrs.iter().map(|a| ATTRIBUTE_BYTES + a.value.len()).sum::<usize>());
         let element = Element::new(name, attrs, None, flags.mathml_annotation_xml_integration_point);
-        let id = self.add(Data::Element(element));
+        let id = self.add(Data::Element(Box::new(element)));
         if flags.template {
             self.add(Data::Other);
         }

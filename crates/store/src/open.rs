@@ -147,10 +147,13 @@ async fn connect_sqlite(path: &str) -> std::result::Result<AsyncSqlite, Connecti
     Ok(conn)
 }
 
-/// Compiling a plan takes the server longer than any of our queries.
+/// Compiling a plan takes the server longer than any of our queries. A process that stands still in the middle of a
+/// transaction loses it, so that its locks hold up nobody.
+const POSTGRES_SETTINGS: &str = "SET jit = off; SET idle_in_transaction_session_timeout = '30s'";
+
 async fn connect_postgres(url: &str) -> std::result::Result<AsyncPgConnection, ConnectionError> {
     let mut conn = AsyncPgConnection::establish(url).await?;
-    conn.batch_execute("SET jit = off").await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    conn.batch_execute(POSTGRES_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }
 

@@ -20,6 +20,8 @@ use crate::{App, AppError};
 
 /// After this time it is read again: the start may have been redirected, the team's limits changed.
 const FRESH: Duration = Duration::from_secs(30);
+/// See [`Frontier::most_links`].
+const LEAST_LINKS: usize = 10_000;
 /// Most crawls that are remembered.
 const MOST: usize = 1000;
 
@@ -43,6 +45,8 @@ pub(crate) struct Frontier {
     pub(crate) sitemap: SitemapMode,
     pub(crate) ignore_robots: bool,
     pub(crate) agent: Option<String>,
+    /// Links of one page that are looked at: among so many there are enough that the crawl does not know.
+    pub(crate) most_links: usize,
 }
 
 /// Contexts by the id of their crawl.
@@ -109,6 +113,8 @@ impl Context {
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
         let scope = landed.iter().fold(scope, Scope::landed_at);
         let hook = hook(request.webhook.as_ref(), request.is_private())?;
+        // It knows its pages, as many other addresses of them, and spare ones.
+        let most_links = usize::try_from(row.page_limit).unwrap_or(usize::MAX).saturating_mul(2).max(LEAST_LINKS);
         let options = request.options;
         Ok(Self {
             id: row.id,
@@ -124,6 +130,7 @@ impl Context {
                 sitemap: options.sitemap,
                 ignore_robots: options.ignore_robots_txt,
                 agent: options.robots_user_agent,
+                most_links,
             }),
         })
     }

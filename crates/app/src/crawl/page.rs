@@ -25,6 +25,8 @@ use crate::{App, AppError};
 pub(super) const KIND: &str = "crawl.page";
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const ASK_AGAIN: i32 = 3;
+/// Links of one page that are left alone and reported.
+const MOST_LISTED: usize = 10_000;
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -238,8 +240,8 @@ fn read(
     }
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
-    let sorted = sort(scope, site, (&final_url, depth), &links);
-    let Sorted { found, external, blocked } = sorted;
+    let links = links.iter().filter_map(|link| Url::parse(link).ok());
+    let Sorted { found, external, blocked } = sort(scope, site, (&final_url, depth), links, frontier.most_links);
     Ok(Visited { alias, landed, found, external, blocked, likeness, ..Visited::without(context, packed) })
 }
 
@@ -262,10 +264,19 @@ struct Sorted {
     blocked: Vec<NewPage>,
 }
 
-fn sort(scope: &Scope, site: Option<&SiteRules>, (from, depth): (&Url, u32), links: &[String]) -> Sorted {
+/// Looks at links until `most` are found that may be followed.
+fn sort(
+    scope: &Scope,
+    site: Option<&SiteRules>,
+    (from, depth): (&Url, u32),
+    links: impl Iterator<Item = Url>,
+    most: usize,
+) -> Sorted {
     let mut sorted = Sorted::default();
     for link in links {
-        let Ok(link) = Url::parse(link) else { continue };
+        if sorted.found.len() >= most {
+            break;
+        }
         match scope.admit(&link, from, depth) {
             Verdict::Follow { key, depth } => {
                 // Other sites are asked when their turn comes.
@@ -276,11 +287,11 @@ fn sort(scope: &Scope, site: Option<&SiteRules>, (from, depth): (&Url, u32), lin
                 if allowed {
                     let family = family.map(|family| (family.hash, family.most));
                     sorted.found.push(Found { page, template, family });
-                } else {
+                } else if sorted.blocked.len() < MOST_LISTED {
                     sorted.blocked.push(page);
                 }
             }
-            Verdict::Skip(reason) if reason.listing() == Listing::Errors => {
+            Verdict::Skip(reason) if reason.listing() == Listing::Errors && sorted.external.len() < MOST_LISTED => {
                 let key = scope.key(&link).to_string();
                 sorted.external.extend(new_pages([(link, key, depth)]));
             }

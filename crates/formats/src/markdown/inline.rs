@@ -10,6 +10,8 @@ use super::paragraph::{Place, write};
 const MAX_MARKS: usize = 16;
 /// The same for marks of one kind.
 const MAX_SAME: usize = 3;
+/// Events of one paragraph. Nobody writes so many: it is a flood, and is parted to need less memory.
+const MAX_EVENTS: usize = 20_000;
 
 /// What a piece of text is, apart from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,6 +175,11 @@ impl Inline {
     /// Whether nothing visible was added yet.
     pub(super) fn is_empty(&self) -> bool {
         !self.visible
+    }
+
+    /// Whether the paragraph should end here, where it can: outside all marks, behind a word.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.events.len() > MAX_EVENTS && self.open.is_empty() && self.code == 0 && self.text.ends_with(' ')
     }
 
     /// Hands the paragraphs read so far to `done`; two line breaks in a row part paragraphs. Open marks stay open.

@@ -157,6 +157,9 @@ impl Visitor for Writer<'_> {
     fn text(&mut self, index: Index) {
         if let Some(text) = self.page.text(index) {
             self.inline.text(text);
+            if self.inline.is_too_long() && !self.is_flat() {
+                self.flush();
+            }
         }
     }
 

@@ -250,6 +250,16 @@ fn noscript_counts_when_it_is_richer() {
 }
 
 #[test]
+fn a_flood_of_links_loses_none() {
+    let flood = |end: &str| (0..30_000).map(|n| format!("<a href=/{n}>w{n}</a>{end}")).collect::<String>();
+    let paragraphs = |html: &str| whole(html, &MarkdownOptions::default()).split("\n\n").count();
+    assert_eq!(paragraphs(&format!("<p>{}", flood("\n"))), 6, "120 000 pieces");
+    assert_eq!(paragraphs(&format!("<p><b>{}</b>", flood("\n"))), 1, "not inside a mark");
+    let found = whole(&format!("<p>{}", flood(" ")), &MarkdownOptions::default());
+    assert!((0..30_000).all(|n| found.contains(&format!("[w{n}]("))));
+}
+
+#[test]
 fn bombs_end() {
     let bombs = [
         "<b>x<i>y".repeat(400) + &"</i></b>".repeat(400),
