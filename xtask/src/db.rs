@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{say, sh};
 
@@ -36,6 +37,19 @@ impl Cluster {
     /// Starts it again after [`Cluster::crash`].
     pub(crate) fn restart(&self) -> Result<()> {
         run_in(&self.folder, self.port, QUICK)
+    }
+
+    /// Lets all of its processes stand still, or go on: as if the network to it were cut.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = fs::read_to_string(self.folder.join("postmaster.pid"))?;
+        let pid = pid.lines().next().context("no process id")?.to_owned();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+        for pid in std::iter::once(pid.as_str()).chain(children.split_whitespace()) {
+            let pid = Pid::from_raw(pid.parse()?).context("no process id")?;
+            // A backend may have ended meanwhile.
+            let _ = kill_process(pid, signal);
+        }
+        Ok(())
     }
 
     /// The address of its administrator database.

@@ -1,8 +1,10 @@
-//! `cargo xtask chaos pg`: PostgreSQL stops as in a crash, several times during a crawl.
+//! `cargo xtask chaos pg`: PostgreSQL stops as in a crash, several times during a crawl, and then answers nobody for a while.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use rustix::process::Signal;
 
 use super::client::{Team, crawl};
 use super::node::Place;
@@ -19,6 +21,9 @@ pub(crate) struct Args {
     /// Pages of the crawl.
     #[arg(long, default_value_t = 1000)]
     pages: usize,
+    /// Seconds for which it then stands still.
+    #[arg(long, default_value_t = 30)]
+    hang: u64,
 }
 
 /// Longest time from the database's return to a ready service.
@@ -40,22 +45,49 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         ensure!(live.status == 200, "not live without its database: {}", live.status);
         tokio::time::sleep(Duration::from_millis(500)).await;
         cluster.restart()?;
-        let started = Instant::now();
-        while http::get(server.addr, "/health/ready", "").await.map_or(0, |answer| answer.status) != 200 {
-            ensure!(started.elapsed() < READY, "not ready within {} s", READY.as_secs());
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        longest = longest.max(started.elapsed());
+        longest = longest.max(ready(server.addr).await?);
     }
+    let after_hang = hang(&cluster, server.addr, Duration::from_secs(args.hang)).await?;
     let end = team.finished(server.addr, &job, Duration::from_secs(600)).await?;
     let pages = args.pages as u64;
     ensure!(end["status"] == "completed" && end["completed"] == pages && end["creditsUsed"] == pages, "ended as {end}");
     ensure!(team.credits(server.addr).await? == 1_000_000 - pages as i64, "credits do not add up");
     ensure!(team.documents(server.addr, &job).await?.len() == args.pages, "documents are missing");
     say!(
-        "PostgreSQL crashed {} times: 0 of {pages} pages lost, 0 charged twice, ready {:.1} s after its return at most",
+        "PostgreSQL crashed {} times and stood still for {} s: 0 of {pages} pages lost, 0 charged twice, ready {:.1} s after \
+         a crash and {:.1} s after the standstill at most",
         args.times,
-        longest.as_secs_f64()
+        args.hang,
+        longest.as_secs_f64(),
+        after_hang.as_secs_f64()
     );
     Ok(())
+}
+
+/// How long it takes until the service is ready.
+async fn ready(server: SocketAddr) -> Result<Duration> {
+    let started = Instant::now();
+    while http::get(server, "/health/ready", "").await.map_or(0, |answer| answer.status) != 200 {
+        ensure!(started.elapsed() < READY, "not ready within {} s", READY.as_secs());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(started.elapsed())
+}
+
+/// Nobody is told to come while the database answers nobody.
+async fn hang(cluster: &Cluster, server: SocketAddr, time: Duration) -> Result<Duration> {
+    cluster.signal(Signal::STOP)?;
+    let started = Instant::now();
+    let asked = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let ready = http::get(server, "/health/ready", "").await?.status;
+        let live = http::get(server, "/health/live", "").await?.status;
+        ensure!((ready, live) == (503, 200), "ready {ready} and live {live} while the database stands still");
+        Ok(())
+    };
+    let asked = asked.await;
+    tokio::time::sleep(time.saturating_sub(started.elapsed())).await;
+    cluster.signal(Signal::CONT)?;
+    asked?;
+    ready(server).await
 }
