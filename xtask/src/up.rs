@@ -56,6 +56,7 @@ fn curl_line(listen: &str) -> String {
 
 /// Builds the server and the worker beside it, and returns where the server is. `QUARRY_PROGRAMS` names a folder where
 /// both are already.
+#[expect(clippy::disallowed_methods, reason = "this is a setting of the tool")]
 pub(crate) fn server(debug: bool) -> Result<PathBuf> {
     if let Some(folder) = env::var_os("QUARRY_PROGRAMS") {
         return Ok(Path::new(&folder).canonicalize()?.join("quarry-server"));
