@@ -78,20 +78,24 @@ pub(crate) fn walk(folder: &Folder, start: &Url) -> Result<Walk> {
                 known.link(&from);
             } else {
                 walk.reached.insert(to.clone(), reached(&to, target.clone(), vec![Rc::clone(&from)]));
-                waiting.push_back((to, target));
+                waiting.push_back((to, landed(folder, target)));
             }
         }
     }
     Ok(walk)
 }
 
+/// The address at the end of the redirect from a folder to its slash: its relative links start there.
+fn landed(folder: &Folder, mut url: Url) -> Url {
+    if folder.place(url.path()) == Place::Slashless {
+        url.set_path(&format!("{}/", url.path()));
+    }
+    url
+}
+
 /// The page that an address of the site names, if there is a file.
 pub(crate) fn spot(folder: &Folder, url: &Url) -> Option<Spot> {
-    let mut path = url.path().to_owned();
-    if folder.place(&path) == Place::Slashless {
-        path.push('/');
-    }
-    match folder.place(&path) {
+    match folder.place(landed(folder, url.clone()).path()) {
         Place::File(file) => Some(Spot { file, query: url.query().unwrap_or_default().to_owned() }),
         Place::Slashless | Place::Nowhere => None,
     }

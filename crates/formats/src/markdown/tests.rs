@@ -256,7 +256,7 @@ fn a_flood_of_links_loses_none() {
     assert_eq!(paragraphs(&format!("<p>{}", flood("\n"))), 6, "120 000 pieces");
     assert_eq!(paragraphs(&format!("<p><b>{}</b>", flood("\n"))), 1, "not inside a mark");
     let found = whole(&format!("<p>{}", flood(" ")), &MarkdownOptions::default());
-    assert!((0..30_000).all(|n| found.contains(&format!("[w{n}]("))));
+    assert!(found.matches("](").count() == 30_000 && found.contains("[w29999]("));
 }
 
 #[test]
