@@ -94,8 +94,9 @@ async fn a_zombie_writes_nothing(db: Db) {
     let (store, log, zombie) = (db.open().await, Log::default(), Log::default());
     add(&store, &lane("l", "a"), &[job("j", json!({ "act": "well", "wait": 2500 }))]).await;
     let never = Duration::from_secs(600);
-    let asleep =
-        Settings { heartbeat: never, check: never, reap: never, lease: Duration::from_millis(300), ..settings() };
+    let lease = Duration::from_millis(300);
+    // It has one slot, so it cannot take the job again.
+    let asleep = Settings { pages: 1, heartbeat: never, check: never, reap: never, lease, ..settings() };
     let first = Worked::start(db.open().await, &zombie, asleep);
     zombie.reach("run", 1).await;
     let second = Worked::start(db.open().await, &log, settings());
