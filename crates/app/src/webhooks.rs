@@ -2,7 +2,7 @@
 //!
 //! ```ignore
 //! // At submit time: a 400 unless the address can be one.
-//! let hook: Option<Hook> = Hook::check(request.webhook.as_ref())?.map(|hook| hook.private(zero_data_retention));
+//! let hook: Option<Hook> = Hook::check(request.webhook.as_ref(), request.is_private())?;
 //! // In the transaction that writes the page, in the order in which things happen:
 //! let event = Event::new(JobKind::Crawl.page()).with(&document);
 //! emit(conn, &hook, &team_id, &crawl_id, &event, now).await?;
@@ -50,12 +50,13 @@ pub struct Hook {
 
 impl Hook {
     /// The hook that a request asks for, checked. A user name and password in its URL become a header, so that the URL
-    /// can be shown and logged.
+    /// can be shown and logged. Of a `private` job nothing may be kept (zero data retention): its deliveries leave the
+    /// log as soon as they have ended, and cannot be sent again by hand.
     ///
     /// # Errors
     /// [`AppError::Invalid`] when the URL is not http or https, or has no host that could exist. Whether that host may
     /// be connected to is decided at each attempt, on the address that is dialled.
-    pub fn check(config: Option<&WebhookConfig>) -> Result<Option<Hook>, AppError> {
+    pub fn check(config: Option<&WebhookConfig>, private: bool) -> Result<Option<Hook>, AppError> {
         let Some(config) = config else { return Ok(None) };
         let place = address(config.url.as_str()).map_err(|error| Invalid::at("webhook.url", error.to_string()))?;
         let mut headers = config.headers.clone();
@@ -64,14 +65,7 @@ impl Hook {
             headers.insert("Authorization".to_owned(), credentials);
         }
         let events = config.events.iter().map(|event| event.as_str().to_owned()).collect();
-        Ok(Some(Self { url: place.url, headers, metadata: config.metadata.clone(), events, private: false }))
-    }
-
-    /// The same for a job of which nothing may be kept (zero data retention): its deliveries leave the log as soon as
-    /// they have ended, and cannot be sent again by hand.
-    #[must_use]
-    pub fn private(self, private: bool) -> Hook {
-        Self { private, ..self }
+        Ok(Some(Self { url: place.url, headers, metadata: config.metadata.clone(), events, private }))
     }
 }
 

@@ -10,7 +10,7 @@ use store::teams;
 use tokio::time::Instant;
 use url::Url;
 use webhooks::JobKind;
-use wire::{ScrapeOptions, SitemapMode, WebhookConfig};
+use wire::{ScrapeOptions, SitemapMode};
 
 use super::submit::Lanes;
 use super::{BATCH, scope};
@@ -101,7 +101,7 @@ impl Context {
                 id: row.id,
                 caller,
                 lanes: Lanes::new(cap, request.max_concurrency, None),
-                hook: hook(request.webhook.as_ref(), request.is_private())?,
+                hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
                 options: request.options,
                 zero_data_retention: request.zero_data_retention,
                 kind: JobKind::Batch,
@@ -112,7 +112,7 @@ impl Context {
         let scope = scope(&request)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
         let scope = landed.iter().fold(scope, Scope::landed_at);
-        let hook = hook(request.webhook.as_ref(), request.is_private())?;
+        let hook = Hook::check(request.webhook.as_ref(), request.is_private())?;
         // It knows its pages, as many other addresses of them, and spare ones.
         let most_links = usize::try_from(row.page_limit).unwrap_or(usize::MAX).saturating_mul(2).max(LEAST_LINKS);
         let options = request.options;
@@ -134,8 +134,4 @@ impl Context {
             }),
         })
     }
-}
-
-fn hook(config: Option<&WebhookConfig>, private: bool) -> Result<Option<Hook>, AppError> {
-    Ok(Hook::check(config)?.map(|hook| hook.private(private)))
 }

@@ -104,12 +104,12 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
 /// The hook as the request had it; it was checked then.
 fn hook_of(row: &Crawl) -> Option<Hook> {
     let request: Value = serde_json::from_str(&row.request).ok()?;
-    let (config, private) = if row.kind == BATCH {
+    let hook = if row.kind == BATCH {
         let request = wire::decode_batch(request).ok()?;
-        (request.webhook.clone(), request.is_private())
+        Hook::check(request.webhook.as_ref(), request.is_private())
     } else {
         let request = wire::decode_crawl(request).ok()?;
-        (request.webhook.clone(), request.is_private())
+        Hook::check(request.webhook.as_ref(), request.is_private())
     };
-    Some(Hook::check(config.as_ref()).ok()??.private(private))
+    hook.ok().flatten()
 }

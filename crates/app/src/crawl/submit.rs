@@ -98,7 +98,7 @@ pub(crate) async fn submit(app: &App, caller: &Caller, submission: Submission) -
     if app.tracker.is_closed() {
         return Err(AppError::ShuttingDown);
     }
-    let hook = Hook::check(submission.webhook.as_ref())?.map(|hook| hook.private(submission.private));
+    let hook = Hook::check(submission.webhook.as_ref(), submission.private)?;
     if let Some(known) = known(app, &submission.row).await? {
         return Ok(known);
     }

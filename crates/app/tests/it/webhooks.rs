@@ -49,7 +49,7 @@ impl Sending {
     }
 
     async fn emit(&self, config: &WebhookConfig, events: &[Event<'_>]) {
-        let hook = Hook::check(Some(config)).unwrap().unwrap();
+        let hook = Hook::check(Some(config), false).unwrap().unwrap();
         self.emit_to(&hook, events).await;
     }
 
@@ -249,7 +249,7 @@ async fn a_rotation_signs_with_both_for_a_time() {
 async fn private_deliveries_leave_with_their_end() {
     let sending = Sending::start().await;
     sending.world.site.respond("/hook", Reply::default());
-    let hook = Hook::check(Some(&sending.hook("/hook"))).unwrap().unwrap().private(true);
+    let hook = Hook::check(Some(&sending.hook("/hook")), true).unwrap().unwrap();
     let document = serde_json::value::to_raw_value(&json!({ "markdown": "HUSH" })).unwrap();
     sending.emit_to(&hook, &[Event::new(JobKind::Crawl.page()).with(&document)]).await;
     let (_, seen) = sending.until(|log, seen| log.is_empty() && !seen.is_empty()).await;
@@ -259,7 +259,7 @@ async fn private_deliveries_leave_with_their_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_rolled_back_is_not_sent() {
     let sending = Sending::start().await;
-    let hook = Hook::check(Some(&sending.hook("/hook"))).unwrap().unwrap();
+    let hook = Hook::check(Some(&sending.hook("/hook")), false).unwrap().unwrap();
     let (team, now) = (sending.caller.team.id.as_str(), sending.world.clock.now());
     let mut conn = sending.world.app.store.conn().await.unwrap();
     let end: Result<(), StoreError> = conn
@@ -276,8 +276,8 @@ async fn what_is_rolled_back_is_not_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn addresses_are_checked_when_a_job_is_submitted() {
-    let check = |url: &str| Hook::check(Some(&WebhookConfig::new(Url::parse(url).unwrap())));
-    assert!(Hook::check(None).unwrap().is_none());
+    let check = |url: &str| Hook::check(Some(&WebhookConfig::new(Url::parse(url).unwrap())), false);
+    assert!(Hook::check(None, false).unwrap().is_none());
     assert!(check("https://hook.test/x").unwrap().is_some());
     for url in ["ftp://hook.test/", "file:///etc/passwd", "http://hook.test:0/", "http://a..b/"] {
         assert!(matches!(check(url), Err(AppError::Invalid(_))), "{url}");
