@@ -26,6 +26,12 @@ fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
     ranges
 }
 
+/// The same for one block, whole.
+#[cfg(feature = "training")]
+pub(crate) fn score(features: &[f32]) -> f32 {
+    MODEL.score(features)
+}
+
 /// Whether each feature, in the order of the file, is asked for by any tree.
 #[cfg(feature = "training")]
 pub(crate) fn used() -> Vec<bool> {
@@ -135,23 +141,22 @@ impl Model {
 
     /// The first node from `at` on where rows in these ranges may part.
     fn decided(&self, mut at: u16, ranges: &[(f32, f32)]) -> u16 {
-        loop {
+        while !self.is_leaf(at) {
             let node = self.nodes[usize::from(at)];
             let (least, most) = ranges[usize::from(node.feature)];
-            at = match () {
-                () if node.child == at => return at,
-                () if least > node.threshold => node.child + 1,
-                () if most <= node.threshold => node.child,
-                () => return at,
-            };
+            if least <= node.threshold && most > node.threshold {
+                return at;
+            }
+            at = node.child + u16::from(least > node.threshold);
         }
+        at
     }
 
     /// Copies what is below `at` to `place` of the other model, and gives its depth.
     fn copy(&self, at: u16, ranges: &[(f32, f32)], into: &mut Model, place: u16) -> usize {
         let node = self.nodes[usize::from(at)];
         into.values[usize::from(place)] = self.values[usize::from(at)];
-        if node.child == at {
+        if self.is_leaf(at) {
             return 0;
         }
         let (Some(child), Some(other)) = (into.add_leaf(0.0), into.add_leaf(0.0)) else { return 0 };

@@ -44,5 +44,5 @@ pub fn used_features() -> Vec<bool> {
 
 /// The model's log-odds for features in the order of [`feature_names`].
 pub fn score(features: &[f32]) -> f32 {
-    model::scores(features, features.len()).first().copied().unwrap_or_default()
+    model::score(features)
 }
