@@ -27,7 +27,7 @@ async fn bombs_in_every_coding_are_cut() {
         let start = Instant::now();
         let result = world.path("/b").await;
         assert!(matches!(result, Err(Error::TooLarge { .. })), "{names} {result:?}");
-        assert!(start.elapsed() < Duration::from_secs(60), "{names}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{names}");
     }
     let encodings = vec![Encoding::Gzip; 3];
     world.site.respond("/b", coded("gzip, gzip, gzip", Body::Zeros { bytes: 1000, encodings }));
