@@ -86,8 +86,7 @@ impl Team {
     pub(crate) async fn documents(&self, addr: SocketAddr, job: &str) -> Result<HashSet<String>> {
         let mut found = HashSet::new();
         loop {
-            let path = format!("{job}?skip={}&limit=500", found.len());
-            let chunk = http::get(addr, &path, &self.headers).await?.json();
+            let chunk = self.read(addr, &format!("{job}?skip={}&limit=500", found.len())).await?;
             let data = chunk["data"].as_array().with_context(|| format!("no data in {chunk}"))?;
             if data.is_empty() {
                 return Ok(found);

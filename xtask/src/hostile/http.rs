@@ -78,8 +78,7 @@ pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Durat
 
 /// A GET with headers, on a connection of its own.
 pub(crate) async fn get(addr: SocketAddr, path: &str, headers: &str) -> Result<Answer> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
-    Ok(exchange(addr, request.into_bytes(), Duration::from_secs(10)).await?.0)
+    send(addr, "GET", path, headers).await
 }
 
 /// Any method without a body, with headers, on a connection of its own.
