@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::pin::Pin;
 use std::time::Duration;
 
-use store::jobs::{self, Held, Retry};
+use store::jobs::{self, Held, Lease, Queue, Retry};
 use store::{Conn, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
@@ -22,6 +22,7 @@ const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Durat
 pub(crate) struct Report<J: Job> {
     pub(crate) finished: Finished<J::Payload, J::Done>,
     pub(crate) token: String,
+    pub(crate) queue: Queue,
     /// Dropped when it is over.
     #[expect(dead_code, reason = "its end is the message")]
     pub(crate) written: oneshot::Sender<()>,
@@ -105,7 +106,9 @@ fn still_ours<'a, J: Job>(reports: &'a [Report<J>], ours: &HashSet<String>) -> V
 }
 
 fn held<J: Job>(report: &Report<J>) -> Held<'_> {
-    Held { id: &report.finished.job.id, token: &report.token, ended: J::ended(&report.finished.done) }
+    let job = &report.finished.job;
+    let lease = Lease { id: &job.id, token: &report.token };
+    Held { lease, queue: report.queue, team_id: &job.team_id, ended: J::ended(&report.finished.done) }
 }
 
 async fn put_back<J: Job>(core: &Core, report: &Report<J>, error: &StoreError) {

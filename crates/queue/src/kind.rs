@@ -89,7 +89,7 @@ impl<J: Job> Typed<J> {
     async fn report(&self, finished: Finished<J::Payload, J::Done>, claimed: &Claimed) {
         let (written, wait) = oneshot::channel();
         let Some(reports) = self.way_of(&claimed.team_id) else { return };
-        let report = Report { finished, token: claimed.token.clone(), written };
+        let report = Report { finished, token: claimed.token.clone(), queue: claimed.queue, written };
         if reports.send(report).await.is_ok() {
             let _ = wait.await;
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::{Timestamp, new_id};
 use store::StoreError;
-use store::jobs::{self, Claimed, Held as HeldJob};
+use store::jobs::{self, Claimed, Lease};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -94,8 +94,8 @@ async fn check(core: &Core) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn leases(names: &[Name]) -> Vec<HeldJob<'_>> {
-    names.iter().map(|(id, token)| HeldJob { id, token, ended: None }).collect()
+fn leases(names: &[Name]) -> Vec<Lease<'_>> {
+    names.iter().map(|(id, token)| Lease { id, token }).collect()
 }
 
 async fn reap(core: &Arc<Core>, kinds: &HashMap<&'static str, Arc<dyn Kind>>) -> Result<(), StoreError> {

@@ -64,7 +64,7 @@ pub struct Lane<'a> {
 /// A job to be added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
-    /// Its id; a job with the same id as another is dropped.
+    /// Its id, which no other job has.
     pub id: String,
     /// Which handler runs it.
     pub kind: &'static str,
@@ -72,7 +72,7 @@ pub struct NewJob {
     pub phase: i32,
     /// Lower ones come first in a lane.
     pub priority: i32,
-    /// Not before this; earlier ones come first.
+    /// Not before this; earlier ones come first, those of the same time in no particular order.
     pub run_at: Timestamp,
     /// How often it may be started before it is given up.
     pub max_attempts: i32,
@@ -107,6 +107,8 @@ pub struct Claim<'a> {
 pub struct Claimed {
     /// See [`NewJob::id`].
     pub id: String,
+    /// See [`Lane::queue`].
+    pub queue: Queue,
     /// See [`NewJob::kind`].
     pub kind: String,
     /// See [`Lane::team_id`].
@@ -129,13 +131,24 @@ pub struct Claimed {
     pub created_at: Timestamp,
 }
 
-/// A claimed job, named by its holder.
+/// What its holder says of a claimed job.
 #[derive(Debug, Clone, Copy)]
-pub struct Held<'a> {
+pub struct Lease<'a> {
     /// See [`Claimed::id`].
     pub id: &'a str,
     /// See [`Claimed::token`].
     pub token: &'a str,
+}
+
+/// A claimed job that its holder ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a> {
+    /// Which. If it is not ours, nothing happens.
+    pub lease: Lease<'a>,
+    /// See [`Lane::queue`].
+    pub queue: Queue,
+    /// See [`Claimed::team_id`].
+    pub team_id: &'a str,
     /// How its host answered; `None` when it was not asked or nobody knows.
     pub ended: Option<Ended>,
 }
@@ -179,10 +192,16 @@ impl NewJob {
 }
 
 impl Claimed {
+    /// The name under which to keep it.
+    #[must_use]
+    pub fn lease(&self) -> Lease<'_> {
+        Lease { id: &self.id, token: &self.token }
+    }
+
     /// The name under which to end it.
     #[must_use]
     pub fn held(&self, ended: Option<Ended>) -> Held<'_> {
-        Held { id: &self.id, token: &self.token, ended }
+        Held { lease: self.lease(), queue: self.queue, team_id: &self.team_id, ended }
     }
 }
 

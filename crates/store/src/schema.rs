@@ -126,23 +126,20 @@ table! {
 table! {
     job (id) {
         id -> Text,
-        queue -> Text,
-        kind -> Text,
-        team_id -> Text,
-        lane -> Text,
+        lane -> BigInt,
         phase -> Integer,
         priority -> Integer,
-        state -> Text,
         run_at -> Timestamp,
         attempt -> Integer,
         max_attempts -> Integer,
-        token -> Nullable<Text>,
         lease_until -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        kind -> Text,
+        token -> Nullable<Text>,
         host -> Nullable<Text>,
         payload -> Text,
         unique_key -> Nullable<Text>,
         last_error -> Nullable<Text>,
-        created_at -> Timestamp,
     }
 }
 
@@ -158,6 +155,8 @@ table! {
         served -> BigInt,
         host -> Nullable<Text>,
         run_phase -> Integer,
+        number -> BigInt,
+        waits -> Bool,
         head_phase -> Nullable<Integer>,
         head_priority -> Nullable<Integer>,
         head_run_at -> Nullable<Timestamp>,

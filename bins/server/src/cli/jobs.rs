@@ -70,7 +70,8 @@ async fn list(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
 }
 
 fn line(job: &Listed) -> String {
-    let Listed { id, queue, kind, lane, state, attempt, .. } = job;
+    let Listed { id, queue, kind, lane, attempt, .. } = job;
+    let state = if job.is_running { "running" } else { "ready" };
     let due = wire::format_time(job.run_at);
     let error = job.last_error.as_deref().map(|error| format!("  {error}")).unwrap_or_default();
     format!("{id}  {queue} {kind} of {lane}  {state}, attempt {attempt}, due {due}{error}\n")

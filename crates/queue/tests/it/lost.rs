@@ -52,7 +52,7 @@ async fn a_stopped_worker_gives_its_jobs_back(db: Db) {
     worker.end().await;
     assert!(before.elapsed() >= Duration::from_millis(300) && before.elapsed() < Duration::from_secs(5));
     let left = jobs::list(&mut store.conn().await.unwrap(), Filter::default(), None, 9).await.unwrap();
-    assert_eq!((left.len(), left[0].state.as_str(), left[0].attempt), (1, "ready", 0));
+    assert_eq!((left.len(), left[0].is_running, left[0].attempt), (1, false, 0));
     let mut conn = store.conn().await.unwrap();
     assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
 }

@@ -31,7 +31,7 @@ pub async fn contradictions(conn: &mut Conn) -> Result<Vec<String>> {
             pg | c | Sql::<Pg, Text>::new(QUERY).load(c).await,
             sqlite | c | Sql::<Sqlite, Text>::new(QUERY).load(c).await
         )?;
-        let running = job::table.filter(job::state.eq("running")).select(job::host.assume_not_null());
+        let running = job::table.filter(job::token.is_not_null()).select(job::host.assume_not_null());
         let running: Vec<String> = on!(conn, |c| running.filter(job::host.is_not_null()).load(c).await)?;
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for host in running {
@@ -50,20 +50,20 @@ pub async fn contradictions(conn: &mut Conn) -> Result<Vec<String>> {
 }
 
 const QUERY: &str = "SELECT 'lane ' || lane || ' counts ' || running || ' running jobs of ' || rows FROM (
-        SELECT l.lane, l.running, (SELECT count(*) FROM job AS j
-            WHERE j.queue = l.queue AND j.lane = l.lane AND j.state = 'running') AS rows FROM job_lane AS l
+        SELECT l.lane, l.running, (SELECT count(*) FROM job AS j WHERE j.lane = l.number AND j.token IS NOT NULL) AS rows
+        FROM job_lane AS l
     ) AS a WHERE running <> rows
     UNION ALL SELECT 'team ' || team_id || ' counts ' || running || ' running jobs of ' || rows FROM (
-        SELECT t.team_id, t.running, (SELECT count(*) FROM job AS j
-            WHERE j.queue = t.queue AND j.team_id = t.team_id AND j.state = 'running') AS rows FROM job_team AS t
+        SELECT t.team_id, t.running, (SELECT count(*) FROM job AS j JOIN job_lane AS l ON l.number = j.lane
+            WHERE l.queue = t.queue AND l.team_id = t.team_id AND j.token IS NOT NULL) AS rows FROM job_team AS t
     ) AS b WHERE running <> rows
-    UNION ALL SELECT 'job ' || j.id || ' has no lane or another team' FROM job AS j WHERE NOT EXISTS (
+    UNION ALL SELECT 'job ' || j.id || ' has no lane or no team' FROM job AS j WHERE NOT EXISTS (
         SELECT 1 FROM job_lane AS l JOIN job_team AS t ON t.queue = l.queue AND t.team_id = l.team_id
-        WHERE l.queue = j.queue AND l.lane = j.lane AND l.team_id = j.team_id)
+        WHERE l.number = j.lane)
     UNION ALL SELECT 'lane ' || l.lane || ' has room and jobs, and is never due' FROM job_lane AS l
     WHERE l.due_at IS NULL AND l.running < l.cap AND EXISTS (
-        SELECT 1 FROM job AS j WHERE j.queue = l.queue AND j.lane = l.lane AND j.state = 'ready' AND NOT EXISTS (
-            SELECT 1 FROM job AS k WHERE k.queue = l.queue AND k.lane = l.lane AND k.phase < j.phase))
+        SELECT 1 FROM job AS j WHERE j.lane = l.number AND j.token IS NULL AND NOT EXISTS (
+            SELECT 1 FROM job AS k WHERE k.lane = l.number AND k.phase < j.phase))
     UNION ALL SELECT 'team ' || t.team_id || ' is due later than its lane ' || l.lane FROM job_team AS t
     JOIN job_lane AS l ON l.queue = t.queue AND l.team_id = t.team_id
     WHERE l.running < l.cap AND l.due_at IS NOT NULL AND (t.due_at IS NULL OR t.due_at > l.due_at)";

@@ -162,6 +162,7 @@ impl Round<'_> {
         self.start.job(&job.id);
         self.claimed.push(Claimed {
             id: job.id,
+            queue: self.want.queue,
             kind: job.kind,
             team_id: lane.team.clone(),
             lane: lane.id.clone(),

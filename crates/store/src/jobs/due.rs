@@ -28,6 +28,8 @@ pub(super) struct Team {
 pub(super) struct Lane {
     pub(super) team: String,
     pub(super) id: String,
+    /// See `job.lane`.
+    pub(super) number: i64,
     /// How many more of its jobs may run.
     pub(super) room: i32,
     /// How many jobs were asked for; fewer means that no more are due.
@@ -145,8 +147,7 @@ pub(super) async fn lanes(
                 for row in found {
                     let mut lane = Lane::of(row, each);
                     let jobs = Sql::<Sqlite, JobSql>::new(SQLITE_JOBS)
-                        .bind::<Text, _>(queue.as_str())
-                        .bind::<Text, _>(lane.id.clone())
+                        .bind::<BigInt, _>(lane.number)
                         .bind::<Nullable<Integer>, _>(lane.phase)
                         .bind::<SqlTimestamp, _>(now)
                         .bind::<Integer, _>(lane.asked);
@@ -178,62 +179,62 @@ const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
 
 /// In a statement of its own after the locks: what it sees is then as new as they are. Running jobs are looked at only
 /// where they could hold up a later phase.
-const POSTGRES_LANES: &str = "SELECT l.team_id, l.lane, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
+const POSTGRES_LANES: &str =
+    "SELECT l.team_id, l.lane, l.number, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
         h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at,
         j.host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = j.host)
     FROM unnest({}) WITH ORDINALITY AS t(team_id, place)
     CROSS JOIN LATERAL (
         SELECT d.*, least(d.room, ceil({} / count(*) OVER ())::integer) AS asked FROM (
-            SELECT team_id, lane, cap - running AS room, delay_ms, host, served, due_at > {} AS early, running, run_phase,
-                head_phase, head_priority, head_run_at FROM job_lane
+            SELECT team_id, lane, number, cap - running AS room, delay_ms, host, served, due_at > {} AS early, running,
+                run_phase, head_phase, head_priority, head_run_at FROM job_lane
             WHERE queue = {} AND team_id = t.team_id AND due_at <= {} AND running < cap
             ORDER BY served, lane LIMIT {}
         ) AS d
     ) AS l
     LEFT JOIN LATERAL (
-        SELECT phase, priority, run_at FROM job WHERE queue = $4 AND lane = l.lane AND state = 'ready'
+        SELECT phase, priority, run_at FROM job WHERE lane = l.number AND token IS NULL
             AND (phase, priority, run_at) >= (l.head_phase, l.head_priority, l.head_run_at)
         ORDER BY phase, priority, run_at LIMIT 1
     ) AS h ON true
     CROSS JOIN LATERAL (
         SELECT CASE WHEN l.running = 0 OR h.phase <= l.run_phase THEN h.phase
-            ELSE least(h.phase, (SELECT min(phase) FROM job WHERE queue = $4 AND lane = l.lane AND state = 'running'))
+            ELSE least(h.phase, (SELECT min(phase) FROM job WHERE lane = l.number AND token IS NOT NULL))
         END AS phase OFFSET 0
     ) AS p
     LEFT JOIN LATERAL (
         SELECT id, kind, payload, attempt, max_attempts, host, created_at, priority, run_at FROM job
-        WHERE queue = $4 AND lane = l.lane AND state = 'ready' AND phase = p.phase AND run_at <= $3
+        WHERE lane = l.number AND token IS NULL AND phase = p.phase AND run_at <= $3
             AND (phase, priority, run_at) >= (h.phase, h.priority, h.run_at)
-        ORDER BY priority, run_at, id LIMIT l.asked
+        ORDER BY priority, run_at LIMIT l.asked
     ) AS j ON true
-    ORDER BY t.place, l.served, l.lane, j.priority, j.run_at, j.id";
+    ORDER BY t.place, l.served, l.lane, j.priority, j.run_at";
 
-const SQLITE_LANES: &str = "SELECT team_id, lane, cap - running, delay_ms, host, due_at > {}, (
+const SQLITE_LANES: &str = "SELECT team_id, lane, number, cap - running, delay_ms, host, due_at > {}, (
         SELECT min(phase) FROM (
-            SELECT * FROM (SELECT phase FROM job
-                WHERE queue = l.queue AND lane = l.lane AND state = 'ready' ORDER BY phase LIMIT 1)
-            UNION ALL SELECT * FROM (SELECT phase FROM job
-                WHERE queue = l.queue AND lane = l.lane AND state = 'running' ORDER BY phase LIMIT 1))
+            SELECT * FROM (SELECT phase FROM job WHERE lane = l.number AND token IS NULL ORDER BY phase LIMIT 1)
+            UNION ALL SELECT * FROM (SELECT phase FROM job WHERE lane = l.number AND token IS NOT NULL
+                ORDER BY phase LIMIT 1))
     ) FROM job_lane AS l
     WHERE queue = {} AND team_id = {} AND due_at <= {} AND running < cap ORDER BY served, lane LIMIT {}";
 
 const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host, created_at,
         host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = job.host) FROM job
-    WHERE queue = {} AND lane = {} AND state = 'ready' AND phase = {} AND run_at <= {}
-    ORDER BY priority, run_at, id LIMIT {}";
+    WHERE lane = {} AND token IS NULL AND phase = {} AND run_at <= {}
+    ORDER BY priority, run_at LIMIT {}";
 
-type LaneRow = (String, String, i32, i64, Option<String>, bool, Option<i32>);
-type LaneSql = (Text, Text, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
+type LaneRow = (String, String, i64, i32, i64, Option<String>, bool, Option<i32>);
+type LaneSql = (Text, Text, BigInt, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
 type JobRow = (String, String, String, i32, i32, Option<String>, Stamp, bool);
 type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp, Bool);
 type LaneJob = (
-    (String, String, i32, i32, i64, Option<String>, bool, Option<i32>),
+    (String, String, i64, i32, i32, i64, Option<String>, bool, Option<i32>),
     (Option<i32>, Option<i32>, Option<Stamp>),
     (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
     bool,
 );
 type LaneJobSql = (
-    (Text, Text, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
+    (Text, Text, BigInt, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
     (Nullable<Integer>, Nullable<Integer>, Nullable<SqlTimestamp>),
     (
         Nullable<Text>,
@@ -257,14 +258,14 @@ fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql
 /// One row for each job, or one for a lane without.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
-    for ((team, id, room, asked, delay_ms, host, early, phase), head, job, host_is_new) in rows {
-        if lanes.last().is_none_or(|lane| lane.id != id) {
+    for ((team, id, number, room, asked, delay_ms, host, early, phase), head, job, host_is_new) in rows {
+        if lanes.last().is_none_or(|lane| lane.number != number) {
             let head = if let (Some(phase), Some(priority), Some(run_at)) = head {
                 Some((phase, priority, run_at))
             } else {
                 None
             };
-            lanes.push(Lane { team, id, room, asked, delay_ms, host, early, phase, head, jobs: Vec::new() });
+            lanes.push(Lane { team, id, number, room, asked, delay_ms, host, early, phase, head, jobs: Vec::new() });
         }
         if let (
             Some(lane),
@@ -278,8 +279,20 @@ fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
 }
 
 impl Lane {
-    fn of((team, id, room, delay_ms, host, early, phase): LaneRow, each: i32) -> Self {
-        Self { team, id, room, asked: room.min(each), delay_ms, host, early, phase, head: None, jobs: Vec::new() }
+    fn of((team, id, number, room, delay_ms, host, early, phase): LaneRow, each: i32) -> Self {
+        Self {
+            team,
+            id,
+            number,
+            room,
+            asked: room.min(each),
+            delay_ms,
+            host,
+            early,
+            phase,
+            head: None,
+            jobs: Vec::new(),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::jobs::free::{self, Freed};
 use crate::jobs::{Held, Queue};
-use crate::schema::{job, job_lane, job_team};
+use crate::schema::{job, job_lane};
 use crate::sql::Sql;
 use crate::stamp::Stamp;
 
@@ -37,8 +37,7 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
         return Ok(HashSet::new());
     }
     conn.atomic(async |conn: &mut Conn| {
-        let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
-        free::lock_teams(conn, &ids).await?;
+        free::lock_teams_of(conn, held).await?;
         let freed = free::remove(conn, held, now).await?;
         free::hosts(conn, &freed, held, now).await?;
         Ok(freed.into_iter().map(|job| job.id).collect())
@@ -52,16 +51,16 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
 /// Those of the database.
 pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams(conn, &[held.id]).await?;
-        let freed = free::ours(conn, &[*held]).await?;
+        free::lock_teams_of(conn, &[*held]).await?;
+        let freed = free::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
         let set = (job::run_at.eq(Stamp::from(how.run_at)), job::attempt.eq(job::attempt - i32::from(!how.counted)));
-        let query = diesel::update(job::table.find(held.id)).set((ready(), set, job::last_error.eq(Some(how.error))));
+        let query =
+            diesel::update(job::table.find(held.lease.id)).set((ready(), set, job::last_error.eq(Some(how.error))));
         on!(conn, |c| query.execute(c).await)?;
-        free::put_back(conn, &[held.id]).await?;
-        free::free(conn, &freed, &[*held], now).await?;
+        free::back(conn, &freed, &[*held], now).await?;
         Ok(true)
     })
     .await
@@ -81,18 +80,18 @@ pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result
 /// Those of the database.
 pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams(conn, &[held.id]).await?;
-        let freed = free::ours(conn, &[*held]).await?;
+        free::lock_teams_of(conn, &[*held]).await?;
+        let freed = free::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
         on!(
             conn,
-            pg | c | to_dead::<Pg>(held.id, error, now).execute(c).await,
-            sqlite | c | to_dead::<diesel::sqlite::Sqlite>(held.id, error, now).execute(c).await
+            pg | c | to_dead::<Pg>(held.lease.id, error, now).execute(c).await,
+            sqlite | c | to_dead::<diesel::sqlite::Sqlite>(held.lease.id, error, now).execute(c).await
         )?;
-        on!(conn, |c| diesel::delete(job::table.find(held.id)).execute(c).await)?;
-        free::free(conn, &freed, &[*held], now).await?;
+        on!(conn, |c| diesel::delete(job::table.find(held.lease.id)).execute(c).await)?;
+        free::gone(conn, &freed, &[*held], now).await?;
         Ok(true)
     })
     .await
@@ -106,23 +105,21 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
 pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let row = job_lane::table.find((queue.as_str(), lane));
-        let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
-        let Some(team) = team else { return Ok(0) };
-        let lock = job_team::table.find((queue.as_str(), &team)).select(job_team::running);
-        let _running: i32 =
-            on!(conn, pg | c | lock.for_update().get_result(c).await, sqlite | c | lock.get_result(c).await)?;
+        let found = row.select((job_lane::team_id, job_lane::number, job_lane::delay_ms));
+        let found: Option<(String, i64, i64)> = on!(conn, |c| found.get_result(c).await.optional())?;
+        let Some((team, number, delay_ms)) = found else { return Ok(0) };
+        free::lock_teams(conn, [(queue.as_str(), team.as_str())]).await?;
+        let of_lane = || job::table.filter(job::lane.eq(number));
+        let running = of_lane().filter(job::token.is_not_null()).select((job::id, job::host));
+        let running: Vec<(String, Option<String>)> = on!(conn, |c| running.load(c).await)?;
+        let queue = queue.as_str().to_owned();
+        let freed = running.into_iter().map(|(id, host)| (id, queue.clone(), team.clone(), number, host, delay_ms));
+        let freed: Vec<Freed> = freed.map(Freed::from).collect();
         // By state, as the indexes are.
-        let of = |state: &'static str| job::state.eq(state).and(job::queue.eq(queue.as_str())).and(job::lane.eq(lane));
-        let columns = (job::id, job::queue, job::team_id, job::lane, job::host);
-        let running = job::table.filter(of("running")).select(columns);
-        let running: Vec<(String, String, String, String, Option<String>)> = on!(conn, |c| running.load(c).await)?;
-        let running = running.into_iter().map(|(id, queue, team, lane, host)| (id, queue, team, lane, host, None));
-        let freed: Vec<Freed> = running.map(Freed::from).collect();
-        let mut count = 0;
-        for state in ["running", "ready"] {
-            count += on!(conn, |c| diesel::delete(job::table.filter(of(state))).execute(c).await)?;
-        }
-        free::free(conn, &freed, &[], now).await?;
+        let running = diesel::delete(of_lane().filter(job::token.is_not_null()));
+        let ready = diesel::delete(of_lane().filter(job::token.is_null()));
+        let count = on!(conn, |c| running.execute(c).await)? + on!(conn, |c| ready.execute(c).await)?;
+        free::gone(conn, &freed, &[], now).await?;
         on!(conn, |c| diesel::delete(row).execute(c).await)?;
         Ok(count)
     })
@@ -130,13 +127,9 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
 }
 
 /// The values of a job that waits.
-#[expect(clippy::type_complexity, reason = "three assignments, spelt out by the query builder")]
-pub(super) fn ready() -> (
-    diesel::dsl::Eq<job::state, &'static str>,
-    diesel::dsl::Eq<job::token, Option<&'static str>>,
-    diesel::dsl::Eq<job::lease_until, Option<Stamp>>,
-) {
-    (job::state.eq("ready"), job::token.eq(None), job::lease_until.eq(None))
+pub(super) fn ready()
+-> (diesel::dsl::Eq<job::token, Option<&'static str>>, diesel::dsl::Eq<job::lease_until, Option<Stamp>>) {
+    (job::token.eq(None), job::lease_until.eq(None))
 }
 
 /// With the limits of its lane, which may be gone when the job is wanted back.
@@ -149,9 +142,9 @@ where
     Sql::new(
         "INSERT INTO dead_job (id, queue, kind, team_id, lane, cap, delay_ms, phase, priority, attempt, max_attempts, host,
             payload, unique_key, created_at, error, died_at)
-         SELECT j.id, j.queue, j.kind, j.team_id, j.lane, coalesce(l.cap, 1), coalesce(l.delay_ms, 0), j.phase, j.priority,
-            j.attempt, j.max_attempts, j.host, j.payload, j.unique_key, j.created_at, {}, {}
-         FROM job AS j LEFT JOIN job_lane AS l ON l.queue = j.queue AND l.lane = j.lane WHERE j.id = {}",
+         SELECT j.id, l.queue, j.kind, l.team_id, l.lane, l.cap, l.delay_ms, j.phase, j.priority, j.attempt, j.max_attempts,
+            j.host, j.payload, j.unique_key, j.created_at, {}, {}
+         FROM job AS j JOIN job_lane AS l ON l.number = j.lane WHERE j.id = {}",
     )
     .bind::<Text, _>(error)
     .bind::<SqlTimestamp, _>(Stamp::from(now))

@@ -7,24 +7,28 @@ use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as Sql
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
-use crate::conn::{Conn, on};
+use crate::conn::{Conn, Link, on};
 use crate::error::Result;
 use crate::jobs::{CHANNEL, Lane, NewJob, Queue, millis};
 use crate::schema::{job_lane, job_team};
 use crate::sql::Sql;
 use crate::stamp::Stamp;
 
-/// Adds jobs to a lane, which is made if need be, and says how many were new: those whose id or unique key is there
-/// already are dropped. In the caller's transaction, or in one of its own. On PostgreSQL workers elsewhere are told when
-/// it commits; in this process that is for the caller.
+/// Adds jobs to a lane, which is made if need be, and says how many were new: those whose unique key is there already
+/// are dropped. In the caller's transaction, or in one of its own. On PostgreSQL workers elsewhere are told when it
+/// commits; in this process that is for the caller.
 ///
 /// # Errors
-/// Those of the database, an unknown team included.
+/// Those of the database, an unknown team and an id that is taken included.
 pub async fn enqueue(conn: &mut Conn, lane: &Lane<'_>, jobs: &[NewJob], now: Timestamp) -> Result<usize> {
     if jobs.is_empty() {
         return Ok(0);
     }
     let rows: Vec<Row<'_>> = jobs.iter().map(Row::of).collect();
+    // One statement is a transaction of its own, in a third of the round trips.
+    if matches!(conn.link, Link::Pg(_)) && rows.len() <= CHUNK {
+        return insert(conn, lane, &rows, now).await;
+    }
     conn.atomic(async |conn: &mut Conn| {
         let mut new = 0;
         for jobs in rows.chunks(CHUNK) {
@@ -94,7 +98,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Adds some jobs in the transaction that is open, and says how many were new.
+/// Adds up to [`CHUNK`] jobs at once, and says how many were new.
 pub(super) async fn insert(conn: &mut Conn, lane: &Lane<'_>, jobs: &[Row<'_>], now: Timestamp) -> Result<usize> {
     let due = jobs.iter().map(|job| job.run_at).min().unwrap_or(now);
     let rows = Rows { lane, jobs, due: due.into(), now: now.into() };
@@ -103,10 +107,10 @@ pub(super) async fn insert(conn: &mut Conn, lane: &Lane<'_>, jobs: &[Row<'_>], n
         pg | c | rows.to_postgres().get_result::<i64>(c).await.map(|new| usize::try_from(new).unwrap_or(0)),
         sqlite | c | {
             rows.team_to_sqlite().execute(c).await?;
-            rows.lane_to_sqlite().execute(c).await?;
+            let lane: i64 = rows.lane_to_sqlite().get_result(c).await?;
             let mut new = 0;
             for job in jobs {
-                new += rows.job_to_sqlite(job).execute(c).await?;
+                new += rows.job_to_sqlite(lane, job).execute(c).await?;
             }
             Ok(new)
         }
@@ -116,16 +120,18 @@ pub(super) async fn insert(conn: &mut Conn, lane: &Lane<'_>, jobs: &[Row<'_>], n
 /// How many jobs one statement takes.
 const CHUNK: usize = 1000;
 
-/// The team first: whoever adds to it waits for its row before it touches anything else.
-const POSTGRES: &str = "WITH t AS (
+macro_rules! postgres {
+    ($conflict:literal) => {
+        concat!(
+            "WITH t AS (
     INSERT INTO job_team (queue, team_id, cap, running, due_at, served, was_idle) VALUES ({}, {}, {}, 0, {}, 0, true)
     ON CONFLICT (queue, team_id) DO UPDATE SET cap = excluded.cap, due_at = least(job_team.due_at, excluded.due_at),
         was_idle = job_team.due_at IS NULL OR job_team.due_at > excluded.due_at
     RETURNING was_idle
 ), l AS (
-    INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host, run_phase,
+    INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host, run_phase, waits,
         head_phase, head_priority, head_run_at)
-    SELECT $1, {}, $2, {}, {}, 0, $4, 0, {}, 0, {}, {}, {} FROM t
+    SELECT $1, {}, $2, {}, {}, 0, $4, 0, {}, 0, false, {}, {}, {} FROM t
     ON CONFLICT (queue, lane) DO UPDATE SET cap = excluded.cap, delay_ms = excluded.delay_ms,
         due_at = least(job_lane.due_at, excluded.due_at), host = CASE
             WHEN excluded.host IS NULL OR job_lane.host = excluded.host THEN job_lane.host
@@ -133,17 +139,23 @@ const POSTGRES: &str = "WITH t AS (
         (head_phase, head_priority, head_run_at) = (SELECT p, q, r FROM (VALUES
             (excluded.head_phase, excluded.head_priority, excluded.head_run_at),
             (job_lane.head_phase, job_lane.head_priority, job_lane.head_run_at)) AS h(p, q, r) ORDER BY p, q, r LIMIT 1)
-    RETURNING lane
+    RETURNING number
 ), j AS (
-    INSERT INTO job (id, queue, kind, team_id, lane, phase, priority, state, run_at, attempt, max_attempts, host, payload,
-        unique_key, created_at)
-    SELECT u.id, $1, u.kind, $2, l.lane, u.phase, u.priority, 'ready', u.run_at, 0, u.max_attempts, u.host, u.payload,
-        u.unique_key, {}
-    FROM l, unnest({}, {}, {}, {}, {}, {}, {}, {}, {})
-        AS u(id, kind, phase, priority, run_at, max_attempts, host, payload, unique_key)
-    ON CONFLICT DO NOTHING RETURNING 1
+    INSERT INTO job (lane, attempt, created_at, id, kind, phase, priority, run_at, max_attempts, host, payload, unique_key)
+    SELECT l.number, 0, {}, u.* FROM l, unnest({}, {}, {}, {}, {}, {}, {}, {}, {}) AS u ",
+            $conflict,
+            " RETURNING 1
 )
-SELECT count(*) + 0 * (SELECT count(pg_notify({}, $1)) FROM t WHERE was_idle) FROM j";
+SELECT count(*) + 0 * (SELECT count(pg_notify({}, $1)) FROM t WHERE was_idle) FROM j"
+        )
+    };
+}
+
+/// The team first: whoever adds to it waits for its row before it touches anything else.
+const POSTGRES: &str = postgres!("");
+
+/// [`POSTGRES`] for jobs with unique keys. Looking for what is there already takes a fifth of the time.
+const POSTGRES_UNIQUE: &str = postgres!("ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING");
 
 const SQLITE_TEAM: &str = "INSERT INTO job_team (queue, team_id, cap, running, due_at, served, was_idle)
     VALUES ({}, {}, {}, 0, {}, 0, true)
@@ -151,16 +163,19 @@ const SQLITE_TEAM: &str = "INSERT INTO job_team (queue, team_id, cap, running, d
         due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at)";
 
 const SQLITE_LANE: &str =
-    "INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host, run_phase)
-    VALUES ({}, {}, {}, {}, {}, 0, {}, 0, {}, 0)
+    "INSERT INTO job_lane (queue, lane, team_id, cap, delay_ms, running, due_at, served, host, run_phase, waits, number)
+    VALUES ({}, {}, {}, {}, {}, 0, {}, 0, {}, 0, false, (SELECT coalesce(max(number), 0) + 1 FROM job_lane))
     ON CONFLICT (queue, lane) DO UPDATE SET cap = excluded.cap, delay_ms = excluded.delay_ms,
         due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at), host = CASE
             WHEN excluded.host IS NULL OR host = excluded.host THEN host
-            WHEN host IS NULL THEN excluded.host ELSE '*' END";
+            WHEN host IS NULL THEN excluded.host ELSE '*' END
+    RETURNING number";
 
-const SQLITE_JOB: &str = "INSERT INTO job (queue, team_id, lane, state, attempt, created_at, id, kind, phase, priority,
-        run_at, max_attempts, host, payload, unique_key)
-    VALUES ({}, {}, {}, 'ready', 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}) ON CONFLICT DO NOTHING";
+const SQLITE_JOB: &str =
+    "INSERT INTO job (lane, attempt, created_at, id, kind, phase, priority, run_at, max_attempts, host,
+        payload, unique_key)
+    VALUES ({}, 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+    ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
 
 /// What one statement adds.
 struct Rows<'a> {
@@ -185,7 +200,8 @@ impl<'a> Rows<'a> {
         let (lane, jobs) = (self.lane, self.jobs);
         let head = jobs.iter().map(|job| (job.phase, job.priority, job.run_at)).min();
         let (phase, priority, run_at) = head.unwrap_or_default();
-        Sql::new(POSTGRES)
+        let has_keys = jobs.iter().any(|job| job.unique_key.is_some());
+        Sql::new(if has_keys { POSTGRES_UNIQUE } else { POSTGRES })
             .bind::<Text, _>(lane.queue.as_str())
             .bind::<Text, _>(lane.team_id)
             .bind::<Integer, _>(lane.team_cap)
@@ -218,7 +234,7 @@ impl<'a> Rows<'a> {
             .bind::<SqlTimestamp, _>(self.due)
     }
 
-    fn lane_to_sqlite(&self) -> Sql<'_, Sqlite> {
+    fn lane_to_sqlite(&self) -> Sql<'_, Sqlite, BigInt> {
         Sql::new(SQLITE_LANE)
             .bind::<Text, _>(self.lane.queue.as_str())
             .bind::<Text, _>(self.lane.id)
@@ -229,14 +245,12 @@ impl<'a> Rows<'a> {
             .bind::<Nullable<Text>, _>(self.host())
     }
 
-    fn job_to_sqlite<'b>(&self, job: &'b Row<'_>) -> Sql<'b, Sqlite>
+    fn job_to_sqlite<'b>(&self, lane: i64, job: &'b Row<'_>) -> Sql<'b, Sqlite>
     where
         'a: 'b,
     {
         Sql::new(SQLITE_JOB)
-            .bind::<Text, _>(self.lane.queue.as_str())
-            .bind::<Text, _>(self.lane.team_id)
-            .bind::<Text, _>(self.lane.id)
+            .bind::<BigInt, _>(lane)
             .bind::<SqlTimestamp, _>(self.now)
             .bind::<Text, _>(job.id)
             .bind::<Text, _>(job.kind)

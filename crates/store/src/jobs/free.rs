@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::Timestamp;
 use crawl_frontier::Ended;
 use diesel::pg::Pg;
-use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::hosts::Hosts;
-use crate::jobs::{Held, from_millis, json};
+use crate::jobs::{Held, Lease, from_millis, json};
 use crate::sql::Sql;
 use crate::stamp::Stamp;
 
@@ -22,31 +22,33 @@ pub(super) struct Freed {
     pub(super) id: String,
     pub(super) queue: String,
     pub(super) team: String,
-    pub(super) lane: String,
+    /// See `job.lane`.
+    pub(super) lane: i64,
     pub(super) host: Option<String>,
     pub(super) delay_ms: i64,
 }
 
-pub(super) type FreedRow = (String, String, String, String, Option<String>, Option<i64>);
-pub(super) type FreedSql = (Text, Text, Text, Text, Nullable<Text>, Nullable<BigInt>);
+pub(super) type FreedRow = (String, String, String, i64, Option<String>, i64);
+pub(super) type FreedSql = (Text, Text, Text, BigInt, Nullable<Text>, BigInt);
 
 impl From<FreedRow> for Freed {
     fn from((id, queue, team, lane, host, delay_ms): FreedRow) -> Self {
-        Self { id, queue, team, lane, host, delay_ms: delay_ms.unwrap_or(0) }
+        Self { id, queue, team, lane, host, delay_ms }
     }
 }
 
-/// Locks the teams of these jobs, in order. With SQLite the transaction itself is the lock.
-pub(super) async fn lock_teams(conn: &mut Conn, ids: &[&str]) -> Result<()> {
+/// Locks these teams of these queues, in order. With SQLite the transaction itself is the lock.
+pub(super) async fn lock_teams(conn: &mut Conn, teams: impl IntoIterator<Item = (&str, &str)>) -> Result<()> {
     on!(
         conn,
         pg | c | {
+            let (queues, teams): (Vec<&str>, Vec<&str>) = BTreeSet::from_iter(teams).into_iter().unzip();
             Sql::<Pg>::new(
-                "SELECT 1 FROM job_team AS t WHERE (t.queue, t.team_id) IN (SELECT queue, team_id FROM job
-                 WHERE id = ANY({})) AND set_config('enable_bitmapscan', 'off', true) <> ''
-                 ORDER BY t.queue, t.team_id FOR UPDATE OF t",
+                "SELECT 1 FROM job_team AS t WHERE (t.queue, t.team_id) IN (SELECT * FROM unnest({}, {}))
+                 AND set_config('enable_bitmapscan', 'off', true) <> '' ORDER BY t.queue, t.team_id FOR UPDATE OF t",
             )
-            .bind::<Array<Text>, _>(ids)
+            .bind::<Array<Text>, _>(queues)
+            .bind::<Array<Text>, _>(teams)
             .execute(c)
             .await
         },
@@ -55,54 +57,57 @@ pub(super) async fn lock_teams(conn: &mut Conn, ids: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// [`lock_teams`] of jobs.
+pub(super) async fn lock_teams_of(conn: &mut Conn, held: &[Held<'_>]) -> Result<()> {
+    lock_teams(conn, held.iter().map(|held| (held.queue.as_str(), held.team_id))).await
+}
+
 /// Those of the jobs that still run under the tokens of their holders.
-pub(super) async fn ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<Vec<Freed>> {
-    let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
+pub(super) async fn ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<Vec<Freed>> {
+    let ids: Vec<&str> = leases.iter().map(|lease| lease.id).collect();
     on!(
         conn,
         pg | c | {
-            let tokens: Vec<&str> = held.iter().map(|held| held.token).collect();
+            let tokens: Vec<&str> = leases.iter().map(|lease| lease.token).collect();
             let query = Sql::<Pg, FreedSql>::new(
-                "SELECT j.id, j.queue, j.team_id, j.lane, j.host, l.delay_ms
+                "SELECT j.id, l.queue, l.team_id, j.lane, j.host, l.delay_ms
                  FROM unnest({}, {}) AS h(id, token) JOIN job AS j ON j.id = h.id AND j.token = h.token
-                 LEFT JOIN job_lane AS l ON l.queue = j.queue AND l.lane = j.lane",
+                 JOIN job_lane AS l ON l.number = j.lane",
             );
             let query = query.bind::<Array<Text>, _>(ids).bind::<Array<Text>, _>(tokens);
             let rows: Vec<FreedRow> = query.load(c).await?;
             Ok(rows.into_iter().map(Freed::from).collect())
         },
-        sqlite
-            | c
-            | {
-                let query = Sql::<Sqlite, (FreedSql, Nullable<Text>)>::new(
-                "SELECT j.id, j.queue, j.team_id, j.lane, j.host, l.delay_ms, j.token FROM json_each({}) AS h
-                 CROSS JOIN job AS j ON j.id = h.value LEFT JOIN job_lane AS l ON l.queue = j.queue AND l.lane = j.lane",
+        sqlite | c | {
+            let query = Sql::<Sqlite, (FreedSql, Nullable<Text>)>::new(
+                "SELECT j.id, l.queue, l.team_id, j.lane, j.host, l.delay_ms, j.token FROM json_each({}) AS h
+                 CROSS JOIN job AS j ON j.id = h.value JOIN job_lane AS l ON l.number = j.lane",
             );
-                let rows: Vec<(FreedRow, Option<String>)> = query.bind::<Text, _>(json(&ids)).load(c).await?;
-                let tokens: BTreeSet<(&str, &str)> = held.iter().map(|held| (held.id, held.token)).collect();
-                let mut freed: Vec<Freed> = Vec::with_capacity(rows.len());
-                let mut seen = BTreeSet::new();
-                for (row, token) in rows {
-                    let is_ours = token.is_some_and(|token| tokens.contains(&(row.0.as_str(), token.as_str())));
-                    if is_ours && seen.insert(row.0.clone()) {
-                        freed.push(row.into());
-                    }
+            let rows: Vec<(FreedRow, Option<String>)> = query.bind::<Text, _>(json(&ids)).load(c).await?;
+            let tokens: BTreeSet<(&str, &str)> = leases.iter().map(|lease| (lease.id, lease.token)).collect();
+            let mut freed: Vec<Freed> = Vec::with_capacity(rows.len());
+            let mut seen = BTreeSet::new();
+            for (row, token) in rows {
+                let is_ours = token.is_some_and(|token| tokens.contains(&(row.0.as_str(), token.as_str())));
+                if is_ours && seen.insert(row.0.clone()) {
+                    freed.push(row.into());
                 }
-                Ok(freed)
             }
+            Ok(freed)
+        }
     )
 }
 
 /// Moves the heads of lanes back to jobs that are ready again. See `job_lane.head_phase`.
-pub(super) async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
+async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
     on!(
         conn,
         pg | c | {
             Sql::<Pg>::new(
                 "UPDATE job_lane SET head_phase = b.phase, head_priority = b.priority, head_run_at = b.run_at
-                 FROM (SELECT DISTINCT ON (queue, lane) queue, lane, phase, priority, run_at FROM job WHERE id = ANY({})
-                    ORDER BY queue, lane, phase, priority, run_at) AS b
-                 WHERE job_lane.queue = b.queue AND job_lane.lane = b.lane
+                 FROM (SELECT DISTINCT ON (lane) lane, phase, priority, run_at FROM job WHERE id = ANY({})
+                    ORDER BY lane, phase, priority, run_at) AS b
+                 WHERE job_lane.number = b.lane
                  AND (b.phase, b.priority, b.run_at) < (head_phase, head_priority, head_run_at)",
             )
             .bind::<Array<Text>, _>(ids)
@@ -119,8 +124,8 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
     let freed: Vec<Freed> = on!(
         conn,
         pg | c | {
-            let ids: Vec<&str> = held.iter().map(|held| held.id).collect();
-            let tokens: Vec<&str> = held.iter().map(|held| held.token).collect();
+            let ids: Vec<&str> = held.iter().map(|held| held.lease.id).collect();
+            let tokens: Vec<&str> = held.iter().map(|held| held.lease.token).collect();
             let query = Sql::<Pg, FreedSql>::new(POSTGRES_REMOVE)
                 .bind::<Array<Text>, _>(ids)
                 .bind::<Array<Text>, _>(tokens)
@@ -128,7 +133,7 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
             let rows: Vec<FreedRow> = query.load(c).await?;
             return Ok(rows.into_iter().map(Freed::from).collect());
         },
-        sqlite | _c | ours(conn, held).await?
+        sqlite | _c | ours(conn, &leases(held)).await?
     );
     let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
     on!(
@@ -139,14 +144,27 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
             query.bind::<Text, _>(json(&ids)).execute(c).await
         }
     )?;
-    counters(conn, &freed, now).await?;
+    counters(conn, &freed, false, now).await?;
     Ok(freed)
 }
 
-/// Counts jobs out that ran until now. Their rows are gone or changed already.
-pub(super) async fn free(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
-    counters(conn, freed, now).await?;
+/// Counts jobs out that ran until now. Their rows are gone already.
+pub(super) async fn gone(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
+    counters(conn, freed, false, now).await?;
     hosts(conn, freed, held, now).await
+}
+
+/// Counts jobs out that ran until now and are ready again. Their rows say so already.
+pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
+    let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
+    put_back(conn, &ids).await?;
+    counters(conn, freed, true, now).await?;
+    hosts(conn, freed, held, now).await
+}
+
+/// What the holders say of the jobs.
+pub(super) fn leases<'a>(held: &[Held<'a>]) -> Vec<Lease<'a>> {
+    held.iter().map(|held| held.lease).collect()
 }
 
 /// Tells the hosts of these jobs how their requests ended.
@@ -155,7 +173,7 @@ pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], n
     if names.is_empty() {
         return Ok(());
     }
-    let ends: BTreeMap<&str, Ended> = held.iter().filter_map(|held| Some((held.id, held.ended?))).collect();
+    let ends: BTreeMap<&str, Ended> = held.iter().filter_map(|held| Some((held.lease.id, held.ended?))).collect();
     let mut hosts = Hosts::lock(conn, names, now).await?;
     for job in freed {
         if let Some(host) = &job.host {
@@ -166,24 +184,25 @@ pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], n
     hosts.save(conn).await
 }
 
-async fn counters(conn: &mut Conn, freed: &[Freed], now: Timestamp) -> Result<()> {
+/// With `back`, the jobs wait in their lanes again.
+async fn counters(conn: &mut Conn, freed: &[Freed], back: bool, now: Timestamp) -> Result<()> {
     if freed.is_empty() {
         return Ok(());
     }
-    let mut lanes: BTreeMap<(&str, &str, &str), i32> = BTreeMap::new();
+    let mut lanes: BTreeMap<(i64, &str, &str), i32> = BTreeMap::new();
     for job in freed {
-        *lanes.entry((&job.queue, &job.lane, &job.team)).or_default() += 1;
+        *lanes.entry((job.lane, &job.queue, &job.team)).or_default() += 1;
     }
     let now = Stamp::from(now);
     on!(
         conn,
-        pg | c | to_postgres(&lanes, now).execute(c).await,
+        pg | c | to_postgres(&lanes, back, now).execute(c).await,
         sqlite | c | {
             let mut teams: BTreeMap<(&str, &str), (i32, Option<Timestamp>)> = BTreeMap::new();
-            for (lane, ended) in lanes {
-                let due: Vec<Option<Stamp>> = lane_to_sqlite(lane, ended, now).load(c).await?;
+            for ((lane, queue, team), ended) in lanes {
+                let due: Vec<Option<Stamp>> = lane_to_sqlite(lane, ended, back, now).load(c).await?;
                 let due = due.into_iter().flatten().map(Timestamp::from).next();
-                let team = teams.entry((lane.0, lane.2)).or_default();
+                let team = teams.entry((queue, team)).or_default();
                 *team = (team.0 + ended, team.1.into_iter().chain(due).min());
             }
             for (team, (ended, due)) in teams {
@@ -198,68 +217,52 @@ async fn counters(conn: &mut Conn, freed: &[Freed], now: Timestamp) -> Result<()
 /// [`POSTGRES`] with the jobs themselves, in one go.
 const POSTGRES_REMOVE: &str = "WITH gone AS (
     DELETE FROM job USING unnest({}, {}) AS h(id, token) WHERE job.id = h.id AND job.token = h.token
-    RETURNING job.id, queue, team_id, lane, host
+    RETURNING job.id, job.lane, job.host
 ), l AS (
-    UPDATE job_lane SET running = running - u.ended, due_at = CASE
-        WHEN EXISTS (SELECT 1 FROM job WHERE queue = u.queue AND job.lane = u.lane AND state = 'ready'
-            AND (phase, priority, run_at) >= (job_lane.head_phase, job_lane.head_priority, job_lane.head_run_at))
-        THEN least(due_at, {}) END
-    FROM (SELECT queue, lane, count(*)::integer AS ended FROM gone GROUP BY queue, lane) AS u
-    WHERE job_lane.queue = u.queue AND job_lane.lane = u.lane
-    RETURNING job_lane.queue, job_lane.lane, job_lane.team_id, u.ended, job_lane.due_at AS due, job_lane.delay_ms
+    UPDATE job_lane SET running = running - u.ended,
+        due_at = CASE WHEN due_at IS NOT NULL OR waits THEN least(due_at, {}) END
+    FROM (SELECT lane, count(*)::integer AS ended FROM gone GROUP BY lane) AS u WHERE job_lane.number = u.lane
+    RETURNING job_lane.number, job_lane.queue, job_lane.team_id, u.ended, job_lane.due_at AS due, job_lane.delay_ms
 ), t AS (
     UPDATE job_team SET running = running - s.ended, due_at = least(due_at, s.due)
     FROM (SELECT queue, team_id, sum(ended)::integer AS ended, min(due) AS due FROM l GROUP BY queue, team_id) AS s
     WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id
 )
-SELECT g.id, g.queue, g.team_id, g.lane, g.host, l.delay_ms FROM gone AS g LEFT JOIN l USING (queue, lane)";
+SELECT g.id, l.queue, l.team_id, g.lane, g.host, l.delay_ms FROM gone AS g JOIN l ON l.number = g.lane";
 
 /// A lane with jobs is due: there may be room for the next one now, or the next phase may begin.
 const POSTGRES: &str = "WITH l AS (
-    UPDATE job_lane SET running = running - u.ended, due_at = CASE
-        WHEN EXISTS (SELECT 1 FROM job WHERE queue = u.queue AND job.lane = u.lane AND state = 'ready'
-            AND (phase, priority, run_at) >= (job_lane.head_phase, job_lane.head_priority, job_lane.head_run_at))
-        THEN least(due_at, {}) END
-    FROM unnest({}, {}, {}) AS u(queue, lane, ended)
-    WHERE job_lane.queue = u.queue AND job_lane.lane = u.lane
+    UPDATE job_lane SET running = running - u.ended,
+        due_at = CASE WHEN {} OR due_at IS NOT NULL OR waits THEN least(due_at, {}) END
+    FROM unnest({}, {}) AS u(lane, ended) WHERE job_lane.number = u.lane
     RETURNING job_lane.queue, job_lane.team_id, u.ended, job_lane.due_at AS due
 )
 UPDATE job_team SET running = running - s.ended, due_at = least(due_at, s.due)
 FROM (SELECT queue, team_id, sum(ended)::integer AS ended, min(due) AS due FROM l GROUP BY queue, team_id) AS s
 WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id";
 
-const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {}, due_at = CASE
-        WHEN EXISTS (SELECT 1 FROM job WHERE queue = job_lane.queue AND lane = job_lane.lane AND state = 'ready')
-        THEN min(coalesce(due_at, {}), ?2) END
-    WHERE queue = {} AND lane = {} RETURNING due_at";
+const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {},
+    due_at = CASE WHEN {} OR due_at IS NOT NULL OR waits THEN min(coalesce(due_at, {}), ?3) END
+    WHERE number = {} RETURNING due_at";
 
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
     due_at = CASE WHEN {} IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END WHERE queue = {} AND team_id = {}";
 
-fn to_postgres(lanes: &BTreeMap<(&str, &str, &str), i32>, now: Stamp) -> Sql<'static, Pg> {
-    let (mut queues, mut ids, mut ended) = (vec![], vec![], vec![]);
-    for ((queue, lane, _), count) in lanes {
-        queues.push((*queue).to_owned());
-        ids.push((*lane).to_owned());
-        ended.push(*count);
-    }
+fn to_postgres(lanes: &BTreeMap<(i64, &str, &str), i32>, back: bool, now: Stamp) -> Sql<'static, Pg> {
+    let (numbers, ended): (Vec<i64>, Vec<i32>) = lanes.iter().map(|((lane, ..), ended)| (lane, ended)).unzip();
     Sql::new(POSTGRES)
+        .bind::<Bool, _>(back)
         .bind::<SqlTimestamp, _>(now)
-        .bind::<Array<Text>, _>(queues)
-        .bind::<Array<Text>, _>(ids)
+        .bind::<Array<BigInt>, _>(numbers)
         .bind::<Array<Integer>, _>(ended)
 }
 
-fn lane_to_sqlite<'a>(
-    (queue, lane, _): (&'a str, &'a str, &'a str),
-    ended: i32,
-    now: Stamp,
-) -> Sql<'a, Sqlite, Nullable<SqlTimestamp>> {
+fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: Stamp) -> Sql<'static, Sqlite, Nullable<SqlTimestamp>> {
     Sql::new(SQLITE_LANE)
         .bind::<Integer, _>(ended)
+        .bind::<Bool, _>(back)
         .bind::<SqlTimestamp, _>(now)
-        .bind::<Text, _>(queue)
-        .bind::<Text, _>(lane)
+        .bind::<BigInt, _>(lane)
 }
 
 fn team_to_sqlite<'a>((queue, team): (&'a str, &'a str), ended: i32, due: Option<Timestamp>) -> Sql<'a, Sqlite> {

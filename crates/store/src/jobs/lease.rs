@@ -11,8 +11,8 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::jobs::end::ready;
-use crate::jobs::{Claimed, Held, free, json};
-use crate::schema::job;
+use crate::jobs::{Claimed, Lease, Queue, free, json};
+use crate::schema::{job, job_lane};
 use crate::sql::Sql;
 use crate::stamp::Stamp;
 
@@ -29,8 +29,8 @@ pub struct Reaped {
 ///
 /// # Errors
 /// Those of the database.
-pub async fn renew(conn: &mut Conn, held: &[Held<'_>], until: Timestamp) -> Result<HashSet<String>> {
-    let ours = still_ours(conn, held).await?;
+pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> Result<HashSet<String>> {
+    let ours = still_ours(conn, leases).await?;
     let ids: Vec<&str> = ours.iter().map(String::as_str).collect();
     if ids.is_empty() {
         return Ok(ours);
@@ -42,14 +42,14 @@ pub async fn renew(conn: &mut Conn, held: &[Held<'_>], until: Timestamp) -> Resu
             | {
                 // Rows that are locked are just being ended. Waiting for them could end in a ring.
                 let query = Sql::<Pg>::new(
-                "UPDATE job SET lease_until = {} WHERE id IN (SELECT id FROM job WHERE id = ANY({}) AND state = 'running'
+                "UPDATE job SET lease_until = {} WHERE id IN (SELECT id FROM job WHERE id = ANY({}) AND token IS NOT NULL
                  FOR UPDATE SKIP LOCKED)",
             );
                 query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Array<Text>, _>(ids).execute(c).await
             },
         sqlite | c | {
             let query = Sql::<diesel::sqlite::Sqlite>::new(
-                "UPDATE job SET lease_until = {} WHERE id IN (SELECT value FROM json_each({})) AND state = 'running'",
+                "UPDATE job SET lease_until = {} WHERE id IN (SELECT value FROM json_each({})) AND token IS NOT NULL",
             );
             query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Text, _>(json(&ids)).execute(c).await
         }
@@ -61,11 +61,11 @@ pub async fn renew(conn: &mut Conn, held: &[Held<'_>], until: Timestamp) -> Resu
 ///
 /// # Errors
 /// Those of the database.
-pub async fn still_ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<HashSet<String>> {
-    if held.is_empty() {
+pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet<String>> {
+    if leases.is_empty() {
         return Ok(HashSet::new());
     }
-    Ok(free::ours(conn, held).await?.into_iter().map(|job| job.id).collect())
+    Ok(free::ours(conn, leases).await?.into_iter().map(|job| job.id).collect())
 }
 
 /// Takes up to `limit` jobs from workers whose leases ended by `now`. Those that were started as often as they may are
@@ -74,53 +74,64 @@ pub async fn still_ours(conn: &mut Conn, held: &[Held<'_>]) -> Result<HashSet<St
 /// # Errors
 /// Those of the database.
 pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Timestamp, limit: i64) -> Result<Reaped> {
-    let ended = job::state.eq("running").and(job::lease_until.le(Some(Stamp::from(now))));
-    let found = job::table.filter(ended).limit(limit).select(job::id);
-    let ids: Vec<String> = on!(conn, |c| found.load(c).await)?;
-    if ids.is_empty() {
+    let ended = job::token.is_not_null().and(job::lease_until.le(Some(Stamp::from(now))));
+    let found = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane))).filter(ended);
+    let found = found.limit(limit).select((job::id, (job_lane::queue, job_lane::team_id)));
+    let found: Vec<(String, (String, String))> = on!(conn, |c| found.load(c).await)?;
+    if found.is_empty() {
         return Ok(Reaped::default());
     }
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (ids, teams): (Vec<&str>, Vec<(&str, &str)>) =
+        found.iter().map(|(id, (queue, team))| (id.as_str(), (queue.as_str(), team.as_str()))).unzip();
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams(conn, &ids).await?;
+        free::lock_teams(conn, teams.iter().copied()).await?;
         // Asked again: it may have ended or been renewed meanwhile.
         let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended);
         let columns = (job::id, job::token.assume_not_null());
         let retried = rows().filter(job::attempt.lt(job::max_attempts)).select(columns);
         let retried: Vec<(String, String)> =
             on!(conn, pg | c | retried.for_update().skip_locked().load(c).await, sqlite | c | retried.load(c).await)?;
-        let held: Vec<Held<'_>> = retried.iter().map(|(id, token)| Held { id, token, ended: None }).collect();
-        let freed = free::ours(conn, &held).await?;
+        let leases: Vec<Lease<'_>> = retried.iter().map(|(id, token)| Lease { id, token }).collect();
+        let freed = free::ours(conn, &leases).await?;
         let back: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
         let set = (ready(), job::run_at.eq(Stamp::from(now)), job::last_error.eq(Some("the worker was lost")));
         let query = diesel::update(job::table.filter(job::id.eq_any(&back))).set(set);
         on!(conn, |c| query.execute(c).await)?;
-        free::put_back(conn, &back).await?;
-        free::free(conn, &freed, &[], now).await?;
+        free::back(conn, &freed, &[], now).await?;
         let lost = on!(
             conn,
             pg | c | take(&ids, token, now, lease_until).load::<Row>(c).await,
             sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<Row>(c).await
         )?;
-        let lost = lost.into_iter().map(|row| claimed(row, token, now)).collect();
+        let lost = lost.into_iter().filter_map(|row| claimed(row, token, now)).collect();
         Ok(Reaped { back: back.len(), lost })
     })
     .await
 }
 
-type Row = (String, String, String, String, String, (i32, i32), Option<String>, Stamp);
-type RowSql = (Text, Text, Text, Text, Text, (Integer, Integer), Nullable<Text>, SqlTimestamp);
+type Row = (String, String, String, (i32, i32), Option<String>, Stamp, (String, String, String));
+type RowSql = (Text, Text, Text, (Integer, Integer), Nullable<Text>, SqlTimestamp, (Text, Text, Text));
+
+macro_rules! take {
+    ($ids:literal) => {
+        concat!(
+            "UPDATE job SET token = {}, lease_until = {} WHERE id ",
+            $ids,
+            " AND token IS NOT NULL AND lease_until <= {} AND attempt >= max_attempts
+             RETURNING id, kind, payload, attempt, max_attempts, host, created_at,
+                (SELECT queue FROM job_lane WHERE number = job.lane),
+                (SELECT team_id FROM job_lane WHERE number = job.lane),
+                (SELECT lane FROM job_lane WHERE number = job.lane)"
+        )
+    };
+}
 
 fn take<'a>(ids: &'a [&str], token: &'a str, now: Timestamp, lease_until: Timestamp) -> Sql<'a, Pg, RowSql> {
-    Sql::new(
-        "UPDATE job SET token = {}, lease_until = {} WHERE id = ANY({}) AND state = 'running' AND lease_until <= {}
-            AND attempt >= max_attempts
-         RETURNING id, kind, team_id, lane, payload, attempt, max_attempts, host, created_at",
-    )
-    .bind::<Text, _>(token)
-    .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
-    .bind::<Array<Text>, _>(ids)
-    .bind::<SqlTimestamp, _>(Stamp::from(now))
+    Sql::new(take!("= ANY({})"))
+        .bind::<Text, _>(token)
+        .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
+        .bind::<Array<Text>, _>(ids)
+        .bind::<SqlTimestamp, _>(Stamp::from(now))
 }
 
 fn take_on_sqlite<'a>(
@@ -129,24 +140,21 @@ fn take_on_sqlite<'a>(
     now: Timestamp,
     lease_until: Timestamp,
 ) -> Sql<'a, diesel::sqlite::Sqlite, RowSql> {
-    Sql::new(
-        "UPDATE job SET token = {}, lease_until = {} WHERE id IN (SELECT value FROM json_each({}))
-            AND state = 'running' AND lease_until <= {} AND attempt >= max_attempts
-         RETURNING id, kind, team_id, lane, payload, attempt, max_attempts, host, created_at",
-    )
-    .bind::<Text, _>(token)
-    .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
-    .bind::<Text, _>(json(ids))
-    .bind::<SqlTimestamp, _>(Stamp::from(now))
+    Sql::new(take!("IN (SELECT value FROM json_each({}))"))
+        .bind::<Text, _>(token)
+        .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
+        .bind::<Text, _>(json(ids))
+        .bind::<SqlTimestamp, _>(Stamp::from(now))
 }
 
 fn claimed(
-    (id, kind, team_id, lane, payload, attempts, host, created_at): Row,
+    (id, kind, payload, attempts, host, created_at, (queue, team_id, lane)): Row,
     token: &str,
     now: Timestamp,
-) -> Claimed {
-    Claimed {
+) -> Option<Claimed> {
+    Some(Claimed {
         id,
+        queue: Queue::from_name(&queue)?,
         kind,
         team_id,
         lane,
@@ -157,5 +165,5 @@ fn claimed(
         host,
         start_at: now,
         created_at: created_at.into(),
-    }
+    })
 }

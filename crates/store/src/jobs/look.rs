@@ -36,8 +36,7 @@ pub struct Filter<'a> {
 }
 
 /// A job that is not done.
-#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = job)]
+#[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub struct Listed {
     /// Its id.
     pub id: String,
@@ -51,8 +50,8 @@ pub struct Listed {
     pub lane: String,
     /// See [`crate::jobs::NewJob::phase`].
     pub phase: i32,
-    /// `ready` or `running`.
-    pub state: String,
+    /// Whether a worker has it.
+    pub is_running: bool,
     /// Not before this.
     #[diesel(deserialize_as = Stamp)]
     pub run_at: Timestamp,
@@ -74,10 +73,11 @@ pub struct Listed {
 pub async fn depths(conn: &mut Conn) -> Result<Vec<Depth>> {
     let mut depths = Vec::with_capacity(Queue::ALL.len());
     for queue in Queue::ALL {
-        let of = |state: &'static str| job::table.filter(job::queue.eq(queue.as_str())).filter(job::state.eq(state));
-        let ready = of("ready").select((count_star(), min(job::run_at)));
+        let lanes = job_lane::table.filter(job_lane::queue.eq(queue.as_str())).select(job_lane::number);
+        let of_queue = || job::table.filter(job::lane.eq_any(lanes));
+        let ready = of_queue().filter(job::token.is_null()).select((count_star(), min(job::run_at)));
         let (ready, oldest): (i64, Option<Stamp>) = on!(conn, |c| ready.get_result(c).await)?;
-        let running = of("running").select(count_star());
+        let running = of_queue().filter(job::token.is_not_null()).select(count_star());
         let running: i64 = on!(conn, |c| running.get_result(c).await)?;
         depths.push(Depth { queue, ready, running, oldest: oldest.map(Timestamp::from) });
     }
@@ -89,18 +89,33 @@ pub async fn depths(conn: &mut Conn) -> Result<Vec<Depth>> {
 /// # Errors
 /// Those of the database.
 pub async fn list(conn: &mut Conn, filter: Filter<'_>, after: Option<&str>, limit: i64) -> Result<Vec<Listed>> {
+    let columns = (
+        job::id,
+        job_lane::queue,
+        job::kind,
+        job_lane::team_id,
+        job_lane::lane,
+        job::phase,
+        job::token.is_not_null(),
+        job::run_at,
+        job::attempt,
+        job::host,
+        job::last_error,
+        job::created_at,
+    );
     Ok(on!(conn, |c| {
-        let mut page = job::table.filter(job::id.gt(after.unwrap_or_default())).into_boxed();
+        let all = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane)));
+        let mut page = all.filter(job::id.gt(after.unwrap_or_default())).into_boxed();
         if let Some(queue) = filter.queue {
-            page = page.filter(job::queue.eq(queue.as_str()));
+            page = page.filter(job_lane::queue.eq(queue.as_str()));
         }
         if let Some(team) = filter.team_id {
-            page = page.filter(job::team_id.eq(team));
+            page = page.filter(job_lane::team_id.eq(team));
         }
         if let Some(lane) = filter.lane {
-            page = page.filter(job::lane.eq(lane));
+            page = page.filter(job_lane::lane.eq(lane));
         }
-        page.order(job::id).limit(limit).select(Listed::as_select()).load(c).await
+        page.order(job::id).limit(limit).select(columns).load(c).await
     })?)
 }
 
@@ -124,8 +139,7 @@ pub async fn next_due(conn: &mut Conn, queue: Queue) -> Result<Option<Timestamp>
 /// Those of the database.
 pub async fn sweep_lanes(conn: &mut Conn, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let jobs = job::table.filter(job::queue.eq(job_lane::queue)).filter(job::lane.eq(job_lane::lane));
-        let jobs = jobs.filter(job::state.eq("ready"));
+        let jobs = job::table.filter(job::lane.eq(job_lane::number)).filter(job::token.is_null());
         let empty = || job_lane::due_at.is_null().and(job_lane::running.eq(0));
         let found = job_lane::table
             .filter(empty())

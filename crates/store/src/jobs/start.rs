@@ -37,7 +37,7 @@ pub(super) enum LaneDue {
 
 #[derive(Debug, Default)]
 struct Lanes {
-    id: Vec<String>,
+    number: Vec<i64>,
     taken: Vec<i32>,
     served: Vec<bool>,
     stays: Vec<bool>,
@@ -68,7 +68,7 @@ impl Start {
     /// A lane that had its turn, if `served`, and gave `taken` jobs.
     pub(super) fn lane(&mut self, lane: &Lane, taken: i32, served: bool, due: LaneDue) {
         let lanes = &mut self.lanes;
-        lanes.id.push(lane.id.clone());
+        lanes.number.push(lane.number);
         lanes.taken.push(taken);
         lanes.served.push(served);
         lanes.stays.push(due == LaneDue::Now);
@@ -99,7 +99,7 @@ pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> R
             if !start.jobs.is_empty() {
                 jobs_to_sqlite(want, &start.jobs).execute(c).await?;
             }
-            for index in 0..start.lanes.id.len() {
+            for index in 0..start.lanes.number.len() {
                 lane_to_sqlite(want, &start.lanes, index).execute(c).await?;
             }
             for index in 0..start.teams.id.len() {
@@ -114,41 +114,45 @@ pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> R
 /// All at once. The parts see the tables as they were before, which is why the next job of a lane is looked for among the
 /// later ones, and the next lane of a team among those that were not visited.
 const POSTGRES: &str = "WITH j AS (
-    UPDATE job SET state = 'running', attempt = attempt + 1, token = {}, lease_until = {} WHERE id = ANY({})
+    UPDATE job SET attempt = attempt + 1, token = {}, lease_until = {} WHERE id = ANY({})
 ), l AS (
     UPDATE job_lane SET running = running + v.taken, served = CASE WHEN v.served THEN greatest({}, job_lane.served + 1)
         ELSE job_lane.served END, due_at = CASE
         WHEN v.stays THEN due_at
         WHEN v.gate IS NOT NULL THEN v.gate
-        ELSE (SELECT min(run_at) FROM job WHERE queue = v.queue AND job.lane = v.lane AND state = 'ready'
-            AND job.phase = v.phase AND run_at > {} AND (phase, priority, run_at) >= (v.head_p, v.head_q, v.head_r)) END,
+        ELSE (SELECT min(run_at) FROM job WHERE lane = v.number AND token IS NULL AND phase = v.phase AND run_at > {}
+            AND (phase, priority, run_at) >= (v.head_p, v.head_q, v.head_r)) END,
+        waits = CASE WHEN v.stays OR v.gate IS NOT NULL THEN waits ELSE EXISTS (
+            SELECT 1 FROM job WHERE lane = v.number AND token IS NULL AND phase > v.phase) END,
         run_phase = CASE WHEN v.taken > 0 THEN v.phase ELSE run_phase END, head_phase = coalesce(v.head_p, head_phase),
         head_priority = coalesce(v.head_q, head_priority), head_run_at = coalesce(v.head_r, head_run_at)
-    FROM (SELECT {} AS queue, u.* FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {})
-        AS u(lane, taken, served, stays, phase, gate, head_p, head_q, head_r)) AS v
-    WHERE job_lane.queue = v.queue AND job_lane.lane = v.lane
-    RETURNING job_lane.team_id, job_lane.lane, job_lane.due_at, job_lane.running < job_lane.cap AS has_room
+    FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {})
+        AS v(number, taken, served, stays, phase, gate, head_p, head_q, head_r)
+    WHERE job_lane.number = v.number
+    RETURNING job_lane.team_id, job_lane.due_at, job_lane.running < job_lane.cap AS has_room
 )
 UPDATE job_team SET running = running + v.taken,
     served = CASE WHEN v.taken > 0 OR v.stays THEN greatest($4, served + 1) ELSE served END, due_at = CASE
     WHEN v.stays THEN due_at
     ELSE least(
         (SELECT min(l.due_at) FROM l WHERE l.team_id = v.team_id AND l.has_room),
-        (SELECT min(o.due_at) FROM job_lane AS o WHERE o.queue = $6 AND o.team_id = v.team_id AND o.running < o.cap
-            AND o.due_at IS NOT NULL AND o.lane <> ALL($7))
+        (SELECT min(o.due_at) FROM job_lane AS o WHERE o.queue = {} AND o.team_id = v.team_id AND o.running < o.cap
+            AND o.due_at IS NOT NULL AND o.number <> ALL($6))
     ) END
 FROM unnest({}, {}, {}) AS v(team_id, taken, stays)
-WHERE job_team.queue = $6 AND job_team.team_id = v.team_id";
+WHERE job_team.queue = $15 AND job_team.team_id = v.team_id";
 
-const SQLITE_JOBS: &str = "UPDATE job SET state = 'running', attempt = attempt + 1, token = {}, lease_until = {}
+const SQLITE_JOBS: &str = "UPDATE job SET attempt = attempt + 1, token = {}, lease_until = {}
     WHERE id IN (SELECT value FROM json_each({}))";
 
 const SQLITE_LANE: &str = "UPDATE job_lane SET running = running + {},
     served = CASE WHEN {} THEN max({}, served + 1) ELSE served END, due_at = CASE
         WHEN {} THEN due_at
-        ELSE coalesce({}, (SELECT min(run_at) FROM job WHERE queue = job_lane.queue AND lane = job_lane.lane
-            AND state = 'ready' AND phase = {} AND run_at > {})) END
-    WHERE queue = {} AND lane = {}";
+        ELSE coalesce({}, (SELECT min(run_at) FROM job WHERE lane = job_lane.number AND token IS NULL AND phase = {}
+            AND run_at > {})) END,
+    waits = CASE WHEN ?4 OR ?5 IS NOT NULL THEN waits ELSE EXISTS (
+        SELECT 1 FROM job WHERE lane = job_lane.number AND token IS NULL AND phase > ?6) END
+    WHERE number = {}";
 
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {},
     served = CASE WHEN ?1 > 0 OR {} THEN max({}, served + 1) ELSE served END, due_at = CASE
@@ -164,8 +168,7 @@ fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
         .bind::<Array<Text>, _>(&start.jobs)
         .bind::<BigInt, _>(claim::served(want.now))
         .bind::<SqlTimestamp, _>(Stamp::from(want.now))
-        .bind::<Text, _>(want.queue.as_str())
-        .bind::<Array<Text>, _>(&start.lanes.id)
+        .bind::<Array<BigInt>, _>(&start.lanes.number)
         .bind::<Array<Integer>, _>(&start.lanes.taken)
         .bind::<Array<Bool>, _>(&start.lanes.served)
         .bind::<Array<Bool>, _>(&start.lanes.stays)
@@ -174,6 +177,7 @@ fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
         .bind::<Array<Nullable<Integer>>, _>(&start.lanes.head_phase)
         .bind::<Array<Nullable<Integer>>, _>(&start.lanes.head_priority)
         .bind::<Array<Nullable<SqlTimestamp>>, _>(&start.lanes.head_run_at)
+        .bind::<Text, _>(want.queue.as_str())
         .bind::<Array<Text>, _>(&start.teams.id)
         .bind::<Array<Integer>, _>(&start.teams.taken)
         .bind::<Array<Bool>, _>(&start.teams.stays)
@@ -195,8 +199,7 @@ fn lane_to_sqlite<'a>(want: &'a Claim<'_>, lanes: &'a Lanes, index: usize) -> Sq
         .bind::<Nullable<SqlTimestamp>, _>(lanes.gate[index])
         .bind::<Nullable<Integer>, _>(lanes.phase[index])
         .bind::<SqlTimestamp, _>(Stamp::from(want.now))
-        .bind::<Text, _>(want.queue.as_str())
-        .bind::<Text, _>(&lanes.id[index])
+        .bind::<BigInt, _>(lanes.number[index])
 }
 
 fn team_to_sqlite<'a>(want: &'a Claim<'_>, teams: &'a Teams, index: usize) -> Sql<'a, Sqlite> {

@@ -79,11 +79,13 @@ async fn opened(store: &Store) -> Conn {
 
 async fn jobs_come_in_order_once(store: Store) {
     let mut conn = opened(&store).await;
+    let mut later = job("2");
+    later.run_at = at(1);
     let mut late = job("late");
     late.run_at = at(5);
     let mut urgent = job("urgent");
     urgent.priority = -1;
-    let new = jobs::enqueue(&mut conn, &lane("l", "a"), &[job("2"), late, job("1"), urgent], at(0)).await.unwrap();
+    let new = jobs::enqueue(&mut conn, &lane("l", "a"), &[later, late, job("1"), urgent], at(0)).await.unwrap();
     assert_eq!(new, 4);
     let first = claim(&mut conn, 2, at(1)).await;
     assert_eq!(ids(&first), ["urgent", "1"]);
@@ -118,8 +120,9 @@ async fn keys_and_ids_are_unique_while_a_job_lives(store: Store) {
     let mut conn = opened(&store).await;
     let keyed = |id: &str| NewJob { unique_key: Some("k".into()), ..job(id) };
     let lane = lane("l", "a");
-    let two = [keyed("1"), keyed("2"), job("3"), job("3")];
+    let two = [keyed("1"), keyed("2"), job("3")];
     assert_eq!(jobs::enqueue(&mut conn, &lane, &two, at(0)).await.unwrap(), 2);
+    assert!(jobs::enqueue(&mut conn, &lane, &[job("9"), job("3")], at(0)).await.is_err(), "none of both is added");
     assert_eq!(jobs::enqueue(&mut conn, &lane, &[keyed("4")], at(0)).await.unwrap(), 0);
     let all = claim(&mut conn, 9, at(0)).await;
     assert_eq!(ids(&all), ["1", "3"]);
@@ -207,6 +210,8 @@ async fn retries_come_back_and_dead_letters_stay(store: Store) {
     assert!(!jobs::bury(&mut conn, &third[0].held(None), "gone", at(6)).await.unwrap());
     let dead = jobs::dead(&mut conn, None, 9).await.unwrap();
     assert_eq!((dead.len(), dead[0].error.as_str(), dead[0].attempt, dead[0].died_at), (1, "gone", 2, at(6)));
+    assert_eq!(jobs::sweep_lanes(&mut conn, 9).await.unwrap(), 0, "nobody looked whether it is empty");
+    assert_eq!(claim(&mut conn, 9, at(6)).await, []);
     assert_eq!(jobs::sweep_lanes(&mut conn, 9).await.unwrap(), 1);
     assert!(jobs::redrive(&mut conn, "j", at(7)).await.unwrap());
     assert!(!jobs::redrive(&mut conn, "j", at(7)).await.unwrap());
@@ -222,14 +227,14 @@ async fn a_lost_lease_writes_nothing(store: Store) {
     let mut conn = opened(&store).await;
     jobs::enqueue(&mut conn, &lane("l", "a"), &jobs_named("j", 2), at(0)).await.unwrap();
     let old = claim(&mut conn, 2, at(0)).await;
-    let kept = [old[0].held(None)];
+    let kept = [old[0].lease()];
     assert_eq!(jobs::renew(&mut conn, &kept, at(9)).await.unwrap().len(), 1);
     let reaped = jobs::reap(&mut conn, at(5), "reaper", at(6), 99).await.unwrap();
     assert_eq!((reaped.back, reaped.lost.len()), (1, 0), "one was renewed");
     sound(&mut conn).await;
     let new = claim(&mut conn, 2, at(5)).await;
     assert_eq!((ids(&new), new[0].attempt), (vec!["j00001"], 2));
-    let both: Vec<_> = old.iter().map(|job| job.held(None)).collect();
+    let both: Vec<_> = old.iter().map(Claimed::lease).collect();
     assert_eq!(jobs::still_ours(&mut conn, &both).await.unwrap().len(), 1);
     assert_eq!(finish(&mut conn, &old, at(5)).await, 1);
     assert!(!jobs::bury(&mut conn, &old[1].held(None), "", at(5)).await.unwrap());
@@ -313,7 +318,7 @@ async fn looking_tells_what_is_there(store: Store) {
     let first = jobs::list(&mut conn, of_a, None, 2).await.unwrap();
     assert_eq!(first.iter().map(|job| job.id.as_str()).collect::<Vec<_>>(), ["j00000", "j00001"]);
     let rest = jobs::list(&mut conn, of_a, Some("j00001"), 2).await.unwrap();
-    assert_eq!((rest.len(), rest[0].state.as_str()), (1, "ready"));
+    assert_eq!((rest.len(), rest[0].is_running), (1, false));
     let of_m = Filter { lane: Some("m"), ..Filter::default() };
     assert_eq!(jobs::list(&mut conn, of_m, None, 9).await.unwrap().len(), 1);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
-use store::jobs::{self, Lane, NewJob, Queue, Retry};
+use store::jobs::{self, Claimed, Lane, NewJob, Queue, Retry};
 use store::{Conn, Store};
 
 use crate::bank::rich_team;
@@ -149,7 +149,8 @@ async fn one_round(conn: &mut Conn, worker: usize, round: usize) -> usize {
         }
         1 if !held.is_empty() => usize::from(jobs::bury(conn, &held[0], "dead", at(0)).await.unwrap()),
         2 => {
-            jobs::renew(conn, &held, at(2)).await.unwrap();
+            let leases: Vec<_> = got.iter().map(Claimed::lease).collect();
+            jobs::renew(conn, &leases, at(2)).await.unwrap();
             0
         }
         3 => jobs::reap(conn, at(0), &token, at(1), 10).await.unwrap().back,

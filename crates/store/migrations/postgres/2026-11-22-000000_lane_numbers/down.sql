@@ -1,0 +1,38 @@
+ALTER TABLE job RENAME TO new_job;
+ALTER TABLE new_job RENAME CONSTRAINT job_pkey TO new_job_pkey;
+DROP INDEX job_ready, job_running, job_unique;
+CREATE TABLE job (
+    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    queue TEXT COLLATE "C" NOT NULL,
+    kind TEXT NOT NULL,
+    team_id TEXT COLLATE "C" NOT NULL,
+    lane TEXT COLLATE "C" NOT NULL,
+    phase INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('ready', 'running')),
+    run_at TIMESTAMP NOT NULL,
+    attempt INTEGER NOT NULL,
+    max_attempts INTEGER NOT NULL,
+    token TEXT,
+    lease_until TIMESTAMP,
+    host TEXT COLLATE "C",
+    payload TEXT NOT NULL,
+    unique_key TEXT COLLATE "C",
+    last_error TEXT,
+    created_at TIMESTAMP NOT NULL,
+    CHECK ((state = 'running') = (token IS NOT NULL AND lease_until IS NOT NULL))
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000
+);
+INSERT INTO job
+SELECT n.id, l.queue, n.kind, l.team_id, l.lane, n.phase, n.priority,
+    CASE WHEN n.token IS NULL THEN 'ready' ELSE 'running' END, n.run_at, n.attempt, n.max_attempts, n.token,
+    n.lease_until, n.host, n.payload, n.unique_key, n.last_error, n.created_at
+FROM new_job AS n JOIN job_lane AS l ON l.number = n.lane;
+DROP TABLE new_job;
+CREATE INDEX job_ready ON job (queue, lane, phase, priority, run_at, id) WHERE state = 'ready';
+CREATE INDEX job_running ON job (lane) WHERE state = 'running';
+CREATE UNIQUE INDEX job_unique ON job (unique_key) WHERE unique_key IS NOT NULL;
+ALTER TABLE job_lane DROP COLUMN number;
+ALTER TABLE job_lane DROP COLUMN waits;

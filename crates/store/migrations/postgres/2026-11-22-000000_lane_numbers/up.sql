@@ -1,0 +1,41 @@
+-- Lanes have numbers, and jobs name them so: the index of ready jobs holds 24 bytes of fixed width for each instead of 110
+-- that must be taken apart. Its entries are kept one by one, as only such can be marked when their job is gone. A job runs
+-- while it has a token. waits says whether jobs of a later phase waited in a lane when it was last looked at.
+ALTER TABLE job_lane ADD COLUMN number BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY;
+ALTER TABLE job_lane ADD COLUMN waits BOOLEAN NOT NULL DEFAULT true;
+ALTER TABLE job_lane ALTER COLUMN waits DROP DEFAULT;
+CREATE UNIQUE INDEX job_lane_number ON job_lane (number);
+
+ALTER TABLE job RENAME TO old_job;
+ALTER TABLE old_job RENAME CONSTRAINT job_pkey TO old_job_pkey;
+DROP INDEX job_ready, job_running, job_unique;
+CREATE TABLE job (
+    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    lane BIGINT NOT NULL,
+    phase INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    run_at TIMESTAMP NOT NULL,
+    attempt INTEGER NOT NULL,
+    max_attempts INTEGER NOT NULL,
+    lease_until TIMESTAMP,
+    created_at TIMESTAMP NOT NULL,
+    kind TEXT NOT NULL,
+    token TEXT,
+    host TEXT COLLATE "C",
+    payload TEXT NOT NULL,
+    unique_key TEXT COLLATE "C",
+    last_error TEXT,
+    CHECK ((token IS NULL) = (lease_until IS NULL))
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000
+);
+INSERT INTO job
+SELECT o.id, l.number, o.phase, o.priority, o.run_at, o.attempt, o.max_attempts, o.lease_until, o.created_at, o.kind,
+    o.token, o.host, o.payload, o.unique_key, o.last_error
+FROM old_job AS o JOIN job_lane AS l ON l.queue = o.queue AND l.lane = o.lane;
+DROP TABLE old_job;
+CREATE INDEX job_ready ON job (lane, phase, priority, run_at) WITH (deduplicate_items = off) WHERE token IS NULL;
+-- Without lease_until, so that a heartbeat changes no index.
+CREATE INDEX job_running ON job (lane) WHERE token IS NOT NULL;
+CREATE UNIQUE INDEX job_unique ON job (unique_key) WHERE unique_key IS NOT NULL;
