@@ -9,11 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use diesel::SqliteConnection;
-use diesel::connection::AnsiTransactionManager as SyncTransactions;
+use diesel::connection::{
+    AnsiTransactionManager as SyncTransactions, TransactionDepthChange, TransactionManagerStatus,
+};
 use diesel::result::{Error, QueryResult};
 use diesel_async::pooled_connection::bb8::PooledConnection;
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
-use diesel_async::{AsyncConnection, AsyncPgConnection, TransactionManager};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
+use futures_util::FutureExt;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::block_in_place;
@@ -34,6 +37,8 @@ pub(crate) enum Link {
     Pg(PooledConnection<'static, AsyncPgConnection>),
     Sqlite(PooledConnection<'static, AsyncSqlite>),
 }
+
+type PostgresTransactions = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 
 /// Runs statements on the calling thread, whose other tasks move to another one for that time. Sending each statement to
 /// a thread of its own takes several times as long as the statement.
@@ -161,7 +166,7 @@ impl Conn {
     async fn begin(&mut self) -> QueryResult<()> {
         on!(
             self,
-            pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::begin_transaction(c).await,
+            pg | c | begin_postgres(c),
             // A plain BEGIN would read first and fail when it comes to write.
             sqlite | c | c.spawn_blocking(|c| SyncTransactions::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await
         )
@@ -170,7 +175,7 @@ impl Conn {
     async fn commit(&mut self) -> QueryResult<()> {
         on!(
             self,
-            pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::commit_transaction(c).await,
+            pg | c | PostgresTransactions::commit_transaction(c).await,
             sqlite | c | <AsyncSqlite as AsyncConnection>::TransactionManager::commit_transaction(c).await
         )
     }
@@ -178,9 +183,23 @@ impl Conn {
     async fn rollback(&mut self) -> QueryResult<()> {
         on!(
             self,
-            pg | c | <AsyncPgConnection as AsyncConnection>::TransactionManager::rollback_transaction(c).await,
+            pg | c | PostgresTransactions::rollback_transaction(c).await,
             sqlite | c | <AsyncSqlite as AsyncConnection>::TransactionManager::rollback_transaction(c).await
         )
+    }
+}
+
+/// Sends BEGIN and goes on: its answer comes with that of the first statement, and is of no use before. The server takes
+/// one message after the other, so nothing can overtake it.
+fn begin_postgres(conn: &mut AsyncPgConnection) -> QueryResult<()> {
+    if let Some(answer) = (&mut &*conn).batch_execute("BEGIN").now_or_never() {
+        answer?;
+    }
+    match PostgresTransactions::transaction_manager_status_mut(conn) {
+        TransactionManagerStatus::Valid(status) => {
+            status.change_transaction_depth(TransactionDepthChange::IncreaseDepth)
+        }
+        TransactionManagerStatus::InError => Err(Error::BrokenTransactionManager),
     }
 }
 

@@ -7,8 +7,11 @@ use std::time::Duration;
 use base::Secret;
 use bb8::QueueStrategy;
 use diesel::ConnectionError;
+use diesel::result::Error;
 use diesel_async::pooled_connection::bb8::Pool;
-use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::pooled_connection::{
+    AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
+};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use tokio::sync::Semaphore;
 
@@ -173,6 +176,11 @@ async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>>
 async fn postgres_pool(url: &str, options: &Options) -> Result<Pool<AsyncPgConnection>> {
     let mut config = ManagerConfig::default();
     config.custom_setup = Box::new(|url| Box::pin(connect_postgres(url)));
+    // A connection that the server has ended knows it. Asking the server each time would cost a round trip.
+    config.recycling_method = RecyclingMethod::CustomFunction(Box::new(|conn| {
+        let is_open = if conn.is_broken() { Err(Error::BrokenTransactionManager) } else { Ok(()) };
+        Box::pin(async { is_open })
+    }));
     let manager = AsyncDieselConnectionManager::new_with_config(url, config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))

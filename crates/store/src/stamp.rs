@@ -9,7 +9,7 @@ use diesel::serialize::{self, Output, ToSql};
 use diesel::sql_types;
 
 /// A moment as it is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, AsExpression, FromSqlRow)]
 #[diesel(sql_type = sql_types::Timestamp)]
 pub struct Stamp(NaiveDateTime);
 

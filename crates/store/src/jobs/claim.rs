@@ -1,6 +1,8 @@
 //! Who is next: of the teams the least recently served, in each of its lanes the same, in each lane the first jobs of the
 //! lowest phase, as far as caps and hosts allow.
 
+use std::collections::HashMap;
+
 use base::Timestamp;
 use chrono::TimeDelta;
 
@@ -49,13 +51,12 @@ async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)
     let lanes = due::lanes(conn, want.queue, &teams, want.now, share).await?;
     let hosts = lock_hosts(conn, &lanes, want.now).await?;
     let mut round = Round { want, left: want.most, hosts, claimed: Vec::new(), start: Start::default() };
-    let mut lanes = lanes.into_iter().peekable();
+    let mut visits: HashMap<String, Vec<Visit>> = HashMap::new();
+    for lane in lanes {
+        visits.entry(lane.team.clone()).or_default().push(Visit::of(lane));
+    }
     for team in &teams {
-        let mut own = Vec::new();
-        while let Some(lane) = lanes.next_if(|lane| lane.team == team.id) {
-            own.push(Visit::of(lane));
-        }
-        round.serve(team, share, own);
+        round.serve(team, share, visits.remove(&team.id).unwrap_or_default());
     }
     start::write(conn, want, &round.start).await?;
     round.hosts.save(conn).await?;

@@ -1,5 +1,7 @@
 //! What may be claimed: the teams that are due, locked, and in them the lanes with the jobs at their heads.
 
+use std::collections::BTreeMap;
+
 use base::Timestamp;
 use chrono::TimeDelta;
 use diesel::pg::Pg;
@@ -162,28 +164,29 @@ pub(super) async fn lanes(
 
 /// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
 /// written after it, and does wait. The other settings keep the plans of what follows: all of it
-/// goes by index, and by plain scans, which mark entries of dead rows on their way.
+/// goes by index, and by plain scans, which mark entries of dead rows on their way, and no row is copied aside.
 const POSTGRES_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
     WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
     AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
-    AND set_config('enable_bitmapscan', 'off', true) <> ''
+    AND set_config('enable_bitmapscan', 'off', true) <> '' AND set_config('enable_memoize', 'off', true) <> ''
     ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED";
 
 /// One row only: waiting for a second one with the first in hand could end in a ring.
 const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
     WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
     AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
-    AND set_config('enable_bitmapscan', 'off', true) <> ''
+    AND set_config('enable_bitmapscan', 'off', true) <> '' AND set_config('enable_memoize', 'off', true) <> ''
     AND team_id = (SELECT team_id FROM job_team WHERE queue = $1 AND due_at <= $2 AND running < cap
         ORDER BY served, team_id LIMIT {}) FOR UPDATE";
 
 /// In a statement of its own after the locks: what it sees is then as new as they are. Running jobs are looked at only
-/// where they could hold up a later phase.
+/// where they could hold up a later phase. A scan begins at the values that follow those it is given one by one, which is why
+/// the head of a lane is compared without its phase where the phase is given.
 const POSTGRES_LANES: &str =
     "SELECT l.team_id, l.lane, l.number, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
-        h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at,
-        j.host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = j.host)
-    FROM unnest({}) WITH ORDINALITY AS t(team_id, place)
+        l.served, h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at,
+        j.host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = j.host), j.priority, j.run_at
+    FROM unnest({}) AS t(team_id)
     CROSS JOIN LATERAL (
         SELECT d.*, least(d.room, ceil({} / count(*) OVER ())::integer) AS asked FROM (
             SELECT team_id, lane, number, cap - running AS room, delay_ms, host, served, due_at > {} AS early, running,
@@ -205,10 +208,9 @@ const POSTGRES_LANES: &str =
     LEFT JOIN LATERAL (
         SELECT id, kind, payload, attempt, max_attempts, host, created_at, priority, run_at FROM job
         WHERE lane = l.number AND token IS NULL AND phase = p.phase AND run_at <= $3
-            AND (phase, priority, run_at) >= (h.phase, h.priority, h.run_at)
+            AND (priority, run_at) >= (h.priority, h.run_at)
         ORDER BY priority, run_at LIMIT l.asked
-    ) AS j ON true
-    ORDER BY t.place, l.served, l.lane, j.priority, j.run_at";
+    ) AS j ON true";
 
 const SQLITE_LANES: &str = "SELECT team_id, lane, number, cap - running, delay_ms, host, due_at > {}, (
         SELECT min(phase) FROM (
@@ -229,12 +231,17 @@ type JobRow = (String, String, String, i32, i32, Option<String>, Stamp, bool);
 type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp, Bool);
 type LaneJob = (
     (String, String, i64, i32, i32, i64, Option<String>, bool, Option<i32>),
+    i64,
     (Option<i32>, Option<i32>, Option<Stamp>),
     (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
     bool,
+    Place,
 );
+/// Where a job stands in its lane: priority and time.
+type Place = (Option<i32>, Option<Stamp>);
 type LaneJobSql = (
     (Text, Text, BigInt, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
+    BigInt,
     (Nullable<Integer>, Nullable<Integer>, Nullable<SqlTimestamp>),
     (
         Nullable<Text>,
@@ -246,6 +253,7 @@ type LaneJobSql = (
         Nullable<SqlTimestamp>,
     ),
     Bool,
+    (Nullable<Integer>, Nullable<SqlTimestamp>),
 );
 
 fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql<'static, Pg, (Text, Integer)> {
@@ -255,27 +263,29 @@ fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql
         .bind::<BigInt, _>(most)
 }
 
-/// One row for each job, or one for a lane without.
+/// From one row for each job, or one for a lane without, in any order.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
-    let mut lanes: Vec<Lane> = Vec::new();
-    for ((team, id, number, room, asked, delay_ms, host, early, phase), head, job, host_is_new) in rows {
-        if lanes.last().is_none_or(|lane| lane.number != number) {
+    let mut lanes: BTreeMap<(i64, String), (Lane, Vec<(Place, Job)>)> = BTreeMap::new();
+    for ((team, id, number, room, asked, delay_ms, host, early, phase), served, head, job, host_is_new, place) in rows {
+        let (_, jobs) = lanes.entry((served, id)).or_insert_with_key(|(_, id)| {
             let head = if let (Some(phase), Some(priority), Some(run_at)) = head {
                 Some((phase, priority, run_at))
             } else {
                 None
             };
-            lanes.push(Lane { team, id, number, room, asked, delay_ms, host, early, phase, head, jobs: Vec::new() });
-        }
-        if let (
-            Some(lane),
-            (Some(id), Some(kind), Some(payload), Some(attempt), Some(max_attempts), host, Some(created_at)),
-        ) = (lanes.last_mut(), job)
-        {
-            lane.jobs.push(Job { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new });
+            let id = id.clone();
+            (Lane { team, id, number, room, asked, delay_ms, host, early, phase, head, jobs: Vec::new() }, Vec::new())
+        });
+        if let (Some(id), Some(kind), Some(payload), Some(attempt), Some(max_attempts), host, Some(created_at)) = job {
+            jobs.push((place, Job { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new }));
         }
     }
-    lanes
+    let sorted = |(mut lane, mut jobs): (Lane, Vec<(Place, Job)>)| {
+        jobs.sort_by_key(|(place, _)| *place);
+        lane.jobs = jobs.into_iter().map(|(_, job)| job).collect();
+        lane
+    };
+    lanes.into_values().map(sorted).collect()
 }
 
 impl Lane {

@@ -37,7 +37,6 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
         return Ok(HashSet::new());
     }
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams_of(conn, held).await?;
         let freed = free::remove(conn, held, now).await?;
         free::hosts(conn, &freed, held, now).await?;
         Ok(freed.into_iter().map(|job| job.id).collect())
@@ -51,7 +50,7 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
 /// Those of the database.
 pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams_of(conn, &[*held]).await?;
+        free::lock_teams(conn, [(held.queue.as_str(), held.team_id)]).await?;
         let freed = free::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
@@ -80,7 +79,7 @@ pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result
 /// Those of the database.
 pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams_of(conn, &[*held]).await?;
+        free::lock_teams(conn, [(held.queue.as_str(), held.team_id)]).await?;
         let freed = free::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);

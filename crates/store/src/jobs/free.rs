@@ -57,9 +57,9 @@ pub(super) async fn lock_teams(conn: &mut Conn, teams: impl IntoIterator<Item = 
     Ok(())
 }
 
-/// [`lock_teams`] of jobs.
-pub(super) async fn lock_teams_of(conn: &mut Conn, held: &[Held<'_>]) -> Result<()> {
-    lock_teams(conn, held.iter().map(|held| (held.queue.as_str(), held.team_id))).await
+/// The queues and the teams of jobs, each pair once.
+fn teams_of<'a>(held: &[Held<'a>]) -> (Vec<&'static str>, Vec<&'a str>) {
+    BTreeSet::from_iter(held.iter().map(|held| (held.queue.as_str(), held.team_id))).into_iter().unzip()
 }
 
 /// Those of the jobs that still run under the tokens of their holders.
@@ -126,7 +126,10 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
         pg | c | {
             let ids: Vec<&str> = held.iter().map(|held| held.lease.id).collect();
             let tokens: Vec<&str> = held.iter().map(|held| held.lease.token).collect();
+            let (queues, teams) = teams_of(held);
             let query = Sql::<Pg, FreedSql>::new(POSTGRES_REMOVE)
+                .bind::<Array<Text>, _>(queues)
+                .bind::<Array<Text>, _>(teams)
                 .bind::<Array<Text>, _>(ids)
                 .bind::<Array<Text>, _>(tokens)
                 .bind::<SqlTimestamp, _>(Stamp::from(now));
@@ -214,9 +217,13 @@ async fn counters(conn: &mut Conn, freed: &[Freed], back: bool, now: Timestamp) 
     Ok(())
 }
 
-/// [`POSTGRES`] with the jobs themselves, in one go.
-const POSTGRES_REMOVE: &str = "WITH gone AS (
-    DELETE FROM job USING unnest({}, {}) AS h(id, token) WHERE job.id = h.id AND job.token = h.token
+/// [`lock_teams`], the jobs and [`POSTGRES`] in one go. What the statement sees may be older than the locks, so it decides
+/// by nothing but the rows that it changes: those are read again.
+const POSTGRES_REMOVE: &str = "WITH locked AS (
+    SELECT count(*) FROM (SELECT 1 FROM job_team WHERE (queue, team_id) IN (SELECT * FROM unnest({}, {}))
+        ORDER BY queue, team_id FOR UPDATE) AS t
+), gone AS (
+    DELETE FROM job USING locked, unnest({}, {}) AS h(id, token) WHERE job.id = h.id AND job.token = h.token
     RETURNING job.id, job.lane, job.host
 ), l AS (
     UPDATE job_lane SET running = running - u.ended,

@@ -121,7 +121,7 @@ const POSTGRES: &str = "WITH j AS (
         WHEN v.stays THEN due_at
         WHEN v.gate IS NOT NULL THEN v.gate
         ELSE (SELECT min(run_at) FROM job WHERE lane = v.number AND token IS NULL AND phase = v.phase AND run_at > {}
-            AND (phase, priority, run_at) >= (v.head_p, v.head_q, v.head_r)) END,
+            AND (priority, run_at) >= (v.head_q, v.head_r)) END,
         waits = CASE WHEN v.stays OR v.gate IS NOT NULL THEN waits ELSE EXISTS (
             SELECT 1 FROM job WHERE lane = v.number AND token IS NULL AND phase > v.phase) END,
         run_phase = CASE WHEN v.taken > 0 THEN v.phase ELSE run_phase END, head_phase = coalesce(v.head_p, head_phase),
