@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Timestamp;
 use chrono::TimeDelta;
+use diesel::dsl::exists;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Float8, Integer, Nullable, Text, Timestamp as SqlTimestamp};
@@ -79,14 +80,11 @@ pub(super) fn even(most: i32, count: usize) -> i32 {
 
 /// Whether there is any team to lock, without locking. So that idle workers do not take turns with writers.
 pub(super) async fn any(conn: &mut Conn, queue: Queue, now: Timestamp) -> Result<bool> {
-    let query = job_team::table
+    let is_due = job_team::table
         .filter(job_team::queue.eq(queue.as_str()))
         .filter(job_team::due_at.le(Stamp::from(now + EARLY)))
-        .filter(job_team::running.lt(job_team::cap))
-        .select(job_team::team_id)
-        .limit(1);
-    let found: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
-    Ok(found.is_some())
+        .filter(job_team::running.lt(job_team::cap));
+    Ok(on!(conn, |c| diesel::select(exists(is_due)).get_result(c).await)?)
 }
 
 /// Up to `most` teams, the least recently served first.
@@ -99,13 +97,8 @@ pub(super) async fn teams(conn: &mut Conn, queue: Queue, now: Timestamp, most: i
             if found.is_empty() { due_teams(POSTGRES_TEAM, queue, now, 1).load(c).await } else { Ok(found) }
         },
         sqlite | c | {
-            let query = job_team::table
-                .filter(job_team::queue.eq(queue.as_str()))
-                .filter(job_team::due_at.le(Stamp::from(now + EARLY)))
-                .filter(job_team::running.lt(job_team::cap))
-                .order((job_team::served, job_team::team_id))
-                .limit(most)
-                .select((job_team::team_id, job_team::cap - job_team::running));
+            let query = Sql::<Sqlite, (Text, Integer)>::new(SQLITE_TEAMS).bind::<Text, _>(queue.as_str());
+            let query = query.bind::<SqlTimestamp, _>(Stamp::from(now + EARLY)).bind::<BigInt, _>(most);
             query.load(c).await
         }
     )?;
@@ -212,18 +205,22 @@ const POSTGRES_LANES: &str =
         ORDER BY priority, run_at LIMIT l.asked
     ) AS j ON true";
 
+/// SQLite plans a statement anew for each value of its limit, unless that is a sum.
+const SQLITE_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
+    WHERE queue = {} AND due_at <= {} AND running < cap ORDER BY served, team_id LIMIT 0 + {}";
+
 const SQLITE_LANES: &str = "SELECT team_id, lane, number, cap - running, delay_ms, host, due_at > {}, (
         SELECT min(phase) FROM (
             SELECT * FROM (SELECT phase FROM job WHERE lane = l.number AND token IS NULL ORDER BY phase LIMIT 1)
             UNION ALL SELECT * FROM (SELECT phase FROM job WHERE lane = l.number AND token IS NOT NULL
                 ORDER BY phase LIMIT 1))
     ) FROM job_lane AS l
-    WHERE queue = {} AND team_id = {} AND due_at <= {} AND running < cap ORDER BY served, lane LIMIT {}";
+    WHERE queue = {} AND team_id = {} AND due_at <= {} AND running < cap ORDER BY served, lane LIMIT 0 + {}";
 
 const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host, created_at,
         host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = job.host) FROM job
     WHERE lane = {} AND token IS NULL AND phase = {} AND run_at <= {}
-    ORDER BY priority, run_at LIMIT {}";
+    ORDER BY priority, run_at LIMIT 0 + {}";
 
 type LaneRow = (String, String, i64, i32, i64, Option<String>, bool, Option<i32>);
 type LaneSql = (Text, Text, BigInt, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);

@@ -1,5 +1,8 @@
 //! Adding jobs.
 
+use std::slice;
+use std::sync::LazyLock;
+
 use base::Timestamp;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -109,8 +112,12 @@ pub(super) async fn insert(conn: &mut Conn, lane: &Lane<'_>, jobs: &[Row<'_>], n
             rows.team_to_sqlite().execute(c).await?;
             let lane: i64 = rows.lane_to_sqlite().get_result(c).await?;
             let mut new = 0;
-            for job in jobs {
-                new += rows.job_to_sqlite(lane, job).execute(c).await?;
+            let (many, rest) = jobs.as_chunks::<SQLITE_ROWS>();
+            for jobs in many {
+                new += rows.jobs_to_sqlite(&SQLITE_JOBS, lane, jobs).execute(c).await?;
+            }
+            for job in rest {
+                new += rows.jobs_to_sqlite(&SQLITE_JOB, lane, slice::from_ref(job)).execute(c).await?;
             }
             Ok(new)
         }
@@ -171,11 +178,21 @@ const SQLITE_LANE: &str =
             WHEN host IS NULL THEN excluded.host ELSE '*' END
     RETURNING number";
 
-const SQLITE_JOB: &str =
-    "INSERT INTO job (lane, attempt, created_at, id, kind, phase, priority, run_at, max_attempts, host,
-        payload, unique_key)
-    VALUES ({}, 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
-    ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
+/// A statement costs SQLite as much as a row: so many jobs share one.
+const SQLITE_ROWS: usize = 50;
+static SQLITE_JOB: LazyLock<String> = LazyLock::new(|| sqlite_jobs(1));
+static SQLITE_JOBS: LazyLock<String> = LazyLock::new(|| sqlite_jobs(SQLITE_ROWS));
+
+fn sqlite_jobs(rows: usize) -> String {
+    let values = "0, {}, {}, {}, {}, {}, {}, {}, {}, {})";
+    // Lane and time are those of the first row.
+    let more = format!(", (?1, ?2, {values}").repeat(rows - 1);
+    format!(
+        "INSERT INTO job (lane, created_at, attempt, id, kind, phase, priority, run_at, max_attempts, host, payload,
+            unique_key)
+         VALUES ({{}}, {{}}, {values}{more} ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING"
+    )
+}
 
 /// What one statement adds.
 struct Rows<'a> {
@@ -245,21 +262,18 @@ impl<'a> Rows<'a> {
             .bind::<Nullable<Text>, _>(self.host())
     }
 
-    fn job_to_sqlite<'b>(&self, lane: i64, job: &'b Row<'_>) -> Sql<'b, Sqlite>
-    where
-        'a: 'b,
-    {
-        Sql::new(SQLITE_JOB)
-            .bind::<BigInt, _>(lane)
-            .bind::<SqlTimestamp, _>(self.now)
-            .bind::<Text, _>(job.id)
-            .bind::<Text, _>(job.kind)
-            .bind::<Integer, _>(job.phase)
-            .bind::<Integer, _>(job.priority)
-            .bind::<SqlTimestamp, _>(Stamp::from(job.run_at))
-            .bind::<Integer, _>(job.max_attempts)
-            .bind::<Nullable<Text>, _>(job.host)
-            .bind::<Text, _>(job.payload.as_str())
-            .bind::<Nullable<Text>, _>(job.unique_key)
+    fn jobs_to_sqlite<'b>(&self, text: &'static str, lane: i64, jobs: &'b [Row<'_>]) -> Sql<'b, Sqlite> {
+        let sql = Sql::new(text).bind::<BigInt, _>(lane).bind::<SqlTimestamp, _>(self.now);
+        jobs.iter().fold(sql, |sql, job| {
+            sql.bind::<Text, _>(job.id)
+                .bind::<Text, _>(job.kind)
+                .bind::<Integer, _>(job.phase)
+                .bind::<Integer, _>(job.priority)
+                .bind::<SqlTimestamp, _>(Stamp::from(job.run_at))
+                .bind::<Integer, _>(job.max_attempts)
+                .bind::<Nullable<Text>, _>(job.host)
+                .bind::<Text, _>(job.payload.as_str())
+                .bind::<Nullable<Text>, _>(job.unique_key)
+        })
     }
 }

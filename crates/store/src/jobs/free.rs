@@ -9,7 +9,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp 
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
-use crate::conn::{Conn, on};
+use crate::conn::{AsyncSqlite, Conn, on};
 use crate::error::Result;
 use crate::hosts::Hosts;
 use crate::jobs::{Held, Lease, from_millis, json};
@@ -121,11 +121,11 @@ async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
 
 /// Removes jobs that are done and counts them out, all but their hosts.
 pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<Vec<Freed>> {
-    let freed: Vec<Freed> = on!(
+    let names = held.iter().map(|held| (held.lease.id, held.lease.token));
+    on!(
         conn,
         pg | c | {
-            let ids: Vec<&str> = held.iter().map(|held| held.lease.id).collect();
-            let tokens: Vec<&str> = held.iter().map(|held| held.lease.token).collect();
+            let (ids, tokens): (Vec<&str>, Vec<&str>) = names.unzip();
             let (queues, teams) = teams_of(held);
             let query = Sql::<Pg, FreedSql>::new(POSTGRES_REMOVE)
                 .bind::<Array<Text>, _>(queues)
@@ -134,21 +134,53 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
                 .bind::<Array<Text>, _>(tokens)
                 .bind::<SqlTimestamp, _>(Stamp::from(now));
             let rows: Vec<FreedRow> = query.load(c).await?;
-            return Ok(rows.into_iter().map(Freed::from).collect());
+            Ok(rows.into_iter().map(Freed::from).collect())
         },
-        sqlite | _c | ours(conn, &leases(held)).await?
-    );
-    let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
-    on!(
-        conn,
-        pg | _c | Ok(0),
         sqlite | c | {
-            let query = Sql::<Sqlite>::new("DELETE FROM job WHERE id IN (SELECT value FROM json_each({}))");
-            query.bind::<Text, _>(json(&ids)).execute(c).await
+            let names: Vec<(&str, &str)> = names.collect();
+            let query = Sql::<Sqlite, (Text, BigInt, Nullable<Text>)>::new(SQLITE_REMOVE);
+            let rows: Vec<(String, i64, Option<String>)> = query.bind::<Text, _>(json(&names)).load(c).await?;
+            let lanes = count_on_sqlite(c, rows.iter().map(|(_, lane, _)| *lane), false, now).await?;
+            let freed = |(id, lane, host)| {
+                let LaneOf { queue, team, delay_ms } = lanes.get(&lane)?.clone();
+                Some(Freed { id, queue, team, lane, host, delay_ms })
+            };
+            Ok(rows.into_iter().filter_map(freed).collect())
         }
-    )?;
-    counters(conn, &freed, false, now).await?;
-    Ok(freed)
+    )
+}
+
+/// What the jobs of a lane have in common.
+#[derive(Clone)]
+struct LaneOf {
+    queue: String,
+    team: String,
+    delay_ms: i64,
+}
+
+/// Counts a job out of each of these lanes.
+async fn count_on_sqlite(
+    conn: &mut AsyncSqlite,
+    freed: impl Iterator<Item = i64>,
+    back: bool,
+    now: Timestamp,
+) -> Result<BTreeMap<i64, LaneOf>> {
+    let (mut ended, mut lanes) = (BTreeMap::<i64, i32>::new(), BTreeMap::new());
+    let mut teams: BTreeMap<(String, String), (i32, Option<Timestamp>)> = BTreeMap::new();
+    for lane in freed {
+        *ended.entry(lane).or_default() += 1;
+    }
+    for (lane, ended) in ended {
+        let (queue, team, delay_ms, due): LaneRow =
+            lane_to_sqlite(lane, ended, back, now.into()).get_result(conn).await?;
+        let sum = teams.entry((queue.clone(), team.clone())).or_default();
+        *sum = (sum.0 + ended, sum.1.into_iter().chain(due.map(Timestamp::from)).min());
+        lanes.insert(lane, LaneOf { queue, team, delay_ms });
+    }
+    for ((queue, team), (ended, due)) in &teams {
+        team_to_sqlite((queue, team), *ended, *due).execute(conn).await?;
+    }
+    Ok(lanes)
 }
 
 /// Counts jobs out that ran until now. Their rows are gone already.
@@ -163,11 +195,6 @@ pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
     put_back(conn, &ids).await?;
     counters(conn, freed, true, now).await?;
     hosts(conn, freed, held, now).await
-}
-
-/// What the holders say of the jobs.
-pub(super) fn leases<'a>(held: &[Held<'a>]) -> Vec<Lease<'a>> {
-    held.iter().map(|held| held.lease).collect()
 }
 
 /// Tells the hosts of these jobs how their requests ended.
@@ -192,28 +219,20 @@ async fn counters(conn: &mut Conn, freed: &[Freed], back: bool, now: Timestamp) 
     if freed.is_empty() {
         return Ok(());
     }
-    let mut lanes: BTreeMap<(i64, &str, &str), i32> = BTreeMap::new();
-    for job in freed {
-        *lanes.entry((job.lane, &job.queue, &job.team)).or_default() += 1;
-    }
-    let now = Stamp::from(now);
+    let lanes = freed.iter().map(|job| job.lane);
     on!(
         conn,
-        pg | c | to_postgres(&lanes, back, now).execute(c).await,
+        pg | c | {
+            let mut ended: BTreeMap<i64, i32> = BTreeMap::new();
+            for lane in lanes {
+                *ended.entry(lane).or_default() += 1;
+            }
+            to_postgres(&ended, back, now.into()).execute(c).await?;
+        },
         sqlite | c | {
-            let mut teams: BTreeMap<(&str, &str), (i32, Option<Timestamp>)> = BTreeMap::new();
-            for ((lane, queue, team), ended) in lanes {
-                let due: Vec<Option<Stamp>> = lane_to_sqlite(lane, ended, back, now).load(c).await?;
-                let due = due.into_iter().flatten().map(Timestamp::from).next();
-                let team = teams.entry((queue, team)).or_default();
-                *team = (team.0 + ended, team.1.into_iter().chain(due).min());
-            }
-            for (team, (ended, due)) in teams {
-                team_to_sqlite(team, ended, due).execute(c).await?;
-            }
-            Ok(0)
+            count_on_sqlite(c, lanes, back, now).await?;
         }
-    )?;
+    );
     Ok(())
 }
 
@@ -248,15 +267,21 @@ UPDATE job_team SET running = running - s.ended, due_at = least(due_at, s.due)
 FROM (SELECT queue, team_id, sum(ended)::integer AS ended, min(due) AS due FROM l GROUP BY queue, team_id) AS s
 WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id";
 
+const SQLITE_REMOVE: &str = "DELETE FROM job WHERE rowid IN (SELECT j.rowid FROM json_each({}) AS h
+    CROSS JOIN job AS j ON j.id = h.value ->> 0 AND j.token = h.value ->> 1) RETURNING id, lane, host";
+
 const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {},
     due_at = CASE WHEN {} OR due_at IS NOT NULL OR waits THEN min(coalesce(due_at, {}), ?3) END
-    WHERE number = {} RETURNING due_at";
+    WHERE number = {} RETURNING queue, team_id, delay_ms, due_at";
 
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
     due_at = CASE WHEN {} IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END WHERE queue = {} AND team_id = {}";
 
-fn to_postgres(lanes: &BTreeMap<(i64, &str, &str), i32>, back: bool, now: Stamp) -> Sql<'static, Pg> {
-    let (numbers, ended): (Vec<i64>, Vec<i32>) = lanes.iter().map(|((lane, ..), ended)| (lane, ended)).unzip();
+type LaneRow = (String, String, i64, Option<Stamp>);
+type LaneSql = (Text, Text, BigInt, Nullable<SqlTimestamp>);
+
+fn to_postgres(lanes: &BTreeMap<i64, i32>, back: bool, now: Stamp) -> Sql<'static, Pg> {
+    let (numbers, ended): (Vec<i64>, Vec<i32>) = lanes.iter().unzip();
     Sql::new(POSTGRES)
         .bind::<Bool, _>(back)
         .bind::<SqlTimestamp, _>(now)
@@ -264,7 +289,7 @@ fn to_postgres(lanes: &BTreeMap<(i64, &str, &str), i32>, back: bool, now: Stamp)
         .bind::<Array<Integer>, _>(ended)
 }
 
-fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: Stamp) -> Sql<'static, Sqlite, Nullable<SqlTimestamp>> {
+fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: Stamp) -> Sql<'static, Sqlite, LaneSql> {
     Sql::new(SQLITE_LANE)
         .bind::<Integer, _>(ended)
         .bind::<Bool, _>(back)
