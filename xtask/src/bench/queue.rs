@@ -42,7 +42,7 @@ pub(crate) fn cycle(args: &Args) -> Result<()> {
     let enough = args.seconds * args.rounds * 40_000;
     bench.pgbench.fill(enough)?;
     bench.rate("fill", &[&format!("jobs={enough}")])?;
-    bench.pgbench.analyse()?;
+    bench.pgbench.settle()?;
     let ours = || bench.rate("cycle", &["clients=4", "batch=50"]);
     bench.compare("claim and finish", 0.6, || bench.pgbench.rate(Work::Cycle, args.seconds), ours)
 }
@@ -53,7 +53,7 @@ pub(crate) fn backlog(args: &Args) -> Result<()> {
     let small = args.seconds * args.rounds * 20_000;
     let measure = |jobs: usize| -> Result<f64> {
         bench.rate("fill", &[&format!("jobs={jobs}")])?;
-        bench.pgbench.analyse()?;
+        bench.pgbench.settle()?;
         let rates: Result<Vec<f64>> =
             (0..args.rounds).map(|_| bench.rate("cycle", &["clients=4", "batch=50"])).collect();
         Ok(median(rates?))

@@ -104,10 +104,13 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
 pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let row = job_lane::table.find((queue.as_str(), lane));
-        let found = row.select((job_lane::team_id, job_lane::number, job_lane::delay_ms));
-        let found: Option<(String, i64, i64)> = on!(conn, |c| found.get_result(c).await.optional())?;
-        let Some((team, number, delay_ms)) = found else { return Ok(0) };
+        let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
+        let Some(team) = team else { return Ok(0) };
         free::lock_teams(conn, [(queue.as_str(), team.as_str())]).await?;
+        // Before the lock, the lane might have been swept and made anew.
+        let found = row.select((job_lane::number, job_lane::delay_ms));
+        let found: Option<(i64, i64)> = on!(conn, |c| found.get_result(c).await.optional())?;
+        let Some((number, delay_ms)) = found else { return Ok(0) };
         let of_lane = || job::table.filter(job::lane.eq(number));
         let running = of_lane().filter(job::token.is_not_null()).select((job::id, job::host));
         let running: Vec<(String, Option<String>)> = on!(conn, |c| running.load(c).await)?;

@@ -53,9 +53,10 @@ impl Pgbench {
         self.sql(&ENQUEUE.replace("100);", &format!("{jobs});")))
     }
 
-    /// So that both sides have the same statistics.
-    pub(crate) fn analyse(&self) -> Result<()> {
-        self.sql("VACUUM ANALYZE")
+    /// So that all that is measured begins alike: with the same statistics, and with pages that are written out.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.sql("VACUUM ANALYZE")?;
+        self.sql("CHECKPOINT")
     }
 
     /// Jobs a second.
