@@ -236,6 +236,7 @@ type LaneJob = (
 );
 /// Where a job stands in its lane: priority and time.
 type Place = (Option<i32>, Option<Stamp>);
+type Placed = (Place, Job);
 type LaneJobSql = (
     (Text, Text, BigInt, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
     BigInt,
@@ -262,7 +263,7 @@ fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql
 
 /// From one row for each job, or one for a lane without, in any order.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
-    let mut lanes: BTreeMap<(i64, String), (Lane, Vec<(Place, Job)>)> = BTreeMap::new();
+    let mut lanes: BTreeMap<(i64, String), (Lane, Vec<Placed>)> = BTreeMap::new();
     for ((team, id, number, room, asked, delay_ms, host, early, phase), served, head, job, host_is_new, place) in rows {
         let (_, jobs) = lanes.entry((served, id)).or_insert_with_key(|(_, id)| {
             let head = if let (Some(phase), Some(priority), Some(run_at)) = head {
@@ -277,7 +278,7 @@ fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
             jobs.push((place, Job { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new }));
         }
     }
-    let sorted = |(mut lane, mut jobs): (Lane, Vec<(Place, Job)>)| {
+    let sorted = |(mut lane, mut jobs): (Lane, Vec<Placed>)| {
         jobs.sort_by_key(|(place, _)| *place);
         lane.jobs = jobs.into_iter().map(|(_, job)| job).collect();
         lane

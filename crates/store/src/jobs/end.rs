@@ -129,9 +129,15 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
 }
 
 /// The values of a job that waits.
-pub(super) fn ready()
--> (diesel::dsl::Eq<job::token, Option<&'static str>>, diesel::dsl::Eq<job::lease_until, Option<Stamp>>) {
-    (job::token.eq(None), job::lease_until.eq(None))
+#[derive(AsChangeset)]
+#[diesel(table_name = job, treat_none_as_null = true)]
+pub(super) struct Ready {
+    token: Option<&'static str>,
+    lease_until: Option<Stamp>,
+}
+
+pub(super) fn ready() -> Ready {
+    Ready { token: None, lease_until: None }
 }
 
 /// With the limits of its lane, which may be gone when the job is wanted back.
