@@ -11,36 +11,36 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{say, sh};
 
 /// A running private cluster; ends when dropped.
-pub(crate) struct Cluster {
+pub struct Cluster {
     folder: PathBuf,
     port: u16,
 }
 
 impl Cluster {
     /// Makes and starts a cluster in a fresh folder under the system's temporary folder.
-    pub(crate) fn start() -> Result<Self> {
+    pub fn start() -> Result<Self> {
         start_in(&own_folder(), QUICK)
     }
 
     /// The same for measuring: it waits for the disk, as a server of users does.
-    pub(crate) fn durable() -> Result<Self> {
+    pub fn durable() -> Result<Self> {
         start_in(&own_folder(), DURABLE)
     }
 
     /// Stops it as a crash does: nothing is written down any more.
-    pub(crate) fn crash(&self) -> Result<()> {
+    pub fn crash(&self) -> Result<()> {
         let bin = binaries().context("PostgreSQL is not installed")?;
         let mut stop = as_postgres(&bin.join("pg_ctl"));
         sh::run(stop.args(["-s", "-w", "-m", "immediate", "-D"]).arg(&self.folder).arg("stop"))
     }
 
     /// Starts it again after [`Cluster::crash`].
-    pub(crate) fn restart(&self) -> Result<()> {
+    pub fn restart(&self) -> Result<()> {
         run_in(&self.folder, self.port, QUICK)
     }
 
     /// Lets all of its processes stand still, or go on: as if the network to it were cut.
-    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+    pub fn signal(&self, signal: Signal) -> Result<()> {
         let pid = fs::read_to_string(self.folder.join("postmaster.pid"))?;
         let pid = pid.lines().next().context("no process id")?.to_owned();
         let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
@@ -53,7 +53,7 @@ impl Cluster {
     }
 
     /// The address of its administrator database.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 }
@@ -65,7 +65,7 @@ impl Drop for Cluster {
 }
 
 /// Where PostgreSQL's own programs are: Debian keeps them off the PATH, the newest version is taken.
-pub(crate) fn binaries() -> Option<PathBuf> {
+pub fn binaries() -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .ok()?
         .filter_map(|entry| Some(entry.ok()?.path().join("bin")))

@@ -81,7 +81,7 @@ pub(crate) fn docs() -> Result<()> {
 }
 
 /// The folders of the documentation that is installed.
-pub(crate) fn docs_folders() -> Vec<PathBuf> {
+pub fn docs_folders() -> Vec<PathBuf> {
     MANUALS.iter().filter_map(Manual::find).collect()
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn for_fuzzing() -> Result<()> {
 }
 
 /// Installs moto in a virtual environment of its own, and gives its folder.
-pub(crate) fn for_s3() -> Result<PathBuf> {
+pub fn for_s3() -> Result<PathBuf> {
     let folder = sh::root().join("target/moto");
     if !folder.join("bin/moto_server").is_file() {
         packages(&[PYTHON])?;

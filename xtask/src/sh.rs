@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 /// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
 }
 
@@ -22,7 +22,7 @@ macro_rules! say {
 }
 
 /// Runs one named step and prints how long it took.
-pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     say!("==> {name}");
     let started = Instant::now();
     let out = work().with_context(|| format!("{name} failed"))?;
@@ -31,19 +31,19 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
 }
 
 /// A command in the workspace's root.
-pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root()).stdin(Stdio::null());
     command
 }
 
 /// `cargo` as it was called, in the workspace's root.
-pub(crate) fn cargo() -> Command {
+pub fn cargo() -> Command {
     command(option_env!("CARGO").unwrap_or("cargo"))
 }
 
 /// Runs to the end; a status other than zero is an error that shows the command.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     if !status.success() {
         bail!("{command:?} ended with {status}");
@@ -52,7 +52,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs to the end and returns what it printed; a status other than zero shows its error output.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+pub fn output(command: &mut Command) -> Result<String> {
     let out = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !out.status.success() {
         bail!("{command:?} ended with {}: {}", out.status, String::from_utf8_lossy(&out.stderr).trim());
@@ -61,7 +61,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Whether a program of this name is on the PATH.
-pub(crate) fn on_path(program: &str) -> bool {
+pub fn on_path(program: &str) -> bool {
     Command::new("sh")
         .args(["-c", &format!("command -v {program}")])
         .stdout(Stdio::null())
@@ -70,6 +70,6 @@ pub(crate) fn on_path(program: &str) -> bool {
 }
 
 /// Whether this process runs as root.
-pub(crate) fn is_root() -> bool {
+pub fn is_root() -> bool {
     output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }

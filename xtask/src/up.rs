@@ -33,7 +33,7 @@ pub(crate) struct Args {
 /// Builds the server, starts it with SQLite and a folder of blobs, and stays until it ends.
 pub(crate) fn run(args: &Args) -> Result<()> {
     sh::step("setup", setup::for_build)?;
-    let program = sh::step("build", || server(args.debug))?;
+    let program = sh::step("build", || build(&["quarry-server"], args.debug))?;
     serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
     let mut child = start(&program, args)?;
     wait_ready(&mut child, &args.listen)?;
@@ -56,13 +56,24 @@ fn curl_line(listen: &str) -> String {
 
 /// Builds the server and the worker beside it, and returns where the server is. `QUARRY_PROGRAMS` names a folder where
 /// both are already.
+///
+/// # Errors
+/// When the build fails, or the folder is not there.
 #[expect(clippy::disallowed_methods, reason = "this is a setting of the tool")]
-pub(crate) fn server(debug: bool) -> Result<PathBuf> {
+pub fn server(debug: bool) -> Result<PathBuf> {
     if let Some(folder) = env::var_os("QUARRY_PROGRAMS") {
         return Ok(Path::new(&folder).canonicalize()?.join("quarry-server"));
     }
+    build(&["quarry-server", "quarry-worker"], debug)
+}
+
+/// Builds these packages, and returns where the server is.
+fn build(packages: &[&str], debug: bool) -> Result<PathBuf> {
     let mut build = sh::cargo();
-    build.args(["build", "--package", "quarry-server", "--package", "quarry-worker"]);
+    build.arg("build");
+    for package in packages {
+        build.args(["--package", package]);
+    }
     if !debug {
         build.arg("--release");
     }
@@ -86,7 +97,7 @@ fn start(program: &PathBuf, args: &Args) -> Result<Child> {
 }
 
 /// Waits until the service says it is ready.
-pub(crate) fn wait_ready(child: &mut Child, address: &str) -> Result<Duration> {
+pub fn wait_ready(child: &mut Child, address: &str) -> Result<Duration> {
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(30) {
         if let Some(status) = child.try_wait()? {
