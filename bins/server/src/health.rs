@@ -87,7 +87,7 @@ fn answer(status: Status) -> Response {
     let mut health =
         serde_json::to_value(Health { success, status, version: env!("CARGO_PKG_VERSION") }).unwrap_or_default();
     if !success && let Some(members) = health.as_object_mut() {
-        // Every answer that is not 200 has `error` (api-v2.md "Errors").
+        // Every answer that is not 200 has `error` (docs/CONTRACT.md, "Errors").
         members.insert("error".to_owned(), "the service takes no requests now".into());
     }
     (code, Json(health)).into_response()

@@ -1,4 +1,4 @@
-//! Signatures over the exact bytes: ours (api-v2.md "Authentication") and those of Standard Webhooks 1.0.
+//! Signatures over the exact bytes: ours (docs/CONTRACT.md, "Webhooks") and those of Standard Webhooks 1.0.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The request of `POST /v2/crawl` and of its preview (api-v2.md "Crawl", client-contract.md section 7).
+//! The request of `POST /v2/crawl` and of its preview (docs/CONTRACT.md, "Crawl").
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a refused or failed call looks like (api-v2.md "Errors", client-contract.md section 2).
+//! What a refused or failed call looks like (docs/CONTRACT.md, "Errors").
 
 use std::fmt;
 

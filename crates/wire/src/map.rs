@@ -1,4 +1,4 @@
-//! `POST /v2/map`: the addresses of a site (client-contract.md section 9).
+//! `POST /v2/map`: the addresses of a site (docs/CONTRACT.md, "Map").
 
 use std::fmt;
 

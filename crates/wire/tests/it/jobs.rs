@@ -36,7 +36,7 @@ fn refused_crawl(members: Value, path: &str, words: &str) {
 fn a_crawl_by_default() {
     let request = crawl(json!({}));
     assert_eq!(request, CrawlRequest::new("https://example.com/".parse().unwrap()));
-    // api-v2.md "Crawl request parameters", spelled out.
+    // docs/CONTRACT.md, "Crawl", spelled out.
     let want = json!({
         "url": "https://example.com/", "includePaths": [], "excludePaths": [], "limit": 10_000, "sitemap": "include",
         "ignoreQueryParameters": false, "deduplicateSimilarURLs": true, "crawlEntireDomain": false, "allowExternalLinks": false,

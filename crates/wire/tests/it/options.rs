@@ -12,7 +12,7 @@ use crate::{bounds, decode_page, lengths, page, refused};
 fn defaults() {
     let request = page(json!({}));
     assert_eq!(request.options, ScrapeOptions::default());
-    // api-v2.md "Scrape options", spelled out.
+    // docs/CONTRACT.md, "Options", spelled out.
     let want = json!({
         "formats": [{ "type": "markdown" }], "onlyMainContent": true, "onlyCleanContent": false, "includeTags": [], "excludeTags": [],
         "headers": {}, "waitFor": 0, "timeout": 60_000, "mobile": false, "blockAds": true, "removeBase64Images": true,
