@@ -108,6 +108,7 @@ pub(crate) async fn submit(app: &App, caller: &Caller, submission: Submission) -
     match written.await {
         Ok(true) => {
             app.waker.wake(Queue::Pages);
+            app.waker.wake(Queue::Hooks);
             Ok(id)
         }
         Ok(false) => known(app, &row).await?.ok_or_else(|| AppError::internal("the job is there and is not there")),
