@@ -102,7 +102,7 @@ pub async fn active(app: &App, caller: &Caller) -> Result<Vec<ActiveCrawl>, AppE
     rows.into_iter().map(entry).collect()
 }
 
-/// What a wish in words would become. Needs a language model.
+/// The crawl options that a prompt stands for. Needs a language model.
 ///
 /// # Errors
 /// [`AppError::Unsupported`]: there is none yet.
