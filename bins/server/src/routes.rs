@@ -74,8 +74,18 @@ fn operator() -> Vec<Route> {
         route("GET", "/admin/teams/{team}/keys", "The keys of a team", get(admin::list_keys)),
         route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
         route("GET", "/admin/teams/{team}/webhooks/deliveries", "Webhook deliveries", get(webhooks::deliveries)),
-        route("POST", "/admin/webhooks/deliveries/{delivery}/redeliver", "Send a delivery again", post(webhooks::redeliver)),
-        route("GET", "/admin/teams/{team}/webhook-secret", "The secret that webhooks are signed with", get(webhooks::secret)),
+        route(
+            "POST",
+            "/admin/webhooks/deliveries/{delivery}/redeliver",
+            "Send a delivery again",
+            post(webhooks::redeliver),
+        ),
+        route(
+            "GET",
+            "/admin/teams/{team}/webhook-secret",
+            "The secret that webhooks are signed with",
+            get(webhooks::secret),
+        ),
         route("POST", "/admin/teams/{team}/webhook-secret", "Replace the secret", post(webhooks::rotate_secret)),
     ]
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use chrono::TimeDelta;
-use store::jobs::Queue;
 use store::Store;
+use store::jobs::Queue;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;

@@ -35,8 +35,14 @@ async fn a_scrape_comes_back_to_its_team_only(store: Store) {
     two_teams(&store).await;
     let mut conn = store.conn().await.unwrap();
     let one = scrape("s1", 0, None);
-    let bare =
-        Scrape { url: None, api_key_id: None, status_code: None, cache_state: None, kept: None, ..scrape("s2", 1, Some("E")) };
+    let bare = Scrape {
+        url: None,
+        api_key_id: None,
+        status_code: None,
+        cache_state: None,
+        kept: None,
+        ..scrape("s2", 1, Some("E"))
+    };
     for row in [&one, &bare] {
         scrapes::insert(&mut conn, row).await.unwrap();
     }
