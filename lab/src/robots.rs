@@ -1,4 +1,4 @@
-//! `cargo xtask robots --cases FILE…`: judges files of robots.txt cases with the crawl-frontier crate.
+//! `cargo xtask robots`: judges files of robots.txt cases with the crawl-frontier crate.
 //!
 //! Two forms are read: cases with an expected answer (a list, or an object with `cases`), and, one per line and gzipped
 //! or not, real files with the answers of another parser, which are compared and not judged. Cases of `kind` http are
@@ -17,7 +17,7 @@ use crate::{say, sh};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of cases.
-    #[arg(long, required = true, num_args = 1..)]
+    #[arg(long, num_args = 1.., default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/robots_cases.json"))]
     cases: Vec<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask webhook-vectors --cases FILE`: judges a file of signatures with the webhooks crate.
+//! `cargo xtask webhook-vectors`: judges a file of signatures with the webhooks crate.
 //!
 //! The file holds `vectors`, each with `name`, `secret_hex`, `body_hex` and the expected `header`.
 
@@ -13,7 +13,7 @@ use crate::say;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The file of vectors.
-    #[arg(long)]
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/webhook_vectors.json"))]
     cases: PathBuf,
 }
 

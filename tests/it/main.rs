@@ -11,6 +11,7 @@ mod docs;
 mod health;
 mod jobs;
 mod keeping;
+mod kept;
 mod limits;
 mod map;
 mod options;

@@ -55,10 +55,26 @@ async fn a_map_costs_one_credit_and_a_failed_one_none() {
     ] {
         let answer = team.post("/v2/map", &body).await;
         assert_eq!((answer.status, answer.code()), (status, code), "{}", answer.body);
+        let is_late = answer.body["error"].as_str().unwrap().contains("The map operation timed out");
+        assert_eq!(is_late, status == 408, "{}", answer.body);
     }
     assert_eq!(left().await, 1);
     assert_eq!(team.post("/v2/map", &json!({"url": app.page("/")})).await.status, 200);
     assert_eq!(team.post("/v2/map", &json!({"url": app.page("/")})).await.status, 402);
+}
+
+#[tokio::test]
+async fn a_path_that_leads_nowhere_comes_with_the_domain_to_map_instead() {
+    let app = TestApp::start().await;
+    app.site.html("/docs", "<title>Docs</title><p>Nothing here.");
+    app.site.html("/", "<p>Nothing here either.");
+    let answer = map(&app, &json!({"url": app.page("/docs"), "useIndex": false, "ignoreCache": true})).await;
+    assert_eq!(answer.body["links"], json!([{"url": app.page("/docs"), "title": "Docs"}]), "{}", answer.body);
+    let host = app.page("/").replace("http://", "").replace('/', "");
+    let advice = "Only 1 result(s) found. For broader coverage, try mapping the base domain: ";
+    assert_eq!((answer.status, &answer.body["warning"]), (200, &json!(format!("{advice}{host}"))));
+    let front = map(&app, &json!({"url": app.page("/")})).await;
+    assert!(front.body.get("warning").is_none(), "{}", front.body);
 }
 
 #[tokio::test]

@@ -68,6 +68,7 @@ async fn bad_options_are_refused_by_name() {
         (json!({"includeTags": ["p[["]}), "includeTags"),
         (json!({"headers": {"Host": "internal"}}), "headers"),
         (json!({"onlyMainContents": true}), "onlyMainContents"),
+        (json!({"waitFor": 3000, "timeout": 5000}), "waitFor must not exceed half of timeout"),
     ];
     for (options, field) in cases {
         let mut body = json!({"url": app.page("/stone")});
@@ -95,4 +96,15 @@ async fn what_has_no_engine_yet_is_refused_with_its_own_code() {
         let answer = app.anonymous().scrape(&body).await;
         assert_eq!((answer.status, answer.code().ends_with(code)), (400, true), "{options}: {}", answer.body);
     }
+    let body = json!({"url": app.page("/stone"), "actions": [{"type": "scrape"}]});
+    let answer = app.anonymous().scrape(&body).await;
+    assert!(answer.body["error"].as_str().unwrap().contains("Actions are not supported"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn trials_of_others_are_accepted_and_ignored() {
+    let app = TestApp::start().await;
+    app.site.html("/stone", ARTICLE);
+    let plain = markdown_with(&app, json!({})).await;
+    assert_eq!(markdown_with(&app, json!({"__experimental_cache": true, "__experimental_x": {"y": 1}})).await, plain);
 }

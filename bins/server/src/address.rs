@@ -17,8 +17,8 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 const LONGEST_HOST: usize = 260;
 
 /// Scheme and host as the client wrote them, without a slash at the end. The official clients follow such URLs with their
-/// key, so it is never an address of ours that the client does not know (client-contract.md rule 5). Whoever writes the
-/// headers only leads themselves: the answer is theirs alone.
+/// key, so it is never an address of ours that the client does not know (docs/CONTRACT.md, "Answers"). Whoever writes
+/// the headers only leads themselves: the answer is theirs alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicAddress(pub(crate) String);
 

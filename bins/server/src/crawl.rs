@@ -86,7 +86,7 @@ pub(crate) async fn active(
     Ok(Json(ActiveCrawls { success: true, crawls: app::crawl::active(&service.app, &caller).await? }))
 }
 
-/// The other name of it.
+/// Another name of `/v2/crawl/active`.
 #[utoipa::path(get, path = "/v2/crawl/ongoing", tag = "crawl", responses((status = 200, description = "OK", body = ActiveCrawls)))]
 pub(crate) async fn ongoing(
     service: State<Arc<Service>>,
@@ -95,7 +95,7 @@ pub(crate) async fn ongoing(
     active(service, caller).await
 }
 
-/// What a wish in words would crawl.
+/// Turn a prompt into crawl options.
 #[utoipa::path(
     post,
     path = "/v2/crawl/params-preview",

@@ -168,7 +168,7 @@ mod tests {
         of(FetchError::TooManyRedirects.into(), 422, "SCRAPE_TOO_MANY_REDIRECTS");
         of(FetchError::Proxy { reason: reason() }.into(), 422, "SCRAPE_PROXY_ERROR");
         of(ScrapeError::UnsupportedFile { content_type: reason() }, 422, "SCRAPE_UNSUPPORTED_FILE_ERROR");
-        // Without `details.state` the official clients do not wait for it to go on (client-contract.md section 2).
+        // Without `details.state` the official clients do not wait for it to go on (docs/CONTRACT.md, "Errors").
         assert!(!of(ScrapeError::Timeout, 408, "SCRAPE_TIMEOUT").contains("details"));
         of(ScrapeError::Panicked, 500, "UNKNOWN_ERROR");
     }

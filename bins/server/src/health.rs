@@ -64,13 +64,13 @@ pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     }
 }
 
-/// The short form for people: 200 as long as the process serves, also while it drains.
+/// Whether the service works, in short: 200 as long as the process serves, also while it drains.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn health() -> Response {
     answer(Status::Ok)
 }
 
-/// Numbers in the text format of Prometheus.
+/// Metrics in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], service.prometheus.render()).into_response()
@@ -87,7 +87,7 @@ fn answer(status: Status) -> Response {
     let mut health =
         serde_json::to_value(Health { success, status, version: env!("CARGO_PKG_VERSION") }).unwrap_or_default();
     if !success && let Some(members) = health.as_object_mut() {
-        // Every answer that is not 200 has `error` (api-v2.md "Errors").
+        // Every answer that is not 200 has `error` (docs/CONTRACT.md, "Errors").
         members.insert("error".to_owned(), "the service takes no requests now".into());
     }
     (code, Json(health)).into_response()

@@ -23,7 +23,7 @@ fn document() -> Document {
     Interface::openapi()
 }
 
-/// This document.
+/// This interface as OpenAPI.
 #[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, description = "OK", body = serde_json::Value)))]
 pub(crate) async fn show() -> Json<Document> {
     Json(document())
@@ -38,6 +38,7 @@ pub(crate) async fn show() -> Json<Document> {
     ),
     paths(
         scrape::scrape,
+        scrape::read,
         map::map,
         crawl::start,
         crawl::status,

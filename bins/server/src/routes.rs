@@ -32,6 +32,7 @@ pub(crate) fn table() -> Vec<Route> {
 fn pages() -> Vec<Route> {
     vec![
         route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape)),
+        route("GET", "/v2/scrape/{id}", "A scrape of the last 24 hours", get(scrape::read)),
         route("POST", "/v2/map", "List the addresses of a site", post(map::map)),
     ]
 }
@@ -40,8 +41,8 @@ fn jobs() -> Vec<Route> {
     vec![
         route("POST", "/v2/crawl", "Start a crawl", post(crawl::start)),
         route("GET", "/v2/crawl/active", "Crawls that have not ended", get(crawl::active)),
-        route("GET", "/v2/crawl/ongoing", "The same", get(crawl::ongoing)),
-        route("POST", "/v2/crawl/params-preview", "What a wish in words becomes", post(crawl::params_preview)),
+        route("GET", "/v2/crawl/ongoing", "Another name of `/v2/crawl/active`", get(crawl::ongoing)),
+        route("POST", "/v2/crawl/params-preview", "Turn a prompt into crawl options", post(crawl::params_preview)),
         route("GET", "/v2/crawl/{id}", "A crawl and its documents; also as WebSocket", get(crawl::status)),
         route("DELETE", "/v2/crawl/{id}", "Stop a crawl", delete(crawl::cancel)),
         route("GET", "/v2/crawl/{id}/errors", "Pages of a crawl that were left out", get(crawl::errors)),
@@ -56,10 +57,10 @@ fn usage() -> Vec<Route> {
     vec![
         route("GET", "/v2/team/credit-usage", "Credits left and granted", get(team::credit_usage)),
         route("GET", "/v2/team/credit-usage/historical", "Credits by month", get(team::credit_history)),
-        route("GET", "/v2/team/token-usage", "The same in tokens", get(team::token_usage)),
+        route("GET", "/v2/team/token-usage", "Tokens left and granted", get(team::token_usage)),
         route("GET", "/v2/team/token-usage/historical", "Tokens by month", get(team::token_history)),
-        route("GET", "/v2/team/queue-status", "Scrapes that wait and run", get(team::queue_status)),
-        route("GET", "/v2/concurrency-check", "Scrapes that run and may run", get(team::concurrency)),
+        route("GET", "/v2/team/queue-status", "Scrapes that are waiting and running", get(team::queue_status)),
+        route("GET", "/v2/concurrency-check", "Scrapes that are running, and how many may", get(team::concurrency)),
     ]
 }
 
@@ -73,19 +74,29 @@ fn operator() -> Vec<Route> {
         route("GET", "/admin/teams/{team}/keys", "The keys of a team", get(admin::list_keys)),
         route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
         route("GET", "/admin/teams/{team}/webhooks/deliveries", "Webhook deliveries", get(webhooks::deliveries)),
-        route("POST", "/admin/webhooks/deliveries/{delivery}/redeliver", "Send one again", post(webhooks::redeliver)),
-        route("GET", "/admin/teams/{team}/webhook-secret", "What webhooks are signed with", get(webhooks::secret)),
-        route("POST", "/admin/teams/{team}/webhook-secret", "Replace it", post(webhooks::rotate_secret)),
+        route(
+            "POST",
+            "/admin/webhooks/deliveries/{delivery}/redeliver",
+            "Send a delivery again",
+            post(webhooks::redeliver),
+        ),
+        route(
+            "GET",
+            "/admin/teams/{team}/webhook-secret",
+            "The secret that webhooks are signed with",
+            get(webhooks::secret),
+        ),
+        route("POST", "/admin/teams/{team}/webhook-secret", "Replace the secret", post(webhooks::rotate_secret)),
     ]
 }
 
 fn watchers() -> Vec<Route> {
     vec![
-        route("GET", "/health", "Is it up", get(health::health)),
-        route("GET", "/health/live", "Does the process answer", get(health::live)),
-        route("GET", "/health/ready", "Can it take requests", get(health::ready)),
-        route("GET", "/metrics", "Numbers for Prometheus", get(health::metrics)),
-        route("GET", "/openapi.json", "This interface, for programs", get(openapi::show)),
+        route("GET", "/health", "Whether the service works", get(health::health)),
+        route("GET", "/health/live", "Whether the process answers", get(health::live)),
+        route("GET", "/health/ready", "Whether it can take requests", get(health::ready)),
+        route("GET", "/metrics", "Metrics for Prometheus", get(health::metrics)),
+        route("GET", "/openapi.json", "This interface as OpenAPI", get(openapi::show)),
     ]
 }
 

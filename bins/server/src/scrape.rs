@@ -1,4 +1,4 @@
-//! `POST /v2/scrape`.
+//! `/v2/scrape`.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
+use crate::job::Asked;
 use crate::request::{Context, GivenId};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
@@ -46,6 +47,19 @@ pub(crate) async fn scrape(
         }
         ScrapeBody::Tools(_) => Err(tools(&caller, &context)),
     }
+}
+
+/// A scrape of the last 24 hours, if its page is in the cache.
+#[utoipa::path(
+    get,
+    path = "/v2/scrape/{id}",
+    tag = "scrape",
+    params(("id" = String, Path, description = "Id of the scrape: `data.metadata.scrapeId`")),
+    responses((status = 200, description = "OK", body = ScrapeAnswer))
+)]
+pub(crate) async fn read(asked: Asked) -> Result<Json<ScrapeAnswer>, Failure> {
+    let data = app::scrape::read(&asked.service.app, &asked.caller, asked.id).await?;
+    Ok(Json(ScrapeAnswer::new(data)))
 }
 
 /// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.

@@ -22,7 +22,7 @@ pub(crate) async fn credit_usage(
     Ok(Json(Answer::new(usage::credit_usage(&service.app, &caller).await?)))
 }
 
-/// The same in tokens.
+/// Tokens left and granted.
 #[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<TokenUsage>)))]
 pub(crate) async fn token_usage(
     State(service): State<Arc<Service>>,

@@ -1,4 +1,4 @@
-//! The watcher: a WebSocket on the path of a job that sends its documents as they come (client-contract.md section 8).
+//! The watcher: a WebSocket on the path of a job that sends its documents as they come (docs/CONTRACT.md, "Watcher").
 //!
 //! Each watcher reads the job by itself, from its own place, when it is woken and each second besides. So a client that
 //! reads slowly holds nobody else up, and nothing is kept for it: it is dropped when it takes no bytes for a while.

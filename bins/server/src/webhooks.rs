@@ -53,7 +53,7 @@ pub(crate) async fn redeliver(
     Ok(Json(Answer::new(webhooks::redeliver(&service.app, delivery).await?)))
 }
 
-/// What a team's webhooks are signed with.
+/// The secret that a team's webhooks are signed with.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}/webhook-secret",

@@ -20,7 +20,8 @@ pub struct Caller {
 
 /// Finds the caller of a bearer token, given without the word `Bearer`.
 ///
-/// In open mode a missing, empty, `undefined` or unknown token runs as the default team (client-contract.md rule 28).
+/// In open mode a missing, empty, `undefined` or unknown token runs as the default team (docs/CONTRACT.md,
+/// "Transport").
 ///
 /// # Errors
 /// [`AppError::Unauthorized`] for a revoked key in both modes, and for anything but a known key in [`AuthMode::Keys`].

@@ -35,7 +35,7 @@ pub(crate) use self::submit::{Lanes, Submission, jobs_of, new_pages, submit};
 pub(crate) const CRAWL: &str = "crawl";
 pub(crate) const BATCH: &str = "batch";
 
-/// How long results can be read after the end (api-v2.md "Limits").
+/// How long results can be read after the end (docs/CONTRACT.md, "Jobs").
 pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// A crawl that has not ended by then gives its credits back.
 pub(crate) const LONGEST_LIFE: TimeDelta = TimeDelta::days(30);
@@ -102,7 +102,7 @@ pub async fn active(app: &App, caller: &Caller) -> Result<Vec<ActiveCrawl>, AppE
     rows.into_iter().map(entry).collect()
 }
 
-/// What a wish in words would become. Needs a language model.
+/// The crawl options that a prompt stands for. Needs a language model.
 ///
 /// # Errors
 /// [`AppError::Unsupported`]: there is none yet.

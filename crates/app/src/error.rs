@@ -6,7 +6,8 @@ use fetch::FetchError;
 use scrape::ScrapeError;
 use wire::{Code, Unsupported};
 
-/// Why an operation was refused or failed. The server turns each into a [`wire::Code`] in one exhaustive `match`.
+/// Why an operation was refused or failed. [`AppError::code`] gives each a [`wire::Code`]; the server decides what else the
+/// answer holds.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The request breaks a rule of the contract; the fields are named inside.
@@ -42,7 +43,7 @@ pub enum AppError {
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
     /// A map had nothing to show at its deadline.
-    #[error("the map did not finish in time; a longer timeout may help")]
+    #[error("The map operation timed out: nothing was found within timeout, a longer one may help")]
     MapTimeout,
     /// The team has as many scrapes in flight as it may have.
     #[error("concurrency limit reached: {limit} requests of this team are already running")]

@@ -1,5 +1,6 @@
 //! The addresses of a site: links of one page, sitemaps, and what earlier crawls of the team have seen.
 
+mod advice;
 mod front;
 mod links;
 
@@ -138,10 +139,12 @@ impl Job {
             }
         }
         let known = if wants_page { self.known(app, caller, &scope).await } else { Links::new(&self.request) };
-        let warning = warning(&page, found);
+        let warnings = warnings(&page, found);
         let first = front::links(page, self, &scope, from_sitemaps.is_empty() && known.is_empty())?;
         let links = first.and(from_sitemaps).and(known).ranked(self.request.search.clone()).await?;
-        Ok((links, warning))
+        let advice = advice::broader(&self.url, self.request.limit, links.len());
+        let warnings: Vec<String> = advice.into_iter().chain(warnings).collect();
+        Ok((links, (!warnings.is_empty()).then(|| warnings.join("; "))))
     }
 
     /// What earlier crawls of this team have seen of the host. Nothing hangs on it.
@@ -216,7 +219,7 @@ impl Sink for Sitemaps<'_> {
 }
 
 /// What the caller should know about the sources.
-fn warning(page: &Front, found: sitemaps::Found) -> Option<String> {
+fn warnings(page: &Front, found: sitemaps::Found) -> Vec<String> {
     let mut warnings: Vec<String> = page.warning().into_iter().collect();
     if found.failed > 0 {
         warnings.push(format!("{} of the sitemaps that the site names could not be read", found.failed));
@@ -224,5 +227,5 @@ fn warning(page: &Front, found: sitemaps::Found) -> Option<String> {
     if found.is_cut {
         warnings.push("the sitemaps were not read to their end: they are too large or too slow".to_owned());
     }
-    (!warnings.is_empty()).then(|| warnings.join("; "))
+    warnings
 }

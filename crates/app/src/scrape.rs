@@ -1,5 +1,7 @@
 //! Scraping one page: refusals, credits, cache, fetch, document, bill.
 
+mod kept;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ use crate::auth::Caller;
 use crate::cache::{self, OnMiss, Place, Policy, Situation};
 use crate::reservation::Funds;
 use crate::{App, AppError, credentials, metrics};
+
+pub use self::kept::read;
 
 /// Turns a page into a document and charges the caller's team.
 ///
@@ -132,6 +136,8 @@ struct Produced {
     cache: Option<CacheState>,
     cached_at: Option<Timestamp>,
     retry_after: Option<String>,
+    /// Id of the copy in the cache that it was made from, or that was made of it.
+    copy: Option<String>,
 }
 
 impl Job {
@@ -226,6 +232,7 @@ impl Job {
             credits,
             duration_ms: i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX),
             created_at: self.began,
+            kept: produced.and_then(|produced| kept::note(&self.target, produced)),
         }
     }
 
@@ -264,7 +271,7 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
         if let Some(copy) = copy {
             let derived = derive(&app.tools, &job.target, copy.fetched).await?;
             let (cache, cached_at) = (Some(CacheState::Hit), Some(copy.fetched_at));
-            return Ok(Produced { derived, cache, cached_at, retry_after: None });
+            return Ok(Produced { derived, cache, cached_at, retry_after: None, copy: Some(copy.id) });
         }
     }
     match on_miss {
@@ -274,15 +281,17 @@ async fn produce(app: &App, job: &Job) -> Result<Produced, AppError> {
     }
     let fetched = fetch_page(&app.tools, &job.target).await?;
     let retry_after = fetched.retry_after.clone();
-    let derived = if store {
+    let (derived, copy) = if store {
         let copy = fetched.clone();
         // Together, and within bounds: a slow blob store may not cost the caller the document.
         let until = (Instant::now() + KEEP_PATIENCE).min(job.target.deadline - KEEP_MARGIN);
-        tokio::join!(derive(&app.tools, &job.target, fetched), timeout_at(until, cache::keep(app, &job.place, &copy))).0
+        let keep = timeout_at(until, cache::keep(app, &job.place, &copy));
+        let (derived, kept) = tokio::join!(derive(&app.tools, &job.target, fetched), keep);
+        (derived, kept.ok().flatten())
     } else {
-        derive(&app.tools, &job.target, fetched).await
+        (derive(&app.tools, &job.target, fetched).await, None)
     };
-    Ok(Produced { derived: derived?, cache: window.map(|_| CacheState::Miss), cached_at: None, retry_after })
+    Ok(Produced { derived: derived?, cache: window.map(|_| CacheState::Miss), cached_at: None, retry_after, copy })
 }
 
 /// A broken cache fails only those who want nothing else.

@@ -1,4 +1,4 @@
-//! What a team has used and may use (client-contract.md section 19).
+//! What a team has used and may use (docs/CONTRACT.md, "Usage").
 
 use base::Timestamp;
 use chrono::{NaiveDate, NaiveTime};

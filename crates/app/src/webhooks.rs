@@ -1,17 +1,8 @@
 //! Webhooks: [`emit`] an event in the transaction of what it tells of, and [`Deliver`] carries it to its receiver.
 //!
-//! ```ignore
-//! // At submit time: a 400 unless the address can be one.
-//! let hook: Option<Hook> = Hook::check(request.webhook.as_ref(), request.is_private())?;
-//! // In the transaction that writes the page, in the order in which things happen:
-//! let event = Event::new(JobKind::Crawl.page()).with(&document);
-//! emit(conn, &hook, &team_id, &crawl_id, &event, now).await?;
-//! // After the commit, so that nobody waits for the next poll:
-//! app.waker.wake(Queue::Hooks);
-//! // In the worker:
-//! let deliver = Deliver::new(app.store.clone(), app.clock.clone(), client);
-//! let worker = worker.with(deliver);
-//! ```
+//! [`Hook::check`] takes the hook of a request, and refuses an address that cannot be one. Events are emitted in the order
+//! in which things happen. After the commit somebody wakes `Queue::Hooks`, or the event waits for the next poll: the
+//! worker does after each commit of its jobs, the calls that begin and cancel a job do it themselves.
 //!
 //! A receiver hears of a job's start first and of its end last. It may hear of something twice: `webhookId` stays the
 //! same then.

@@ -1,23 +1,22 @@
 //! The price table, and the two questions asked of it: what may this request cost, and what did it cost.
 //!
-//! Source of every number: api-v2.md, paragraph "Credits"; where that is silent, client-contract.md section 3 and
-//! reference-behaviour.md a7, as noted.
+//! Source of every number: docs/CONTRACT.md, "Credits".
 
 use wire::{ChangeMode, Format, FormatKind, ScrapeOptions};
 
-/// One page, fresh or from the cache ("each scrape 1 credit … cached results still cost 1 credit per page").
+/// One page, fresh or from the cache.
 pub const PAGE: i64 = 1;
-/// One page that lockdown found in the cache ("lockdown 5 on cache hit"); takes the place of [`PAGE`].
+/// One page that lockdown found in the cache; takes the place of [`PAGE`].
 pub const LOCKDOWN_HIT: i64 = 5;
-/// One look-up that lockdown did not find ("1 on miss").
+/// One look-up that lockdown did not find.
 pub const LOCKDOWN_MISS: i64 = 1;
-/// One map, however many addresses it finds (api-v2.md is silent; the reference takes one credit a call).
+/// One map, however many addresses it finds.
 pub const MAP: i64 = 1;
 
 /// Work on top of the page. Each is paid at most once per page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extra {
-    /// The json format, or change tracking in json mode; both together are paid once (a7).
+    /// The json format, or change tracking in json mode; both together are paid once.
     Json,
     /// The question format, or its older name, query.
     Question,
@@ -29,7 +28,7 @@ pub enum Extra {
     Audio,
     /// Extraction of the video.
     Video,
-    /// The check for prompt injection, asked for in either of its places (client-contract.md section 3).
+    /// The check for prompt injection, asked for in either of its places.
     PromptInjection,
 }
 

@@ -10,7 +10,7 @@ use url::{Position, Url};
 use crate::reason::Reason;
 use crate::spelling;
 
-/// Most patterns of one field, and of both together (api-v2.md, Path pattern rules).
+/// Most patterns of one field, and of both together (docs/CONTRACT.md, "Crawl").
 pub const MOST_PATTERNS: usize = 1000;
 /// Most characters of one pattern.
 pub const LONGEST_PATTERN: usize = 2000;

@@ -13,7 +13,8 @@ use crate::url_key::{KeyRules, UrlKey, url_key};
 /// Longest URL in bytes that is followed; servers commonly refuse longer request lines.
 pub const LONGEST_URL: usize = 8192;
 
-/// The parts of a crawl request that say which links are followed (api-v2.md, Crawl). The defaults are the request's.
+/// The parts of a crawl request that say which links are followed (docs/CONTRACT.md, "Crawl"). The defaults are
+/// the request's.
 #[derive(Debug, Clone, Default)]
 pub struct ScopeOptions {
     /// `includePaths`.

@@ -51,7 +51,7 @@ impl Fetched {
         charset::decode(&self.body, Hints { header: self.charset.as_deref(), markup, tld })
     }
 
-    /// Whether the page counts as loaded: 2xx or 304 (api-v2.md, "Scrape response").
+    /// Whether the page counts as loaded: 2xx or 304 (docs/CONTRACT.md, "Answers").
     #[must_use]
     pub fn is_loaded(&self) -> bool {
         matches!(self.status, 200..=299 | 304)

@@ -14,7 +14,7 @@ use crate::tree::{Data, Node};
 /// A parsed page. It is made once and read by every format.
 ///
 /// The size of the tree is bounded: nesting past 512 elements is flattened, attributes past 256 of one tag are left
-/// out, and parsing stops after about a million nodes. [`Page::truncated`] says whether that happened.
+/// out, and parsing stops after 600 000 nodes or 64 MiB. [`Page::truncated`] says whether that happened.
 pub struct Page {
     nodes: Vec<Node>,
     searchable: OnceCell<Searchable>,

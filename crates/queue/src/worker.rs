@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use chrono::TimeDelta;
+use store::Store;
 use store::jobs::Queue;
-use store::{Backend, Store};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -92,8 +92,8 @@ impl Worker {
     /// The same with one more kind of job.
     #[must_use]
     pub fn with<J: Job>(mut self, job: J) -> Self {
-        // SQLite has one writer; PostgreSQL can commit while another commit waits for its disk.
-        let committers = if self.core.store.backend() == Backend::Sqlite { 1 } else { 3 };
+        // Where it can, a commit goes on while another waits for its disk.
+        let committers = if self.core.store.commits_in_parallel() { 3 } else { 1 };
         self.kinds.insert(J::KIND, Arc::new(Typed::new(job, committers)));
         self
     }

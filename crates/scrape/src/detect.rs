@@ -37,7 +37,7 @@ pub(crate) fn route(fetched: &Fetched, options: &ScrapeOptions) -> Result<Route,
     }
 }
 
-/// `parsers` without a pdf entry returns the file (api-v2.md, "parsers").
+/// `parsers` without a pdf entry returns the file (docs/CONTRACT.md, "Options").
 fn leaves_pdf(options: &ScrapeOptions) -> bool {
     options.parsers.as_ref().is_some_and(|list| !list.iter().any(|parser| matches!(parser, Parser::Pdf(_))))
 }

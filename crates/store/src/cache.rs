@@ -87,6 +87,15 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).load(c).await)?)
 }
 
+/// The copy with this id.
+///
+/// # Errors
+/// Those of the database.
+pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
+    let query = cache_entry::table.find(id);
+    Ok(on!(conn, |c| query.select(CacheEntry::as_select()).get_result(c).await.optional())?)
+}
+
 /// What one round of [`expired`] removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expired {

@@ -1,6 +1,7 @@
-//! A connection, and the only place that knows that there are two kinds.
+//! A connection of either kind.
 //!
-//! `on!` expands a query once per kind, so both are type-checked. Where they must differ, it takes two bodies.
+//! `on!` expands a query once per kind, so both are type-checked. Where they must differ, it takes two bodies, or the
+//! query's own file has one for each.
 
 use std::error::Error as StdError;
 use std::future::poll_fn;

@@ -102,6 +102,12 @@ impl Store {
         }
     }
 
+    /// Whether a transaction can commit while another one does: SQLite has one writer at a time.
+    #[must_use]
+    pub fn commits_in_parallel(&self) -> bool {
+        self.backend() == Backend::Postgres
+    }
+
     /// Where it is: for SQLite the path, for PostgreSQL the whole address.
     pub(crate) fn place(&self) -> Result<&str> {
         let url = self.url.expose();

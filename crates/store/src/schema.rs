@@ -112,6 +112,7 @@ table! {
         credits -> BigInt,
         duration_ms -> BigInt,
         created_at -> Timestamp,
+        kept -> Nullable<Text>,
     }
 }
 

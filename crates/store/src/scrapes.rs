@@ -34,6 +34,8 @@ pub struct Scrape {
     /// When it began.
     #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
     pub created_at: Timestamp,
+    /// What its document is made again from, as the operations write it; absent when it cannot be.
+    pub kept: Option<String>,
 }
 
 /// Adds a row.

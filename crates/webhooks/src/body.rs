@@ -28,7 +28,7 @@ impl<'a> Event<'a> {
         Self { event_type, success: true, data: Vec::new(), error: None }
     }
 
-    /// Bad news about one page: its data is `{"metadata":{"sourceURL":…}}` (reference-behaviour.md a6).
+    /// Bad news about one page: its data is `{"metadata":{"sourceURL":…}}` (docs/CONTRACT.md, "Webhooks").
     ///
     /// # Errors
     /// None that a text can cause.
@@ -53,7 +53,8 @@ impl<'a> Event<'a> {
     }
 }
 
-/// The body of an event: `{success, type, id, webhookId, data, error?, metadata}` without blanks (api-v2.md "Events").
+/// The body of an event: `{success, type, id, webhookId, data, error?, metadata}` without blanks (docs/CONTRACT.md,
+/// "Webhooks").
 /// `job` is the id of the crawl or batch; `delivery` the id of this one message, the same at every attempt; `metadata`
 /// what the hook was given, echoed.
 ///

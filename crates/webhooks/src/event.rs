@@ -1,6 +1,6 @@
 //! What there is to tell, and which hooks want to hear it.
 
-/// Every event, by its name on the wire (api-v2.md "Events"). Each kind of job brings its own.
+/// Every event, by its name on the wire (docs/CONTRACT.md, "Webhooks"). Each kind of job brings its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
     /// `crawl.started`.
@@ -109,7 +109,7 @@ impl JobKind {
 
 /// Whether a hook with this `events` list wants an event. No list means everything, an empty one nothing. A word of the
 /// list is the full name (`crawl.page`), its second part (`page`) or everything behind its first dot
-/// (reference-behaviour.md a6).
+/// (docs/CONTRACT.md, "Webhooks").
 #[must_use]
 pub fn selects(events: Option<&[String]>, event: EventType) -> bool {
     let name = event.as_str();

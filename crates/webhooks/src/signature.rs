@@ -1,4 +1,4 @@
-//! Signatures over the exact bytes: ours (api-v2.md "Authentication") and those of Standard Webhooks 1.0.
+//! Signatures over the exact bytes: ours (docs/CONTRACT.md, "Webhooks") and those of Standard Webhooks 1.0.
 
 use std::time::Duration;
 
@@ -112,6 +112,22 @@ mod tests {
         let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
         let signature = standard_sign(secret.key(), id, 1_614_265_330, br#"{"test": 2432232314}"#);
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    /// Every vector of the case file, which `cargo xtask webhook-vectors` judges too.
+    #[test]
+    fn vectors_of_the_case_file() {
+        let text = include_str!("../../../tests/cases/webhook_vectors.json");
+        let file: serde_json::Value = serde_json::from_str(text).unwrap();
+        let vectors = file["vectors"].as_array().unwrap();
+        assert!(vectors.len() >= 10, "only {} vectors", vectors.len());
+        for vector in vectors {
+            let bytes = |member: &str| hex::decode(vector[member].as_str().unwrap()).unwrap();
+            let (key, body, header) = (bytes("secret_hex"), bytes("body_hex"), vector["header"].as_str().unwrap());
+            assert_eq!(sign(&key, &body), header, "{}", vector["name"]);
+            assert!(verify(&key, &body, header), "{}", vector["name"]);
+            assert!(!verify(&key, &[&body[..], b"x"].concat(), header), "{}", vector["name"]);
+        }
     }
 
     #[test]

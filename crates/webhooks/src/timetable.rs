@@ -1,4 +1,4 @@
-//! When a delivery counts, and when it is tried again (api-v2.md "Delivery rules").
+//! When a delivery counts, and when it is tried again (docs/CONTRACT.md, "Webhooks").
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The request of `POST /v2/batch/scrape` (client-contract.md section 6).
+//! The request of `POST /v2/batch/scrape` (docs/CONTRACT.md, "Batch").
 
 use std::fmt;
 

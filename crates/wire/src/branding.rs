@@ -1,4 +1,5 @@
-//! `data.branding`. Maps hold strings only where a typed client demands it (client-contract.md rule 13).
+//! `data.branding`. Maps hold strings only where a typed client demands it (docs/CONTRACT.md,
+//! "Document").
 
 use std::collections::BTreeMap;
 

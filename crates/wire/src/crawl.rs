@@ -1,4 +1,4 @@
-//! The request of `POST /v2/crawl` and of its preview (api-v2.md "Crawl", client-contract.md section 7).
+//! The request of `POST /v2/crawl` and of its preview (docs/CONTRACT.md, "Crawl").
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub struct CrawlRequest {
     /// Where to start: `http` or `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// A wish in words that the options are made from; options that are given win.
+    /// A natural-language prompt that options are made from; options that are given win.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: Option<String>,
@@ -158,7 +158,7 @@ pub struct ParamsPreview {
     /// Where the crawl would start.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// The wish in words.
+    /// What to crawl, in natural language.
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: String,
     /// The client library that calls.

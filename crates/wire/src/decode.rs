@@ -133,7 +133,9 @@ impl ScrapeOptions {
     fn check(&self, fields: &Fields<'_>) {
         if self.wait_for > self.timeout / 2 {
             let half = self.timeout / 2;
-            fields.refuse("waitFor", format!("must not be over half of `timeout` ({half} ms), got {}", self.wait_for));
+            // Word for word what callers look for, see [`FieldError`].
+            let reason = format!("waitFor must not exceed half of timeout ({half} ms), got {}", self.wait_for);
+            fields.refuse("waitFor", reason);
         }
         if self.wants(FormatKind::RawBase64) {
             if self.formats.len() > 1 {

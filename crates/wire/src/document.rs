@@ -1,4 +1,4 @@
-//! What a scrape returns (api-v2.md "Scrape response", client-contract.md sections 0 and 4).
+//! What a scrape returns (docs/CONTRACT.md, "Document").
 //!
 //! Members that were not asked for are absent, never null: a null inside a list or a map breaks a client, and the
 //! presence of a key changes how some of them read the object.

@@ -1,4 +1,4 @@
-//! What a refused or failed call looks like (api-v2.md "Errors", client-contract.md section 2).
+//! What a refused or failed call looks like (docs/CONTRACT.md, "Errors").
 
 use std::fmt;
 
@@ -14,14 +14,24 @@ use crate::words::words;
 pub struct FieldError {
     /// Where, as `formats[1].quality`; empty for the body itself.
     pub path: String,
-    /// Why, as `must be a whole number from 1 to 100, got 101`.
+    /// Why, as `must be a whole number from 1 to 100, got 101`. One that begins with the name of the field is a
+    /// sentence of its own.
     pub message: String,
+}
+
+impl FieldError {
+    fn names_itself(&self) -> bool {
+        let name = self.path.rsplit('.').next().unwrap_or_default();
+        self.message.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '))
+    }
 }
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
             "" => write!(f, "the body {}", self.message),
+            path if self.names_itself() && !path.contains('.') => f.write_str(&self.message),
+            path if self.names_itself() => write!(f, "`{path}`: {}", self.message),
             path => write!(f, "`{path}` {}", self.message),
         }
     }
@@ -133,6 +143,12 @@ mod tests {
             "details": [{ "path": "timeout", "message": "must be a whole number from 1000 to 300000, got 0" }],
         });
         assert_eq!(serde_json::to_value(ErrorBody::from(&invalid)).unwrap(), want);
+
+        let check = |path: &str, want: &str| assert_eq!(Invalid::at(path, "waitFor must not be x").message, want);
+        check("waitFor", "waitFor must not be x");
+        check("scrapeOptions.waitFor", "`scrapeOptions.waitFor`: waitFor must not be x");
+        check("timeout", "`timeout` waitFor must not be x");
+        check("", "the body waitFor must not be x");
 
         let mut body = ErrorBody::new(Code::ThirdPartyDataTermsRequired, "accept the terms of acme first");
         body.charge_id = Some("c1".into());

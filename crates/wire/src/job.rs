@@ -1,5 +1,5 @@
-//! What crawls and batches answer: started, progress, errors, and the messages of the watcher (api-v2.md "Crawl job",
-//! client-contract.md sections 0, 6, 7 and 8).
+//! What crawls and batches answer: started, progress, errors, and the messages of the watcher (docs/CONTRACT.md,
+//! "Jobs", "Reading a job" and "Watcher").
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `POST /v2/map`: the addresses of a site (client-contract.md section 9).
+//! `POST /v2/map`: the addresses of a site (docs/CONTRACT.md, "Map").
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub const MAX_MAP_LIMIT: u32 = 100_000;
 /// Longest `search`, in characters.
 const MAX_SEARCH_CHARS: usize = 2000;
 
-/// Keys of the reference that ask for what happens here anyway: accepted with any value.
+/// Keys that ask for what happens here anyway: accepted with any value.
 const HARMLESS_MAP_KEYS: &[&str] = &["ignoreCache", "useIndex"];
 
 /// A site to map.

@@ -1,4 +1,5 @@
-//! `data.menu`. The members without `Option` are those that typed clients demand (client-contract.md rule 12).
+//! `data.menu`. The members without `Option` are those that typed clients demand (docs/CONTRACT.md,
+//! "Document").
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

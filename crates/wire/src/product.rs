@@ -1,4 +1,4 @@
-//! `data.product`, and the parts that products and menus share (api-v2.md "Product object").
+//! `data.product`, and the parts that products and menus share (docs/CONTRACT.md, "Document").
 
 use std::collections::BTreeMap;
 

@@ -16,6 +16,8 @@ const MAX_FAULTS: usize = 20;
 /// Longest part of a caller's key that an error repeats.
 const MAX_KEY_CHARS: usize = 64;
 const UNKNOWN_KEY: &str = "is not a known key";
+/// Keys that begin so are trials of one server at a time: accepted everywhere, with any value and no effect.
+const EXPERIMENTAL: &str = "__experimental_";
 
 /// What is wrong with a body so far.
 #[derive(Default)]
@@ -248,10 +250,10 @@ impl<'a> Fields<'a> {
         self.faults.add(&self.path_of(key), reason);
     }
 
-    /// Refuses every key that is left, for one reason. Nulls are absent, so they pass.
+    /// Refuses every key that is left, for one reason. Nulls are absent, so they pass, and so do [`EXPERIMENTAL`] keys.
     pub(crate) fn leftovers(&mut self, reason: &str) {
         for (key, value) in std::mem::take(&mut self.map) {
-            if !value.is_null() {
+            if !value.is_null() && !key.starts_with(EXPERIMENTAL) {
                 self.refuse(&key, reason);
             }
         }
@@ -285,7 +287,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The sentence of the error body. Its first words for unknown keys are what the reference says, and clients match.
+/// The sentence of the error body. Clients match its first words for unknown keys.
 fn summary(faults: &[FieldError]) -> String {
     let unknown: Vec<String> =
         faults.iter().filter(|fault| fault.message == UNKNOWN_KEY).map(|fault| format!("`{}`", fault.path)).collect();

@@ -1,4 +1,4 @@
-//! `redactPII`: which personal data leaves the markdown, and what stands in its place (client-contract.md section 3).
+//! `redactPII`: which personal data leaves the markdown, and what stands in its place (docs/CONTRACT.md, "Options").
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The request of `POST /v2/scrape` and its options (api-v2.md, client-contract.md section 3).
+//! The request of `POST /v2/scrape` and its options (docs/CONTRACT.md, "Scrape" and "Options").
 
 use std::collections::BTreeMap;
 use std::fmt;

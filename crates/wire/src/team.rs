@@ -1,4 +1,4 @@
-//! What a team sees of its own use (client-contract.md section 19). Counts are whole numbers, never null.
+//! What a team sees of its own use (docs/CONTRACT.md, "Usage"). Counts are whole numbers, never null.
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};

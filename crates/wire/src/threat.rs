@@ -1,4 +1,4 @@
-//! `threatProtection`: which sites a scrape may not visit (client-contract.md section 3).
+//! `threatProtection`: which sites a scrape may not visit (docs/CONTRACT.md, "Options").
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Provider-tool calls: the `alexandria` form of `POST /v2/scrape` (api-v2.md, client-contract.md section 17).
+//! Provider-tool calls: the `alexandria` form of `POST /v2/scrape` (docs/CONTRACT.md, "Provider tools").
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `webhook` of crawls and batches: where events are sent (api-v2.md "Events", client-contract.md sections 6 and 22).
+//! `webhook` of crawls and batches: where events are sent (docs/CONTRACT.md, "Webhooks").
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -4,8 +4,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 use wire::{ProxyMode, ScrapeOptions};
 
-/// File names that servers hand out for the bare folder. `index.xml` is left out on purpose, although the reference
-/// server cuts it too: site generators publish their feed under that name, and a feed is not the home page.
+/// File names that servers hand out for the bare folder. `index.xml` is left out on purpose: site
+/// generators publish their feed under that name, and a feed is not the home page.
 const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index.php"];
 
 /// The spelling of a URL that all spellings of the same page share: https, no `www.`, no default port, no index file,

@@ -31,6 +31,8 @@ pub(crate) struct Place {
 
 /// A page from the cache, as if it had just been fetched.
 pub(crate) struct Copy {
+    /// By which [`by_id`] finds it again.
+    pub(crate) id: String,
     pub(crate) fetched: Fetched,
     pub(crate) fetched_at: Timestamp,
 }
@@ -66,13 +68,30 @@ pub(crate) async fn find(app: &App, place: &Place, window: Window) -> Result<Opt
     }
 }
 
-/// Keeps a page if it says something lasting. A failure is logged and costs nothing but the copy.
-pub(crate) async fn keep(app: &App, place: &Place, fetched: &Fetched) {
-    if !policy::storable(fetched.status, fetched.kind, fetched.body.len()) {
-        return;
+/// The copy with this id, unless it has left the cache.
+///
+/// # Errors
+/// [`AppError::Internal`] when the database or the blob store fails.
+pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError> {
+    let entry = rows::by_id(&mut app.conn().await?, id).await?;
+    match entry {
+        Some(entry) => read(app, entry).await,
+        None => Ok(None),
     }
-    if let Err(error) = write(app, place, fetched).await {
-        tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
+}
+
+/// Keeps a page if it says something lasting, and gives the id of the copy. A failure is logged and costs nothing but the
+/// copy.
+pub(crate) async fn keep(app: &App, place: &Place, fetched: &Fetched) -> Option<String> {
+    if !policy::storable(fetched.status, fetched.kind, fetched.body.len()) {
+        return None;
+    }
+    match write(app, place, fetched).await {
+        Ok(id) => Some(id),
+        Err(error) => {
+            tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
+            None
+        }
     }
 }
 
@@ -132,10 +151,10 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         retry_after: None,
         warnings: Vec::new(),
     };
-    Ok(Some(Copy { fetched, fetched_at: entry.fetched_at }))
+    Ok(Some(Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }))
 }
 
-async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<(), AppError> {
+async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<String, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = Hashed::of(fetched.body.clone()).await;
@@ -157,5 +176,5 @@ async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<(), AppErr
     // The row first: a body without a row would never be removed, a row without a body is a miss until it expires.
     rows::insert(&mut app.conn().await?, &entry).await?;
     body.put(&app.blobs).await?;
-    Ok(())
+    Ok(entry.id)
 }

@@ -49,7 +49,7 @@ pub(crate) struct Situation {
     pub(crate) credentials: bool,
 }
 
-/// Decides by api-v2.md (maxAge, minAge, storeInCache, lockdown) and reference-behaviour.md a4.
+/// Decides by docs/CONTRACT.md, "Cache".
 pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timestamp) -> Policy {
     let on_miss = match (options.lockdown, options.min_age) {
         (true, _) => OnMiss::LockdownMiss,
@@ -74,7 +74,7 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
 fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Option<Window> {
     let max_age = match (options.max_age, options.min_age) {
         (Some(0), _) => return None,
-        // "1 accepts any cached data" (api-v2.md, minAge): without a maxAge of its own the default of 2 days is no bound.
+        // `minAge: 1` accepts any copy (docs/CONTRACT.md, "Cache"), so the default of 2 days is no bound here.
         (None, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
         _ => options.max_age_ms(),
     };
@@ -99,7 +99,7 @@ pub(crate) fn storable(status: u16, kind: Kind, body_bytes: usize) -> bool {
     lasting && body_bytes > 0 && !matches!(kind, Kind::Image | Kind::Other)
 }
 
-/// Newer error copies that it takes before the page counts as gone (reference-behaviour.md a4).
+/// Newer error copies that it takes before the page counts as gone (docs/CONTRACT.md, "Cache").
 const ERRORS_THAT_OUTVOTE: usize = 3;
 
 /// Which of the copies, newest first, answers: the newest good one, unless three or more newer ones are errors.

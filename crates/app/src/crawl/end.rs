@@ -46,6 +46,7 @@ pub async fn cancel(app: &App, caller: &Caller, kind: &'static str, id: Uuid) ->
     app.contexts().forget(&row.id);
     app.changes.tell(&row.id);
     app.waker.wake(Queue::Pages);
+    app.waker.wake(Queue::Hooks);
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::{App, AppError};
 /// Documents of one answer when no number is asked for, and at most.
 const PAGE: u32 = 100;
 const MOST: u32 = 1000;
-/// JSON of the documents of one answer, in bytes (api-v2.md "Limits": 10 MB). One document is always given.
+/// JSON of the documents of one answer, in bytes (docs/CONTRACT.md, "Reading a job"). One document is always given.
 const CHUNK: i64 = 10_485_760;
 /// Documents that are read from the database at a time.
 const STEP: i64 = 25;

@@ -46,7 +46,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// A delay means one at a time (api-v2.md "Crawl").
+    /// A delay means one at a time (docs/CONTRACT.md, "Crawl").
     pub(crate) fn new(team_cap: i32, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
         let delay = delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
         let asked = max_concurrency.and_then(|most| i32::try_from(most).ok()).unwrap_or(team_cap);
@@ -108,6 +108,7 @@ pub(crate) async fn submit(app: &App, caller: &Caller, submission: Submission) -
     match written.await {
         Ok(true) => {
             app.waker.wake(Queue::Pages);
+            app.waker.wake(Queue::Hooks);
             Ok(id)
         }
         Ok(false) => known(app, &row).await?.ok_or_else(|| AppError::internal("the job is there and is not there")),

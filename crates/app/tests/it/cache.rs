@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::scrape::read;
 use app::{AppError, CacheSettings, Settings};
 use wire::{CacheState, Format, ScrapeOptions};
 
@@ -30,6 +31,39 @@ async fn a_copy_serves_other_formats_without_a_fetch() {
     assert_eq!(first.metadata.content_type, second.metadata.content_type);
     assert_ne!(first.metadata.scrape_id, second.metadata.scrape_id);
     assert_eq!((first.metadata.credits_used, second.metadata.credits_used), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
+    let settings = |hours: u64| {
+        let retention = Duration::from_secs(hours * 3600);
+        Settings { cache: CacheSettings { retention, ..CacheSettings::default() }, ..Settings::default() }
+    };
+    let world = World::with(settings(48)).await;
+    let team = world.team(Some(10)).await;
+    world.site.html("/page", "<title>T</title><main><h1>Hello</h1></main>");
+    let first = world.scrape(&team, "/page").await.unwrap();
+    world.clock.advance(Duration::from_secs(3600));
+    let second = world.scrape(&team, "/page").await.unwrap();
+    let again = async |document: &wire::Document| {
+        read(&world.app, &team, document.metadata.scrape_id.parse().unwrap()).await.map_err(|error| error.code())
+    };
+    assert_eq!(again(&first).await, Ok(first.clone()));
+    assert_eq!(again(&second).await, Ok(second.clone()), "made from the copy of the first");
+    world.clock.advance(Duration::from_secs(23 * 3600));
+    assert_eq!(again(&first).await, Err(wire::Code::NotFound));
+    assert_eq!(again(&second).await, Ok(second.clone()));
+    assert_eq!((world.asked(), world.balance(&team).await.spent), (1, 2));
+
+    let world = World::with(settings(1)).await;
+    let team = world.team(None).await;
+    world.site.html("/page", "<p>x</p>");
+    let document = world.scrape(&team, "/page").await.unwrap();
+    let id = document.metadata.scrape_id.parse().unwrap();
+    assert_eq!(read(&world.app, &team, id).await.unwrap(), document);
+    world.clock.advance(Duration::from_secs(3601));
+    app::maintain_once(&world.app).await.unwrap();
+    assert!(matches!(read(&world.app, &team, id).await, Err(AppError::NotFound(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

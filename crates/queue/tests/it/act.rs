@@ -191,5 +191,6 @@ fn row(id: &str) -> Scrape {
         credits: 0,
         duration_ms: 0,
         created_at: SystemClock.now(),
+        kept: None,
     }
 }

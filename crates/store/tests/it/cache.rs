@@ -33,7 +33,9 @@ async fn a_copy_comes_back_as_it_was(store: Store) {
     let mut conn = store.conn().await.unwrap();
     let one = entry("a", "d1", 0);
     cache::insert(&mut conn, &one).await.unwrap();
-    assert_eq!(cache::find(&mut conn, &wanted("a", 0, 0)).await.unwrap(), vec![one]);
+    assert_eq!(cache::find(&mut conn, &wanted("a", 0, 0)).await.unwrap(), vec![one.clone()]);
+    assert_eq!(cache::by_id(&mut conn, &one.id).await.unwrap(), Some(one));
+    assert_eq!(cache::by_id(&mut conn, "other").await.unwrap(), None);
     let elsewhere = [
         wanted("b", 0, 0),
         Wanted { scope: "other", ..wanted("a", 0, 0) },

@@ -88,5 +88,6 @@ fn row(id: &str) -> Scrape {
         credits: 1,
         duration_ms: 1,
         created_at: at(0),
+        kept: None,
     }
 }

@@ -27,6 +27,7 @@ fn scrape(id: &str, minute: i64, error: Option<&str>) -> Scrape {
         credits: 1,
         duration_ms: 1234,
         created_at: at(minute),
+        kept: Some("{}".to_owned()),
     }
 }
 
@@ -34,8 +35,14 @@ async fn a_scrape_comes_back_to_its_team_only(store: Store) {
     two_teams(&store).await;
     let mut conn = store.conn().await.unwrap();
     let one = scrape("s1", 0, None);
-    let bare =
-        Scrape { url: None, api_key_id: None, status_code: None, cache_state: None, ..scrape("s2", 1, Some("E")) };
+    let bare = Scrape {
+        url: None,
+        api_key_id: None,
+        status_code: None,
+        cache_state: None,
+        kept: None,
+        ..scrape("s2", 1, Some("E"))
+    };
     for row in [&one, &bare] {
         scrapes::insert(&mut conn, row).await.unwrap();
     }

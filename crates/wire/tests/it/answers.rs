@@ -1,4 +1,4 @@
-//! Documents on the wire, against the rules of client-contract.md section 0.
+//! Documents on the wire, against docs/CONTRACT.md, "What clients depend on".
 
 use serde_json::{Value, json};
 use wire::{Document, Metadata, ScrapeAnswer};

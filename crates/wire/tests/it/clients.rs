@@ -1,4 +1,4 @@
-//! Bodies as the official clients send them (client-contract.md sections 3, 4, 17 and 23).
+//! Bodies as the official clients send them (docs/CONTRACT.md, "What clients depend on").
 
 use serde_json::{Value, json};
 use wire::{Format, ProxyMode, ScrapeBody, decode_scrape};

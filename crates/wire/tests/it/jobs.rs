@@ -36,7 +36,7 @@ fn refused_crawl(members: Value, path: &str, words: &str) {
 fn a_crawl_by_default() {
     let request = crawl(json!({}));
     assert_eq!(request, CrawlRequest::new("https://example.com/".parse().unwrap()));
-    // api-v2.md "Crawl request parameters", spelled out.
+    // docs/CONTRACT.md, "Crawl", spelled out.
     let want = json!({
         "url": "https://example.com/", "includePaths": [], "excludePaths": [], "limit": 10_000, "sitemap": "include",
         "ignoreQueryParameters": false, "deduplicateSimilarURLs": true, "crawlEntireDomain": false, "allowExternalLinks": false,
@@ -52,7 +52,9 @@ fn crawls_of_the_clients() {
         "url": "https://example.com", "limit": 3, "ignoreQueryParameters": false, "crawlEntireDomain": false,
         "allowExternalLinks": false, "allowSubdomains": false, "ignoreRobotsTxt": false, "deduplicateSimilarURLs": true,
         "regexOnFullURL": false, "zeroDataRetention": false, "origin": "python-sdk@4.53.2", "integration": "x",
-        "scrapeOptions": { "formats": ["markdown"], "toolDetail": "compact", "maxAge": 14_400_000, "integration": "x" },
+        "scrapeOptions": { "formats": ["markdown"], "toolDetail": "compact", "maxAge": 14_400_000, "integration": "x",
+            "__experimental_a": 1 },
+        "__experimental_b": [],
     });
     assert_eq!(crawl(python).options.limit, 3);
     let n8n = json!({ "limit": 500, "ignoreSitemap": true, "delay": 0, "includePaths": [""], "integration": "n8n" });
@@ -121,7 +123,7 @@ fn batches() {
     assert!(request.ignore_invalid_urls);
     let id = "019a8f6c-0000-7000-8000-000000000000";
     let full = json!({ "urls": ["https://a.test/"], "appendToId": id, "ignoreInvalidURLs": false, "webhook": "https://hook.test/",
-        "zeroDataRetention": true, "integration": "i", "toolDetail": "full", "onlyMainContent": false });
+        "__experimental_a": 1, "zeroDataRetention": true, "integration": "i", "toolDetail": "full", "onlyMainContent": false });
     assert_eq!(batch(full).unwrap().append_to_id.unwrap().to_string(), id);
 
     refused(batch(json!({ "formats": ["html"] })), "urls", "is required");

@@ -31,7 +31,7 @@ fn what_clients_send() {
         "search": "docs", "sitemap": "only", "includeSubdomains": false, "ignoreQueryParameters": false, "limit": 100_000,
         "timeout": 30_000, "location": { "country": "DE", "languages": ["de"] }, "auditMetadata": { "username": "u" },
         "threatProtection": { "mode": "off" }, "integration": "cli", "origin": "js-sdk@4", "zeroDataRetention": true,
-        "useMock": "x", "ignoreCache": true, "useIndex": false,
+        "useMock": "x", "ignoreCache": true, "useIndex": false, "__experimental_a": { "b": 1 },
     }));
     assert_eq!((all.search.as_deref(), all.limit, all.sitemap), (Some("docs"), 100_000, SitemapMode::Only));
     assert!(!all.include_subdomains && !all.ignore_query_parameters && all.zero_data_retention);

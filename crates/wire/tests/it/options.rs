@@ -12,7 +12,7 @@ use crate::{bounds, decode_page, lengths, page, refused};
 fn defaults() {
     let request = page(json!({}));
     assert_eq!(request.options, ScrapeOptions::default());
-    // api-v2.md "Scrape options", spelled out.
+    // docs/CONTRACT.md, "Options", spelled out.
     let want = json!({
         "formats": [{ "type": "markdown" }], "onlyMainContent": true, "onlyCleanContent": false, "includeTags": [], "excludeTags": [],
         "headers": {}, "waitFor": 0, "timeout": 60_000, "mobile": false, "blockAds": true, "removeBase64Images": true,
@@ -111,8 +111,16 @@ fn times() {
     // A whole float is a whole number.
     assert_eq!(page(json!({ "timeout": 5000.0 })).options.timeout, 5000);
     assert_eq!(page(json!({ "waitFor": 30_000 })).options.wait_for, 30_000);
-    refused(json!({ "waitFor": 30_001 }), "waitFor", "half of `timeout` (30000 ms), got 30001");
-    refused(json!({ "waitFor": 501, "timeout": 1000 }), "waitFor", "half of `timeout` (500 ms)");
+    refused(json!({ "waitFor": 30_001 }), "waitFor", "waitFor must not exceed half of timeout (30000 ms), got 30001");
+    refused(json!({ "waitFor": 501, "timeout": 1000 }), "waitFor", "waitFor must not exceed half of timeout (500 ms)");
+}
+
+#[test]
+fn a_wait_over_half_of_the_timeout_is_named_in_the_words_that_callers_look_for() {
+    let invalid = decode_page(json!({ "waitFor": 3000, "timeout": 5000, "mobile": 1 })).unwrap_err();
+    let sentence = "waitFor must not exceed half of timeout (2500 ms), got 3000";
+    assert_eq!(invalid.message, format!("`mobile` must be true or false, got 1; {sentence}"));
+    assert_eq!(invalid.details()[1], json!({ "path": "waitFor", "message": sentence }));
 }
 
 #[test]
@@ -260,6 +268,10 @@ fn unknown_keys() {
     assert_eq!(message(json!({ "pageOptions": {} })), "Unrecognized key in body: `pageOptions`");
     assert_eq!(message(json!({ "a": 1, "b": 2 })), "Unrecognized keys in body: `a`, `b`");
     assert_eq!(message(json!({ "location": { "x": 1 } })), "Unrecognized key in body: `location.x`");
+    // Trials of others mean nothing here, at any depth.
+    let trials = json!({ "__experimental_cache": true, "__experimental_x": { "y": [1] }, "location": { "__experimental_z": 1 } });
+    assert_eq!(page(trials), page(json!({ "location": {} })));
+    assert_eq!(message(json!({ "__experimental": 1 })), "Unrecognized key in body: `__experimental`");
     // What a key repeats of the caller's words stays short and printable.
     let long = message(json!({ "\u{1b}[31m".repeat(100_000): 1 }));
     assert!(long.len() < 500 && !long.contains('\u{1b}'), "{long}");

@@ -26,7 +26,7 @@ fn call() -> Value {
 #[test]
 fn one_or_many() {
     let single = tools(json!({ "alexandria": call() }));
-    assert_eq!(single, tools(json!({ "alexandria": [call()], "url": null, "useMock": "x" })));
+    assert_eq!(single, tools(json!({ "alexandria": [call()], "url": null, "useMock": "x", "__experimental_a": 1 })));
     assert_eq!((single.timeout, single.calls.len(), single.calls[0].options.len()), (60_000, 1, 0));
     let full = json!({ "provider": "p", "capability": "a/b", "options": { "limit": 2, "keep": null }, "version": 3 });
     let request = tools(json!({ "alexandria": [full], "timeout": 1000, "origin": "mcp", "integration": "x" }));

@@ -1,0 +1,179 @@
+//! A scrape that is read again: for a day, its document can be had by its id.
+//!
+//! No document is stored for that. The row of a scrape notes which copy in the cache it was made from and with which
+//! options, and the document is made again from these: a scrape costs some bytes more in a row that is written anyway. So
+//! a scrape whose page did not go into the cache, or has left it, cannot be read again, and private ones have no row.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use ::scrape::{ScrapeError, Target, derive};
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::scrapes::{self, Scrape};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+use uuid::Uuid;
+use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, ScrapeOptions, ScrapeRequest};
+
+use super::{Job, Produced};
+use crate::auth::Caller;
+use crate::{App, AppError, cache};
+
+/// How long after its beginning a scrape can be read (docs/CONTRACT.md, "Scrape").
+const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
+/// Longest note. Only hundreds of long selectors make a longer one.
+const MAX_NOTE_BYTES: usize = 16 * 1024;
+/// Options that say nothing about how a document is made from the page.
+const ELSEWHERE: [&str; 7] =
+    ["timeout", "waitFor", "maxAge", "minAge", "storeInCache", "auditMetadata", "threatProtection"];
+
+/// What a document is made again from.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Note {
+    /// The copy in the cache.
+    copy: String,
+    /// The options that differ from the defaults.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    options: Map<String, Value>,
+    /// The URL as it was asked for, where the row has another spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_url: Option<String>,
+    /// What the caller was told: a part of it is about the request for the page, which is not made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+/// The note for the row of a scrape; `None` when it cannot be read again.
+pub(super) fn note(target: &Target, produced: &Produced) -> Option<String> {
+    let document = &produced.derived.document;
+    let source_url = &document.metadata.source_url;
+    let note = Note {
+        copy: produced.copy.clone()?,
+        options: given(&target.options),
+        source_url: (source_url != target.url.as_str()).then(|| source_url.clone()),
+        warning: document.warning.clone(),
+    };
+    serde_json::to_string(&note).ok().filter(|text| text.len() <= MAX_NOTE_BYTES)
+}
+
+/// The document of a scrape of the last 24 hours, made again; it costs nothing.
+///
+/// # Errors
+/// [`AppError::NotFound`] for an unknown id, one of another team, a scrape that failed or is older, and one whose page is
+/// not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
+/// [`AppError::ConcurrencyLimited`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
+pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<Document, AppError> {
+    let started = Instant::now();
+    if app.tracker.is_closed() {
+        return Err(AppError::ShuttingDown);
+    }
+    let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
+    let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
+    let deadline = started + Duration::from_millis(DEFAULT_TIMEOUT_MS.into());
+    let made = timeout_at(deadline, again(app, caller, id, started)).await;
+    made.unwrap_or(Err(ScrapeError::Timeout.into()))
+}
+
+async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result<Document, AppError> {
+    let not_found = || AppError::NotFound("scrape");
+    let found = scrapes::find(&mut app.conn().await?, &caller.team.id, &id.to_string()).await?;
+    let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
+    let (request, note) = request(&row).ok_or_else(not_found)?;
+    let copy = cache::by_id(app, &note.copy).await?.ok_or_else(not_found)?;
+    let job = Job { id: row.id, ..Job::new(app, caller, request, started) };
+    let derived = derive(&app.tools, &job.target, copy.fetched).await?;
+    let is_hit = row.cache_state.as_deref().map(|state| state == CacheState::Hit.as_str());
+    let cache = is_hit.map(|is_hit| if is_hit { CacheState::Hit } else { CacheState::Miss });
+    let cached_at = (is_hit == Some(true)).then_some(copy.fetched_at);
+    let produced = Produced { derived, cache, cached_at, retry_after: None, copy: None };
+    let (mut document, _) = job.complete(produced, row.credits);
+    if let Some(source_url) = note.source_url {
+        document.metadata.source_url = source_url;
+    }
+    document.warning = note.warning;
+    Ok(document)
+}
+
+/// The request that the row tells of.
+fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
+    let mut note: Note = serde_json::from_str(row.kept.as_deref()?).ok()?;
+    let url = Url::parse(row.url.as_deref()?).ok()?;
+    let options = wire::decode_options(std::mem::take(&mut note.options).into()).ok()?;
+    Some((ScrapeRequest { options, ..ScrapeRequest::new(url) }, note))
+}
+
+/// Options as JSON, without those that have their default and those that are [`ELSEWHERE`].
+fn given(options: &ScrapeOptions) -> Map<String, Value> {
+    static DEFAULTS: LazyLock<Map<String, Value>> = LazyLock::new(|| members(&ScrapeOptions::default()));
+    let mut given = members(options);
+    given.retain(|key, value| !ELSEWHERE.contains(&key.as_str()) && DEFAULTS.get(key) != Some(value));
+    given
+}
+
+fn members(options: &ScrapeOptions) -> Map<String, Value> {
+    match serde_json::to_value(options) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use wire::{AuditMetadata, Format};
+
+    use super::*;
+
+    #[test]
+    fn options_are_noted_by_what_differs() {
+        let plain = ScrapeOptions::default();
+        assert_eq!(Value::Object(given(&plain)), json!({}));
+        let audit_metadata = Some(AuditMetadata { username: Some("hush".to_owned()) });
+        let elsewhere = ScrapeOptions { timeout: 5000, wait_for: 5, max_age: Some(1), audit_metadata, ..plain.clone() };
+        assert_eq!(Value::Object(given(&elsewhere)), json!({}));
+        let other = ScrapeOptions {
+            formats: vec![Format::Html, Format::Links],
+            only_main_content: false,
+            parsers: Some(vec![]),
+            exclude_tags: vec!["p".to_owned()],
+            ..plain
+        };
+        assert_eq!(wire::decode_options(given(&other).into()), Ok(other.clone()));
+        assert_eq!(given(&other).len(), 4, "{:?}", given(&other));
+    }
+
+    #[test]
+    fn rows_of_before_and_spoilt_notes_are_not_found() {
+        let check = |kept: Option<&str>, url: Option<&str>, is_found: bool| {
+            let row = Scrape { kept: kept.map(str::to_owned), url: url.map(str::to_owned), ..row() };
+            assert_eq!(request(&row).is_some(), is_found, "{kept:?} {url:?}");
+        };
+        let (good, url) = (Some(r#"{"copy":"c","options":{"formats":["html"]}}"#), Some("https://example.com/"));
+        check(good, url, true);
+        check(Some(r#"{"copy":"c"}"#), url, true);
+        check(None, url, false);
+        check(good, None, false);
+        check(good, Some("nowhere"), false);
+        check(Some("{}"), url, false);
+        check(Some(r#"{"copy":"c","options":{"formats":["parchment"]}}"#), url, false);
+    }
+
+    fn row() -> Scrape {
+        Scrape {
+            id: "s".to_owned(),
+            team_id: "t".to_owned(),
+            api_key_id: None,
+            url: None,
+            status_code: Some(200),
+            error_code: None,
+            cache_state: None,
+            credits: 1,
+            duration_ms: 1,
+            created_at: base::Timestamp::UNIX_EPOCH,
+            kept: None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE scrape DROP COLUMN kept;
