@@ -1,8 +1,12 @@
 //! What is kept has a size: of the cache, and of the disk.
 
-use app::{AppError, CacheSettings, Settings, Swept, batch, crawl, maintain_once};
+use std::time::Duration;
+
+use app::{AppError, CacheSettings, Settings, Swept, WorkerSettings, batch, crawl, maintain_once, worker};
 use serde_json::json;
 use store::cache as rows;
+use store::crawls::{self, PageState};
+use tokio_util::sync::CancellationToken;
 use wire::{CacheState, ScrapeOptions};
 
 use crate::world::{DAY, World};
@@ -48,6 +52,35 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();
     assert!(matches!(batch::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
     assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
+}
+
+/// A batch that was taken on while there was room.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_wait_for_room_and_then_fail_with_the_reason() {
+    let world = World::start().await;
+    let team = world.team(Some(10)).await;
+    world.site.html("/", "<p>x</p>");
+    let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
+    let id = batch::start(&world.app, &team, request, None).await.unwrap().id.to_string();
+    let second = Duration::from_secs(1);
+    let work = WorkerSettings { pages: 1, hooks: 1, per_host: 1, lease: 60 * second, drain: second };
+    let (full, stop) = (world.another(short()).await, CancellationToken::new());
+    let work = tokio::spawn(worker(&full, work).run(stop.clone()));
+    let mut conn = world.app.store.conn().await.unwrap();
+    let began = std::time::Instant::now();
+    let failed = loop {
+        let failed = crawls::listed(&mut conn, &id, PageState::Failed, 10).await.unwrap();
+        if !failed.is_empty() {
+            break failed;
+        }
+        assert!(began.elapsed() < 30 * second, "the page does not fail");
+        world.clock.advance(10 * second);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((failed.len(), failed[0].code.as_deref()), (1, Some("STORAGE_FULL")));
+    stop.cancel();
+    work.await.unwrap();
+    assert_eq!((world.asked(), world.balance(&team).await.available), (0, 10));
 }
 
 /// The sweep has decided to delete a body, and the same page is fetched before it has.
