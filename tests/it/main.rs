@@ -7,6 +7,7 @@ mod batch;
 mod cache;
 mod crawl;
 mod credits;
+mod deployment;
 mod docs;
 mod health;
 mod jobs;

@@ -83,6 +83,8 @@ pub struct Server {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Data {
     pub dir: PathBuf,
+    #[serde(rename = "min_free_mib", deserialize_with = "parse::any_mib")]
+    pub min_free: u64,
 }
 
 /// Section `store`.
@@ -116,6 +118,8 @@ pub struct Blobs {
 pub struct Egress {
     #[serde(deserialize_with = "parse::list")]
     pub allow: Vec<net::Allow>,
+    #[serde(deserialize_with = "parse::list")]
+    pub deny: Vec<net::Allow>,
     #[serde(deserialize_with = "parse::list")]
     pub resolvers: Vec<SocketAddr>,
 }
@@ -154,6 +158,8 @@ pub struct Cache {
     pub shared: bool,
     #[serde(rename = "retention_days", deserialize_with = "parse::days")]
     pub retention: Duration,
+    #[serde(rename = "max_gib", deserialize_with = "parse::gib")]
+    pub max_bytes: Option<u64>,
 }
 
 /// Section `auth`.
@@ -297,6 +303,7 @@ mod tests {
         assert_eq!(config.server.max_head, 64 * 1024);
         assert_eq!(config.server.max_body, 10 * 1024 * 1024);
         assert_eq!(config.cache.retention, Duration::from_secs(30 * 86_400));
+        assert_eq!((config.cache.max_bytes, config.data.min_free), (Some(50 << 30), 512 << 20));
         assert_eq!(config.auth.mode, AuthMode::Open);
         assert!(config.worker.embedded && config.admin.token.is_empty());
     }
@@ -308,6 +315,8 @@ mod tests {
             ("QUARRY__DATA__DIR", "/tmp/x y"),
             ("QUARRY__STORE__URL", "postgres://u:p@h/d"),
             ("QUARRY__EGRESS__ALLOW", "127.0.0.1:18100, 10.0.0.0/8,"),
+            ("QUARRY__EGRESS__DENY", "10.0.0.7,10.9.0.0/16"),
+            ("QUARRY__CACHE__MAX_GIB", "0"),
             ("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:15353"),
             ("QUARRY__AUTH__MODE", "keys"),
             ("QUARRY__ADMIN__TOKEN", "123456"),
@@ -322,7 +331,7 @@ mod tests {
         .config;
         assert_eq!(config.server.listen.port(), 80);
         assert_eq!(config.data.dir, Path::new("/tmp/x y"));
-        assert_eq!(config.egress.allow.len(), 2);
+        assert_eq!((config.egress.allow.len(), config.egress.deny.len(), config.cache.max_bytes), (2, 2, None));
         assert_eq!(config.egress.resolvers.len(), 1);
         assert_eq!(config.auth.mode, AuthMode::Keys);
         assert_eq!(config.admin.token.expose(), "123456");

@@ -82,6 +82,7 @@ impl From<AppError> for Failure {
             AppError::Scrape(error) => Self::new(code, error.to_string()),
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
             AppError::ShuttingDown => Self::new(code, text).retry_after(5),
+            AppError::StorageFull => Self::new(code, text).retry_after(60),
             AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
             AppError::Internal(cause) => Self::internal(&*cause),
             AppError::Unauthorized(_)
@@ -153,6 +154,7 @@ mod tests {
         check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
+        assert_eq!(check(AppError::StorageFull, 503, "STORAGE_FULL").1, Some(60));
     }
 
     #[test]

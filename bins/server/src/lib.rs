@@ -32,6 +32,7 @@ mod limits;
 mod map;
 mod metrics;
 pub mod openapi;
+mod own;
 mod parts;
 pub mod process;
 mod reading;

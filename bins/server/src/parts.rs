@@ -1,8 +1,9 @@
 //! From the settings to the operations: opens what they work on.
 
 use std::fmt::Display;
+use std::fs::Permissions;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use url::Url;
 
 use crate::StartError;
 use crate::config::{AuthMode, Config, ConfigError, Proxies};
+use crate::own::own;
 
 /// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
 /// which must never be fetched from.
@@ -24,7 +26,7 @@ use crate::config::{AuthMode, Config, ConfigError, Proxies};
 /// [`StartError`], with the name of the setting that is to blame.
 pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
     let store = open_store(config).await?;
-    let folder = data_folder(&config.data.dir)?;
+    let folder = data_folder(config)?;
     let blobs = open_blobs(config, &folder)?;
     let client = client(config, listen)?;
     let proxies = proxies(config);
@@ -52,12 +54,29 @@ pub(crate) fn refused(key: &str, why: impl Display) -> ConfigError {
     ConfigError { key: format!("QUARRY__{key}"), message: why.to_string() }
 }
 
-/// Only the user that runs the service may look inside: pages and the ledger are in it.
-fn data_folder(folder: &Path) -> Result<PathBuf, ConfigError> {
+/// Only the user that runs the service may look inside: pages and the ledger are in it. A folder that was made by others may
+/// hold more than ours and keeps its mode; what we keep in it is closed.
+fn data_folder(config: &Config) -> Result<PathBuf, ConfigError> {
+    let folder = &config.data.dir;
     let why = |error: std::io::Error| refused("DATA__DIR", format!("cannot use {}: {error}", folder.display()));
     let folder = std::path::absolute(folder).map_err(why)?;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(why)?;
+    let make = |folder: &Path| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(why);
+    make(&folder)?;
+    if config.blobs.url.is_empty() {
+        let bodies = folder.join("blobs");
+        make(&bodies)?;
+        close(&bodies);
+    }
     Ok(folder)
+}
+
+/// Takes a folder away from everybody but its owner.
+fn close(folder: &Path) {
+    let is_open = std::fs::metadata(folder).is_ok_and(|known| known.permissions().mode() & 0o077 != 0);
+    if is_open && let Err(error) = std::fs::set_permissions(folder, Permissions::from_mode(0o700)) {
+        let folder = folder.display();
+        tracing::warn!(%folder, %error, "other users of this machine can read stored pages: make the folder private");
+    }
 }
 
 /// Opens the database alone, as it is.
@@ -66,7 +85,7 @@ fn data_folder(folder: &Path) -> Result<PathBuf, ConfigError> {
 /// [`ConfigError`], with the name of the setting that is to blame; also for a schema that is behind when
 /// `store.migrate` is off.
 pub async fn open_store(config: &Config) -> Result<Store, ConfigError> {
-    let folder = data_folder(&config.data.dir)?;
+    let folder = data_folder(config)?;
     let url = match config.store.url.is_empty() {
         false => config.store.url.clone(),
         true => Secret::new(format!("sqlite://{}", folder.join("quarry.db").display())),
@@ -116,10 +135,13 @@ pub(crate) fn worker(config: &Config) -> WorkerSettings {
 }
 
 fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
+    let own = own(config, listen)?;
     let egress = net::Egress {
         allow: config.egress.allow.clone(),
         resolvers: config.egress.resolvers.clone(),
-        refuse: listen.into_iter().collect(),
+        refuse: own.listen,
+        refuse_hosts: own.hosts,
+        deny: config.egress.deny.clone(),
     };
     let limits = net::Limits {
         body_raw: config.fetch.max_raw,
@@ -141,6 +163,19 @@ fn parses(config: &Config) -> usize {
     }
 }
 
+/// Where on this machine pages and the database are kept.
+fn folders(config: &Config) -> Vec<PathBuf> {
+    let database = config.store.url.expose();
+    let bodies = Url::parse(&config.blobs.url).ok().filter(|url| url.scheme() == "file");
+    let mut folders = Vec::new();
+    if database.is_empty() || config.blobs.url.is_empty() {
+        folders.push(config.data.dir.clone());
+    }
+    folders.extend(bodies.and_then(|url| url.to_file_path().ok()));
+    folders.extend(database.strip_prefix("sqlite://").and_then(|path| Path::new(path).parent()).map(Path::to_owned));
+    folders
+}
+
 fn settings(config: &Config) -> app::Settings {
     app::Settings {
         auth: match config.auth.mode {
@@ -153,7 +188,10 @@ fn settings(config: &Config) -> app::Settings {
             enabled: config.cache.enabled,
             shared: config.cache.shared,
             retention: config.cache.retention,
+            max_bytes: config.cache.max_bytes,
         },
+        folders: folders(config),
+        min_free: config.data.min_free,
         maintain_every: config.worker.every,
         ..app::Settings::default()
     }

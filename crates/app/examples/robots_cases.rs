@@ -62,7 +62,7 @@ impl World {
         }
         dns.set("other.test", other.addr().ip().into());
         let allow = vec![Allow::Address(site.addr()), Allow::Address(other.addr())];
-        let egress = Egress { allow, resolvers: vec![dns.addr()], refuse: vec![] };
+        let egress = Egress { allow, resolvers: vec![dns.addr()], ..Egress::default() };
         let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().display();

@@ -34,6 +34,7 @@ pub async fn start(
 ) -> Result<Started, AppError> {
     let BatchPages { valid, invalid } = request.pages();
     check(caller, &request, &valid)?;
+    crate::room::check(app)?;
     let invalid_urls = request.ignore_invalid_urls.then_some(invalid);
     let price = billing::quote(&request.options);
     let id = match request.append_to_id {

@@ -55,6 +55,7 @@ pub async fn start(
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
     check(caller, &request)?;
+    crate::room::check(app)?;
     let scope = scope(&request)?;
     let now = app.now();
     let id = new_id();

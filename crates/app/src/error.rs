@@ -60,6 +60,9 @@ pub enum AppError {
     /// The service is going down and takes no new work.
     #[error("the service is shutting down, try again on another instance or in a moment")]
     ShuttingDown,
+    /// The disk is nearly full, so nothing is begun whose results have to be kept.
+    #[error("the disk of this server is nearly full; its operator has to make room")]
+    StorageFull,
     /// The ledger did not answer, so nothing can be charged; nothing was executed.
     #[error("credits cannot be deducted right now, nothing was executed")]
     BillingUnavailable(#[source] Box<dyn StdError + Send + Sync>),
@@ -87,6 +90,7 @@ impl AppError {
             Self::JobFinished => Code::JobFinished,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
+            Self::StorageFull => Code::StorageFull,
             Self::BillingUnavailable(_) => Code::BillingUnavailable,
             Self::Internal(_) => Code::UnknownError,
         }

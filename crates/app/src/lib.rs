@@ -44,6 +44,7 @@ pub mod map;
 mod metrics;
 mod reservation;
 pub mod robots;
+mod room;
 pub mod scrape;
 mod see_through;
 mod service;

@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::crawl::Contexts;
+use crate::room::Room;
 use crate::{Active, AppError, Changes, Settings, Web};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
@@ -27,6 +28,7 @@ pub struct App(Arc<Inner>);
 struct Inner {
     parts: Parts,
     contexts: Contexts,
+    room: Room,
 }
 
 /// What an [`App`] is made of.
@@ -57,7 +59,7 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, contexts: Contexts::default() }))
+        Self(Arc::new(Inner { parts, contexts: Contexts::default(), room: Room::default() }))
     }
 
     /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
@@ -92,6 +94,10 @@ impl App {
 
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.0.contexts
+    }
+
+    pub(crate) fn room(&self) -> &Room {
+        &self.0.room
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -1,5 +1,6 @@
 //! What an operator can set about the operations. The binary reads the settings; here they are plain values.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -22,6 +23,11 @@ pub struct Settings {
     pub scrape_retention: Duration,
     /// Age at which a webhook delivery, with its body, leaves the log; until then it can be sent again. Default: 3 days.
     pub webhook_retention: Duration,
+    /// Folders on this machine that pages are kept in. Default: none.
+    pub folders: Vec<PathBuf>,
+    /// Bytes that must be free on the disks of [`folders`](Self::folders): with less, the cache keeps nothing more, crawls and
+    /// batches are not accepted, and their pages fail. 0 means that nobody looks. Default: 0.
+    pub min_free: u64,
     /// Pause between two rounds of [`maintain`](crate::maintain). Default: 60 s.
     pub maintain_every: Duration,
 }
@@ -45,6 +51,9 @@ pub struct CacheSettings {
     pub shared: bool,
     /// Age at which a copy is removed. Default: 30 days. Lockdown accepts copies of up to 2 years: raise this to have them.
     pub retention: Duration,
+    /// Bytes that the bodies of all copies may have together, each counted once and before compression; the oldest copies
+    /// give way. Default: no bound.
+    pub max_bytes: Option<u64>,
 }
 
 impl Default for Settings {
@@ -57,6 +66,8 @@ impl Default for Settings {
             reservation_grace: Duration::from_secs(60),
             scrape_retention: MONTH,
             webhook_retention: Duration::from_secs(3 * 24 * 60 * 60),
+            folders: Vec::new(),
+            min_free: 0,
             maintain_every: Duration::from_secs(60),
         }
     }
@@ -64,6 +75,6 @@ impl Default for Settings {
 
 impl Default for CacheSettings {
     fn default() -> Self {
-        Self { enabled: true, shared: false, retention: MONTH }
+        Self { enabled: true, shared: false, retention: MONTH, max_bytes: None }
     }
 }

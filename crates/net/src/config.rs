@@ -24,6 +24,11 @@ pub struct Egress {
     pub resolvers: Vec<SocketAddr>,
     /// Our own listen addresses: refused even when `allow` admits them. An unspecified IP means every local address.
     pub refuse: Vec<SocketAddr>,
+    /// Other servers of the deployment, such as its database, by name or IP and with their port: refused as well, by that
+    /// name and by every address that it leads to.
+    pub refuse_hosts: Vec<(String, u16)>,
+    /// Refused even when `allow` admits it or it is public.
+    pub deny: Vec<Allow>,
 }
 
 /// An address or a network that is admitted in addition to the public internet.

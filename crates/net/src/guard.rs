@@ -1,29 +1,43 @@
-//! The egress rule: public addresses, plus what the operator opened, minus ourselves.
+//! The egress rule: public addresses, plus what the operator opened, minus ourselves and what the operator closed.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use crate::address::classify;
 use crate::config::{Allow, Egress};
+use crate::own::Own;
 
 /// The rule for addresses that are about to be dialled.
 #[derive(Debug)]
 pub(crate) struct Guard {
     allow: Vec<Allow>,
-    own: Vec<SocketAddr>,
+    deny: Vec<Allow>,
+    own: Own,
 }
 
 impl Guard {
     pub(crate) fn new(egress: &Egress) -> Self {
-        Self { allow: egress.allow.clone(), own: egress.refuse.clone() }
+        let own = Own::new(&egress.refuse, &egress.refuse_hosts);
+        Self { allow: egress.allow.clone(), deny: egress.deny.clone(), own }
+    }
+
+    /// Makes sure that the addresses of the deployment are known. To be called before [`Guard::admit`].
+    pub(crate) async fn prepare(&self) {
+        self.own.refresh().await;
+    }
+
+    /// Whether a name may be asked for, wherever it leads.
+    pub(crate) fn admit_name(&self, host: &str, port: u16) -> Result<(), &'static str> {
+        if self.own.names(host, port) { Err("address of this deployment") } else { Ok(()) }
     }
 
     /// Whether one address may be dialled.
     pub(crate) fn admit(&self, addr: SocketAddr) -> Result<(), &'static str> {
-        let is_local = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
-        if self.own.iter().any(|own| {
-            own.port() == addr.port() && (own.ip() == addr.ip() || (own.ip().is_unspecified() && is_local(addr.ip())))
-        }) {
-            return Err("own listen address");
+        if let Some(reason) = self.own.claims(addr) {
+            return Err(reason);
+        }
+        let canonical = SocketAddr::new(addr.ip().to_canonical(), addr.port());
+        if self.deny.iter().any(|rule| rule.admits(addr) || rule.admits(canonical)) {
+            return Err("denied by the operator");
         }
         if self.allow.iter().any(|rule| rule.admits(addr)) {
             return Ok(());
@@ -34,8 +48,7 @@ impl Guard {
     /// Whether an open connection leads to ourselves. A service that listens on every address has addresses that it
     /// does not know (its public one), but a connection to any of them has the same IP at both ends.
     pub(crate) fn admit_connected(&self, local: SocketAddr, peer: SocketAddr) -> Result<(), &'static str> {
-        let own = self.own.iter().any(|own| own.ip().is_unspecified() && own.port() == peer.port());
-        if own && local.ip() == peer.ip() { Err("own listen address") } else { Ok(()) }
+        if self.own.is_everywhere(peer.port()) && local.ip() == peer.ip() { Err("own listen address") } else { Ok(()) }
     }
 
     /// Whether the operator opened a network, so that names of private networks make sense.
@@ -51,8 +64,8 @@ mod tests {
     fn guard(allow: &[&str], refuse: &[&str]) -> Guard {
         Guard::new(&Egress {
             allow: allow.iter().map(|rule| rule.parse().unwrap()).collect(),
-            resolvers: vec![],
             refuse: refuse.iter().map(|addr| addr.parse().unwrap()).collect(),
+            ..Egress::default()
         })
     }
 
@@ -69,6 +82,18 @@ mod tests {
         check(&guard, "[::ffff:127.0.0.1]:18100", Err("IPv4-mapped address"));
         check(&guard, "10.2.3.4:5", Ok(()));
         check(&guard, "[::ffff:10.2.3.4]:5", Err("IPv4-mapped address"));
+    }
+
+    #[test]
+    fn what_is_denied_stays_so() {
+        let rules = |texts: &[&str]| texts.iter().map(|rule| rule.parse().unwrap()).collect();
+        let (allow, deny) = (rules(&["10.0.0.0/8"]), rules(&["10.0.0.7", "10.9.0.0/16", "93.184.216.34:80"]));
+        let guard = Guard::new(&Egress { allow, deny, ..Egress::default() });
+        check(&guard, "10.0.0.6:80", Ok(()));
+        for addr in ["10.0.0.7:80", "10.9.1.2:443", "93.184.216.34:80"] {
+            check(&guard, addr, Err("denied by the operator"));
+        }
+        check(&guard, "93.184.216.34:443", Ok(()));
     }
 
     #[test]

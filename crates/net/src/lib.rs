@@ -25,6 +25,7 @@ mod guard;
 mod head;
 mod link;
 mod names;
+mod own;
 mod pool;
 mod post;
 mod proxy;

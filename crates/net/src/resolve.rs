@@ -49,6 +49,8 @@ impl Resolver {
             return Err(blocked("only http and https are allowed"));
         }
         let port = url.port_or_known_default().unwrap_or_default();
+        self.guard.prepare().await;
+        self.guard.admit_name(url.host_str().unwrap_or_default(), port).map_err(blocked)?;
         let found = match url.host() {
             Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],

@@ -1,5 +1,7 @@
 //! The index of cached pages. The bodies are elsewhere, each stored once under its digest.
 
+mod bodies;
+
 use base::Timestamp;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -8,6 +10,8 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::cache_entry;
 use crate::stamp::Stamp;
+
+pub use bodies::{bytes, delete_next, deleted, rely_on};
 
 /// How many copies of a page [`find`] looks at: enough to step over a few that failed.
 const NEWEST: i64 = 5;
@@ -66,7 +70,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// Those of the database.
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
     Ok(())
 }
@@ -96,41 +100,83 @@ pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).get_result(c).await.optional())?)
 }
 
-/// What one round of [`expired`] removed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Expired {
-    /// How many rows; below the limit means that none is left.
-    pub rows: usize,
-    /// The bodies that no row uses any more, in order. A copy that is added meanwhile may name one again: reading a
-    /// body that is gone must count as a miss.
-    pub bodies: Vec<String>,
-}
-
-/// Removes up to `limit` copies that expired by `now`, oldest first.
+/// Removes a copy; its body stays.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Expired> {
+pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
+    let _turn = conn.turn().await?;
+    on!(conn, |c| diesel::delete(cache_entry::table.find(id)).execute(c).await)?;
+    Ok(())
+}
+
+/// What one round of [`expired`] or [`oldest`] removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Copies.
+    pub rows: usize,
+    /// The bytes of the bodies that no copy uses any more, as [`bytes`] counts them.
+    pub bytes: i64,
+}
+
+/// Id, digest and size of a copy.
+type Named = (String, String, i64);
+
+/// Removes up to `limit` copies that expired by `now`, oldest first, and marks the bodies that none uses any more. Fewer
+/// than the limit means that none is left.
+///
+/// # Errors
+/// Those of the database.
+pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
         let due = cache_entry::table
             .filter(cache_entry::expires_at.le(Stamp::from(now)))
             .order(cache_entry::expires_at)
             .limit(limit)
-            .select((cache_entry::id, cache_entry::body_digest));
-        let rows: Vec<(String, String)> = on!(conn, |c| due.load(c).await)?;
-        let (ids, mut bodies): (Vec<String>, Vec<String>) = rows.into_iter().unzip();
-        if ids.is_empty() {
-            return Ok(Expired::default());
-        }
-        let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(&ids)));
-        let rows = on!(conn, |c| gone.execute(c).await)?;
-        let shared =
-            cache_entry::table.filter(cache_entry::body_digest.eq_any(&bodies)).select(cache_entry::body_digest);
-        let used: Vec<String> = on!(conn, |c| shared.distinct().load(c).await)?;
-        bodies.sort();
-        bodies.dedup();
-        bodies.retain(|body| !used.contains(body));
-        Ok(Expired { rows, bodies })
+            .select((cache_entry::id, cache_entry::body_digest, cache_entry::body_bytes));
+        let rows = on!(conn, |c| due.load(c).await)?;
+        take_out(conn, rows).await
     })
     .await
+}
+
+/// Removes the oldest copies of all until their bodies make `bytes`, `limit` of them at most, as [`expired`] does. Ids are
+/// made in the order of time.
+///
+/// # Errors
+/// Those of the database.
+pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
+    conn.atomic(async |conn: &mut Conn| {
+        let first = cache_entry::table.order(cache_entry::id).limit(limit).select((
+            cache_entry::id,
+            cache_entry::body_digest,
+            cache_entry::body_bytes,
+        ));
+        let mut rows: Vec<Named> = on!(conn, |c| first.load(c).await)?;
+        let mut sum = 0;
+        let enough = rows.iter().position(|(_, _, size)| {
+            sum += size;
+            sum >= bytes
+        });
+        rows.truncate(enough.map_or(rows.len(), |last| last + 1));
+        take_out(conn, rows).await
+    })
+    .await
+}
+
+async fn take_out(conn: &mut Conn, mut rows: Vec<Named>) -> Result<Removed> {
+    if rows.is_empty() {
+        return Ok(Removed::default());
+    }
+    let ids: Vec<&String> = rows.iter().map(|(id, ..)| id).collect();
+    let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
+    let count = on!(conn, |c| gone.execute(c).await)?;
+    rows.sort_by(|(_, one, _), (_, other, _)| one.cmp(other));
+    rows.dedup_by(|(_, one, _), (_, other, _)| one == other);
+    let digests: Vec<String> = rows.iter().map(|(_, digest, _)| digest.clone()).collect();
+    let used = bodies::used(conn, &digests).await?;
+    rows.retain(|(_, digest, _)| !used.contains(digest));
+    let bytes = rows.iter().map(|(_, _, bytes)| bytes).sum();
+    bodies::mark(conn, rows.into_iter().map(|(_, digest, _)| digest)).await?;
+    Ok(Removed { rows: count, bytes })
 }

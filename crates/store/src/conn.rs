@@ -8,12 +8,13 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use diesel::SqliteConnection;
 use diesel::connection::{
     AnsiTransactionManager as SyncTransactions, TransactionDepthChange, TransactionManagerStatus,
 };
-use diesel::result::{Error, QueryResult};
+use diesel::result::{DatabaseErrorKind, Error, QueryResult};
 use diesel_async::pooled_connection::bb8::PooledConnection;
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
@@ -92,6 +93,13 @@ macro_rules! on {
 }
 pub(crate) use on;
 
+/// How long a write on SQLite waits for those before it. As a transaction that stands still loses PostgreSQL's patience.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+fn busy() -> Box<String> {
+    Box::new(format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs()))
+}
+
 const IDLE: u8 = 0;
 const OPEN: u8 = 1;
 const ABANDONED: u8 = 2;
@@ -115,7 +123,7 @@ impl Conn {
         if self.state.load(Ordering::Relaxed) != IDLE {
             return Err(Error::AlreadyInTransaction.into());
         }
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         match self.link {
             Link::Pg(_) => self.run(f).await,
             Link::Sqlite(_) => in_place(self.run(f)).await,
@@ -124,10 +132,17 @@ impl Conn {
 
     /// SQLite has one writer. A queue in front of it is fair, its own busy handler is not. Whoever writes without a
     /// transaction waits here first; inside one the turn is there already.
-    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+    ///
+    /// # Errors
+    /// When others kept writing for [`MAX_WAIT`]: nothing was done.
+    pub(crate) async fn turn(&self) -> QueryResult<Option<OwnedSemaphorePermit>> {
         match &self.writer {
-            Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => Arc::clone(writer).acquire_owned().await.ok(),
-            _ => None,
+            Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => {
+                let turn = tokio::time::timeout(MAX_WAIT, Arc::clone(writer).acquire_owned()).await;
+                let turn = turn.map_err(|_| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, busy()))?;
+                Ok(turn.ok())
+            }
+            _ => Ok(None),
         }
     }
 

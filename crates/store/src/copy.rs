@@ -1,5 +1,7 @@
 //! A copy of the database while others use it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use diesel_async::RunQueryDsl;
@@ -24,7 +26,9 @@ impl Store {
         let copy = diesel::sql_query("VACUUM INTO ?").bind::<diesel::sql_types::Text, _>(path);
         on!(conn, |c| copy.execute(c).await)?;
         // SQLite leaves it to the system when the new file reaches the disk.
-        let describe = |source| StoreError::Folder { folder: file.display().to_string(), source };
+        let describe = |source| StoreError::File { file: file.display().to_string(), source };
+        // As private as the database itself.
+        tokio::fs::set_permissions(file, Permissions::from_mode(0o600)).await.map_err(describe)?;
         tokio::fs::File::open(file).await.map_err(describe)?.sync_all().await.map_err(describe)
     }
 }

@@ -117,7 +117,7 @@ pub async fn create(conn: &mut Conn, row: &Crawl) -> Result<bool> {
         (crawl::created_at.eq(Stamp::from(row.created_at)), crawl::expires_at.eq(Stamp::from(row.expires_at))),
     );
     let insert = || diesel::insert_into(crawl::table).values(values).on_conflict_do_nothing();
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     Ok(on!(conn, |c| insert().execute(c).await)? == 1)
 }
 

@@ -17,6 +17,14 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
+    /// The database file cannot be made or written.
+    #[error("cannot write the database {file}")]
+    File {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The database does not answer, or refuses the login.
     #[error("cannot connect to the database: {0}")]
     Connect(String),

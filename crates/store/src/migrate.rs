@@ -8,7 +8,7 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::error::{Result, StoreError};
-use crate::open::{Backend, Store};
+use crate::open::{Place, Store};
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
@@ -52,12 +52,17 @@ impl Store {
     }
 
     async fn run(&self, task: Task) -> Result<Vec<String>> {
-        let (backend, place) = (self.backend(), self.place()?.to_owned());
         // The migration harness blocks.
-        let work = tokio::task::spawn_blocking(move || match backend {
-            Backend::Sqlite => on_sqlite(&place, task),
-            Backend::Postgres => on_postgres(&place, task),
-        });
+        let work = match self.place()? {
+            Place::File(path) => {
+                let path = path.to_owned();
+                tokio::task::spawn_blocking(move || on_sqlite(&path, task))
+            }
+            Place::Server(server) => {
+                let conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
+                tokio::task::spawn_blocking(move || on_postgres(conn, task))
+            }
+        };
         work.await.map_err(|error| StoreError::Migration(error.to_string()))?
     }
 }
@@ -69,9 +74,8 @@ fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
     conn.immediate_transaction(|conn| perform(conn, SQLITE, task))
 }
 
-fn on_postgres(url: &str, task: Task) -> Result<Vec<String>> {
-    let mut conn = AsyncConnectionWrapper::<AsyncPgConnection>::establish(url)
-        .map_err(|error| StoreError::Connect(error.to_string()))?;
+fn on_postgres(conn: AsyncPgConnection, task: Task) -> Result<Vec<String>> {
+    let mut conn = AsyncConnectionWrapper::<AsyncPgConnection>::from(conn);
     // Held until the connection closes.
     conn.batch_execute(POSTGRES_LOCK)?;
     perform(&mut conn, POSTGRES, task)

@@ -3,12 +3,12 @@
 use std::pin::pin;
 
 use diesel::sql_types::Text;
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use futures_util::StreamExt;
 
 use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
-use crate::open::{Backend, Store};
+use crate::open::{Place, Store};
 
 /// A connection of its own that hears the news of some channels.
 pub struct Listener {
@@ -30,11 +30,10 @@ impl Listener {
     /// # Errors
     /// [`StoreError::Connect`] and those of the database.
     pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
-        if store.backend() != Backend::Postgres {
+        let Place::Server(server) = store.place()? else {
             return Ok(None);
-        }
-        let connect = AsyncPgConnection::establish(store.place()?).await;
-        let mut conn = connect.map_err(|error| StoreError::Connect(error.to_string()))?;
+        };
+        let mut conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
         for channel in channels {
             conn.batch_execute(&format!("LISTEN {channel}")).await?;
         }

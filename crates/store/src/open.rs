@@ -1,5 +1,7 @@
 //! Opening a database: the address, the pool, the settings of each connection.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +14,12 @@ use diesel_async::pooled_connection::bb8::Pool;
 use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::Semaphore;
 
 use crate::conn::{AsyncSqlite, Conn, Link};
 use crate::error::{Result, StoreError};
+use crate::postgres::Server;
 
 /// The database of the service. Cheap to clone; all clones share one pool.
 #[derive(Clone)]
@@ -45,8 +48,16 @@ pub enum Backend {
 
 #[derive(Clone)]
 enum Pools {
-    Pg(Pool<AsyncPgConnection>),
+    Pg(Pool<AsyncPgConnection>, Arc<Server>),
     Sqlite(Pool<AsyncSqlite>, Arc<Semaphore>),
+}
+
+/// Where a database is.
+pub(crate) enum Place<'a> {
+    /// The path of SQLite's file.
+    File(&'a str),
+    /// PostgreSQL.
+    Server(&'a Arc<Server>),
 }
 
 impl Default for Options {
@@ -57,22 +68,26 @@ impl Default for Options {
 
 impl Store {
     /// Opens `sqlite://<path of the file>` (absolute: three slashes; a missing folder is made) or
-    /// `postgres://user:password@host:port/database`, and connects once to see that it answers.
+    /// `postgres://user:password@host:port/database`, and connects once to see that it answers. `sslmode`, `sslrootcert`,
+    /// `sslcert` and `sslkey` in the address of PostgreSQL mean what they mean to libpq.
     /// SQLite works on the thread that asks; on tokio's multi-thread runtime other tasks go on meanwhile.
     ///
     /// # Errors
-    /// [`StoreError::Url`], [`StoreError::Folder`], [`StoreError::Connect`].
+    /// [`StoreError::Url`], [`StoreError::Folder`], [`StoreError::File`], [`StoreError::Connect`].
     pub async fn open(url: &str, options: Options) -> Result<Store> {
         let pool = match backend(url)? {
             Backend::Sqlite => {
                 let path = sqlite_path(url)?;
                 make_folder(path).await?;
+                make_private(path).await?;
                 connect_sqlite(path).await.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
                 Pools::Sqlite(sqlite_pool(path, &options).await?, Arc::new(Semaphore::new(1)))
             }
             Backend::Postgres => {
-                AsyncPgConnection::establish(url).await.map_err(|error| StoreError::Connect(error.to_string()))?;
-                Pools::Pg(postgres_pool(url, &options).await?)
+                let server = Server::new(url)?;
+                let conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
+                tell_of_encryption(&server, conn).await;
+                Pools::Pg(postgres_pool(&server, &options).await?, server)
             }
         };
         Ok(Store { pool, url: Secret::new(url) })
@@ -85,7 +100,7 @@ impl Store {
     pub async fn conn(&self) -> Result<Conn> {
         let broken = |error: diesel_async::pooled_connection::bb8::RunError| StoreError::Pool(error.to_string());
         Ok(match &self.pool {
-            Pools::Pg(pool) => Conn::new(Link::Pg(pool.get_owned().await.map_err(broken)?), None),
+            Pools::Pg(pool, _) => Conn::new(Link::Pg(pool.get_owned().await.map_err(broken)?), None),
             Pools::Sqlite(pool, writer) => {
                 let link = pool.get_owned().await.map_err(broken)?;
                 Conn::new(Link::Sqlite(link), Some(Arc::clone(writer)))
@@ -97,7 +112,7 @@ impl Store {
     #[must_use]
     pub fn backend(&self) -> Backend {
         match self.pool {
-            Pools::Pg(_) => Backend::Postgres,
+            Pools::Pg(..) => Backend::Postgres,
             Pools::Sqlite(..) => Backend::Sqlite,
         }
     }
@@ -108,10 +123,12 @@ impl Store {
         self.backend() == Backend::Postgres
     }
 
-    /// Where it is: for SQLite the path, for PostgreSQL the whole address.
-    pub(crate) fn place(&self) -> Result<&str> {
-        let url = self.url.expose();
-        if self.backend() == Backend::Sqlite { sqlite_path(url) } else { Ok(url) }
+    /// Where it is.
+    pub(crate) fn place(&self) -> Result<Place<'_>> {
+        Ok(match &self.pool {
+            Pools::Pg(_, server) => Place::Server(server),
+            Pools::Sqlite(..) => Place::File(sqlite_path(self.url.expose())?),
+        })
     }
 }
 
@@ -151,6 +168,24 @@ async fn make_folder(path: &str) -> Result<()> {
     tokio::fs::create_dir_all(folder).await.map_err(describe)
 }
 
+/// Keys, secrets of webhooks and the ledger are in the file: it is its owner's alone. SQLite gives the files beside it
+/// the mode of this one when it makes them.
+async fn make_private(path: &str) -> Result<()> {
+    let describe = |source| StoreError::File { file: path.to_owned(), source };
+    let mut open = tokio::fs::OpenOptions::new();
+    open.create(true).truncate(false).write(true).mode(0o600).open(path).await.map_err(describe)?;
+    for file in ["", "-wal", "-shm"].map(|end| format!("{path}{end}")) {
+        let Ok(known) = tokio::fs::metadata(&file).await else { continue };
+        if known.permissions().mode() & 0o077 == 0 {
+            continue;
+        }
+        if let Err(error) = tokio::fs::set_permissions(&file, Permissions::from_mode(0o600)).await {
+            tracing::warn!(file, %error, "other users of this machine can read the database: take it away from them");
+        }
+    }
+    Ok(())
+}
+
 async fn connect_sqlite(path: &str) -> std::result::Result<AsyncSqlite, ConnectionError> {
     let mut conn = AsyncSqlite::establish(path).await?;
     conn.batch_execute(SQLITE_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
@@ -161,8 +196,8 @@ async fn connect_sqlite(path: &str) -> std::result::Result<AsyncSqlite, Connecti
 /// transaction loses it, so that its locks hold up nobody.
 const POSTGRES_SETTINGS: &str = "SET jit = off; SET idle_in_transaction_session_timeout = '30s'";
 
-async fn connect_postgres(url: &str) -> std::result::Result<AsyncPgConnection, ConnectionError> {
-    let mut conn = AsyncPgConnection::establish(url).await?;
+async fn connect_postgres(server: &Server) -> std::result::Result<AsyncPgConnection, ConnectionError> {
+    let mut conn = server.connect().await?;
     conn.batch_execute(POSTGRES_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }
@@ -180,15 +215,33 @@ async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>>
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }
 
-async fn postgres_pool(url: &str, options: &Options) -> Result<Pool<AsyncPgConnection>> {
+/// `prefer`, the default, goes on in the clear with a server that has no TLS: whoever runs this must be able to know.
+async fn tell_of_encryption(server: &Server, mut conn: AsyncPgConnection) {
+    let ask = diesel::sql_query("SELECT 1 FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
+    match ask.execute(&mut conn).await {
+        Ok(0) if server.is_remote() => tracing::warn!(
+            "the connection to the database is not encrypted; switch TLS on at the server and add sslmode=verify-full to \
+             store.url"
+        ),
+        Ok(found) => tracing::debug!(encrypted = found == 1, "connected to the database"),
+        Err(error) => tracing::debug!(%error, "the database does not say whether the connection is encrypted"),
+    }
+}
+
+async fn postgres_pool(server: &Arc<Server>, options: &Options) -> Result<Pool<AsyncPgConnection>> {
     let mut config = ManagerConfig::default();
-    config.custom_setup = Box::new(|url| Box::pin(connect_postgres(url)));
+    let servers = Arc::clone(server);
+    config.custom_setup = Box::new(move |_| {
+        let server = Arc::clone(&servers);
+        Box::pin(async move { connect_postgres(&server).await })
+    });
     // A connection that the server has ended knows it. Asking the server each time would cost a round trip.
     config.recycling_method = RecyclingMethod::CustomFunction(Box::new(|conn| {
         let is_open = if conn.is_broken() { Err(Error::BrokenTransactionManager) } else { Ok(()) };
         Box::pin(async { is_open })
     }));
-    let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+    // The address is the server's to know.
+    let manager = AsyncDieselConnectionManager::new_with_config("", config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }

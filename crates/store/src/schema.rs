@@ -327,6 +327,13 @@ table! {
     }
 }
 
+table! {
+    unused_body (digest) {
+        digest -> Text,
+        deleting -> Bool,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(job, job_lane);

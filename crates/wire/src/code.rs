@@ -82,6 +82,7 @@ codes! {
     BillingUnavailable "billing_unavailable" 503 "Credits cannot be deducted just now; nothing was done. Try again."
     RequestUnresolved "request_unresolved" 503 "The outcome of the request with this `x-request-id` is not known yet. Send the same id again, not a new one."
     ShuttingDown "SHUTTING_DOWN" 503 "This server is about to stop. Try again; another one will answer."
+    StorageFull "STORAGE_FULL" 503 "The disk of the server is nearly full, so nothing is begun whose results have to be kept. Try again later, or tell the operator."
     ScrapeSummaryNotSupported "SCRAPE_SUMMARY_NOT_SUPPORTED" 400 "The format `summary` is not available on this server."
     ScrapeScreenshotNotSupported "SCRAPE_SCREENSHOT_NOT_SUPPORTED" 400 "The format `screenshot` is not available on this server."
     ScrapeJsonNotSupported "SCRAPE_JSON_NOT_SUPPORTED" 400 "The format `json` is not available on this server."

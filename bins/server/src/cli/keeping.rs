@@ -1,6 +1,7 @@
 //! `backup`, `restore` and `migrate`: keeping the data of a service on this machine.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -60,7 +61,9 @@ impl Backup {
         let places = Places::of(&loaded.config)?;
         let store = quarry_server::open_store(&loaded.config).await?;
         ensure!(!self.to.exists(), "{} is already there", self.to.display());
-        fs::create_dir_all(&self.to).with_context(|| format!("cannot make {}", self.to.display()))?;
+        // As private as the data folder.
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.to);
+        made.with_context(|| format!("cannot make {}", self.to.display()))?;
         store.copy_to(&self.to.join(DATABASE)).await?;
         let bodies = match &places.blobs {
             Some(blobs) => copy_folder(blobs, &self.to.join(BLOBS))?,

@@ -45,6 +45,16 @@ pub(super) fn mib<'de, D: Deserializer<'de>, N: TryFrom<u32>>(input: D) -> Resul
     bytes.ok_or_else(|| D::Error::custom("must be between 1 and 1024"))
 }
 
+/// 0 is a value like others.
+pub(super) fn any_mib<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    u32::deserialize(input).map(|mib| u64::from(mib) << 20)
+}
+
+/// 0 means no bound.
+pub(super) fn gib<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
+    u32::deserialize(input).map(|gib| Some(u64::from(gib) << 30).filter(|bytes| *bytes > 0))
+}
+
 pub(super) fn list<'de, D, T>(input: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -14,7 +14,7 @@ use url::Url;
 use wire::{ProxyUsed, ScrapeOptions};
 
 use crate::auth::Caller;
-use crate::{App, AppError};
+use crate::{App, AppError, room};
 
 pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};
 
@@ -83,11 +83,12 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError>
 /// Keeps a page if it says something lasting, and gives the id of the copy. A failure is logged and costs nothing but the
 /// copy.
 pub(crate) async fn keep(app: &App, place: &Place, fetched: &Fetched) -> Option<String> {
-    if !policy::storable(fetched.status, fetched.kind, fetched.body.len()) {
+    let bytes = fetched.body.len();
+    if !policy::storable(fetched.status, fetched.kind, bytes) || !room::admits(app, bytes).await {
         return None;
     }
     match write(app, place, fetched).await {
-        Ok(id) => Some(id),
+        Ok(id) => id,
         Err(error) => {
             tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
             None
@@ -107,24 +108,60 @@ pub struct Swept {
 /// Rows that one transaction removes: few enough that other writers do not wait for long.
 const BATCH: i64 = 500;
 
-/// Removes every expired copy, and the bodies that no copy uses any more.
+/// Removes every expired copy, the oldest ones of a cache that is too large, and the bodies that no copy uses any more.
 ///
 /// # Errors
-/// [`AppError::Internal`] when the database or the blob store fails.
+/// [`AppError::Internal`] when the database or the blob store fails. What was not done is done the next time.
 pub(crate) async fn sweep(app: &App) -> Result<Swept, AppError> {
     let mut swept = Swept::default();
     loop {
-        let gone = rows::expired(&mut app.conn().await?, app.now(), BATCH).await?;
-        for body in &gone.bodies {
+        let rows = rows::expired(&mut app.conn().await?, app.now(), BATCH).await?.rows;
+        swept.rows += rows;
+        if is_last(rows) {
+            break;
+        }
+    }
+    swept.rows += evict(app).await?;
+    loop {
+        let bodies = rows::delete_next(&mut app.conn().await?, BATCH).await?;
+        for body in &bodies {
             let digest: Digest = body.parse()?;
             content::delete(&app.blobs, &digest).await?;
         }
-        swept.rows += gone.rows;
-        swept.bodies += gone.bodies.len();
-        if i64::try_from(gone.rows).unwrap_or(BATCH) < BATCH {
+        if !bodies.is_empty() {
+            rows::deleted(&mut app.conn().await?, &bodies).await?;
+        }
+        swept.bodies += bodies.len();
+        if is_last(bodies.len()) {
             return Ok(swept);
         }
     }
+}
+
+/// Makes a cache that is over its size a tenth smaller than it may be, so that this is not to be done every time.
+async fn evict(app: &App) -> Result<usize, AppError> {
+    let Some(most) = app.settings.cache.max_bytes else { return Ok(0) };
+    let mut bytes = room::measure(app).await?;
+    let goal = i64::try_from(most - most / 10).unwrap_or(i64::MAX);
+    if u64::try_from(bytes).unwrap_or(0) <= most {
+        return Ok(0);
+    }
+    let mut rows = 0;
+    while bytes > goal {
+        let gone = rows::oldest(&mut app.conn().await?, bytes - goal, BATCH).await?;
+        if gone.rows == 0 {
+            break;
+        }
+        rows += gone.rows;
+        bytes -= gone.bytes;
+    }
+    room::measure(app).await?;
+    Ok(rows)
+}
+
+/// Less than a batch means that nothing is left.
+fn is_last(done: usize) -> bool {
+    i64::try_from(done).unwrap_or(BATCH) < BATCH
 }
 
 fn status(entry: &CacheEntry) -> u16 {
@@ -154,7 +191,8 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
     Ok(Some(Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }))
 }
 
-async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<String, AppError> {
+/// `None` when the copy could not rely on the body that is there.
+async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<Option<String>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = Hashed::of(fetched.body.clone()).await;
@@ -173,8 +211,15 @@ async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<String, Ap
         fetched_at: now,
         expires_at: now.checked_add_signed(retention).unwrap_or(Timestamp::MAX_UTC),
     };
-    // The row first: a body without a row would never be removed, a row without a body is a miss until it expires.
-    rows::insert(&mut app.conn().await?, &entry).await?;
+    // The row first: a body without a row would never be removed, a row without a body is a miss until it expires. A body
+    // that is there is not written again, so it must not be one that is being deleted: then this copy is not kept.
+    let mut conn = app.conn().await?;
+    rows::insert(&mut conn, &entry).await?;
+    if !rows::rely_on(&mut conn, &entry.body_digest).await? {
+        rows::remove(&mut conn, &entry.id).await?;
+        return Ok(None);
+    }
+    drop(conn);
     body.put(&app.blobs).await?;
-    Ok(entry.id)
+    Ok(Some(entry.id))
 }

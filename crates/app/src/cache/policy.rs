@@ -71,12 +71,17 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
     Policy { window: window(options, situation.retention, now).filter(|_| readable), on_miss, store }
 }
 
+/// The `maxAge` that the official Python client adds to every call with options, whatever else is in it: 4 hours.
+const CLIENT_MAX_AGE_MS: u64 = 14_400_000;
+
 fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Option<Window> {
     let max_age = match (options.max_age, options.min_age) {
-        (Some(0), _) => return None,
-        // `minAge: 1` accepts any copy (docs/CONTRACT.md, "Cache"), so the default of 2 days is no bound here.
-        (None, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
-        _ => options.max_age_ms(),
+        (Some(0), None) => return None,
+        (_, None) => options.max_age_ms(),
+        (Some(max_age), Some(min_age)) if max_age > min_age && max_age != CLIENT_MAX_AGE_MS => max_age,
+        // `minAge` 1 accepts any cached data: neither the default of 2 days nor one that the caller did not write is a
+        // bound, and a range in which nothing can lie is none.
+        (_, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
     };
     Some(Window { not_before: ago(now, max_age), not_after: ago(now, options.min_age.unwrap_or(0)) })
 }
@@ -152,6 +157,13 @@ mod tests {
         check(&ScrapeOptions { min_age: Some(1), ..some() }, (Some((1, 30 * DAY_MS)), NoCachedData, false));
         let both = ScrapeOptions { min_age: Some(1000), max_age: Some(2000), ..some() };
         check(&both, (Some((1000, 2000)), NoCachedData, false));
+        // No range at all, and what the Python client adds by itself.
+        for max_age in [0, 1, 999, 1000, CLIENT_MAX_AGE_MS] {
+            let both = ScrapeOptions { min_age: Some(1000), max_age: Some(max_age), ..some() };
+            check(&both, (Some((1000, 30 * DAY_MS)), NoCachedData, false));
+        }
+        let python = ScrapeOptions { max_age: Some(CLIENT_MAX_AGE_MS), ..some() };
+        check(&python, (Some((0, CLIENT_MAX_AGE_MS)), Fetch, true));
         check(&ScrapeOptions { lockdown: true, ..some() }, (Some((0, 730 * DAY_MS)), LockdownMiss, false));
         check(&ScrapeOptions { lockdown: true, max_age: Some(0), ..some() }, (None, LockdownMiss, false));
         let huge = ScrapeOptions { max_age: Some(u64::MAX), ..some() };

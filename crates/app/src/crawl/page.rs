@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use crawl_frontier::{Ended, Listing, Reason, Scope, Verdict, content_hash, retry_after, template};
 use queue::{Failure, Finished, Job, Running};
 use serde::Deserialize;
@@ -19,12 +20,14 @@ use super::document::Packed;
 use super::submit::new_pages;
 use crate::robots::{self, AGENT, Manner, SiteRules};
 use crate::scrape::{self, Page, Paged};
-use crate::{App, AppError};
+use crate::{App, AppError, room};
 
 /// Name of the job.
 pub(super) const KIND: &str = "crawl.page";
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const ASK_AGAIN: i32 = 3;
+/// How long a page waits for room on the disk, each of as many times.
+const ROOM_PATIENCE: TimeDelta = TimeDelta::minutes(1);
 /// Links of one page that are left alone and reported.
 const MOST_LISTED: usize = 10_000;
 /// Longest wait for robots.txt.
@@ -122,6 +125,13 @@ impl Job for Visit {
 async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Result<Visited, Failure> {
     let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
     let url = Url::parse(&job.payload.url).map_err(|error| again(&error))?;
+    if let Err(error) = room::check(app) {
+        if job.attempt < ASK_AGAIN {
+            let at = Some(app.now() + ROOM_PATIENCE);
+            return Err(Failure::Retry { at, error: error.to_string(), ended: None, counted: true });
+        }
+        return Ok(Visited::without(context, failed(&error)));
+    }
     let site = match rules(app, &context, &url).await {
         Ok(site) => site,
         Err(error) => return Ok(Visited::without(context, failed(&error))),

@@ -109,6 +109,13 @@ async fn min_age_never_fetches() {
     let window = ScrapeOptions { max_age: Some(1000), ..at_least(1) };
     assert!(matches!(world.scrape_with(&team, "/", window).await, Err(AppError::NoCachedData)));
     assert_eq!((world.asked(), world.balance(&team).await.available), (1, 7));
+    // What the Python client adds by itself is no wish, and a range in which nothing lies is none.
+    for max_age in [14_400_000, 0, 1] {
+        let both = ScrapeOptions { max_age: Some(max_age), ..at_least(1) };
+        let old = world.scrape_with(&team, "/", both).await.unwrap();
+        assert_eq!(old.metadata.cache_state, Some(CacheState::Hit), "{max_age}");
+    }
+    assert_eq!(world.asked(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

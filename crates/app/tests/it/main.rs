@@ -13,6 +13,7 @@ mod map;
 mod privacy;
 mod refusals;
 mod robots;
+mod room;
 mod sitemaps;
 mod usage;
 mod webhooks;

@@ -1,9 +1,9 @@
 //! Nothing is dialled that the rule does not admit, however it is spelled.
 
 use net::{Allow, Client, Config, Egress, Error, Limits};
-use testkit::Site;
+use testkit::{Answer, Site};
 
-use crate::world::{World, get};
+use crate::world::{LOOPBACK, World, get, redirect};
 
 fn is_blocked(result: &Result<net::Response, Error>) -> bool {
     matches!(result, Err(Error::Blocked { .. }))
@@ -99,12 +99,41 @@ async fn our_own_addresses_are_refused_even_when_admitted() {
     let site = Site::start().await;
     site.html("/", "<p>me</p>");
     for own in [site.addr(), format!("0.0.0.0:{}", site.addr().port()).parse().unwrap()] {
-        let egress = Egress { allow: vec!["127.0.0.0/8".parse().unwrap()], resolvers: vec![], refuse: vec![own] };
+        let egress = Egress { allow: vec!["127.0.0.0/8".parse().unwrap()], refuse: vec![own], ..Egress::default() };
         let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
         let result = client.send(get(site.url("/"))).await;
         assert_eq!(result.unwrap_err(), Error::Blocked { host: "127.0.0.1".into(), reason: "own listen address" });
     }
     assert_eq!(site.connections(), 0);
+}
+
+/// The database and the like: by name, by the addresses of the name, by another name that leads there, in a redirect.
+#[tokio::test]
+async fn servers_of_the_deployment_are_refused_even_when_admitted() {
+    let world = World::with(Limits::default(), vec!["127.0.0.0/8".parse::<Allow>().unwrap()]).await;
+    let own = Site::start().await;
+    own.html("/", "<p>me</p>");
+    let port = own.addr().port();
+    world.dns.set("stranger.test", Answer::from(LOOPBACK));
+    world.site.respond("/r", redirect(302, own.url("/").as_str()));
+    for (host, port) in [("localhost".to_owned(), port), ("127.0.0.1".to_owned(), port)] {
+        let egress = Egress {
+            allow: vec!["127.0.0.0/8".parse().unwrap()],
+            resolvers: vec![world.dns.addr()],
+            refuse_hosts: vec![(host.clone(), port)],
+            ..Egress::default()
+        };
+        let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
+        let addresses = ["127.0.0.1", "localhost", "0.0.0.0", "2130706433", "stranger.test"];
+        for url in addresses.map(|host| format!("http://{host}:{port}/")) {
+            let result = client.send(get(&url)).await;
+            assert!(matches!(result, Err(Error::Blocked { .. })), "{host}: {url}: {result:?}");
+        }
+        let result = client.send(get(world.site.url("/r"))).await;
+        assert!(matches!(result, Err(Error::Blocked { .. })), "{host}: {result:?}");
+        assert!(client.send(get(world.site.url("/"))).await.is_ok(), "other ports are as before");
+    }
+    assert_eq!(own.connections(), 0);
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ async fn refused_addresses_are_not_dialled() {
     assert_eq!(world.canary.connects(), 0);
     // Our own listener, although the operator opened all of loopback.
     let own = world.site.addr();
-    let egress = Egress { allow: vec!["127.0.0.0/8".parse().unwrap()], resolvers: vec![], refuse: vec![own] };
+    let egress = Egress { allow: vec!["127.0.0.0/8".parse().unwrap()], refuse: vec![own], ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
     assert!(matches!(client.post(post(world.site.url("/"))).await, Err(Error::Blocked { .. })));
     assert_eq!(world.site.connections(), 0);

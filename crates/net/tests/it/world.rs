@@ -31,7 +31,7 @@ impl World {
         dns.set("other.test", Answer::from(LOOPBACK));
         let mut rules = vec![Allow::Address(site.addr()), Allow::Address(other.addr())];
         rules.extend(allow);
-        let egress = Egress { allow: rules, resolvers: vec![dns.addr()], refuse: vec![] };
+        let egress = Egress { allow: rules, resolvers: vec![dns.addr()], ..Egress::default() };
         let client = Client::new(Config { egress, limits }).unwrap();
         Self { site, other, dns, canary: Canary::start().await, client }
     }

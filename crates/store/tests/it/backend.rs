@@ -98,7 +98,7 @@ fn sqlite_url(folder: &Path) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where the tests learn of the server")]
-fn admin_url() -> Option<String> {
+pub(crate) fn admin_url() -> Option<String> {
     let url = std::env::var("QUARRY_TEST_POSTGRES").ok();
     if url.is_none() {
         println!("skipped on PostgreSQL: QUARRY_TEST_POSTGRES is not set");

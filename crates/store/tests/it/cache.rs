@@ -1,11 +1,21 @@
 //! The cache index.
 
 use store::Store;
-use store::cache::{self, CacheEntry, Expired, Wanted};
+use store::cache::{self, CacheEntry, Removed, Wanted};
+use store::{Conn, StoreError};
 
 use crate::{at, id, suite};
 
-suite!(a_copy_comes_back_as_it_was, the_newest_in_the_window_come_first, expired_copies_go_and_shared_bodies_stay);
+suite!(
+    a_copy_comes_back_as_it_was,
+    the_newest_in_the_window_come_first,
+    expired_copies_go_and_shared_bodies_stay,
+    the_oldest_go_first_and_sizes_count_each_body_once,
+    a_copy_that_comes_before_the_deletion_keeps_its_body,
+    a_copy_that_comes_during_the_deletion_does_without,
+    a_deletion_that_was_broken_off_is_done_again,
+    a_copy_and_a_deletion_at_the_same_moment_agree,
+);
 
 fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
     CacheEntry {
@@ -62,6 +72,14 @@ async fn the_newest_in_the_window_come_first(store: Store) {
     check(9, 100, &[]).await;
 }
 
+/// What is deleted now, and forgotten.
+async fn swept(store: &Store) -> Vec<String> {
+    let mut conn = store.conn().await.unwrap();
+    let bodies = cache::delete_next(&mut conn, 10).await.unwrap();
+    cache::deleted(&mut conn, &bodies).await.unwrap();
+    bodies
+}
+
 async fn expired_copies_go_and_shared_bodies_stay(store: Store) {
     let mut conn = store.conn().await.unwrap();
     for (key, body, fetched) in
@@ -69,10 +87,104 @@ async fn expired_copies_go_and_shared_bodies_stay(store: Store) {
     {
         cache::insert(&mut conn, &entry(key, body, fetched)).await.unwrap();
     }
-    let expired = async |now, limit| cache::expired(&mut store.conn().await.unwrap(), at(now), limit).await.unwrap();
-    assert_eq!(expired(99, 10).await, Expired::default());
-    assert_eq!(expired(102, 2).await, Expired { rows: 2, bodies: vec![] });
-    assert_eq!(expired(102, 2).await, Expired { rows: 1, bodies: vec!["own".to_owned()] });
-    assert_eq!(expired(200, 9).await, Expired { rows: 2, bodies: vec!["shared".to_owned(), "x".to_owned()] });
-    assert_eq!(expired(200, 9).await, Expired::default());
+    let expired = async |now, limit| {
+        let removed = cache::expired(&mut store.conn().await.unwrap(), at(now), limit).await.unwrap();
+        (removed.rows, swept(&store).await)
+    };
+    assert_eq!(expired(99, 10).await, (0, vec![]));
+    assert_eq!(expired(102, 2).await, (2, vec![]));
+    assert_eq!(expired(102, 2).await, (1, vec!["own".to_owned()]));
+    assert_eq!(expired(200, 9).await, (2, vec!["shared".to_owned(), "x".to_owned()]));
+    assert_eq!(expired(200, 9).await, (0, vec![]));
+}
+
+async fn the_oldest_go_first_and_sizes_count_each_body_once(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    assert_eq!(cache::bytes(&mut conn).await.unwrap(), 0);
+    for (key, body, bytes) in [("a", "one", 5), ("b", "two", 70), ("c", "one", 5), ("d", "three", 900)] {
+        let entry = CacheEntry { body_bytes: bytes, ..entry(key, body, 0) };
+        cache::insert(&mut conn, &entry).await.unwrap();
+    }
+    assert_eq!(cache::bytes(&mut conn).await.unwrap(), 975);
+    assert_eq!(cache::oldest(&mut conn, 6, 9).await.unwrap(), Removed { rows: 2, bytes: 70 });
+    assert_eq!(cache::bytes(&mut conn).await.unwrap(), 905, "the third still uses the first body");
+    assert_eq!(swept(&store).await, ["two"]);
+    assert_eq!(cache::oldest(&mut conn, 906, 1).await.unwrap(), Removed { rows: 1, bytes: 5 });
+    assert_eq!(cache::oldest(&mut conn, 9000, 9).await.unwrap(), Removed { rows: 1, bytes: 900 });
+    assert_eq!(cache::oldest(&mut conn, 9000, 9).await.unwrap(), Removed::default());
+    assert_eq!(cache::bytes(&mut conn).await.unwrap(), 0);
+    assert_eq!(swept(&store).await, ["one", "three"]);
+}
+
+async fn a_copy_that_comes_before_the_deletion_keeps_its_body(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    cache::insert(&mut conn, &entry("a", "body", 0)).await.unwrap();
+    assert!(cache::rely_on(&mut conn, "body").await.unwrap());
+    assert_eq!(cache::expired(&mut conn, at(200), 9).await.unwrap().rows, 1);
+    cache::insert(&mut conn, &entry("b", "body", 200)).await.unwrap();
+    assert!(cache::rely_on(&mut conn, "body").await.unwrap());
+    assert_eq!(swept(&store).await, Vec::<String>::new());
+    // The same without asking: a process that dies in between.
+    assert_eq!(cache::expired(&mut conn, at(400), 9).await.unwrap().rows, 1);
+    cache::insert(&mut conn, &entry("c", "body", 400)).await.unwrap();
+    assert_eq!(swept(&store).await, Vec::<String>::new());
+    assert_eq!(cache::expired(&mut conn, at(600), 9).await.unwrap().rows, 1);
+    assert_eq!(swept(&store).await, ["body"]);
+}
+
+async fn a_copy_that_comes_during_the_deletion_does_without(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    cache::insert(&mut conn, &entry("a", "body", 0)).await.unwrap();
+    cache::expired(&mut conn, at(200), 9).await.unwrap();
+    assert_eq!(cache::delete_next(&mut conn, 9).await.unwrap(), ["body"]);
+    let late = entry("b", "body", 200);
+    cache::insert(&mut conn, &late).await.unwrap();
+    assert!(!cache::rely_on(&mut conn, "body").await.unwrap());
+    cache::remove(&mut conn, &late.id).await.unwrap();
+    assert_eq!(cache::find(&mut conn, &wanted("b", 0, 900)).await.unwrap(), vec![]);
+    cache::deleted(&mut conn, &["body".to_owned()]).await.unwrap();
+    cache::insert(&mut conn, &entry("c", "body", 201)).await.unwrap();
+    assert!(cache::rely_on(&mut conn, "body").await.unwrap(), "the body is gone and can be written again");
+}
+
+async fn a_deletion_that_was_broken_off_is_done_again(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    cache::insert(&mut conn, &entry("a", "body", 0)).await.unwrap();
+    cache::expired(&mut conn, at(200), 9).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(cache::delete_next(&mut conn, 9).await.unwrap(), ["body"]);
+    }
+    cache::deleted(&mut conn, &["body".to_owned()]).await.unwrap();
+    assert_eq!(swept(&store).await, Vec::<String>::new());
+}
+
+/// However the two fall together: a body that is deleted has no copy that relies on it.
+async fn a_copy_and_a_deletion_at_the_same_moment_agree(store: Store) {
+    for round in 0..40 {
+        let (body, key) = (format!("body {round}"), format!("key {round}"));
+        cache::insert(&mut store.conn().await.unwrap(), &entry(&key, &body, 0)).await.unwrap();
+        cache::expired(&mut store.conn().await.unwrap(), at(200), 9).await.unwrap();
+        let (adding, deleting) = (store.clone(), store.clone());
+        let copy = entry(&key, &body, 300);
+        let adding = tokio::spawn(async move {
+            let mut conn = adding.conn().await.unwrap();
+            cache::insert(&mut conn, &copy).await.unwrap();
+            cache::rely_on(&mut conn, &copy.body_digest).await.unwrap()
+        });
+        let deleting = tokio::spawn(async move {
+            let mut conn = deleting.conn().await.unwrap();
+            let going = conn.tx(async |conn: &mut Conn| {
+                let going = cache::delete_next(conn, 9).await?;
+                tokio::task::yield_now().await;
+                Ok::<_, StoreError>(going)
+            });
+            going.await.unwrap()
+        });
+        let (relies, going) = (adding.await.unwrap(), deleting.await.unwrap());
+        assert!(!(relies && going.contains(&body)), "round {round}");
+        let mut conn = store.conn().await.unwrap();
+        cache::deleted(&mut conn, &going).await.unwrap();
+        cache::oldest(&mut conn, i64::MAX, 9).await.unwrap();
+        swept(&store).await;
+    }
 }

@@ -6,6 +6,7 @@
 mod backend;
 mod bank;
 mod cache;
+mod cluster;
 mod crawls;
 mod jobs;
 mod jobs_hosts;
@@ -20,6 +21,7 @@ mod migrations;
 mod robots;
 mod scrapes;
 mod teams;
+mod tls;
 mod tx;
 mod webhooks;
 

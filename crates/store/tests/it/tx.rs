@@ -45,6 +45,29 @@ async fn two_processes_share_one_sqlite_file() {
     assert_eq!(audit(&mut db.store().conn().await.unwrap(), "team").await.spent, 320);
 }
 
+/// Whoever writes behind a transaction that does not end is told so, and nobody after it.
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_stands_still_holds_nobody_for_ever() {
+    let db = Db::sqlite().await;
+    let (mut held, mut other) = (db.store().conn().await.unwrap(), db.store().conn().await.unwrap());
+    let standing = held.tx(async |_: &mut Conn| std::future::pending::<Result<(), StoreError>>().await);
+    let waiting = async {
+        let tx: Result<(), StoreError> = other.tx(async |_: &mut Conn| Ok(())).await;
+        let alone = leases::acquire(&mut other, "lease", "me", at(0), at(1)).await;
+        (tx, alone)
+    };
+    let (tx, alone) = tokio::select! {
+        biased;
+        result = standing => panic!("the transaction ended: {result:?}"),
+        ends = waiting => ends,
+    };
+    for error in [tx.unwrap_err(), alone.unwrap_err()] {
+        assert!(error.to_string().contains("busy with other writes"), "{error}");
+    }
+    drop(held);
+    assert!(leases::acquire(&mut other, "lease", "me", at(0), at(1)).await.unwrap(), "the turn is free again");
+}
+
 /// A runtime that has no other thread to send its tasks to.
 #[tokio::test]
 async fn one_thread_is_enough_for_sqlite() {

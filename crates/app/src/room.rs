@@ -1,0 +1,106 @@
+//! Room for what is kept: the size of the cache, and how full the disk is.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base::Timestamp;
+use chrono::TimeDelta;
+
+use crate::{App, AppError};
+
+/// Age at which the size of the cache is asked anew, and pause between two warnings.
+const MAX_AGE: TimeDelta = TimeDelta::minutes(1);
+
+/// What this process knows of it.
+#[derive(Debug, Default)]
+pub(crate) struct Room(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Of the cache when it was last asked, and what this process has added since.
+    bytes: u64,
+    asked: Option<Timestamp>,
+    warned: Option<Timestamp>,
+}
+
+impl Room {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it is time to ask for the size. One of several that come at once is told so.
+    fn is_due(&self, now: Timestamp) -> bool {
+        due(&mut self.known().asked, now)
+    }
+
+    fn take(&self, bytes: u64, most: u64) -> bool {
+        let mut known = self.known();
+        let sum = known.bytes.saturating_add(bytes);
+        if sum <= most {
+            known.bytes = sum;
+        }
+        sum <= most
+    }
+
+    fn warn(&self, now: Timestamp, text: &str) {
+        if due(&mut self.known().warned, now) {
+            tracing::warn!("{text}");
+        }
+    }
+}
+
+/// Whether the last time is long enough ago; then it becomes now.
+fn due(last: &mut Option<Timestamp>, now: Timestamp) -> bool {
+    let is_due = last.is_none_or(|last| now - last >= MAX_AGE);
+    if is_due {
+        *last = Some(now);
+    }
+    is_due
+}
+
+/// Whether the cache may keep a body of so many bytes: not on a disk that is nearly full, and not when it is a tenth over its
+/// size already, as upkeep then does not keep up with what comes.
+pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
+    if is_short(app) {
+        return false;
+    }
+    let Some(most) = app.settings.cache.max_bytes else { return true };
+    if app.room().is_due(app.now())
+        && let Err(error) = measure(app).await
+    {
+        tracing::warn!(?error, "size of the cache not known, the last one counts");
+    }
+    let admitted = app.room().take(bytes as u64, most.saturating_add(most / 10));
+    if !admitted {
+        app.room().warn(app.now(), "the cache is full until upkeep has made room: see cache.max_gib");
+    }
+    admitted
+}
+
+/// The bytes of the cache now.
+pub(crate) async fn measure(app: &App) -> Result<i64, AppError> {
+    let bytes = store::cache::bytes(&mut app.conn().await?).await?;
+    app.room().known().bytes = u64::try_from(bytes).unwrap_or(0);
+    Ok(bytes)
+}
+
+/// Refuses work whose results have to be kept while the disk is nearly full.
+pub(crate) fn check(app: &App) -> Result<(), AppError> {
+    if is_short(app) { Err(AppError::StorageFull) } else { Ok(()) }
+}
+
+/// Whether a disk that we write to has less room than the operator wants to be left.
+pub(crate) fn is_short(app: &App) -> bool {
+    let least = app.settings.min_free;
+    let is_short = least > 0 && app.settings.folders.iter().any(|folder| free(folder).is_some_and(|free| free < least));
+    if is_short {
+        app.room().warn(app.now(), "the disk is nearly full, nothing that needs room is kept: see data.min_free_mib");
+    }
+    is_short
+}
+
+/// Bytes that may still be written below a folder; `None` when the system does not say.
+fn free(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}

@@ -1,0 +1,134 @@
+//! What is kept has a size: of the cache, and of the disk.
+
+use std::time::Duration;
+
+use app::{AppError, CacheSettings, Settings, Swept, WorkerSettings, batch, crawl, maintain_once, worker};
+use serde_json::json;
+use store::cache as rows;
+use store::crawls::{self, PageState};
+use tokio_util::sync::CancellationToken;
+use wire::{CacheState, ScrapeOptions};
+
+use crate::world::{DAY, World};
+
+const HIT: Option<CacheState> = Some(CacheState::Hit);
+const MISS: Option<CacheState> = Some(CacheState::Miss);
+
+fn short() -> Settings {
+    Settings { min_free: u64::MAX, folders: vec![std::env::temp_dir()], ..Settings::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_oldest_copies_give_way_and_a_flood_is_not_kept() {
+    let cache = CacheSettings { max_bytes: Some(10_000), ..CacheSettings::default() };
+    let world = World::with(Settings { cache, ..Settings::default() }).await;
+    let team = world.team(None).await;
+    let page = |number: usize| format!("/{number}");
+    for number in 0..12 {
+        world.site.html(&page(number), &format!("<p>{number:03}{}</p>", "x".repeat(1050 - 10)));
+        world.scrape(&team, &page(number)).await.unwrap();
+    }
+    assert_eq!(world.bodies().len(), 10, "a tenth over the size, no more is kept");
+    assert_eq!(maintain_once(&world.app).await.unwrap().cache, Swept { rows: 2, bodies: 2 });
+    assert_eq!(world.bodies().len(), 8);
+    assert_eq!(maintain_once(&world.app).await.unwrap().cache, Swept::default());
+    let state = async |number| world.scrape(&team, &page(number)).await.unwrap().metadata.cache_state;
+    assert_eq!(state(2).await, HIT, "younger than those that went");
+    assert_eq!((state(0).await, state(0).await), (MISS, HIT), "there is room again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_is_nearly_full_takes_nothing_more() {
+    let world = World::with(short()).await;
+    let team = world.team(Some(100)).await;
+    world.site.html("/", "<p>x</p>");
+    for _ in 0..2 {
+        assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
+    }
+    assert!(world.bodies().is_empty());
+    let url = world.site.url("/");
+    let request = wire::decode_crawl(json!({ "url": url })).unwrap();
+    assert!(matches!(crawl::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
+    let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();
+    assert!(matches!(batch::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
+    assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
+}
+
+/// A batch that was taken on while there was room.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_wait_for_room_and_then_fail_with_the_reason() {
+    let world = World::start().await;
+    let team = world.team(Some(10)).await;
+    world.site.html("/", "<p>x</p>");
+    let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
+    let id = batch::start(&world.app, &team, request, None).await.unwrap().id.to_string();
+    let second = Duration::from_secs(1);
+    let work = WorkerSettings { pages: 1, hooks: 1, per_host: 1, lease: 60 * second, drain: second };
+    let (full, stop) = (world.another(short()).await, CancellationToken::new());
+    let work = tokio::spawn(worker(&full, work).run(stop.clone()));
+    let mut conn = world.app.store.conn().await.unwrap();
+    let began = std::time::Instant::now();
+    let failed = loop {
+        let failed = crawls::listed(&mut conn, &id, PageState::Failed, 10).await.unwrap();
+        if !failed.is_empty() {
+            break failed;
+        }
+        assert!(began.elapsed() < 30 * second, "the page does not fail");
+        world.clock.advance(10 * second);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((failed.len(), failed[0].code.as_deref()), (1, Some("STORAGE_FULL")));
+    stop.cancel();
+    work.await.unwrap();
+    assert_eq!((world.asked(), world.balance(&team).await.available), (0, 10));
+}
+
+/// The sweep has decided to delete a body, and the same page is fetched before it has.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
+    let world = World::start().await;
+    let team = world.team(None).await;
+    world.site.html("/", "<p>same</p>");
+    let conn = async || world.app.store.conn().await.unwrap();
+    let lockdown = || ScrapeOptions { lockdown: true, ..ScrapeOptions::default() };
+    world.scrape(&team, "/").await.unwrap();
+    let body = world.bodies().remove(0);
+
+    // Fetched again between the end of the copy and the decision: the body stays.
+    world.clock.advance(31 * DAY);
+    assert_eq!(rows::expired(&mut conn().await, base::Clock::now(&world.clock), 9).await.unwrap().rows, 1);
+    assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
+    assert_eq!(maintain_once(&world.app).await.unwrap().cache, Swept::default());
+    assert_eq!(world.scrape_with(&team, "/", lockdown()).await.unwrap().metadata.cache_state, HIT);
+
+    // Between the decision and the deed: no copy that says it has a body.
+    world.clock.advance(31 * DAY);
+    assert_eq!(rows::expired(&mut conn().await, base::Clock::now(&world.clock), 9).await.unwrap().rows, 1);
+    let going = rows::delete_next(&mut conn().await, 9).await.unwrap();
+    assert_eq!(going.len(), 1);
+    assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
+    assert_eq!(rows::bytes(&mut conn().await).await.unwrap(), 0);
+    std::fs::remove_file(&body).unwrap();
+    rows::deleted(&mut conn().await, &going).await.unwrap();
+
+    // Afterwards all is as before.
+    assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
+    assert_eq!(world.scrape_with(&team, "/", lockdown()).await.unwrap().metadata.cache_state, HIT);
+    assert!(body.exists());
+}
+
+/// A process that dies between its decision to delete bodies and the deed.
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_of_a_sweep_that_was_broken_off_are_deleted_later() {
+    let world = World::start().await;
+    let team = world.team(None).await;
+    world.site.html("/", "<p>x</p>");
+    world.scrape(&team, "/").await.unwrap();
+    world.clock.advance(31 * DAY);
+    let mut conn = world.app.store.conn().await.unwrap();
+    rows::expired(&mut conn, base::Clock::now(&world.clock), 9).await.unwrap();
+    assert_eq!(rows::delete_next(&mut conn, 9).await.unwrap().len(), 1);
+    assert_eq!(world.bodies().len(), 1);
+    assert_eq!(maintain_once(&world.app).await.unwrap().cache, Swept { rows: 0, bodies: 1 });
+    assert!(world.bodies().is_empty());
+}

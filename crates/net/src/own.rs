@@ -1,0 +1,192 @@
+//! The addresses of our own deployment, which are refused whatever admits them.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use crate::address::classify;
+
+/// How long what was found for the names holds. A database that moves is known again soon after.
+const MAX_AGE: Duration = Duration::from_secs(10);
+/// How long one name may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Addresses that are remembered: more than honest names have, old ones of names that moved among them.
+const MAX_ADDRESSES: usize = 256;
+
+/// Addresses by number, and names that stand for some.
+#[derive(Debug)]
+pub(crate) struct Own {
+    listen: Vec<SocketAddr>,
+    fixed: Vec<SocketAddr>,
+    names: Vec<(String, u16)>,
+    found: RwLock<BTreeSet<SocketAddr>>,
+    /// When the names were looked up last. Held while they are.
+    asked: Mutex<Option<Instant>>,
+}
+
+impl Own {
+    /// `listen` are addresses that we listen on, `hosts` others of the deployment, by name or IP.
+    pub(crate) fn new(listen: &[SocketAddr], hosts: &[(String, u16)]) -> Self {
+        let (mut fixed, mut names) = (Vec::new(), Vec::new());
+        for (host, port) in hosts {
+            match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+                Ok(ip) => fixed.push(SocketAddr::new(ip.to_canonical(), *port)),
+                Err(_) => names.push((plain(host), *port)),
+            }
+        }
+        let listen = listen.iter().map(|own| SocketAddr::new(own.ip().to_canonical(), own.port())).collect();
+        Self { listen, fixed, names, found: RwLock::default(), asked: Mutex::default() }
+    }
+
+    /// Why an address is ours, if it is.
+    pub(crate) fn claims(&self, addr: SocketAddr) -> Option<&'static str> {
+        let addr = SocketAddr::new(addr.ip().to_canonical(), addr.port());
+        if self.listen.iter().any(|own| answers(*own, addr)) {
+            return Some("own listen address");
+        }
+        let found = || self.found.read().unwrap_or_else(PoisonError::into_inner).iter().any(|own| answers(*own, addr));
+        (self.fixed.iter().any(|own| answers(*own, addr)) || found()).then_some("address of this deployment")
+    }
+
+    /// Whether a name with its port is one of ours, wherever it leads.
+    pub(crate) fn names(&self, host: &str, port: u16) -> bool {
+        !self.names.is_empty() && self.names.contains(&(plain(host), port))
+    }
+
+    /// Whether we listen on every address with this port.
+    pub(crate) fn is_everywhere(&self, port: u16) -> bool {
+        self.listen.iter().any(|own| own.ip().is_unspecified() && own.port() == port)
+    }
+
+    /// Looks the names up, by the means of the system as the database and the blob store do, unless that was just done.
+    /// Whoever comes meanwhile goes on with what is known, but for the first time.
+    pub(crate) async fn refresh(&self) {
+        if self.names.is_empty() {
+            return;
+        }
+        let is_known = || !self.found.read().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let mut asked = match self.asked.try_lock() {
+            Ok(asked) => asked,
+            Err(_) if is_known() => return,
+            Err(_) => self.asked.lock().await,
+        };
+        if asked.is_some_and(|asked| asked.elapsed() < MAX_AGE) {
+            return;
+        }
+        for (name, port) in &self.names {
+            if let Ok(Ok(addresses)) = timeout(PATIENCE, tokio::net::lookup_host((name.as_str(), *port))).await {
+                self.remember(addresses.take(MAX_ADDRESSES));
+            }
+        }
+        *asked = Some(Instant::now());
+    }
+
+    /// Old addresses stay: an answer that leaves one out does not make it a stranger's.
+    fn remember(&self, addresses: impl Iterator<Item = SocketAddr>) {
+        let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        let addresses = addresses.map(|addr| SocketAddr::new(addr.ip().to_canonical(), addr.port()));
+        for addr in addresses.filter(|addr| !is_shared(*addr)) {
+            if found.len() >= MAX_ADDRESSES {
+                found.clear();
+            }
+            found.insert(addr);
+        }
+    }
+}
+
+/// Whether many sites may be behind an address that a name led to: those of a public storage service or a network in
+/// front of it. They are refused by the name alone.
+fn is_shared(addr: SocketAddr) -> bool {
+    matches!(addr.port(), 80 | 443) && classify(addr.ip()).is_ok()
+}
+
+/// Whether a connection to `addr` reaches who listens on `own`. Connecting to the unspecified address leads to loopback.
+fn answers(own: SocketAddr, addr: SocketAddr) -> bool {
+    own.port() == addr.port()
+        && (own.ip() == addr.ip()
+            || (own.ip().is_unspecified() && is_local(addr.ip()))
+            || (addr.ip().is_unspecified() && own.ip().is_loopback()))
+}
+
+/// Whether an address belongs to this machine: then, and only then, a socket can be bound to it.
+fn is_local(ip: IpAddr) -> bool {
+    ip.is_loopback() || ip.is_unspecified() || UdpSocket::bind((ip, 0)).is_ok()
+}
+
+fn plain(host: &str) -> String {
+    host.trim_end_matches('.').to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(listen: &[&str], hosts: &[(&str, u16)]) -> Own {
+        let listen: Vec<_> = listen.iter().map(|addr| addr.parse().unwrap()).collect();
+        let hosts: Vec<_> = hosts.iter().map(|(host, port)| ((*host).to_owned(), *port)).collect();
+        Own::new(&listen, &hosts)
+    }
+
+    fn check(own: &Own, addr: &str, expect: bool) {
+        assert_eq!(own.claims(addr.parse().unwrap()).is_some(), expect, "{addr}");
+    }
+
+    #[test]
+    fn one_address_is_one_address() {
+        let own = own(&["127.0.0.1:3002", "[::1]:3003"], &[("10.0.0.9", 9000), ("[fd00::1]", 9000)]);
+        for addr in ["127.0.0.1:3002", "[::ffff:127.0.0.1]:3002", "0.0.0.0:3002", "[::]:3003", "[::1]:3003"] {
+            check(&own, addr, true);
+        }
+        for addr in ["10.0.0.9:9000", "[::ffff:10.0.0.9]:9000", "[fd00::1]:9000"] {
+            check(&own, addr, true);
+        }
+        for addr in ["127.0.0.1:3003", "127.0.0.2:3002", "10.0.0.9:9001", "10.0.0.8:9000", "93.184.216.34:3002"] {
+            check(&own, addr, false);
+        }
+    }
+
+    #[test]
+    fn listening_everywhere_is_every_address_of_the_machine() {
+        // Any address of an interface, found without a packet: where a datagram would leave from.
+        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+        let interface = socket.connect("10.254.254.254:9").and_then(|()| socket.local_addr()).map(|addr| addr.ip());
+        for wildcard in ["0.0.0.0:3002", "[::]:3002"] {
+            let own = own(&[wildcard], &[]);
+            for addr in ["127.0.0.1:3002", "127.8.8.8:3002", "[::1]:3002", "0.0.0.0:3002", "[::]:3002"] {
+                check(&own, addr, true);
+            }
+            if let Ok(ip) = interface {
+                check(&own, &SocketAddr::new(ip, 3002).to_string(), true);
+            }
+            check(&own, "127.0.0.1:3003", false);
+            check(&own, "192.0.2.77:3002", false);
+            assert!(own.is_everywhere(3002) && !own.is_everywhere(3003));
+        }
+    }
+
+    #[tokio::test]
+    async fn names_are_known_by_themselves_and_by_their_addresses() {
+        let own = own(&[], &[("LocalHost", 9000), ("db.invalid", 5432)]);
+        assert!(own.names("localhost", 9000) && own.names("localhost.", 9000) && own.names("DB.invalid.", 5432));
+        assert!(!own.names("localhost", 9001) && !own.names("other", 9000));
+        check(&own, "127.0.0.1:9000", false);
+        own.refresh().await;
+        check(&own, "127.0.0.1:9000", true);
+        check(&own, "0.0.0.0:9000", true);
+        check(&own, "127.0.0.1:5432", false);
+    }
+
+    #[test]
+    fn addresses_that_many_share_are_not_taken_from_a_name() {
+        let own = own(&[], &[("storage.example", 443)]);
+        let found = ["93.184.216.34:443", "10.0.0.1:443", "93.184.216.34:9000"];
+        own.remember(found.iter().map(|addr| addr.parse().unwrap()));
+        check(&own, "93.184.216.34:443", false);
+        check(&own, "10.0.0.1:443", true);
+        check(&own, "93.184.216.34:9000", true);
+    }
+}

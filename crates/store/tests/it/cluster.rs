@@ -1,0 +1,161 @@
+//! A PostgreSQL server of the test's own, whose TLS it can change, and an authority that signs certificates.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use tempfile::TempDir;
+
+use crate::backend::admin_url;
+
+/// A running server on 127.0.0.1; ends when dropped.
+pub(crate) struct Cluster {
+    folder: TempDir,
+    bin: PathBuf,
+    port: u16,
+}
+
+/// An authority with its certificate in a file.
+pub(crate) struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    pub(crate) file: PathBuf,
+}
+
+/// Files with a certificate and its key.
+pub(crate) struct Identity {
+    pub(crate) cert: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+impl Cluster {
+    /// A server without TLS that lets in whom `rules` (a `pg_hba.conf`) names; `None` where tests have no PostgreSQL.
+    pub(crate) fn start(rules: &str) -> Option<Cluster> {
+        admin_url()?;
+        let Some(bin) = binaries() else {
+            println!("skipped: PostgreSQL's programs are not installed on this machine");
+            return None;
+        };
+        let folder = TempDir::new().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let cluster = Cluster { folder, bin, port };
+        cluster.give_away();
+        cluster.run("initdb", &["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D", &cluster.data()]);
+        std::fs::write(cluster.path("data/pg_hba.conf"), rules).unwrap();
+        let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -k ''");
+        let log = cluster.path("data/server.log").display().to_string();
+        cluster.run("pg_ctl", &["-s", "-w", "-o", &options, "-D", &cluster.data(), "-l", &log, "start"]);
+        Some(cluster)
+    }
+
+    /// `postgres://user@host:port/postgres?query`.
+    pub(crate) fn url(&self, user: &str, host: &str, query: &str) -> String {
+        format!("postgres://{user}@{host}:{}/postgres?{query}", self.port)
+    }
+
+    /// Where a file of the test lies.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Shows this certificate to new connections, and knows clients by that authority.
+    pub(crate) fn show(&self, identity: &Identity, clients: &Authority) {
+        let (cert, key, ca) = (identity.cert.display(), identity.key.display(), clients.file.display());
+        self.configure(&format!("ssl = on\nssl_cert_file = '{cert}'\nssl_key_file = '{key}'\nssl_ca_file = '{ca}'\n"));
+    }
+
+    /// Goes on without TLS.
+    pub(crate) fn show_nothing(&self) {
+        self.configure("ssl = off\n");
+    }
+
+    fn configure(&self, settings: &str) {
+        std::fs::write(self.path("data/postgresql.auto.conf"), settings).unwrap();
+        self.give_away();
+        self.run("pg_ctl", &["-s", "-D", &self.data(), "reload"]);
+    }
+
+    fn data(&self) -> String {
+        self.path("data").display().to_string()
+    }
+
+    /// PostgreSQL refuses to run as root; Debian's package brings a user for it, who must own what it reads.
+    fn give_away(&self) {
+        if is_root() {
+            done(Command::new("chown").args(["-R", "postgres"]).arg(self.folder.path()));
+        }
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let program = self.bin.join(program);
+        let mut command = if is_root() {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
+        done(command.args(arguments).current_dir("/"));
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if self.path("data/postmaster.pid").exists() {
+            self.run("pg_ctl", &["-s", "-w", "-m", "immediate", "-D", &self.data(), "stop"]);
+        }
+    }
+}
+
+impl Authority {
+    pub(crate) fn new(cluster: &Cluster, name: &str) -> Self {
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let file = cluster.path(&format!("{name}.pem"));
+        write(&file, "CERTIFICATE", issuer.der());
+        Self { issuer, file }
+    }
+
+    /// Signs a certificate for `name`, as host and as user, that ends with the year.
+    pub(crate) fn sign(&self, cluster: &Cluster, name: &str, year: i32) -> Identity {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.not_after = date_time_ymd(year, 12, 31);
+        let pair = KeyPair::generate().unwrap();
+        let signed = params.signed_by(&pair, &self.issuer).unwrap();
+        let stem = format!("{name}-{}-{year}", base::new_id().simple());
+        let (cert, key) = (cluster.path(&format!("{stem}.pem")), cluster.path(&format!("{stem}.key")));
+        write(&cert, "CERTIFICATE", signed.der());
+        write(&key, "PRIVATE KEY", &pair.serialize_der());
+        Identity { cert, key }
+    }
+}
+
+/// PEM (RFC 7468), for the owner alone as PostgreSQL wants it of keys.
+fn write(file: &Path, label: &str, der: &[u8]) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let text = STANDARD.encode(der);
+    let lines: Vec<_> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    std::fs::write(file, format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+fn binaries() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let bins = folders.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    bins.filter(|bin| bin.join("initdb").is_file()).max()
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0)
+}
+
+fn done(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
