@@ -119,7 +119,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
     let egress = net::Egress {
         allow: config.egress.allow.clone(),
         resolvers: config.egress.resolvers.clone(),
-        refuse: listen.into_iter().collect(),
+        refuse: listen.into_iter().chain(config.admin.listen).collect(),
     };
     let limits = net::Limits {
         body_raw: config.fetch.max_raw,

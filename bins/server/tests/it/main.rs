@@ -6,5 +6,7 @@ mod body;
 mod caller;
 mod doors;
 mod ending;
+mod lists;
+mod pages;
 
 use caller::{Answer, call, service};
