@@ -170,7 +170,8 @@ impl Gate {
         match (self.listener, settings.auth.mode) {
             (Listener::Api, AuthMode::Keys) => {
                 self.count_refusal(parts);
-                let why = "the operator's token (admin.token) is needed here; admin.listen opens a port that asks for none";
+                let why =
+                    "the operator's token (admin.token) is needed here; admin.listen opens a port that asks for none";
                 Err(Failure::new(Code::Unauthorized, why))
             }
             _ => self.no_page(parts).await,

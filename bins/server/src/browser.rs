@@ -129,9 +129,9 @@ mod tests {
     use super::*;
 
     fn parts(method: &str, target: &str, lines: &[(&str, &str)]) -> Parts {
-        let request = lines
-            .iter()
-            .fold(Request::builder().method(method).uri(target), |request, (name, value)| request.header(*name, *value));
+        let request = lines.iter().fold(Request::builder().method(method).uri(target), |request, (name, value)| {
+            request.header(*name, *value)
+        });
         request.body(()).unwrap().into_parts().0
     }
 
@@ -145,17 +145,50 @@ mod tests {
             assert_eq!(answered("GET", "/metrics", &[("host", host)], "192.0.2.7:3002"), expect, "{host}");
         };
         for ours in [
-            "localhost", "LocalHost:3002", "localhost.", "localhost.:80", "app.localhost", "127.0.0.1", "127.8.9.1:1",
-            "[::1]", "[::1]:3002", "[0:0::1]", "[::ffff:127.0.0.1]", "192.0.2.7", "192.0.2.7:9", "quarry.lan",
+            "localhost",
+            "LocalHost:3002",
+            "localhost.",
+            "localhost.:80",
+            "app.localhost",
+            "127.0.0.1",
+            "127.8.9.1:1",
+            "[::1]",
+            "[::1]:3002",
+            "[0:0::1]",
+            "[::ffff:127.0.0.1]",
+            "192.0.2.7",
+            "192.0.2.7:9",
+            "quarry.lan",
             "QUARRY.lan.:3002",
         ] {
             check(ours, true);
         }
         for other in [
-            "evil.example", "evil.example:3002", "localhost.evil.example", "127.0.0.1.evil.example", "notlocalhost",
-            "user@localhost", "localhost@evil.example", "127.0.0.1:3002@evil.example", "192.0.2.8", "10.0.0.1",
-            "[::2]", "[fe80::1]", "", ":3002", "localhost:99999", "localhost:x", "localhost/evil", "localhost evil",
-            "127.0.0.1,evil.example", "xquarry.lan", "a.quarry.lan", "[::1", "::1", "127.1", "2130706433",
+            "evil.example",
+            "evil.example:3002",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "notlocalhost",
+            "user@localhost",
+            "localhost@evil.example",
+            "127.0.0.1:3002@evil.example",
+            "192.0.2.8",
+            "10.0.0.1",
+            "[::2]",
+            "[fe80::1]",
+            "",
+            ":3002",
+            "localhost:99999",
+            "localhost:x",
+            "localhost/evil",
+            "localhost evil",
+            "127.0.0.1,evil.example",
+            "xquarry.lan",
+            "a.quarry.lan",
+            "[::1",
+            "::1",
+            "127.1",
+            "2130706433",
         ] {
             check(other, false);
         }
@@ -198,8 +231,16 @@ mod tests {
             check(method, &[("origin", "http://LOCALHOST:3002"), ("sec-fetch-site", "same-origin")], true);
             check(method, &[("sec-fetch-site", "none")], true);
             for origin in [
-                "http://evil.example", "null", "", "http://localhost", "http://localhost:8080", "http://127.0.0.1:3002",
-                "http://localhost:3002.evil.example", "chrome-extension://abc", "file://", "localhost:3002",
+                "http://evil.example",
+                "null",
+                "",
+                "http://localhost",
+                "http://localhost:8080",
+                "http://127.0.0.1:3002",
+                "http://localhost:3002.evil.example",
+                "chrome-extension://abc",
+                "file://",
+                "localhost:3002",
             ] {
                 check(method, &[("origin", origin)], false);
             }
@@ -228,7 +269,11 @@ mod tests {
             ("https://quarry.lan:8443", "quarry.lan", false),
             ("http://[::1]:3002", "[::1]:3002", true),
         ] {
-            assert_eq!(answered("POST", "/x", &[("host", host), ("origin", origin)], "127.0.0.1:1"), expect, "{origin}");
+            assert_eq!(
+                answered("POST", "/x", &[("host", host), ("origin", origin)], "127.0.0.1:1"),
+                expect,
+                "{origin}"
+            );
         }
     }
 }

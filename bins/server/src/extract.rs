@@ -301,15 +301,31 @@ mod tests {
             assert_eq!(is_json(&headers), expect, "{lines:?}");
         };
         for json in [
-            "application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;x", " application/json ",
-            "application/problem+json", "application/vnd.a.b+json;v=1",
+            "application/json",
+            "Application/JSON",
+            "application/json; charset=utf-8",
+            "application/json;x",
+            " application/json ",
+            "application/problem+json",
+            "application/vnd.a.b+json;v=1",
         ] {
             check(&[json], true);
         }
         for other in [
-            "", "text/plain", "text/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=application/json",
-            "text/plain; application/json", "text/plain;+json", "application/jsonp", "application/json, text/plain", "json",
-            "application/", "application/a b+json", "application/text/plain+json", "*/*",
+            "",
+            "text/plain",
+            "text/json",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=application/json",
+            "text/plain; application/json",
+            "text/plain;+json",
+            "application/jsonp",
+            "application/json, text/plain",
+            "json",
+            "application/",
+            "application/a b+json",
+            "application/text/plain+json",
+            "*/*",
         ] {
             check(&[other], false);
         }

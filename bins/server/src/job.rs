@@ -5,8 +5,8 @@ use std::sync::Arc;
 use app::AppError;
 use app::auth::Caller;
 use app::crawl::{self, Progress};
-use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::FromRequestParts;
+use axum::extract::ws::WebSocketUpgrade;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Uri};
 use axum::response::Response;
@@ -59,7 +59,8 @@ impl Kind {
     /// Which pages were given up: behind the one that `after` in the query names.
     pub(crate) async fn errors(self, asked: &Asked, address: &PublicAddress, uri: &Uri) -> Result<Response, Failure> {
         let after = query(uri, "after").filter(|after| !after.is_empty());
-        let after = after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
+        let after =
+            after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
         let turn = asked.service.readers.turn(&asked.reader).await?;
         let app::crawl::Listed { mut errors, last } =
             crawl::errors(&asked.service.app, &asked.caller, self.name(), asked.id, after).await?;

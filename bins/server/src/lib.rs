@@ -54,7 +54,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use app::App;
-use axum::Router;
 use base::{Clock, SystemClock};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;

@@ -53,11 +53,7 @@ pub(crate) struct Watchers {
 
 impl Default for Watchers {
     fn default() -> Self {
-        Self {
-            slots: Shares::new(MAX_WATCHERS, MAX_OF_ONE),
-            open: TaskTracker::new(),
-            stop: CancellationToken::new(),
-        }
+        Self { slots: Shares::new(MAX_WATCHERS, MAX_OF_ONE), open: TaskTracker::new(), stop: CancellationToken::new() }
     }
 }
 

@@ -94,7 +94,9 @@ mod tests {
         for more in ["", "G", "GET /healt", "GET /health", "HEAD /health", "PRI * HTTP"] {
             check(more, None);
         }
-        for health in ["GET /health HTTP/1.1\r\n", "GET /health/live ", "GET /health?", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
+        for health in
+            ["GET /health HTTP/1.1\r\n", "GET /health/live ", "GET /health?", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
+        {
             check(health, Some(Wish::MaybeHealth));
         }
         for other in ["POST /health", "GET /healthy", "GET /v2", "X", "\r\n", "PRI * HTTP/2.1", "get /health "] {

@@ -40,18 +40,27 @@ async fn a_body_must_be_called_json() {
             assert_eq!((answer.status, answer.json()["details"][0]["path"].as_str()), (400, Some("url")), "{kind}");
         }
         // What a page of another site may send without being asked.
-        for kind in ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
+        for kind in [
+            "text/plain",
+            "text/plain;charset=UTF-8",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=x",
+            "",
+        ] {
             for line in ["POST /v2/scrape", "POST /v2/crawl", "POST /v2/batch/scrape", "POST /v2/map"] {
                 let answer = call(&running, line, &[&key, &format!("Content-Type: {kind}")], body).await;
                 assert_eq!((answer.status, answer.code().as_str()), (415, "UNSUPPORTED_MEDIA_TYPE"), "{line} {kind}");
                 assert!(answer.json()["error"].as_str().unwrap().contains("application/json"));
             }
-            let answer = call(&running, "POST /admin/teams", &[&operator, &format!("Content-Type: {kind}")], b"{}").await;
+            let answer =
+                call(&running, "POST /admin/teams", &[&operator, &format!("Content-Type: {kind}")], b"{}").await;
             assert_eq!(answer.status, 415, "{kind}");
         }
         for framing in ["Content-Length: 28", "Transfer-Encoding: chunked"] {
             let mut stream = TcpStream::connect(running.address).await.unwrap();
-            let head = format!("POST /v2/scrape HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{key}\r\n{framing}\r\n\r\n");
+            let head = format!(
+                "POST /v2/scrape HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{key}\r\n{framing}\r\n\r\n"
+            );
             let body = match framing.starts_with('C') {
                 true => String::from_utf8_lossy(body).into_owned(),
                 false => format!("1c\r\n{}\r\n0\r\n\r\n", String::from_utf8_lossy(body)),

@@ -30,7 +30,11 @@ async fn unknown_paths_and_methods_are_json() {
         "0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5g",
     ] {
         for path in ["crawl", "batch/scrape"] {
-            for line in [format!("GET /v2/{path}/{id}"), format!("GET /v2/{path}/{id}/errors"), format!("DELETE /v2/{path}/{id}")] {
+            for line in [
+                format!("GET /v2/{path}/{id}"),
+                format!("GET /v2/{path}/{id}/errors"),
+                format!("DELETE /v2/{path}/{id}"),
+            ] {
                 let answer = call(&running, &line, &[], b"").await;
                 refused(&answer, 400, "BAD_REQUEST");
                 assert_eq!(answer.json()["error"], "Invalid job ID format. Job ID must be a valid UUID.");

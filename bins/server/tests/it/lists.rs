@@ -34,7 +34,9 @@ async fn leave_out(running: &Running, crawl: &str, number: usize) {
         let blocked: Vec<NewPage> = (first..(first + 500).min(number)).map(|n| page("b", n)).collect();
         let external = blocked.iter().step_by(10).enumerate().map(|(n, _)| page("e", first + n)).collect();
         crawls::list_pages(&mut conn, crawl, PageState::Blocked, ("ROBOTS", "no"), (blocked, now)).await.unwrap();
-        crawls::list_pages(&mut conn, crawl, PageState::External, ("EXTERNAL_LINK", "no"), (external, now)).await.unwrap();
+        crawls::list_pages(&mut conn, crawl, PageState::External, ("EXTERNAL_LINK", "no"), (external, now))
+            .await
+            .unwrap();
     }
 }
 
@@ -71,14 +73,17 @@ async fn slow_readers_of_lists_wait_for_a_turn() {
     let mut slow = Vec::new();
     for _ in 0..4 {
         let mut stream = TcpStream::connect(running.address).await.unwrap();
-        stream.write_all(format!("GET /v2/crawl/{id}/errors HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await.unwrap();
+        stream
+            .write_all(format!("GET /v2/crawl/{id}/errors HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())
+            .await
+            .unwrap();
         // Its head has come, so it has its turn.
         stream.read_u8().await.unwrap();
         slow.push(stream);
     }
     for path in [format!("/v2/crawl/{id}/errors"), "/v2/crawl/active".to_owned()] {
-        let next = call(&running, &format!("GET {path}"), &[], b"");
-        let answer = tokio::time::timeout(Duration::from_millis(300), next).await;
+        let line = format!("GET {path}");
+        let answer = tokio::time::timeout(Duration::from_millis(300), call(&running, &line, &[], b"")).await;
         assert!(answer.is_err(), "a fifth answer is in memory: {path}");
     }
     drop(slow);
@@ -88,15 +93,22 @@ async fn slow_readers_of_lists_wait_for_a_turn() {
 #[tokio::test(flavor = "multi_thread")]
 async fn active_crawls_are_told_without_what_makes_them_large() {
     let (running, _folder) = service(|config| config.worker.embedded = false).await;
-    let tags: Vec<String> = (0..250).map(|n| format!("{}{n}", "x".repeat(1900))).collect();
+    let tags: Vec<String> = (0..20).map(|n| format!("{}{n}", "x".repeat(1000))).collect();
     for _ in 0..5 {
-        crawl(&running, json!({"maxDiscoveryDepth": 3, "scrapeOptions": {"includeTags": tags, "onlyMainContent": false}})).await;
+        crawl(
+            &running,
+            json!({"maxDiscoveryDepth": 3, "scrapeOptions": {"includeTags": tags, "onlyMainContent": false}}),
+        )
+        .await;
     }
     let answer = call(&running, "GET /v2/crawl/active", &[], b"").await;
-    assert!(answer.body.len() < 100_000, "{}", answer.body.len());
+    assert!(answer.body.len() < 50_000, "{}", answer.body.len());
     let body = answer.json();
     assert_eq!(body["crawls"].as_array().unwrap().len(), 5);
     let options = &body["crawls"][0]["options"];
-    assert_eq!((&options["maxDiscoveryDepth"], &options["scrapeOptions"]["onlyMainContent"]), (&json!(3), &json!(false)));
+    assert_eq!(
+        (&options["maxDiscoveryDepth"], &options["scrapeOptions"]["onlyMainContent"]),
+        (&json!(3), &json!(false))
+    );
     assert!(options["scrapeOptions"]["includeTags"].is_null() && body["warning"].is_string(), "{}", body["warning"]);
 }

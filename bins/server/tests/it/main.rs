@@ -4,6 +4,7 @@
 
 mod body;
 mod caller;
+mod crowd;
 mod doors;
 mod ending;
 mod lists;

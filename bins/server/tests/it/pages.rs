@@ -33,7 +33,12 @@ async fn the_name_of_a_foreign_page_is_no_name_of_ours() {
     let port = running.address.port();
     for path in ["/v2/crawl/active", "/v2/team/credit-usage", "/metrics", "/openapi.json", "/", "/nothing"] {
         let line = format!("GET {path}");
-        for host in ["evil.example".to_owned(), format!("evil.example:{port}"), format!("127.0.0.1.evil.example:{port}"), "10.1.2.3".to_owned()] {
+        for host in [
+            "evil.example".to_owned(),
+            format!("evil.example:{port}"),
+            format!("127.0.0.1.evil.example:{port}"),
+            "10.1.2.3".to_owned(),
+        ] {
             let answer = call(&running, &line, &[&format!("Host: {host}")], b"").await;
             assert_eq!((answer.status, answer.code().as_str()), (403, "FORBIDDEN"), "{path} {host}");
             assert!(answer.json()["error"].as_str().unwrap().contains("server.hosts"), "{answer:?}");
@@ -43,7 +48,13 @@ async fn the_name_of_a_foreign_page_is_no_name_of_ours() {
             let known = status(&running, &line, &[&format!("Host: {host}"), &key]).await;
             assert_eq!(known, if path == "/nothing" { 404 } else { 200 }, "{path} {host}");
         }
-        for host in [format!("localhost:{port}"), "LOCALHOST.".to_owned(), format!("127.0.0.1:{port}"), format!("[::1]:{port}"), "Quarry.lan:80".to_owned()] {
+        for host in [
+            format!("localhost:{port}"),
+            "LOCALHOST.".to_owned(),
+            format!("127.0.0.1:{port}"),
+            format!("[::1]:{port}"),
+            "Quarry.lan:80".to_owned(),
+        ] {
             let known = status(&running, &line, &[&format!("Host: {host}")]).await;
             assert_eq!(known, if path == "/nothing" { 404 } else { 200 }, "{path} {host}");
         }
@@ -105,15 +116,27 @@ async fn a_page_of_another_site_changes_nothing() {
         "Sec-Fetch-Site: cross-site",
         "Sec-Fetch-Site: same-site",
     ] {
-        for line in [START, "POST /v2/scrape", "DELETE /v2/crawl/0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5b", "PATCH /v2/x", "PUT /v2/x"] {
+        for line in [
+            START,
+            "POST /v2/scrape",
+            "DELETE /v2/crawl/0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5b",
+            "PATCH /v2/x",
+            "PUT /v2/x",
+        ] {
             assert_eq!(status(&running, line, &[&host, from]).await, 403, "{line} {from}");
             let unknown = [&host, from, "Authorization: Bearer anything"];
             assert_eq!(status(&running, line, &unknown).await, 403, "{line} {from}");
             assert_ne!(status(&running, line, &[&host, from, &key]).await, 403, "{line} {from} with a key");
         }
-        let socket = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+        let socket = [
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        ];
         let line = "GET /v2/crawl/0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5b";
-        let socket: Vec<&str> = socket.into_iter().chain([host.as_str(), from, "Sec-WebSocket-Protocol: anything"]).collect();
+        let socket: Vec<&str> =
+            socket.into_iter().chain([host.as_str(), from, "Sec-WebSocket-Protocol: anything"]).collect();
         assert_eq!(status(&running, line, &socket).await, 403, "{from}");
         // What is only read stays readable: the browser shows it to no other page.
         assert_eq!(status(&running, READ, &[&host, from]).await, 200, "{from}");
@@ -140,7 +163,10 @@ async fn open_to_the_network_only_when_said() {
         match start(listen, &|_| ()).await {
             Err(StartError::Config(error)) => {
                 let text = error.to_string();
-                assert!(text.starts_with("QUARRY__AUTH__OPEN_TO_NETWORK: ") && text.contains("server.listen"), "{text}");
+                assert!(
+                    text.starts_with("QUARRY__AUTH__OPEN_TO_NETWORK: ") && text.contains("server.listen"),
+                    "{text}"
+                );
             }
             _ => panic!("{listen}: it started, or failed for another reason"),
         }

@@ -37,7 +37,8 @@ pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError
         let url = row.url.unwrap_or_default();
         bytes += url.len() + size;
         if bytes > MAX_BYTES {
-            list.warning = Some(format!("only the {} oldest crawls are listed, the others are too large", list.crawls.len()));
+            list.warning =
+                Some(format!("only the {} oldest crawls are listed, the others are too large", list.crawls.len()));
             break;
         }
         if !complete {

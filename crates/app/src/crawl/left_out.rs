@@ -42,7 +42,8 @@ pub async fn errors(
 ) -> Result<Listed, AppError> {
     let row = find(app, caller, kind, id).await?;
     let after = after.map(|id| id.to_string()).unwrap_or_default();
-    let mut kinds = [PageState::Failed, PageState::External, PageState::Blocked].map(|state| Reader::new(state, &after));
+    let mut kinds =
+        [PageState::Failed, PageState::External, PageState::Blocked].map(|state| Reader::new(state, &after));
     let mut found = Listed::default();
     let (mut bytes, mut entries, mut last) = (0, 0, None);
     loop {
