@@ -41,6 +41,7 @@ mod request;
 mod root;
 mod routes;
 mod scrape;
+mod sending;
 mod serve;
 mod shares;
 mod team;
@@ -67,6 +68,7 @@ pub use parts::{open, open_store};
 use reading::Readers;
 use refusals::Refusals;
 use routes::Listener;
+use sending::Outbox;
 use serve::Ending;
 use shares::Shares;
 use watch::Watchers;
@@ -90,6 +92,8 @@ pub(crate) struct Service {
     pub(crate) watchers: Watchers,
     /// Who reads large results.
     pub(crate) readers: Readers,
+    /// Large answers of single calls.
+    pub(crate) outbox: Outbox,
 }
 
 /// Why the server did not start.
@@ -217,6 +221,7 @@ async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<R
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
         readers: Readers::default(),
+        outbox: Outbox::default(),
         config,
     });
     let (background, stop_background) = (TaskTracker::new(), CancellationToken::new());
