@@ -84,7 +84,7 @@ impl State {
     /// The oldest answer of the owner with most bytes, of those that lie here long enough.
     fn slowest(&self, now: Instant) -> Option<u64> {
         let slow = || {
-            let old = |answer: &Answer| now.saturating_duration_since(answer.since) >= SLOW_AFTER;
+            let old = move |answer: &Answer| now.saturating_duration_since(answer.since) >= SLOW_AFTER;
             self.answers.iter().filter(move |(_, answer)| old(answer))
         };
         let mut held: HashMap<&str, usize> = HashMap::new();
