@@ -34,7 +34,7 @@ pub(crate) fn start(data: &Path) -> (Child, String) {
 
 pub(crate) fn status(address: &str, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).ok()?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     Some(answer.split(' ').nth(1)?.to_owned())

@@ -142,6 +142,31 @@ async fn a_stop_is_told_by_the_status() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_team_has_a_share_of_the_watchers() {
+    let app = TestApp::start().await;
+    app.site.respond("/", testkit::Reply { delay: Duration::from_secs(20), ..page("<p>slow") });
+    let (many, other) = (app.anonymous(), app.team(Some(100), json!({})).await);
+    let body = json!({"url": app.page("/"), "limit": 5});
+    let (job, others) = (many.start("/v2/crawl", &body).await, other.start("/v2/crawl", &body).await);
+    let mut held = Vec::new();
+    for _ in 0..256 {
+        held.push(open(&app, &job, &[]).await.unwrap());
+    }
+    match open(&app, &job, &[]).await {
+        Err(Error::Http(answer)) => assert_eq!(answer.status(), 429),
+        other => panic!("{other:?}"),
+    }
+    open(&app, &others, &bearer(&other)).await.unwrap();
+    held.pop();
+    while open(&app, &job, &[]).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    for (client, job) in [(&many, &job), (&other, &others)] {
+        assert_eq!(client.delete(job).await.status, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failure_is_an_error() {
     let app = TestApp::start().await;
     let job = app.anonymous().start("/v2/crawl", &json!({"url": "http://nowhere.test/", "limit": 5})).await;

@@ -1,28 +1,36 @@
 //! Who is calling. One guard before all routes, so that a path cannot be forgotten: everything under `/v2`, known or not,
-//! needs a caller, everything under `/admin` needs the operator, the rest is open.
+//! needs a caller, everything under `/admin` needs the operator, and where no key tells who calls, no web page may do it in
+//! somebody's place ([`browser`]).
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use app::AppError;
 use app::auth::{Caller, authenticate};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 use wire::Code;
 
-use crate::Service;
+use crate::config::AuthMode;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
-use crate::metrics;
 use crate::request::Context;
+use crate::routes::Listener;
+use crate::{Service, browser, metrics};
 
 /// Who may call a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
+    /// Anybody, under every name: it tells nothing but that we are here.
+    Health,
     /// Anybody.
     Open,
+    /// Anybody where calls need no key or the listener is not for callers, else the operator.
+    Metrics,
     /// A team, by its key.
     Team,
     /// The operator, by the token `admin.token`.
@@ -37,6 +45,10 @@ impl Access {
             Self::Team
         } else if under("/admin") {
             Self::Operator
+        } else if under("/health") {
+            Self::Health
+        } else if under("/metrics") {
+            Self::Metrics
         } else {
             Self::Open
         }
@@ -48,47 +60,163 @@ pub(crate) fn operator_digest(token: &base::Secret) -> Option<[u8; 32]> {
     (!token.is_empty()).then(|| Sha256::digest(token.expose().as_bytes()).into())
 }
 
+/// What [`guard`] knows.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    /// What the handlers share.
+    pub(crate) service: Arc<Service>,
+    /// Where the request came in.
+    pub(crate) listener: Listener,
+}
+
 /// Lets a request pass, with its [`Caller`] in the extensions, or answers in its place.
-pub(crate) async fn guard(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
-    match Access::of(request.uri().path()) {
-        Access::Open => next.run(request).await,
-        Access::Operator => match operator(&service, request.headers()) {
-            Ok(()) => next.run(request).await,
-            Err(failure) => failure.into_response(),
-        },
-        Access::Team => team(&service, request, next).await,
+pub(crate) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let passed = match Access::of(parts.uri.path()) {
+        Access::Health => Ok(()),
+        Access::Open => gate.open(&parts).await,
+        Access::Metrics => gate.metrics(&parts).await,
+        Access::Operator => gate.operator(&parts),
+        Access::Team if gate.listener == Listener::Api => {
+            return gate.team(Request::from_parts(parts, body), next).await;
+        }
+        Access::Team => Err(not_found()),
+    };
+    match passed {
+        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Err(failure) => failure.into_response(),
     }
 }
 
-async fn team(service: &Service, mut request: Request, next: Next) -> Response {
-    let Some(context) = request.extensions().get::<Context>().cloned() else {
-        return Failure::new(Code::UnknownError, "unexpected error").into_response();
-    };
-    let caller = match caller(service, request.headers()).await {
-        Ok(caller) => caller,
-        Err(failure) => return failure.into_response(),
-    };
-    context.set_team(&caller.team.id);
-    let standing = count(service, &caller, &context);
-    let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {
-        Some(_) => {
-            metrics::rate_limited();
-            Failure::new(Code::RateLimited, "too many requests, try again later").into_response()
+impl Gate {
+    async fn team(&self, request: Request, next: Next) -> Response {
+        let service = &self.service;
+        let (mut parts, body) = request.into_parts();
+        let Some(context) = parts.extensions.get::<Context>().cloned() else {
+            return Failure::new(Code::UnknownError, "unexpected error").into_response();
+        };
+        let caller = match self.caller(&parts, &context).await {
+            Ok(caller) => caller,
+            Err(failure) => return failure.into_response(),
+        };
+        context.set_team(&caller.team.id);
+        let standing = count(service, &caller, &context);
+        let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {
+            Some(_) => {
+                metrics::rate_limited();
+                Failure::new(Code::RateLimited, "too many requests, try again later").into_response()
+            }
+            None => {
+                parts.extensions.insert(caller);
+                next.run(Request::from_parts(parts, body)).await
+            }
+        };
+        if let Some(standing) = standing {
+            standing.describe(response.headers_mut());
         }
-        None => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-    };
-    if let Some(standing) = standing {
-        standing.describe(response.headers_mut());
+        response
     }
-    response
+
+    async fn caller(&self, parts: &Parts, context: &Context) -> Result<Caller, Failure> {
+        let service = &self.service;
+        let token = bearer(&parts.headers)?.or_else(|| socket_key(&parts.headers));
+        let per_minute = service.config.limits.refused_per_minute;
+        service.refusals.check(context.address(), token, per_minute)?;
+        let caller = match authenticate(&service.app, token).await {
+            Err(error @ AppError::Unauthorized(_)) => {
+                service.refusals.count(context.address(), per_minute);
+                return Err(error.into());
+            }
+            caller => caller?,
+        };
+        match (&caller.key, token) {
+            (Some(_), Some(token)) => service.refusals.remember(token),
+            // A page can send an unknown key too.
+            _ => browser::check(parts, &service.config.server.hosts, service.address)?,
+        }
+        Ok(caller)
+    }
+
+    /// What needs no key. Where keys are asked for, everybody knows that others reach the service.
+    async fn open(&self, parts: &Parts) -> Result<(), Failure> {
+        match (self.listener, self.service.config.auth.mode) {
+            (Listener::Api, AuthMode::Keys) => Ok(()),
+            _ => self.no_page(parts).await,
+        }
+    }
+
+    /// Refuses what a web page may have sent, unless it has a known key.
+    async fn no_page(&self, parts: &Parts) -> Result<(), Failure> {
+        let service = &self.service;
+        let refused = browser::check(parts, &service.config.server.hosts, service.address);
+        let context = parts.extensions.get::<Context>();
+        match (refused, bearer(&parts.headers)?, context) {
+            (Err(failure), Some(_), Some(context)) if self.listener == Listener::Api => {
+                let caller = self.caller(parts, context).await?;
+                if caller.key.is_some() { Ok(()) } else { Err(failure) }
+            }
+            (refused, ..) => refused,
+        }
+    }
+
+    async fn metrics(&self, parts: &Parts) -> Result<(), Failure> {
+        let settings = &self.service.config;
+        if self.listener == Listener::Api && settings.admin.listen.is_some() {
+            return Err(not_found());
+        }
+        if self.service.operator.is_some_and(|expected| is_operator(&parts.headers, &expected)) {
+            return Ok(());
+        }
+        match (self.listener, settings.auth.mode) {
+            (Listener::Api, AuthMode::Keys) => {
+                self.count_refusal(parts);
+                let why =
+                    "the operator's token (admin.token) is needed here; admin.listen opens a port that asks for none";
+                Err(Failure::new(Code::Unauthorized, why))
+            }
+            _ => self.no_page(parts).await,
+        }
+    }
+
+    fn operator(&self, parts: &Parts) -> Result<(), Failure> {
+        let service = &self.service;
+        let here = match self.listener {
+            Listener::Api => service.config.admin.listen.is_none(),
+            Listener::Operator => true,
+            Listener::Worker => false,
+        };
+        let Some(expected) = service.operator.filter(|_| here) else {
+            return Err(not_found());
+        };
+        let token = bearer(&parts.headers)?;
+        if let Some(context) = parts.extensions.get::<Context>() {
+            service.refusals.check(context.address(), token, service.config.limits.refused_per_minute)?;
+        }
+        match (is_operator(&parts.headers, &expected), token) {
+            (true, Some(token)) => {
+                service.refusals.remember(token);
+                Ok(())
+            }
+            _ => {
+                self.count_refusal(parts);
+                Err(Failure::new(Code::Unauthorized, "the operator's token is needed"))
+            }
+        }
+    }
+
+    fn count_refusal(&self, parts: &Parts) {
+        if let Some(context) = parts.extensions.get::<Context>() {
+            self.service.refusals.count(context.address(), self.service.config.limits.refused_per_minute);
+        }
+    }
 }
 
-async fn caller(service: &Service, headers: &HeaderMap) -> Result<Caller, Failure> {
-    let token = bearer(headers)?.or_else(|| socket_key(headers));
-    Ok(authenticate(&service.app, token).await?)
+/// Whether the token of a request is the operator's. Every byte is looked at, so the time tells nothing; the digests make
+/// both sides of one length.
+fn is_operator(headers: &HeaderMap, expected: &[u8; 32]) -> bool {
+    let Ok(Some(token)) = bearer(headers) else { return false };
+    let given = Sha256::digest(token.as_bytes());
+    given.iter().zip(expected).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
 fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standing> {
@@ -106,16 +234,6 @@ fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standi
         (Some(team), Some(address)) => Some(team.tighter(address)),
         (one, other) => one.or(other),
     }
-}
-
-fn operator(service: &Service, headers: &HeaderMap) -> Result<(), Failure> {
-    let Some(expected) = &service.operator else {
-        return Err(not_found());
-    };
-    let given = Sha256::digest(bearer(headers)?.unwrap_or_default().as_bytes());
-    // Every byte is looked at, so the time tells nothing; the digests make both sides of one length.
-    let differences = given.iter().zip(expected).fold(0, |sum, (a, b)| sum | (a ^ b));
-    if differences == 0 { Ok(()) } else { Err(Failure::new(Code::Unauthorized, "the operator's token is needed")) }
 }
 
 /// The answer for a path that does not exist.
@@ -166,7 +284,12 @@ mod tests {
             ("/admin/teams", Access::Operator),
             ("/v2x", Access::Open),
             ("/administrator", Access::Open),
-            ("/health", Access::Open),
+            ("/health", Access::Health),
+            ("/health/live", Access::Health),
+            ("/healthy", Access::Open),
+            ("/metrics", Access::Metrics),
+            ("/openapi.json", Access::Open),
+            ("/", Access::Open),
             ("", Access::Open),
         ] {
             assert_eq!(Access::of(path), expect, "{path}");

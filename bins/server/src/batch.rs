@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
 use wire::{BatchRequest, BatchStarted, Cancelled, JobErrors, JobProgress};
@@ -70,9 +70,12 @@ pub(crate) async fn cancel(asked: Asked) -> Result<Json<Cancelled>, Failure> {
     get,
     path = "/v2/batch/scrape/{id}/errors",
     tag = "batch",
-    params(("id" = String, Path, description = "Id of the batch")),
+    params(
+        ("id" = String, Path, description = "Id of the batch"),
+        ("after" = Option<String>, Query, format = "uuid", description = "From `next` of the answer before"),
+    ),
     responses((status = 200, description = "OK", body = JobErrors))
 )]
-pub(crate) async fn errors(asked: Asked) -> Result<Json<JobErrors>, Failure> {
-    Kind::Batch.errors(&asked).await
+pub(crate) async fn errors(asked: Asked, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
+    Kind::Batch.errors(&asked, &address, &uri).await
 }

@@ -53,8 +53,11 @@ pub struct Config {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Server {
     pub listen: SocketAddr,
+    #[serde(deserialize_with = "parse::hosts")]
+    pub hosts: Vec<String>,
     #[serde(deserialize_with = "parse::positive")]
     pub max_connections: usize,
+    pub max_connections_per_address: usize,
     #[serde(rename = "first_byte_timeout_s", deserialize_with = "parse::some_seconds")]
     pub first_byte_timeout: Duration,
     #[serde(rename = "head_timeout_s", deserialize_with = "parse::some_seconds")]
@@ -168,6 +171,7 @@ pub struct Cache {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Auth {
     pub mode: AuthMode,
+    pub open_to_network: bool,
 }
 
 /// Who may call.
@@ -186,6 +190,7 @@ pub enum AuthMode {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Limits {
     pub keyless_per_minute: u32,
+    pub refused_per_minute: u32,
     pub team_per_minute: u32,
     #[serde(deserialize_with = "parse::positive")]
     pub team_concurrency: u32,
@@ -196,6 +201,8 @@ pub struct Limits {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Admin {
+    #[serde(deserialize_with = "parse::maybe_address")]
+    pub listen: Option<SocketAddr>,
     pub token: Secret,
 }
 
@@ -304,7 +311,8 @@ mod tests {
         assert_eq!(config.server.max_body, 10 * 1024 * 1024);
         assert_eq!(config.cache.retention, Duration::from_secs(30 * 86_400));
         assert_eq!((config.cache.max_bytes, config.data.min_free), (Some(50 << 30), 512 << 20));
-        assert_eq!(config.auth.mode, AuthMode::Open);
+        assert_eq!((config.auth.mode, config.auth.open_to_network), (AuthMode::Open, false));
+        assert!(config.server.hosts.is_empty() && config.admin.listen.is_none());
         assert!(config.worker.embedded && config.admin.token.is_empty());
     }
 
@@ -318,6 +326,8 @@ mod tests {
             ("QUARRY__EGRESS__DENY", "10.0.0.7,10.9.0.0/16"),
             ("QUARRY__CACHE__MAX_GIB", "0"),
             ("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:15353"),
+            ("QUARRY__SERVER__HOSTS", "Quarry.LAN., [FD00::1],10.1.2.3"),
+            ("QUARRY__ADMIN__LISTEN", "127.0.0.1:9"),
             ("QUARRY__AUTH__MODE", "keys"),
             ("QUARRY__ADMIN__TOKEN", "123456"),
             ("QUARRY__WORKER__EMBEDDED", "false"),
@@ -334,6 +344,8 @@ mod tests {
         assert_eq!((config.egress.allow.len(), config.egress.deny.len(), config.cache.max_bytes), (2, 2, None));
         assert_eq!(config.egress.resolvers.len(), 1);
         assert_eq!(config.auth.mode, AuthMode::Keys);
+        assert_eq!(config.server.hosts, ["quarry.lan", "[fd00::1]", "10.1.2.3"]);
+        assert_eq!(config.admin.listen.map(|listen| listen.port()), Some(9));
         assert_eq!(config.admin.token.expose(), "123456");
         assert!(!config.worker.embedded);
         assert_eq!(config.server.trusted_proxies[0].to_string(), "10.0.0.1/32");
@@ -354,6 +366,10 @@ mod tests {
         check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
         check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
         check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");
+        for host in ["http://quarry.lan", "quarry.lan:80", "a/b", "u@h", "*", "a b"] {
+            check("QUARRY__SERVER__HOSTS", host, "without scheme and port");
+        }
+        check("QUARRY__ADMIN__LISTEN", "localhost", "address and port");
         check("QUARRY__SERVER__LISTENN", "x", "no such setting, did you mean QUARRY__SERVER__LISTEN?");
         check("QUARRY__SERVER", "x", "no such setting");
         check("QUARRY__NOPE__X", "x", "no such setting");

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::Value;
 use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress, ParamsPreview, Started};
 
-use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::extract;
-use crate::job::{Asked, Kind, Reading, idempotency_key};
+use crate::job::{Asked, Kind, Reading, idempotency_key, reader};
+use crate::request::Context;
+use crate::{Service, extract, reading};
 
 /// Start a crawl.
 #[utoipa::path(
@@ -70,11 +70,14 @@ pub(crate) async fn cancel(asked: Asked) -> Result<Json<Cancelled>, Failure> {
     get,
     path = "/v2/crawl/{id}/errors",
     tag = "crawl",
-    params(("id" = String, Path, description = "Id of the crawl")),
+    params(
+        ("id" = String, Path, description = "Id of the crawl"),
+        ("after" = Option<String>, Query, format = "uuid", description = "From `next` of the answer before"),
+    ),
     responses((status = 200, description = "OK", body = JobErrors))
 )]
-pub(crate) async fn errors(asked: Asked) -> Result<Json<JobErrors>, Failure> {
-    Kind::Crawl.errors(&asked).await
+pub(crate) async fn errors(asked: Asked, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
+    Kind::Crawl.errors(&asked, &address, &uri).await
 }
 
 /// Crawls that have not ended.
@@ -82,8 +85,10 @@ pub(crate) async fn errors(asked: Asked) -> Result<Json<JobErrors>, Failure> {
 pub(crate) async fn active(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-) -> Result<Json<ActiveCrawls>, Failure> {
-    Ok(Json(ActiveCrawls { success: true, crawls: app::crawl::active(&service.app, &caller).await? }))
+    Extension(context): Extension<Context>,
+) -> Result<Response, Failure> {
+    let turn = service.readers.turn(&reader(Some(&caller), Some(&context))).await?;
+    Ok(reading::whole(&app::crawl::active(&service.app, &caller).await?, turn))
 }
 
 /// Another name of `/v2/crawl/active`.
@@ -91,8 +96,9 @@ pub(crate) async fn active(
 pub(crate) async fn ongoing(
     service: State<Arc<Service>>,
     caller: Extension<Caller>,
-) -> Result<Json<ActiveCrawls>, Failure> {
-    active(service, caller).await
+    context: Extension<Context>,
+) -> Result<Response, Failure> {
+    active(service, caller, context).await
 }
 
 /// Turn a prompt into crawl options.

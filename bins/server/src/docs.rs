@@ -64,7 +64,8 @@ pub fn routes() -> String {
     text += "| Method | Path | Who | What |\n|---|---|---|---|\n";
     for route in routes::table() {
         let who = match Access::of(route.path) {
-            Access::Open => "anybody",
+            Access::Health | Access::Open => "anybody",
+            Access::Metrics => "anybody; where calls need a key, the operator",
             Access::Team => "a team",
             Access::Operator => "the operator",
         };

@@ -12,19 +12,23 @@ use axum::http::{HeaderMap, Uri, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
+use uuid::fmt::Hyphenated;
 use wire::Code;
 
 use crate::Service;
 use crate::auth::not_found;
 use crate::error::Failure;
+use crate::job::reader;
+use crate::shares::Shares;
 
 /// Bodies up to this size are read without asking; so many of the larger ones are read at the same time.
 const SMALL: usize = 64 * 1024;
 /// See [`SMALL`]: bounds what all bodies together can take.
-pub(crate) const LARGE_AT_ONCE: usize = 16;
+const LARGE_AT_ONCE: usize = 16;
+/// Of these, how many one caller may have: who sends slowly keeps nobody else from sending.
+const LARGE_OF_ONE: usize = 4;
 /// Values in one body, with room for the largest batch ([`wire::MAX_BATCH_URLS`]). A megabyte of `[[],[],…` would otherwise
 /// become a hundred megabytes in memory.
 const MOST_VALUES: usize = 120_000;
@@ -33,7 +37,13 @@ const DISCARD_FOR: Duration = Duration::from_secs(5);
 /// See [`DISCARD_FOR`].
 const DISCARD_BYTES: usize = 128 * 1024 * 1024;
 
-/// A request body as JSON, whatever its content type says.
+/// Bounds how many large bodies are read at the same time.
+pub(crate) fn large_bodies() -> Shares {
+    Shares::new(LARGE_AT_ONCE, LARGE_OF_ONE)
+}
+
+/// A request body as JSON, which its content type must say too: a page in somebody's browser may send any other body to any
+/// address without being asked (WHATWG Fetch, "CORS-safelisted request-header").
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) Value);
 
@@ -41,19 +51,41 @@ pub(crate) struct Json(pub(crate) Value);
 #[derive(Debug)]
 pub(crate) struct Id(pub(crate) Uuid);
 
+/// The id of a job or a scrape in the path: a UUID in its usual spelling (RFC 9562 section 4).
+#[derive(Debug)]
+pub(crate) struct JobId(pub(crate) Uuid);
+
 impl FromRequest<Arc<Service>> for Json {
     type Rejection = Failure;
 
     async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self, Failure> {
+        let (head, mut body) = request.into_parts();
         let limits = BodyLimits {
             bytes: service.config.server.max_body,
             until: Instant::now() + service.config.server.body_timeout,
             large: &service.large_bodies,
+            owner: &reader(head.extensions.get(), head.extensions.get()),
         };
-        let (head, body) = request.into_parts();
         encoding(&head.headers)?;
+        if !is_json(&head.headers) {
+            return Err(limits.not_json(&head.headers, &mut body).await);
+        }
         let bytes = limits.read(&head.headers, body).await?;
         parse(&bytes).map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for JobId {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        // The other spellings that the library reads have another length.
+        let id = match Path::<String>::from_request_parts(parts, state).await {
+            Ok(Path(text)) if text.len() == Hyphenated::LENGTH => Uuid::try_parse(&text).ok(),
+            _ => None,
+        };
+        let why = "Invalid job ID format. Job ID must be a valid UUID.";
+        id.map(Self).ok_or_else(|| Failure::new(Code::BadRequest, why))
     }
 }
 
@@ -77,7 +109,9 @@ pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
 struct BodyLimits<'a> {
     bytes: usize,
     until: Instant,
-    large: &'a Semaphore,
+    large: &'a Shares,
+    /// Who sends.
+    owner: &'a str,
 }
 
 impl BodyLimits<'_> {
@@ -100,7 +134,7 @@ impl BodyLimits<'_> {
                 return Err(self.too_large());
             }
             if read.len() + chunk.len() > SMALL && permit.is_none() {
-                permit = timeout_at(self.until, self.large.acquire()).await.map_err(|_| self.too_slow())?.ok();
+                permit = Some(timeout_at(self.until, self.large.wait(self.owner)).await.map_err(|_| self.too_slow())?);
             }
             read.extend_from_slice(&chunk);
         }
@@ -120,6 +154,19 @@ impl BodyLimits<'_> {
                 Err(_) => return Err(self.too_slow()),
             }
         }
+    }
+
+    /// The refusal of a body that is not called JSON. No body at all is none of another kind.
+    async fn not_json(&self, headers: &HeaderMap, body: &mut Body) -> Failure {
+        match self.chunk(body).await {
+            Ok(None) => return empty(),
+            Ok(Some(_)) => {}
+            Err(failure) => return failure,
+        }
+        if !headers.contains_key(header::EXPECT) {
+            discard(std::mem::take(body)).await;
+        }
+        Failure::new(Code::UnsupportedMediaType, "the body must be sent with Content-Type: application/json")
     }
 
     fn too_large(&self) -> Failure {
@@ -152,17 +199,36 @@ fn encoding(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
+/// `application/json` or `application/…+json` (RFC 6839 section 3.1), with any parameters, said once.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
+    let only = lines.next().filter(|_| lines.next().is_none()).and_then(|value| value.to_str().ok());
+    let kind = only.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
+    match kind.strip_prefix("application/") {
+        Some(kind) => kind.bytes().all(known) && (kind == "json" || kind.ends_with("+json")),
+        None => false,
+    }
+}
+
+fn refused(why: impl Into<String>) -> Failure {
+    Failure::new(Code::BadRequestInvalidJson, why)
+}
+
+fn empty() -> Failure {
+    refused("the body of the request is empty, expected a JSON object")
+}
+
 fn parse(bytes: &[u8]) -> Result<Value, Failure> {
-    let refused = |why: String| Failure::new(Code::BadRequestInvalidJson, why);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
-        return Err(refused("the body of the request is empty, expected a JSON object".to_owned()));
+        return Err(empty());
     }
     if values(bytes) > MOST_VALUES {
         return Err(refused(format!("the body of the request holds more than {MOST_VALUES} JSON values")));
     }
-    // serde_json itself refuses more than 128 levels and bytes that are not UTF-8.
-    serde_json::from_slice(bytes).map_err(|error| refused(format!("the body of the request is not JSON: {error}")))
+    // serde_json itself refuses more than 128 levels and bytes that are not UTF-8. Clients know this sentence.
+    serde_json::from_slice(bytes).map_err(|_| refused("Bad request, malformed JSON"))
 }
 
 /// At least as many as there are values in the text: one, and one for each comma and opening bracket outside strings.
@@ -199,14 +265,12 @@ mod tests {
         check(b"\xef\xbb\xbf{}", "{}");
         check(b"", "BAD_REQUEST_INVALID_JSON: the body of the request is empty");
         check(b" \n", "is empty");
-        check(b"{\"a\":", "BAD_REQUEST_INVALID_JSON: the body of the request is not JSON: EOF");
-        check(b"{\"url\":\"\xff\xfe\"}", "not JSON");
-        check(b"{\"a\":1e400}", "number out of range");
-        check(b"{} x", "trailing characters");
-        check("[".repeat(1000).as_bytes(), "recursion limit");
+        for malformed in [&b"{\"a\":"[..], b"{\"url\":\"\xff\xfe\"}", b"{\"a\":1e400}", b"{} x", &[b'['; 1000]] {
+            check(malformed, "BAD_REQUEST_INVALID_JSON: Bad request, malformed JSON");
+        }
         check("[".repeat(MOST_VALUES).as_bytes(), "more than 120000 JSON values");
         check(format!("[{}1]", "1,".repeat(MOST_VALUES)).as_bytes(), "more than 120000 JSON values");
-        check(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes(), "recursion limit");
+        check(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes(), "malformed");
         let deepest = format!("{}{}", "[".repeat(127), "]".repeat(127));
         check(deepest.as_bytes(), &deepest);
     }
@@ -230,8 +294,48 @@ mod tests {
         assert_eq!(encoding(&headers).unwrap_err().into_response().status(), 415);
     }
 
-    async fn read(limit: usize, chunks: Vec<&'static [u8]>, large: &Semaphore) -> Result<usize, u16> {
-        let limits = BodyLimits { bytes: limit, until: Instant::now() + Duration::from_millis(50), large };
+    #[test]
+    fn content_types() {
+        let check = |lines: &[&str], expect: bool| {
+            let headers = lines.iter().map(|line| (header::CONTENT_TYPE, line.parse().unwrap())).collect();
+            assert_eq!(is_json(&headers), expect, "{lines:?}");
+        };
+        for json in [
+            "application/json",
+            "Application/JSON",
+            "application/json; charset=utf-8",
+            "application/json;x",
+            " application/json ",
+            "application/problem+json",
+            "application/vnd.a.b+json;v=1",
+        ] {
+            check(&[json], true);
+        }
+        for other in [
+            "",
+            "text/plain",
+            "text/json",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=application/json",
+            "text/plain; application/json",
+            "text/plain;+json",
+            "application/jsonp",
+            "application/json, text/plain",
+            "json",
+            "application/",
+            "application/a b+json",
+            "application/text/plain+json",
+            "*/*",
+        ] {
+            check(&[other], false);
+        }
+        check(&[], false);
+        check(&["application/json", "text/plain"], false);
+        check(&["application/json", "application/json"], false);
+    }
+
+    async fn read(limit: usize, chunks: Vec<&'static [u8]>, large: &Shares) -> Result<usize, u16> {
+        let limits = BodyLimits { bytes: limit, until: Instant::now() + Duration::from_millis(50), large, owner: "a" };
         let frames = chunks.into_iter().map(Ok::<_, std::io::Error>);
         let body = Body::from_stream(stream::iter(frames));
         let read = limits.read(&HeaderMap::new(), body).await;
@@ -240,20 +344,24 @@ mod tests {
 
     #[tokio::test]
     async fn bodies_are_bounded() {
-        let large = Semaphore::new(1);
+        let large = Shares::new(2, 1);
         assert_eq!(read(10, vec![b"12345", b"67890"], &large).await, Ok(10));
         assert_eq!(read(10, vec![b"12345", b"678901"], &large).await, Err(413));
         static CHUNK: [u8; SMALL] = [0; SMALL];
         assert_eq!(read(SMALL * 2, vec![&CHUNK, &CHUNK], &large).await, Ok(SMALL * 2));
-        let _taken = large.acquire().await.unwrap();
+        let other = large.wait("b").await;
+        assert_eq!(read(SMALL * 2, vec![&CHUNK, &CHUNK], &large).await, Ok(SMALL * 2), "another's slow body");
+        drop(other);
+        let _taken = large.wait("a").await;
         assert_eq!(read(SMALL * 2, vec![&CHUNK], &large).await, Ok(SMALL));
         assert_eq!(read(SMALL * 2, vec![&CHUNK, &CHUNK], &large).await, Err(400));
     }
 
     #[tokio::test]
     async fn a_body_that_is_announced_too_large_is_not_kept() {
-        let large = Semaphore::new(1);
-        let limits = BodyLimits { bytes: 10, until: Instant::now() + Duration::from_secs(5), large: &large };
+        let large = Shares::new(1, 1);
+        let until = Instant::now() + Duration::from_secs(5);
+        let limits = BodyLimits { bytes: 10, until, large: &large, owner: "a" };
         let headers = [(header::CONTENT_LENGTH, "11".parse().unwrap())].into_iter().collect();
         let failure = limits.read(&headers, Body::from("12345678901")).await.unwrap_err();
         assert_eq!(failure.into_response().status(), 413);

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use app::AppError;
 use app::auth::Caller;
 use app::crawl::{self, Progress};
+use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
 use base::Timestamp;
 use uuid::Uuid;
-use wire::{Cancelled, Code, JobErrors, JobProgress, JobStatus, ResultsQuery};
+use wire::{Cancelled, Code, Invalid, JobProgress, JobStatus, ResultsQuery};
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::extract::query;
+use crate::extract::{JobId, query};
 use crate::limits::network;
 use crate::request::Context;
 use crate::{Service, auth, reading, watch};
@@ -56,9 +56,16 @@ impl Kind {
         crawl::status(&asked.service.app, &asked.caller, self.name(), asked.id, query).await
     }
 
-    /// Which pages were given up.
-    pub(crate) async fn errors(self, asked: &Asked) -> Result<Json<JobErrors>, Failure> {
-        Ok(Json(crawl::errors(&asked.service.app, &asked.caller, self.name(), asked.id).await?))
+    /// Which pages were given up: behind the one that `after` in the query names.
+    pub(crate) async fn errors(self, asked: &Asked, address: &PublicAddress, uri: &Uri) -> Result<Response, Failure> {
+        let after = query(uri, "after").filter(|after| !after.is_empty());
+        let after =
+            after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
+        let turn = asked.service.readers.turn(&asked.reader).await?;
+        let app::crawl::Listed { mut errors, last } =
+            crawl::errors(&asked.service.app, &asked.caller, self.name(), asked.id, after).await?;
+        errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, asked.id)));
+        Ok(reading::whole(&errors, turn))
     }
 
     /// Stops a job.
@@ -82,21 +89,21 @@ impl FromRequestParts<Arc<Service>> for Asked {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
-        let Ok(Path(id)) = Path::<Uuid>::from_request_parts(parts, service).await else {
-            return Err(Failure::new(Code::BadRequest, "invalid job id: must be a UUID"));
-        };
+        let JobId(id) = JobId::from_request_parts(parts, service).await?;
         let caller = Extension::<Caller>::from_request_parts(parts, service).await;
         let Extension(caller) = caller.map_err(|error| Failure::internal(&error))?;
-        let reader = reader(&caller, parts.extensions.get());
+        let reader = reader(Some(&caller), parts.extensions.get());
         Ok(Self { service: service.clone(), caller, id, reader })
     }
 }
 
-/// A team, or somebody without a key at one address.
-fn reader(caller: &Caller, context: Option<&Context>) -> String {
-    match (&caller.key, context) {
-        (None, Some(context)) => format!("{} {}", caller.team.id, network(context.address())),
-        _ => caller.team.id.clone(),
+/// Who takes or sends much, where each may have only a share: a team, or somebody without a key at one address.
+pub(crate) fn reader(caller: Option<&Caller>, context: Option<&Context>) -> String {
+    let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
+    match caller {
+        Some(Caller { team, key: Some(_) }) => team.id.clone(),
+        Some(Caller { team, key: None }) => format!("{} {}", team.id, address()),
+        None => address(),
     }
 }
 

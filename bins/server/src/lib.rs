@@ -21,6 +21,7 @@ mod address;
 mod admin;
 mod auth;
 mod batch;
+mod browser;
 pub mod config;
 mod crawl;
 pub mod docs;
@@ -36,10 +37,14 @@ mod own;
 mod parts;
 pub mod process;
 mod reading;
+mod refusals;
 mod request;
+mod root;
 mod routes;
 mod scrape;
+mod sending;
 mod serve;
+mod shares;
 mod team;
 pub mod telemetry;
 mod watch;
@@ -51,37 +56,45 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use app::App;
-use axum::Router;
 use base::{Clock, SystemClock};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use config::{Config, ConfigError};
+use config::{AuthMode, Config, ConfigError};
 use limits::Limits;
 pub use parts::{open, open_store};
 use reading::Readers;
+use refusals::Refusals;
+use routes::Listener;
+use sending::Outbox;
 use serve::Ending;
+use shares::Shares;
 use watch::Watchers;
 
 /// What the handlers share.
 pub(crate) struct Service {
     pub(crate) app: App,
     pub(crate) config: Config,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
     pub(crate) limits: Limits,
+    /// Calls that were refused for their key.
+    pub(crate) refusals: Refusals,
     /// SHA-256 of the operator's token.
     pub(crate) operator: Option<[u8; 32]>,
     /// Bounds how many large bodies are read at the same time.
-    pub(crate) large_bodies: Semaphore,
+    pub(crate) large_bodies: Shares,
     pub(crate) prometheus: PrometheusHandle,
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
     /// Who reads large results.
     pub(crate) readers: Readers,
+    /// Large answers of single calls.
+    pub(crate) outbox: Outbox,
 }
 
 /// Why the server did not start.
@@ -99,6 +112,8 @@ pub enum StartError {
 pub struct Running {
     /// Where it listens; the real port when the settings asked for port 0.
     pub address: SocketAddr,
+    /// Where the operator's side listens, when `admin.listen` gives it a port of its own.
+    pub admin_address: Option<SocketAddr>,
     service: Arc<Service>,
     ending: Ending,
     background: TaskTracker,
@@ -143,43 +158,71 @@ impl Role {
         self == Self::Worker || config.worker.embedded
     }
 
-    async fn listen(self, config: &Config) -> Result<TcpListener, ConfigError> {
-        let address = match self {
-            Self::Server => config.server.listen,
-            Self::Worker => config.worker.listen,
-        };
-        let why = |error| parts::refused(self.listen_key(), format!("cannot listen on {address}: {error}"));
-        TcpListener::bind(address).await.map_err(why)
-    }
-
-    fn listen_key(self) -> &'static str {
+    async fn listen(self, config: &Config) -> Result<(TcpListener, SocketAddr), ConfigError> {
         match self {
-            Self::Server => "SERVER__LISTEN",
-            Self::Worker => "WORKER__LISTEN",
+            Self::Server => {
+                may_be_open(config)?;
+                bind("SERVER__LISTEN", config.server.listen).await
+            }
+            Self::Worker => bind("WORKER__LISTEN", config.worker.listen).await,
         }
     }
 
-    fn router(self, service: Arc<Service>) -> Router {
+    fn listener(self) -> Listener {
         match self {
-            Self::Server => routes::router(service),
-            Self::Worker => routes::health_only(service),
+            Self::Server => Listener::Api,
+            Self::Worker => Listener::Worker,
         }
     }
 }
 
+async fn bind(key: &str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConfigError> {
+    let why = |error| parts::refused(key, format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(why)?;
+    let address = listener.local_addr().map_err(why)?;
+    Ok((listener, address))
+}
+
+/// Calls without a key are for this machine, unless the operator says otherwise.
+fn may_be_open(config: &Config) -> Result<(), ConfigError> {
+    let address = config.server.listen;
+    if config.auth.mode != AuthMode::Open || address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    if !config.auth.open_to_network {
+        let why = format!(
+            "server.listen is {address}, which other machines reach, and auth.mode is open: everybody there could use the \
+             service; set auth.mode to keys, or auth.open_to_network to true if that is meant"
+        );
+        return Err(parts::refused("AUTH__OPEN_TO_NETWORK", why));
+    }
+    tracing::warn!(
+        %address,
+        "auth.open_to_network is set: EVERYBODY who reaches this address can fetch pages through this machine, send \
+         webhooks from it and read all results of calls without a key"
+    );
+    Ok(())
+}
+
 async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<Running, StartError> {
-    let listener = role.listen(&config).await?;
-    let address = listener.local_addr().map_err(|error| parts::refused(role.listen_key(), error))?;
+    let (listener, address) = role.listen(&config).await?;
+    let admin = match config.admin.listen.filter(|_| role == Role::Server) {
+        Some(address) => Some(bind("ADMIN__LISTEN", address).await?),
+        None => None,
+    };
     let app = open(&config, clock, Some(address)).await?;
     let service = Arc::new(Service {
         app: app.clone(),
+        address,
         limits: Limits::default(),
+        refusals: Refusals::default(),
         operator: auth::operator_digest(&config.admin.token),
-        large_bodies: Semaphore::new(extract::LARGE_AT_ONCE),
+        large_bodies: extract::large_bodies(),
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
         readers: Readers::default(),
+        outbox: Outbox::default(),
         config,
     });
     let (background, stop_background) = (TaskTracker::new(), CancellationToken::new());
@@ -191,9 +234,18 @@ async fn start_as(role: Role, config: Config, clock: Arc<dyn Clock>) -> Result<R
     background.spawn(upkeep(service.prometheus.clone(), stop_background.clone()));
     let ending = Ending::default();
     let settings = Arc::new(service.config.server.clone());
-    background.spawn(serve::run(listener, role.router(service.clone()), settings, ending.clone()));
+    let serve = |kind: Listener, listener: TcpListener| {
+        let router = routes::router(kind, service.clone());
+        background.spawn(serve::run(listener, router, settings.clone(), ending.clone()));
+    };
+    serve(role.listener(), listener);
+    let admin_address = admin.map(|(listener, address)| {
+        serve(Listener::Operator, listener);
+        tracing::info!(%address, "listening for the operator");
+        address
+    });
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), ?role, "listening");
-    Ok(Running { address, service, ending, background, stop_background, stop_work })
+    Ok(Running { address, admin_address, service, ending, background, stop_background, stop_work })
 }
 
 impl Running {

@@ -9,8 +9,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The time that a limit counts over.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Above so many callers the ones at rest are forgotten.
-const SWEEP_ABOVE: usize = 10_000;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -25,6 +23,8 @@ pub(crate) enum Subject {
     Team(String),
     /// Callers without a key, by [`network`].
     Address(IpAddr),
+    /// Those at an address, by [`network`], whose keys were refused.
+    Refused(IpAddr),
 }
 
 /// Where a caller stands after a request.
@@ -39,35 +39,71 @@ pub(crate) struct Standing {
     pub(crate) refused_for: Option<Duration>,
 }
 
-/// One counter for each caller seen in the last minute.
+/// One counter for each caller seen in the last two minutes.
 #[derive(Debug, Default)]
-pub(crate) struct Limits {
-    /// By the generic cell rate algorithm the whole state of a caller is the moment at which it is at rest again.
-    rest_at: Mutex<HashMap<Subject, Instant>>,
+pub(crate) struct Limits(Mutex<Counters>);
+
+/// By the generic cell rate algorithm the whole state of a caller is the moment at which it is at rest again. It is at most
+/// a minute away, so what was not touched for a minute can be forgotten: all of it at once, without looking for it.
+#[derive(Debug, Default)]
+struct Counters {
+    recent: HashMap<Subject, Instant>,
+    older: HashMap<Subject, Instant>,
+    turned: Option<Instant>,
+}
+
+impl Counters {
+    /// Forgets who was not seen for a minute; gives what is to be dropped.
+    fn turn(&mut self, now: Instant) -> HashMap<Subject, Instant> {
+        let turned = *self.turned.get_or_insert(now);
+        match now.saturating_duration_since(turned) >= WINDOW {
+            true => {
+                self.turned = Some(now);
+                std::mem::replace(&mut self.older, std::mem::take(&mut self.recent))
+            }
+            false => HashMap::new(),
+        }
+    }
+
+    fn of(&mut self, subject: Subject, now: Instant) -> &mut Instant {
+        let older = self.older.remove(&subject);
+        self.recent.entry(subject).or_insert(older.unwrap_or(now))
+    }
 }
 
 impl Limits {
     /// Counts a request. `per_minute` may be used at once and then refills evenly; 0 means no limit.
     pub(crate) fn take(&self, subject: Subject, per_minute: u32, now: Instant) -> Option<Standing> {
+        self.look(subject, per_minute, now, true)
+    }
+
+    /// Where a request would stand, without counting it.
+    pub(crate) fn see(&self, subject: Subject, per_minute: u32, now: Instant) -> Option<Standing> {
+        self.look(subject, per_minute, now, false)
+    }
+
+    fn look(&self, subject: Subject, per_minute: u32, now: Instant, count: bool) -> Option<Standing> {
         if per_minute == 0 {
             return None;
         }
         let policy = match subject {
             Subject::Team(_) => "team",
             Subject::Address(_) => "address",
+            Subject::Refused(_) => "refused",
         };
-        let mut all = self.rest_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() > SWEEP_ABOVE {
-            all.retain(|_, rest_at| *rest_at > now);
-        }
-        let rest_at = all.entry(subject).or_insert(now);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let forgotten = all.turn(now);
+        let rest_at = all.of(subject, now);
         let step = WINDOW / per_minute;
         let used = rest_at.saturating_duration_since(now);
         let refused_for = (used + step).checked_sub(WINDOW).filter(|wait| !wait.is_zero());
-        if refused_for.is_none() {
+        if refused_for.is_none() && count {
             *rest_at = now + used + step;
         }
         let reset = rest_at.saturating_duration_since(now);
+        drop(all);
+        // Dropping many takes a moment, which nobody else waits for.
+        drop(forgotten);
         let free = WINDOW.saturating_sub(reset).as_nanos() / step.as_nanos().max(1);
         let remaining = u32::try_from(free).unwrap_or(per_minute).min(per_minute);
         Some(Standing { policy, limit: per_minute, remaining, reset, refused_for })
@@ -153,14 +189,38 @@ mod tests {
     }
 
     #[test]
-    fn callers_at_rest_are_forgotten() {
+    fn callers_at_rest_are_forgotten_and_nobody_else() {
         let limits = Limits::default();
-        let now = Instant::now();
-        for number in 0..=SWEEP_ABOVE {
-            limits.take(Subject::Team(number.to_string()), 60, now);
+        let start = Instant::now();
+        let known = || {
+            let all = limits.0.lock().unwrap();
+            all.recent.len() + all.older.len()
+        };
+        for number in 0..1000 {
+            limits.take(Subject::Team(number.to_string()), 60, start);
         }
-        limits.take(team(), 60, now + Duration::from_secs(2));
-        assert_eq!(limits.rest_at.lock().unwrap().len(), 1);
+        let late = start + Duration::from_secs(59);
+        while limits.take(team(), 60, late).unwrap().refused_for.is_none() {}
+        limits.take(Subject::Team("other".to_owned()), 60, start + Duration::from_secs(61));
+        assert_eq!(known(), 1002);
+        assert!(limits.take(team(), 60, late + Duration::from_millis(900)).unwrap().refused_for.is_some());
+        limits.take(Subject::Team("other".to_owned()), 60, start + Duration::from_secs(122));
+        assert_eq!(known(), 2, "none of those that were not seen for a minute");
+    }
+
+    #[test]
+    fn many_callers_cost_one_request_no_more_than_few() {
+        let limits = Limits::default();
+        let start = Instant::now();
+        for number in 0..200_000_u32 {
+            limits.take(Subject::Address(std::net::Ipv4Addr::from_bits(number).into()), 60, start);
+        }
+        let clock = Instant::now();
+        for _ in 0..2000 {
+            limits.take(team(), 0x00ff_ffff, start);
+        }
+        // A look at every caller for every request took more than a millisecond each.
+        assert!(clock.elapsed() < Duration::from_millis(500), "{:?}", clock.elapsed());
     }
 
     #[test]

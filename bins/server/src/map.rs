@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use app::auth::Caller;
+use axum::Extension;
 use axum::extract::State;
-use axum::{Extension, Json};
+use axum::response::Response;
 use wire::{MapAnswer, MapRequest};
 
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
+use crate::job::reader;
+use crate::request::Context;
 
 /// List the addresses of a site.
 #[utoipa::path(
@@ -22,8 +25,10 @@ use crate::extract;
 pub(crate) async fn map(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
+    Extension(context): Extension<Context>,
     extract::Json(body): extract::Json,
-) -> Result<Json<MapAnswer>, Failure> {
+) -> Result<Response, Failure> {
     let request = wire::decode_map(body)?;
-    Ok(Json(app::map::map(&service.app, &caller, request).await?))
+    let answer = app::map::map(&service.app, &caller, request).await?;
+    Ok(service.outbox.json(&reader(Some(&caller), Some(&context)), &answer))
 }

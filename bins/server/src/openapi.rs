@@ -9,7 +9,7 @@ use utoipa::{Modify, OpenApi};
 use wire::ErrorBody;
 
 use crate::auth::Access;
-use crate::{admin, batch, crawl, health, map, scrape, team, webhooks};
+use crate::{admin, batch, crawl, health, map, root, scrape, team, webhooks};
 
 /// The whole interface as an OpenAPI 3.1 document.
 #[must_use]
@@ -73,6 +73,7 @@ pub(crate) async fn show() -> Json<Document> {
         health::ready,
         health::metrics,
         show,
+        root::show,
     ),
     tags(
         (name = "scrape", description = "Pages"),
@@ -117,12 +118,14 @@ impl Modify for Refusals {
 
 fn refusals(access: Access, takes_body: bool, takes_id: bool) -> &'static [u16] {
     match (access, takes_body, takes_id) {
-        (Access::Open, _, _) => &[],
-        (Access::Team, false, false) => &[400, 401, 429, 500, 503],
-        (Access::Team, false, true) => &[400, 401, 404, 409, 429, 500, 503],
+        (Access::Health, _, _) => &[],
+        (Access::Open, _, _) => &[403],
+        (Access::Metrics, _, _) => &[401, 403, 404],
+        (Access::Team, false, false) => &[400, 401, 403, 429, 500, 503],
+        (Access::Team, false, true) => &[400, 401, 403, 404, 409, 429, 500, 503],
         (Access::Team, true, _) => &[400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503],
-        (Access::Operator, false, _) => &[400, 401, 404, 500],
-        (Access::Operator, true, _) => &[400, 401, 404, 413, 415, 500],
+        (Access::Operator, false, _) => &[400, 401, 404, 429, 500],
+        (Access::Operator, true, _) => &[400, 401, 404, 413, 415, 429, 500],
     }
 }
 

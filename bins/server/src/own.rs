@@ -24,7 +24,7 @@ pub(crate) struct Own {
 pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, ConfigError> {
     let set = [config.server.listen, config.worker.listen];
     // Port 0 is whatever the system picks: only the process itself knows it.
-    let listen = listen.into_iter().chain(set).filter(|address| address.port() != 0);
+    let listen = listen.into_iter().chain(set).chain(config.admin.listen).filter(|address| address.port() != 0);
     let mut hosts = match config.store.url.expose() {
         "" => Vec::new(),
         url => store::servers(url).map_err(|error| refused("STORE__URL", error))?,

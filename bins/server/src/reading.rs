@@ -1,10 +1,9 @@
 //! Large results, handed out so that clients who read slowly cost little: few at a time are in memory, and each is given
 //! up piece by piece as it is taken.
 
-use std::collections::{HashMap, VecDeque};
-use std::convert::Infallible;
+use std::collections::VecDeque;
+use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,12 +11,13 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
+use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use wire::{Code, JobProgress};
 
 use crate::error::Failure;
+use crate::shares::{Share, Shares};
 
 /// Results that all readers together may have in memory, about 10 MB each.
 const AT_ONCE: usize = 16;
@@ -29,24 +29,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SMALL: usize = 256 * 1024;
 /// What is given to the connection at once.
 const PIECE: usize = 64 * 1024;
+/// Time for a larger result: so long, and a second more for so many bytes. Who takes longer is cut.
+const TIME: Duration = Duration::from_secs(60);
+/// See [`TIME`].
+const BYTES_PER_SECOND: usize = 32 * 1024;
 
 /// Who has how many results in memory.
 #[derive(Debug)]
-pub(crate) struct Readers {
-    all: Arc<Semaphore>,
-    each: Mutex<HashMap<String, Weak<Semaphore>>>,
-}
+pub(crate) struct Readers(Shares);
 
 /// The right to have one result in memory.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    _all: Option<OwnedSemaphorePermit>,
-    _own: Option<OwnedSemaphorePermit>,
-}
+pub(crate) type Turn = Share;
 
 impl Default for Readers {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(AT_ONCE)), each: Mutex::new(HashMap::new()) }
+        Self(Shares::new(AT_ONCE, OF_ONE))
     }
 }
 
@@ -60,20 +57,15 @@ impl Readers {
 
     /// The same without an end, for those who have time.
     pub(crate) async fn wait(&self, reader: &str) -> Turn {
-        // The reader's own limit first: whoever waits for that holds nothing that others wait for. Nobody closes them.
-        let own = self.of(reader).acquire_owned().await.ok();
-        Turn { _own: own, _all: self.all.clone().acquire_owned().await.ok() }
+        self.0.wait(reader).await
     }
+}
 
-    fn of(&self, reader: &str) -> Arc<Semaphore> {
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        each.retain(|_, own| own.strong_count() > 0);
-        let known = each.get(reader).and_then(Weak::upgrade);
-        known.unwrap_or_else(|| {
-            let own = Arc::new(Semaphore::new(OF_ONE));
-            each.insert(reader.to_owned(), Arc::downgrade(&own));
-            own
-        })
+/// An answer of one text, sent while it has the turn.
+pub(crate) fn whole(answer: &impl Serialize, turn: Turn) -> Response {
+    match serde_json::to_vec(answer) {
+        Ok(text) => respond(VecDeque::from([Bytes::from(text)]), turn),
+        Err(error) => Failure::internal(&error).into_response(),
     }
 }
 
@@ -83,9 +75,15 @@ pub(crate) fn answer(mut progress: JobProgress, turn: Turn) -> Response {
     let Some(parts) = parts(&progress, documents) else {
         return Failure::new(Code::UnknownError, "unexpected error").into_response();
     };
-    let left = parts.iter().map(Bytes::len).sum();
+    respond(parts, turn)
+}
+
+fn respond(parts: VecDeque<Bytes>, turn: Turn) -> Response {
+    let left: usize = parts.iter().map(Bytes::len).sum();
     let turn = (left > SMALL).then_some(turn);
-    let mut response = Body::new(Pieces { parts, left, turn }).into_response();
+    let seconds = u64::try_from(left / BYTES_PER_SECOND).unwrap_or(u64::MAX);
+    let until = Instant::now() + TIME + Duration::from_secs(seconds);
+    let mut response = Body::new(Pieces { parts, left, turn, until }).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
@@ -111,13 +109,20 @@ struct Pieces {
     parts: VecDeque<Bytes>,
     left: usize,
     turn: Option<Turn>,
+    /// When it must have been taken.
+    until: Instant,
 }
 
 impl HttpBody for Pieces {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.turn.is_some() && Instant::now() > self.until {
+            self.parts.clear();
+            self.turn = None;
+            return Poll::Ready(Some(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads too slowly"))));
+        }
         let Some(mut part) = self.parts.pop_front() else {
             return Poll::Ready(None);
         };
@@ -204,6 +209,17 @@ mod tests {
             small.push(answer(progress(&["{}"]), readers.turn("slow").await.unwrap()).into_body());
         }
         assert!(free("slow").await, "small results take no turn");
-        assert_eq!(readers.each.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn one_who_takes_too_long_is_cut() {
+        let readers = Readers::default();
+        let parts = VecDeque::from([Bytes::from(vec![b'x'; 3 * PIECE])]);
+        let turn = Some(readers.turn("slow").await.unwrap());
+        let mut body = Pieces { parts, left: 3 * PIECE, turn, until: Instant::now() + Duration::from_secs(60) };
+        assert!(body.frame().await.unwrap().is_ok(), "there is time yet");
+        body.until = Instant::now() - Duration::from_millis(1);
+        assert!(body.frame().await.unwrap().is_err());
+        assert!(body.frame().await.is_none() && body.turn.is_none());
     }
 }

@@ -11,7 +11,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredica
 use wire::Code;
 
 use crate::error::Failure;
-use crate::{Service, admin, auth, batch, crawl, health, map, openapi, scrape, team, telemetry, webhooks};
+use crate::{Service, admin, auth, batch, crawl, health, map, openapi, root, scrape, team, telemetry, webhooks};
 
 /// Answers under this many bytes are sent as they are.
 const COMPRESS_ABOVE: u64 = 1024;
@@ -97,6 +97,7 @@ fn watchers() -> Vec<Route> {
         route("GET", "/health/ready", "Whether it can take requests", get(health::ready)),
         route("GET", "/metrics", "Metrics for Prometheus", get(health::metrics)),
         route("GET", "/openapi.json", "This interface as OpenAPI", get(openapi::show)),
+        route("GET", "/", "The service's name, version and documentation", get(root::show)),
     ]
 }
 
@@ -104,18 +105,32 @@ fn route(method: &'static str, path: &'static str, what: &'static str, handler: 
     Route { method, path, what, handler }
 }
 
-/// The table as a service.
-pub(crate) fn router(service: Arc<Service>) -> Router {
-    serving(table(), service)
+/// Where requests come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// `server.listen`, for everybody.
+    Api,
+    /// `admin.listen`, for the operator.
+    Operator,
+    /// `worker.listen`, of a process that only works.
+    Worker,
 }
 
-/// Health and metrics alone, for a process that only works.
-pub(crate) fn health_only(service: Arc<Service>) -> Router {
-    serving(watchers().into_iter().filter(|route| route.path != "/openapi.json").collect(), service)
+/// What is served there.
+pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
+    let of_operator = |path: &str| path.starts_with("/admin/") || path == "/metrics";
+    let apart = service.config.admin.listen.is_some();
+    let served = |route: &Route| match listener {
+        Listener::Api => !(apart && of_operator(route.path)),
+        Listener::Operator => of_operator(route.path) || route.path.starts_with("/health"),
+        Listener::Worker => route.path == "/metrics" || route.path.starts_with("/health"),
+    };
+    serving(table().into_iter().filter(served).collect(), auth::Gate { service, listener })
 }
 
 /// Routes inside the layers that every request passes, outermost last.
-fn serving(table: Vec<Route>, service: Arc<Service>) -> Router {
+fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
+    let service = gate.service.clone();
     let compress = CompressionLayer::new()
         .no_br()
         .quality(CompressionLevel::Fastest)
@@ -127,7 +142,7 @@ fn serving(table: Vec<Route>, service: Arc<Service>) -> Router {
         .method_not_allowed_fallback(async || {
             Failure::new(Code::MethodNotAllowed, "the path does not take this method")
         })
-        .layer(from_fn_with_state(service.clone(), auth::guard))
+        .layer(from_fn_with_state(gate, auth::guard))
         .layer(CatchPanicLayer::custom(telemetry::panicked))
         .layer(compress)
         .layer(from_fn_with_state(service.clone(), telemetry::record))

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use app::auth::Caller;
+use axum::Extension;
 use axum::extract::State;
-use axum::{Extension, Json};
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
@@ -12,7 +13,7 @@ use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::Asked;
+use crate::job::{Asked, reader};
 use crate::request::{Context, GivenId};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
@@ -39,11 +40,12 @@ pub(crate) async fn scrape(
     Extension(caller): Extension<Caller>,
     Extension(context): Extension<Context>,
     extract::Json(body): extract::Json,
-) -> Result<Json<ScrapeAnswer>, Failure> {
+) -> Result<Response, Failure> {
     match wire::decode_scrape(body)? {
         ScrapeBody::Page(request) => {
             let data = app::scrape::scrape(&service.app, &caller, *request).await?;
-            Ok(Json(ScrapeAnswer::new(data)))
+            let owner = reader(Some(&caller), Some(&context));
+            Ok(service.outbox.json(&owner, &ScrapeAnswer::new(data)))
         }
         ScrapeBody::Tools(_) => Err(tools(&caller, &context)),
     }
@@ -57,9 +59,9 @@ pub(crate) async fn scrape(
     params(("id" = String, Path, description = "Id of the scrape: `data.metadata.scrapeId`")),
     responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
-pub(crate) async fn read(asked: Asked) -> Result<Json<ScrapeAnswer>, Failure> {
+pub(crate) async fn read(asked: Asked) -> Result<Response, Failure> {
     let data = app::scrape::read(&asked.service.app, &asked.caller, asked.id).await?;
-    Ok(Json(ScrapeAnswer::new(data)))
+    Ok(asked.service.outbox.json(&asked.reader, &ScrapeAnswer::new(data)))
 }
 
 /// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.

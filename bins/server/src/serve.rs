@@ -1,6 +1,7 @@
 //! Connections: accept, time limits, HTTP/1.1 and HTTP/2 from one port, and the orderly end.
 
 mod refuse;
+mod slots;
 mod socket;
 
 use std::net::SocketAddr;
@@ -11,19 +12,24 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::IntoResponse as _;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service as _;
+use wire::Code;
 
+use crate::auth::Access;
 use crate::config;
+use crate::error::Failure;
+use refuse::Wish;
+use slots::{Beyond, Slot, Slots};
 use socket::Socket;
 
 /// What an HTTP/2 connection starts with (RFC 9113 section 3.4).
@@ -34,10 +40,16 @@ const H2_STREAMS: u32 = 100;
 const H2_PENDING_RESETS: usize = 20;
 /// Pause after the system refused to accept, as when file descriptors are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Longest life of a connection that only gets health.
+const BEYOND_FOR: Duration = Duration::from_secs(5);
 
 /// Address of the other end of the connection, in the extensions of every request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Our own address on the connection, in the extensions of every request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Local(pub(crate) SocketAddr);
 
 /// How to end the connections that a [`run`] has accepted.
 #[derive(Debug, Clone, Default)]
@@ -65,43 +77,54 @@ impl Ending {
 /// Accepts connections until `ending.cut`, and serves each in a task of `ending.open`. From `ending.drain` on every new one
 /// is told to go elsewhere: a balancer that has not noticed yet gets an answer instead of a closed port.
 pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<config::Server>, ending: Ending) {
-    let slots = Arc::new(Semaphore::new(settings.max_connections.min(Semaphore::MAX_PERMITS)));
+    let slots = Slots::new(&settings);
     loop {
-        let accepted = async {
-            let slot = slots.clone().acquire_owned().await;
-            (slot, listener.accept().await)
-        };
-        let (slot, accepted) = tokio::select! {
+        let accepted = tokio::select! {
             () = ending.cut.cancelled() => break,
-            accepted = accepted => accepted,
+            accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) if ending.drain.is_cancelled() => {
-                let cut = ending.cut.clone();
-                tokio::spawn(async move {
-                    tokio::select! {
-                        () = cut.cancelled() => {}
-                        () = refuse::refuse(stream) => {}
-                    }
-                    drop(slot);
-                });
-            }
             Ok((stream, peer)) => {
+                let slot = slots.admit(peer.ip());
                 let connection = Connection { router: router.clone(), settings: settings.clone(), peer };
-                let (drain, cut) = (ending.drain.clone(), ending.cut.clone());
-                ending.open.spawn(async move {
-                    tokio::select! {
-                        () = cut.cancelled() => {}
-                        () = connection.serve(stream, drain) => {}
-                    }
-                    drop(slot);
-                });
+                admitted(connection, stream, slot, &ending);
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
+    }
+}
+
+/// Does with a connection what its place allows, in a task of its own.
+fn admitted(connection: Connection, stream: TcpStream, slot: Slot, ending: &Ending) {
+    let (drain, cut) = (ending.drain.clone(), ending.cut.clone());
+    let draining = drain.is_cancelled();
+    let evicted = match &slot {
+        Slot::Full(_) => CancellationToken::new(),
+        Slot::Beyond(beyond) => beyond.cut.clone(),
+    };
+    let work = async move {
+        match &slot {
+            _ if draining => refuse::refuse(stream, Code::ShuttingDown, "the server is about to stop").await,
+            Slot::Full(_) => connection.serve(stream, drain).await,
+            Slot::Beyond(beyond) => drop(timeout(BEYOND_FOR, connection.serve_beyond(stream, beyond)).await),
+        }
+        drop(slot);
+    };
+    let work = async move {
+        tokio::select! {
+            () = cut.cancelled() => {}
+            () = evicted.cancelled() => {}
+            () = work => {}
+        }
+    };
+    // A refusal does not hold up the end.
+    if draining {
+        tokio::spawn(work);
+    } else {
+        ending.open.spawn(work);
     }
 }
 
@@ -123,10 +146,14 @@ impl Connection {
         let activity = Arc::new(Activity::new());
         let service = service_fn({
             let (router, peer, activity) = (self.router, Peer(self.peer), activity.clone());
+            let local = stream.local_addr().ok().map(Local);
             move |request: Request<Incoming>| {
                 let running = Running::new(activity.clone());
                 let mut request = request.map(Body::new);
                 request.extensions_mut().insert(peer);
+                if let Some(local) = local {
+                    request.extensions_mut().insert(local);
+                }
                 let answer = router.clone().call(request);
                 async move {
                     let answer = answer.await;
@@ -154,6 +181,35 @@ impl Connection {
                 () = activity.idle(self.settings.idle_timeout + self.settings.write_timeout), if version == Version::H2 => return,
             }
         }
+    }
+}
+
+impl Connection {
+    /// Answers health, and refuses everything else.
+    async fn serve_beyond(self, stream: TcpStream, beyond: &Beyond) {
+        let (code, error) = beyond.refusal;
+        match refuse::wish(&stream).await {
+            Some(Wish::MaybeHealth) => {}
+            Some(Wish::Other) => return refuse::refuse(stream, code, error).await,
+            None => return,
+        }
+        let _ = stream.set_nodelay(true);
+        let (router, peer) = (self.router, Peer(self.peer));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            let mut router = router.clone();
+            async move {
+                match Access::of(request.uri().path()) {
+                    Access::Health => router.call(request).await,
+                    _ => Ok(Failure::new(code, error).retry_after(5).into_response()),
+                }
+            }
+        });
+        let io = TokioIo::new(Socket::new(stream, self.settings.write_timeout));
+        let mut builder = builder(&self.settings);
+        builder.http1().keep_alive(false);
+        let _ = builder.serve_connection(io, service).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The watcher: a WebSocket on the path of a job that sends its documents as they come (docs/CONTRACT.md, "Watcher").
 //!
-//! Each watcher reads the job by itself, from its own place, when it is woken and each second besides. So a client that
+//! Each watcher reads the job by itself, from its own place, when it is woken and every few seconds besides. So a client that
 //! reads slowly holds nobody else up, and nothing is kept for it: it is dropped when it takes no bytes for a while.
 
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use axum::http::header;
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,13 +21,19 @@ use crate::Service;
 use crate::error::Failure;
 use crate::job::{Asked, Kind, body};
 use crate::reading::Turn;
+use crate::shares::{Share, Shares};
 
 /// Watchers of all jobs that are open at the same time.
-const MOST_WATCHERS: usize = 4096;
+const MAX_WATCHERS: usize = 4096;
+/// Of these, how many one team may have, or one address without a key.
+const MAX_OF_ONE: usize = 256;
 /// Documents that are read at once.
 const CHUNK: u32 = 20;
-/// Pause between two looks at a job that nothing was heard of.
+/// Pause between two looks at a job that nothing was heard of. It grows to [`LONGEST_POLL`] while nothing happens: what this
+/// process does to a job is heard of, and looks are for what others do.
 const POLL: Duration = Duration::from_secs(1);
+/// See [`POLL`].
+const LONGEST_POLL: Duration = Duration::from_secs(4);
 /// Pause between two pings; a client that has answered none for [`SILENCE`] is gone.
 const PING: Duration = Duration::from_secs(20);
 /// See [`PING`].
@@ -41,18 +46,14 @@ const LARGEST_MESSAGE: usize = 64 * 1024;
 /// The open watchers of a service.
 #[derive(Debug)]
 pub(crate) struct Watchers {
-    slots: Arc<Semaphore>,
+    slots: Shares,
     open: TaskTracker,
     stop: CancellationToken,
 }
 
 impl Default for Watchers {
     fn default() -> Self {
-        Self {
-            slots: Arc::new(Semaphore::new(MOST_WATCHERS)),
-            open: TaskTracker::new(),
-            stop: CancellationToken::new(),
-        }
+        Self { slots: Shares::new(MAX_WATCHERS, MAX_OF_ONE), open: TaskTracker::new(), stop: CancellationToken::new() }
     }
 }
 
@@ -82,7 +83,7 @@ pub(crate) async fn handshake(parts: &mut Parts, service: &Arc<Service>) -> Resu
 
 /// Opens the socket, when the caller may read the job.
 pub(crate) async fn watch(upgrade: WebSocketUpgrade, kind: Kind, asked: Asked) -> Result<Response, Failure> {
-    let Ok(slot) = asked.service.watchers.slots.clone().try_acquire_owned() else {
+    let Some(slot) = asked.service.watchers.slots.get(&asked.reader) else {
         return Err(Failure::new(Code::ConcurrencyLimited, "too many jobs are watched already").retry_after(5));
     };
     // Refused as a GET is, while there still is a status to refuse with.
@@ -102,7 +103,7 @@ struct Watcher {
     /// Why the job has failed, when it has.
     failure: Option<String>,
     #[expect(dead_code, reason = "held as long as the watcher lives")]
-    slot: OwnedSemaphorePermit,
+    slot: Share,
 }
 
 /// Why a watcher ends.
@@ -144,15 +145,15 @@ impl Watcher {
         drop(turn);
         let mut pings = interval(PING);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard = Instant::now();
+        let (mut heard, mut pause) = (Instant::now(), POLL);
         loop {
             if progress.status.is_final() && !more {
                 return Ok(if self.end(&progress).await { End::Told } else { End::Gone });
             }
             if !more {
                 tokio::select! {
-                    _ = changes.changed() => {}
-                    () = tokio::time::sleep(POLL) => {}
+                    _ = changes.changed() => pause = POLL,
+                    () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_POLL),
                     message = self.socket.recv() => match message {
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(End::Gone),
                         Some(Ok(_)) => {
@@ -170,9 +171,13 @@ impl Watcher {
                 }
             }
             let _turn = self.turn().await;
+            let before = self.sent;
             (progress, more) = self.read().await?;
             if !in_time(self.documents(std::mem::take(&mut progress.data))).await {
                 return Ok(End::Gone);
+            }
+            if self.sent > before {
+                pause = POLL;
             }
         }
     }

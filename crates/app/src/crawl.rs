@@ -1,11 +1,13 @@
 //! Crawling a site: accept, watch, cancel. The work itself is done by two jobs, `kickoff` and `page`; `commit`
 //! writes down what they bring. Batches ([`crate::batch`]) share all of it but the start.
 
+mod active;
 mod commit;
 mod context;
 mod document;
 mod end;
 mod kickoff;
+mod left_out;
 mod page;
 mod read;
 mod submit;
@@ -18,13 +20,15 @@ use sha2::{Digest, Sha256};
 use store::crawls::{self, Crawl};
 use url::Url;
 use uuid::Uuid;
-use wire::{ActiveCrawl, CrawlRequest, Invalid, ParamsPreview, ScrapeRequest, Unsupported};
+use wire::{CrawlRequest, Invalid, ParamsPreview, ScrapeRequest, Unsupported};
 
 use crate::auth::Caller;
 use crate::{App, AppError, scrape};
 
+pub use self::active::active;
 pub use self::end::cancel;
-pub use self::read::{Progress, errors, status};
+pub use self::left_out::{Listed, errors};
+pub use self::read::{Progress, status};
 
 pub(crate) use self::context::Contexts;
 pub(crate) use self::kickoff::Kickoff;
@@ -39,8 +43,6 @@ pub(crate) const BATCH: &str = "batch";
 pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// A crawl that has not ended by then gives its credits back.
 pub(crate) const LONGEST_LIFE: TimeDelta = TimeDelta::days(30);
-/// Crawls that [`active`] lists at most.
-const MOST_ACTIVE: i64 = 1000;
 
 /// Accepts a crawl and gives its id. The credits for `limit` pages are set aside, the start page is queued, and the crawl
 /// survives whatever happens from here on. The same `idempotency_key` with the same request gives the same crawl.
@@ -84,23 +86,6 @@ pub async fn start(
         lanes: Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay),
     };
     submit(app, caller, submission).await
-}
-
-/// The team's crawls that have not ended, oldest first, at most 1000.
-///
-/// # Errors
-/// [`AppError::Internal`].
-pub async fn active(app: &App, caller: &Caller) -> Result<Vec<ActiveCrawl>, AppError> {
-    let rows = crawls::active(&mut app.conn().await?, &caller.team.id, CRAWL, MOST_ACTIVE).await?;
-    let entry = |row: Crawl| {
-        let mut options: Value = serde_json::from_str(&row.request).map_err(AppError::internal)?;
-        if let Some(options) = options.as_object_mut() {
-            options.remove("url");
-        }
-        let id = crate::service::uuid(&row.id)?;
-        Ok(ActiveCrawl { id, team_id: row.team_id, url: row.url.unwrap_or_default(), options })
-    };
-    rows.into_iter().map(entry).collect()
 }
 
 /// The crawl options that a prompt stands for. Needs a language model.

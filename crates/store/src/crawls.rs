@@ -180,18 +180,19 @@ pub async fn save(conn: &mut Conn, row: &Crawl) -> Result<()> {
     Ok(())
 }
 
-/// The team's crawls of one kind that are still at work, oldest first, at most `limit`.
+/// The ids of the team's crawls of one kind that are still at work, oldest first, at most `limit`.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Result<Vec<Crawl>> {
+pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Result<Vec<String>> {
     let query = crawl::table
         .filter(crawl::team_id.eq(team))
         .filter(crawl::status.eq(SCRAPING))
         .filter(crawl::kind.eq(kind))
         .order(crawl::id)
-        .limit(limit);
-    Ok(on!(conn, |c| query.select(Crawl::as_select()).load(c).await)?)
+        .limit(limit)
+        .select(crawl::id);
+    Ok(on!(conn, |c| query.load(c).await)?)
 }
 
 /// How many crawls and batches of the team are at work, and how many pages of them wait or run.

@@ -152,6 +152,9 @@ pub struct JobErrors {
     pub errors: Vec<JobError>,
     /// URLs that robots.txt forbids.
     pub robots_blocked: Vec<String>,
+    /// Where the next entries are read; only when there are more than fit into one answer, about 10 MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A page that was given up or left out.
@@ -180,6 +183,9 @@ pub struct ActiveCrawls {
     pub success: bool,
     /// Crawls that have not ended, oldest first.
     pub crawls: Vec<ActiveCrawl>,
+    /// What is missing, when the answer would be too large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// A crawl that has not ended.
@@ -193,7 +199,7 @@ pub struct ActiveCrawl {
     pub team_id: String,
     /// Where it started.
     pub url: String,
-    /// What it was started with.
+    /// What it was started with, without options that are too large to be listed.
     #[schema(value_type = Option<Object>)]
     pub options: Value,
 }

@@ -102,6 +102,13 @@ impl Server {
         self.get(path, ADMIN_TOKEN).await
     }
 
+    /// What /metrics shows; with keys it asks for the operator's token.
+    pub(crate) async fn metrics(&self) -> Result<Vec<u8>> {
+        let answer = http::get(self.addr, "/metrics", &format!("Authorization: Bearer {ADMIN_TOKEN}\r\n")).await?;
+        ensure!(answer.status == 200, "GET /metrics answers {}", answer.status);
+        Ok(answer.body)
+    }
+
     /// A GET with a team's key, as JSON.
     pub(crate) async fn get(&self, path: &str, key: &str) -> Result<Value> {
         let answer = http::get(self.addr, path, &format!("Authorization: Bearer {key}\r\n")).await?;

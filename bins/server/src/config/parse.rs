@@ -1,7 +1,7 @@
 //! From the values of a settings file to the types of the structs. Every refusal says what is expected.
 
 use std::fmt::Display;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use url::Url;
+
+use crate::browser;
 
 pub(super) fn positive<'de, D, N>(input: D) -> Result<N, D::Error>
 where
@@ -74,6 +76,23 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>
         Ok(address) => Ok(IpNet::from(address)),
         Err(_) => item.parse().map_err(|_| format!("{item}: expected an address or a network such as 10.0.0.0/8")),
     })
+}
+
+/// Names or addresses of this service, spelt as [`browser::host_name`] spells those of requests.
+pub(super) fn hosts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    let why = |item: &str| format!("{item}: expected a name such as quarry.lan, without scheme and port");
+    each(input, |item| match browser::host_name(item) {
+        Some((name, None)) => Ok(name),
+        _ => Err(why(item)),
+    })
+}
+
+/// An address and port, or nothing.
+pub(super) fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SocketAddr>, D::Error> {
+    match String::deserialize(input)?.trim() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| D::Error::custom("expected an address and port, or nothing")),
+    }
 }
 
 /// Proxy addresses hold passwords, so a refusal does not repeat them.

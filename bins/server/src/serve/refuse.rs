@@ -1,4 +1,4 @@
-//! What a connection gets that arrives while the server is about to stop.
+//! What a connection gets that is not served: while the server is about to stop, and beyond the bounds of [`super::slots`].
 
 use std::time::Duration;
 
@@ -7,23 +7,28 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use wire::{Code, ErrorBody};
 
+use super::H2_PREFACE;
+
 /// How long such a client may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Reads what is sent first and answers 503 with [`Code::ShuttingDown`], whatever was asked.
-pub(super) async fn refuse(mut stream: TcpStream) {
-    let _ = timeout(PATIENCE, answer(&mut stream)).await;
+/// Reads what is sent first and answers with the code, whatever was asked.
+pub(super) async fn refuse(mut stream: TcpStream, code: Code, error: &str) {
+    let _ = timeout(PATIENCE, answer(&mut stream, code, error)).await;
 }
 
-async fn answer(stream: &mut TcpStream) -> std::io::Result<()> {
+async fn answer(stream: &mut TcpStream, code: Code, error: &str) -> std::io::Result<()> {
     let mut request = vec![0; 16 * 1024];
     if stream.read(&mut request).await? == 0 {
         return Ok(());
     }
-    let body = serde_json::to_string(&ErrorBody::new(Code::ShuttingDown, "the server is about to stop"))?;
+    let body = serde_json::to_string(&ErrorBody::new(code, error))?;
+    let status = axum::http::StatusCode::from_u16(code.status()).unwrap_or_default();
     let head = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\n\
+        "HTTP/1.1 {} {}\r\ncontent-type: application/json\r\nretry-after: 5\r\n\
          connection: close\r\ncontent-length: {}\r\n\r\n",
+        status.as_u16(),
+        status.canonical_reason().unwrap_or_default(),
         body.len()
     );
     stream.write_all(head.as_bytes()).await?;
@@ -32,4 +37,70 @@ async fn answer(stream: &mut TcpStream) -> std::io::Result<()> {
     // Closing with unread bytes would reset the connection before the answer is read.
     while stream.read(&mut request).await? > 0 {}
     Ok(())
+}
+
+/// What a connection beyond the bounds asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Health, or HTTP/2, which says later what it wants.
+    MaybeHealth,
+    /// Something else.
+    Other,
+}
+
+/// Waits for the first bytes, without taking them. `None` when the client says nothing in time.
+pub(super) async fn wish(stream: &TcpStream) -> Option<Wish> {
+    let mut seen = [0; H2_PREFACE.len()];
+    let waiting = async {
+        loop {
+            match stream.peek(&mut seen).await {
+                Ok(0) | Err(_) => return None,
+                Ok(length) => {
+                    if let Some(wish) = wish_of(&seen[..length]) {
+                        return Some(wish);
+                    }
+                }
+            }
+            // Peeking again returns the same bytes at once, until more have come.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.ok().flatten()
+}
+
+/// `None` when more bytes are needed.
+fn wish_of(seen: &[u8]) -> Option<Wish> {
+    if H2_PREFACE.starts_with(seen) {
+        return (seen.len() == H2_PREFACE.len()).then_some(Wish::MaybeHealth);
+    }
+    for line in [&b"GET /health"[..], b"HEAD /health"] {
+        match seen.strip_prefix(line) {
+            Some([]) => return None,
+            Some([b' ' | b'/' | b'?', ..]) => return Some(Wish::MaybeHealth),
+            None if line.starts_with(seen) => return None,
+            _ => {}
+        }
+    }
+    Some(Wish::Other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes() {
+        let check = |seen: &str, expect| assert_eq!(wish_of(seen.as_bytes()), expect, "{seen:?}");
+        for more in ["", "G", "GET /healt", "GET /health", "HEAD /health", "PRI * HTTP"] {
+            check(more, None);
+        }
+        for health in
+            ["GET /health HTTP/1.1\r\n", "GET /health/live ", "GET /health?", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
+        {
+            check(health, Some(Wish::MaybeHealth));
+        }
+        for other in ["POST /health", "GET /healthy", "GET /v2", "X", "\r\n", "PRI * HTTP/2.1", "get /health "] {
+            check(other, Some(Wish::Other));
+        }
+    }
 }

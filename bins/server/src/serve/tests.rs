@@ -36,6 +36,7 @@ impl Loop {
         };
         let router = Router::new()
             .route("/", get(|| async { "hello" }))
+            .route("/health", get(|| async { "well" }))
             .route("/big", get(|| async { vec![b'x'; 50_000_000] }))
             .route("/wait", get(wait));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -138,15 +139,77 @@ async fn draining_ends_even_when_a_request_does_not() {
     assert_eq!(rest(&mut stream).await, "");
 }
 
+/// Sends the first bytes of requests that never end, on so many connections.
+async fn half_sent(server: &Loop, number: usize) -> Vec<TcpStream> {
+    let mut all = Vec::new();
+    for _ in 0..number {
+        let mut stream = server.connect().await;
+        stream.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
+        all.push(stream);
+    }
+    all
+}
+
+/// One request from another address of this machine.
+async fn talk_from(server: &Loop, source: &str, request: &str) -> String {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(source.parse().unwrap()).unwrap();
+    let mut stream = socket.connect(server.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    rest(&mut stream).await
+}
+
+fn close(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+}
+
 #[tokio::test]
-async fn connections_over_the_cap_wait() {
+async fn one_client_with_many_connections_closes_the_door_for_nobody() {
+    let server = Loop::start(|settings| settings.max_connections_per_address = 5).await;
+    // Far more than there are places beyond the bounds: those are refused and closed, or cut.
+    let held = half_sent(&server, 300).await;
+    for path in ["/health", "/health?x"] {
+        let started = Instant::now();
+        let text = server.talk(close(path).as_bytes()).await;
+        assert!(text.starts_with("HTTP/1.1 200 ") && text.ends_with("well"), "{text}");
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    }
+    let refused = server.talk(close("/").as_bytes()).await;
+    assert!(refused.starts_with("HTTP/1.1 429 Too Many Requests\r\n"), "{refused}");
+    assert!(refused.contains("connection: close") && refused.contains(r#""code":"CONCURRENCY_LIMITED""#), "{refused}");
+    let h2 = server.talk(&h2([frame(1, 5, 1, GET)])).await;
+    assert!(h2.contains("CONCURRENCY_LIMITED"), "{h2}");
+    assert!(talk_from(&server, "127.0.0.2:0", &close("/")).await.ends_with("hello"));
+    drop(held);
+    while !server.talk(close("/").as_bytes()).await.ends_with("hello") {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn over_the_maximum_health_is_answered_and_the_rest_is_told() {
     let server = Loop::start(|settings| settings.max_connections = 1).await;
-    let first = server.connect().await;
-    let mut second = server.connect().await;
-    second.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
-    assert!(timeout(SHORT, second.read_u8()).await.is_err());
+    let first = half_sent(&server, 1).await;
+    for source in ["127.0.0.1:0", "127.0.0.2:0"] {
+        assert!(talk_from(&server, source, &close("/health")).await.ends_with("well"));
+        let refused = talk_from(&server, source, &close("/")).await;
+        assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("OVERLOADED"), "{refused}");
+    }
     drop(first);
-    assert!(rest(&mut second).await.ends_with("hello"));
+    while !server.talk(close("/").as_bytes()).await.ends_with("hello") {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_may_have_many_connections() {
+    let server = Loop::start(|settings| {
+        settings.max_connections_per_address = 1;
+        settings.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    })
+    .await;
+    let _held = half_sent(&server, 20).await;
+    assert!(server.talk(close("/").as_bytes()).await.ends_with("hello"));
 }
 
 /// One HTTP/2 frame (RFC 9113 section 4.1).

@@ -1,5 +1,6 @@
 //! A service in a folder of its own, and a client that sends exactly what the test wrote.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use quarry_server::Running;
@@ -49,13 +50,26 @@ impl Answer {
     }
 }
 
-/// Sends one request, `line` and header lines without the end of the head, and reads the whole answer.
+/// Sends one request, `line` and header lines without the end of the head, and reads the whole answer. A body is called
+/// JSON unless the lines call it something.
 pub(crate) async fn call(running: &Running, line: &str, headers: &[&str], body: &[u8]) -> Answer {
-    let mut stream = TcpStream::connect(running.address).await.unwrap();
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    call_at(running.address, line, headers, body).await
+}
+
+/// The same at any address. `Host` is `localhost` unless the lines name another.
+pub(crate) async fn call_at(address: SocketAddr, line: &str, headers: &[&str], body: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let has = |name: &str| headers.iter().any(|line| line.to_ascii_lowercase().starts_with(name));
     let length = body.len();
-    let head = format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n");
-    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n");
+    if !has("host:") {
+        head += "Host: localhost\r\n";
+    }
+    if length > 0 && !has("content-type:") {
+        head += "Content-Type: application/json\r\n";
+    }
+    head.extend(headers.iter().map(|header| format!("{header}\r\n")));
+    stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
     stream.write_all(body).await.unwrap();
     read(&mut stream).await
 }

@@ -16,17 +16,42 @@ fn refused(answer: &Answer, status: u16, code: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_paths_and_methods_are_json() {
     let (running, _folder) = service(|_| ()).await;
-    for path in ["/", "/v2", "/v2/", "/v2/nothing", "/v2/crawl/../../admin", "/v1/scrape"] {
+    for path in ["/nothing", "/v2", "/v2/", "/v2/nothing", "/v2/crawl/../../admin", "/v1/scrape"] {
         refused(&call(&running, &format!("GET {path}"), &[], b"").await, 404, "NOT_FOUND");
     }
-    for id in ["%2e%2e%2fadmin", "%00", "1", "%ff"] {
-        refused(&call(&running, &format!("GET /v2/crawl/{id}"), &[], b"").await, 400, "BAD_REQUEST");
+    for id in [
+        "%2e%2e%2fadmin",
+        "%00",
+        "1",
+        "%ff",
+        "0193b0c1b2d37e4f8a9b0c1d2e3f4a5b",
+        "%7B0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5b%7D",
+        "urn:uuid:0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5b",
+        "0193b0c1-b2d3-7e4f-8a9b-0c1d2e3f4a5g",
+    ] {
+        for path in ["crawl", "batch/scrape"] {
+            for line in [
+                format!("GET /v2/{path}/{id}"),
+                format!("GET /v2/{path}/{id}/errors"),
+                format!("DELETE /v2/{path}/{id}"),
+            ] {
+                let answer = call(&running, &line, &[], b"").await;
+                refused(&answer, 400, "BAD_REQUEST");
+                assert_eq!(answer.json()["error"], "Invalid job ID format. Job ID must be a valid UUID.");
+            }
+        }
     }
+    let known = call(&running, "GET /v2/crawl/0193B0C1-b2d3-7e4f-8a9b-0c1d2e3f4a5b", &[], b"").await;
+    refused(&known, 404, "NOT_FOUND");
     let answer = call(&running, "GET /v2/scrape", &[], b"").await;
     refused(&answer, 405, "METHOD_NOT_ALLOWED");
     assert_eq!(answer.header("allow"), Some("post"), "{}", answer.head);
-    refused(&call(&running, "CONNECT 127.0.0.1:80", &[], b"").await, 404, "NOT_FOUND");
-    refused(&call(&running, "GET http://127.0.0.1:80/x", &[], b"").await, 404, "NOT_FOUND");
+    let here = ["Host: 127.0.0.1:80"];
+    refused(&call(&running, "CONNECT 127.0.0.1:80", &here, b"").await, 404, "NOT_FOUND");
+    refused(&call(&running, "GET http://127.0.0.1:80/x", &here, b"").await, 404, "NOT_FOUND");
+    let about = call(&running, "GET /", &["Host: 127.0.0.1:80"], b"").await.json();
+    assert_eq!(about["documentation"], "http://127.0.0.1/openapi.json");
+    assert!(about["name"].is_string() && about["version"].is_string(), "{about}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,9 +70,13 @@ async fn without_a_key_nothing_under_v2_is_told() {
     }
     let two = ["Authorization: Bearer a", "Authorization: Bearer b"];
     refused(&call(&running, "GET /v2/team/credit-usage", &two, b"").await, 400, "BAD_REQUEST");
-    for path in ["/health", "/health/live", "/health/ready", "/metrics", "/openapi.json"] {
-        assert_eq!(call(&running, &format!("GET {path}"), &[], b"").await.status, 200, "{path}");
+    for path in ["/health", "/health/live", "/health/ready", "/openapi.json", "/"] {
+        assert_eq!(call(&running, &format!("GET {path}"), &["Host: any.example"], b"").await.status, 200, "{path}");
     }
+    refused(&call(&running, "GET /metrics", &[], b"").await, 401, "UNAUTHORIZED");
+    refused(&call(&running, "GET /metrics", &["Authorization: Bearer wrong"], b"").await, 401, "UNAUTHORIZED");
+    let operator = format!("Authorization: Bearer {OPERATOR}");
+    assert_eq!(call(&running, "GET /metrics", &[&operator, "Host: any.example"], b"").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,10 @@
 
 mod body;
 mod caller;
+mod crowd;
 mod doors;
 mod ending;
+mod lists;
+mod pages;
 
 use caller::{Answer, call, service};

@@ -1,10 +1,10 @@
-//! How a crawl or batch stands, and what it could not do.
+//! How a crawl or batch stands.
 
 use base::Timestamp;
 use serde_json::value::RawValue;
-use store::crawls::{self, Crawl, Listed, PageState};
+use store::crawls::{self, Crawl};
 use uuid::Uuid;
-use wire::{JobError, JobErrors, JobStatus, ResultsQuery};
+use wire::{JobStatus, ResultsQuery};
 
 use super::document::unpack;
 use crate::auth::Caller;
@@ -17,8 +17,6 @@ const MOST: u32 = 1000;
 const CHUNK: i64 = 10_485_760;
 /// Documents that are read from the database at a time.
 const STEP: i64 = 25;
-/// Entries of each list of errors.
-const MOST_ERRORS: i64 = 10_000;
 
 /// How a job stands, with some of its documents.
 #[derive(Debug, Clone)]
@@ -77,28 +75,6 @@ pub async fn status(
         warning: row.warning,
         error: row.error,
     })
-}
-
-/// Pages that were given up, links to other sites that are reported, and what robots.txt forbids. At most 10 000 of each.
-///
-/// # Errors
-/// As [`status`].
-pub async fn errors(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<JobErrors, AppError> {
-    let row = find(app, caller, kind, id).await?;
-    let mut conn = app.conn().await?;
-    let mut list = async |state| crawls::listed(&mut conn, &row.id, state, MOST_ERRORS).await;
-    let (failed, external) = (list(PageState::Failed).await?, list(PageState::External).await?);
-    let blocked = list(PageState::Blocked).await?;
-    let entry = |listed: Listed| JobError {
-        id: listed.id,
-        url: listed.url,
-        code: listed.code,
-        error: listed.error.unwrap_or_default(),
-        timestamp: listed.finished_at.unwrap_or(row.created_at),
-    };
-    let mut errors: Vec<JobError> = failed.into_iter().chain(external).map(entry).collect();
-    errors.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(JobErrors { errors, robots_blocked: blocked.into_iter().map(|listed| listed.url).collect() })
 }
 
 /// The caller's job.

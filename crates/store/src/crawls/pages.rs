@@ -252,14 +252,20 @@ pub async fn promote_spare(conn: &mut Conn, crawl: &mut Crawl) -> Result<Vec<New
     Ok(rows.into_iter().map(|(id, key, url, depth)| NewPage { id, key, url, depth }).collect())
 }
 
-/// Addresses in one state, in the order in which they were found, at most `limit`.
+/// What the index of listed pages holds, in the words of its definition: the planner finds it by them.
+const IN_LISTED_INDEX: &str = "state IN ('spare', 'failed', 'external', 'blocked')";
+
+/// Addresses in one state, failed, external or blocked, in the order in which they were found, behind the id `after`
+/// (empty: from the start), at most `limit`.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn listed(conn: &mut Conn, crawl: &str, state: PageState, limit: i64) -> Result<Vec<Listed>> {
+pub async fn listed(conn: &mut Conn, crawl: &str, state: PageState, after: &str, limit: i64) -> Result<Vec<Listed>> {
     let query = crawl_page::table
         .filter(crawl_page::crawl_id.eq(crawl))
         .filter(crawl_page::state.eq(state.as_str()))
+        .filter(diesel::dsl::sql::<diesel::sql_types::Bool>(IN_LISTED_INDEX))
+        .filter(crawl_page::id.gt(after))
         .order(crawl_page::id)
         .limit(limit);
     Ok(on!(conn, |c| query.select(Listed::as_select()).load(c).await)?)

@@ -91,7 +91,7 @@ async fn an_idempotency_key_stands_for_one_crawl(store: Store) {
     assert_eq!(found, keyed("two"));
     assert_eq!(crawls::find_by_key(&mut conn, "red", "batch", "k").await.unwrap(), None);
     let active = crawls::active(&mut conn, "red", "crawl", 10).await.unwrap();
-    assert_eq!(active.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    assert_eq!(active, ["one", "two"]);
 }
 
 async fn each_page_is_taken_once_and_never_more_than_the_limit(store: Store) {
@@ -113,7 +113,7 @@ async fn spare_pages_take_the_place_of_those_that_failed(store: Store) {
     let promoted = crawls::promote_spare(&mut conn, &mut row).await.unwrap();
     assert_eq!((urls(&promoted), row.pending, row.spare), (vec!["3"], 2, 2));
     assert!(crawls::promote_spare(&mut conn, &mut row).await.unwrap().is_empty());
-    let failed = crawls::listed(&mut conn, "one", PageState::Failed, 10).await.unwrap();
+    let failed = crawls::listed(&mut conn, "one", PageState::Failed, "", 10).await.unwrap();
     assert_eq!((failed.len(), failed[0].code.as_deref(), failed[0].finished_at), (1, Some("X"), Some(at(1))));
 }
 
@@ -177,9 +177,12 @@ async fn what_is_left_alone_is_listed_once(store: Store) {
         let found = (pages([1, 2]), at(3));
         crawls::list_pages(&mut conn, "one", PageState::Blocked, ("ROBOTS", "no"), found).await.unwrap();
     }
-    let listed = crawls::listed(&mut conn, "one", PageState::Blocked, 10).await.unwrap();
+    let listed = crawls::listed(&mut conn, "one", PageState::Blocked, "", 10).await.unwrap();
     assert_eq!(listed.iter().map(|row| row.url.as_str()).collect::<Vec<_>>(), ["https://a.test/1", "https://a.test/2"]);
-    assert!(crawls::listed(&mut conn, "one", PageState::External, 10).await.unwrap().is_empty());
+    let behind = crawls::listed(&mut conn, "one", PageState::Blocked, &listed[0].id, 10).await.unwrap();
+    assert_eq!(behind, listed[1..]);
+    assert_eq!(crawls::listed(&mut conn, "one", PageState::Blocked, "", 1).await.unwrap(), listed[..1]);
+    assert!(crawls::listed(&mut conn, "one", PageState::External, "", 10).await.unwrap().is_empty());
     // What is listed is known: it is not taken on later.
     assert!(add(&mut conn, pages([1])).await.0.is_empty());
 }

@@ -1,0 +1,105 @@
+//! Refused keys and tokens: each costs a look into the database, so an address may send only so many a minute.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+use wire::Code;
+
+use crate::error::Failure;
+use crate::limits::{Limits, Subject, network};
+use crate::metrics;
+
+/// How long a key counts as good after it was.
+const GOOD_FOR: Duration = Duration::from_secs(600);
+/// Good keys that are remembered.
+const MAX_GOOD: usize = 10_000;
+
+/// What was refused, by address, and which keys were good a moment ago: those go on working beside somebody who guesses
+/// at the same address.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    counted: Limits,
+    /// By SHA-256.
+    good: Mutex<HashMap<[u8; 32], Instant>>,
+}
+
+impl Refusals {
+    /// Refuses an address that was refused too often.
+    ///
+    /// # Errors
+    /// 429, unless the key was good a moment ago.
+    pub(crate) fn check(&self, address: IpAddr, token: Option<&str>, per_minute: u32) -> Result<(), Failure> {
+        let now = Instant::now();
+        let standing = self.counted.see(Subject::Refused(network(address)), per_minute, now);
+        match standing.and_then(|standing| standing.refused_for) {
+            Some(wait) if !token.is_some_and(|token| self.is_good(token, now)) => {
+                metrics::rate_limited();
+                let why = "too many calls from this address were refused, try again later";
+                Err(Failure::new(Code::RateLimited, why).retry_after(wait.as_secs() + 1))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a refusal.
+    pub(crate) fn count(&self, address: IpAddr, per_minute: u32) {
+        self.counted.take(Subject::Refused(network(address)), per_minute, Instant::now());
+    }
+
+    /// Remembers a key that was good.
+    pub(crate) fn remember(&self, token: &str) {
+        let (digest, now) = (digest(token), Instant::now());
+        let mut good = self.good.lock().unwrap_or_else(PoisonError::into_inner);
+        if good.len() >= MAX_GOOD && !good.contains_key(&digest) {
+            good.retain(|_, seen| now.saturating_duration_since(*seen) < GOOD_FOR);
+            // Still too many: they would be looked through again and again.
+            if good.len() >= MAX_GOOD {
+                good.clear();
+            }
+        }
+        good.insert(digest, now);
+    }
+
+    fn is_good(&self, token: &str, now: Instant) -> bool {
+        let good = self.good.lock().unwrap_or_else(PoisonError::into_inner);
+        good.get(&digest(token)).is_some_and(|seen| now.saturating_duration_since(*seen) < GOOD_FOR)
+    }
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guessing_is_bounded_and_good_keys_go_on() {
+        let (refusals, guesser) = (Refusals::default(), "192.0.2.1".parse().unwrap());
+        refusals.remember("good");
+        for _ in 0..3 {
+            assert!(refusals.check(guesser, Some("bad"), 3).is_ok());
+            refusals.count(guesser, 3);
+        }
+        for token in [None, Some("bad"), Some("")] {
+            assert!(refusals.check(guesser, token, 3).is_err(), "{token:?}");
+        }
+        assert!(refusals.check(guesser, Some("good"), 3).is_ok());
+        assert!(refusals.check("192.0.2.2".parse().unwrap(), Some("bad"), 3).is_ok());
+        assert!(refusals.check(guesser, Some("bad"), 0).is_ok(), "0 is no limit");
+    }
+
+    #[test]
+    fn few_keys_are_remembered() {
+        let refusals = Refusals::default();
+        for number in 0..=MAX_GOOD {
+            refusals.remember(&number.to_string());
+        }
+        assert!(refusals.good.lock().unwrap().len() <= MAX_GOOD);
+        assert!(refusals.is_good(&MAX_GOOD.to_string(), Instant::now()));
+    }
+}

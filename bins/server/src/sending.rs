@@ -1,0 +1,233 @@
+//! Large answers of single calls, while their clients take them. The work is done and paid by then, so nobody is made to
+//! wait for a turn; but when too much lies here, those who read slowly lose their answer, the largest holder first.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Frame, SizeHint};
+use serde::Serialize;
+
+use crate::error::Failure;
+
+/// What all clients together may leave untaken before the slow ones lose theirs, in bytes.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+/// Nobody is slow before.
+const SLOW_AFTER: Duration = Duration::from_secs(10);
+/// Answers up to this size are sent off and forgotten.
+const SMALL: usize = 256 * 1024;
+/// An answer lies in pieces of this size; each is free when it was taken.
+const PIECE: usize = 64 * 1024;
+
+/// Answers that were not taken yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outbox(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: usize,
+    next: u64,
+    /// Oldest first.
+    answers: BTreeMap<u64, Answer>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    owner: String,
+    since: Instant,
+    left: usize,
+    pieces: VecDeque<Bytes>,
+}
+
+impl Outbox {
+    /// An answer as JSON. `owner` is who gets it: what lies here is counted by owner.
+    pub(crate) fn json(&self, owner: &str, answer: &impl Serialize) -> Response {
+        let mut pieces = Pieces::default();
+        if let Err(error) = serde_json::to_writer(&mut pieces, answer) {
+            return Failure::internal(&error).into_response();
+        }
+        let mut response = Body::new(self.put(owner, pieces.done(), Instant::now())).into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+
+    fn put(&self, owner: &str, pieces: VecDeque<Bytes>, now: Instant) -> Parcel {
+        let left = pieces.iter().map(Bytes::len).sum();
+        if left <= SMALL {
+            return Parcel { left, small: pieces, large: None };
+        }
+        let mut state = self.lock();
+        let number = state.next;
+        state.next += 1;
+        state.bytes += left;
+        state.answers.insert(number, Answer { owner: owner.to_owned(), since: now, left, pieces });
+        while state.bytes > MAX_BYTES
+            && let Some(slow) = state.slowest(now)
+        {
+            state.forget(slow);
+        }
+        Parcel { left, small: VecDeque::new(), large: Some((self.clone(), number)) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The oldest answer of the owner with most bytes, of those that lie here long enough.
+    fn slowest(&self, now: Instant) -> Option<u64> {
+        let slow = || {
+            let old = move |answer: &Answer| now.saturating_duration_since(answer.since) >= SLOW_AFTER;
+            self.answers.iter().filter(move |(_, answer)| old(answer))
+        };
+        let mut held: HashMap<&str, usize> = HashMap::new();
+        slow().for_each(|(_, answer)| *held.entry(&answer.owner).or_default() += answer.left);
+        let (largest, _) = held.into_iter().max_by_key(|(_, bytes)| *bytes)?;
+        slow().find(|(_, answer)| answer.owner == largest).map(|(number, _)| *number)
+    }
+
+    fn forget(&mut self, number: u64) {
+        if let Some(answer) = self.answers.remove(&number) {
+            self.bytes -= answer.left;
+        }
+    }
+}
+
+/// Text in pieces, as it is written: no copy of the whole is ever made.
+#[derive(Default)]
+struct Pieces {
+    full: VecDeque<Bytes>,
+    open: Vec<u8>,
+}
+
+impl Pieces {
+    fn done(mut self) -> VecDeque<Bytes> {
+        self.full.push_back(self.open.into());
+        self.full
+    }
+}
+
+impl io::Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = bytes.len().min(PIECE - self.open.len());
+        self.open.extend_from_slice(&bytes[..length]);
+        if self.open.len() == PIECE {
+            self.full.push_back(std::mem::replace(&mut self.open, Vec::with_capacity(PIECE)).into());
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The body of an answer.
+struct Parcel {
+    left: usize,
+    small: VecDeque<Bytes>,
+    large: Option<(Outbox, u64)>,
+}
+
+impl Parcel {
+    fn take(&mut self) -> io::Result<Option<Bytes>> {
+        let Some((outbox, number)) = &self.large else {
+            return Ok(self.small.pop_front());
+        };
+        let mut state = outbox.lock();
+        let Some(answer) = state.answers.get_mut(number) else {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads too slowly"));
+        };
+        let piece = answer.pieces.pop_front();
+        let length = piece.as_ref().map_or(0, Bytes::len);
+        answer.left -= length;
+        state.bytes -= length;
+        Ok(piece)
+    }
+}
+
+impl HttpBody for Parcel {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let taken = self.take().transpose();
+        if let Some(Ok(piece)) = &taken {
+            self.left -= piece.len();
+        }
+        Poll::Ready(taken.map(|piece| piece.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left as u64)
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        if let Some((outbox, number)) = &self.large {
+            outbox.lock().forget(*number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// An answer of so many bytes that shares its memory with all others of the test.
+    fn parcel(outbox: &Outbox, owner: &str, bytes: usize, now: Instant) -> Parcel {
+        static ZEROS: [u8; PIECE] = [0; PIECE];
+        outbox.put(owner, (0..bytes / PIECE).map(|_| Bytes::from_static(&ZEROS)).collect(), now)
+    }
+
+    #[tokio::test]
+    async fn the_text_is_that_of_the_whole() {
+        let outbox = Outbox::default();
+        for length in [0, 5, PIECE, SMALL, 3 * SMALL + 7] {
+            let answer = serde_json::json!({"a": "x".repeat(length), "b": [1, 2]});
+            let response = outbox.json("one", &answer);
+            assert_eq!(response.headers()["content-type"], "application/json");
+            assert_eq!(response.body().size_hint().exact(), Some(answer.to_string().len() as u64));
+            assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), answer.to_string());
+            assert_eq!(outbox.lock().bytes, 0);
+        }
+        assert!(outbox.lock().answers.is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_reads_slowly_loses_when_there_is_no_room() {
+        let (outbox, start) = (Outbox::default(), Instant::now());
+        let later = start + SLOW_AFTER;
+        let third = MAX_BYTES / 3;
+        let mut small = parcel(&outbox, "few", 2 * SMALL, start);
+        let mut slow: Vec<_> = (0..4).map(|_| parcel(&outbox, "many", third, start)).collect();
+        assert!(outbox.lock().bytes > MAX_BYTES, "nobody is slow yet");
+        let mut new = parcel(&outbox, "many", third, later);
+        assert!(outbox.lock().bytes <= MAX_BYTES);
+        for lost in &mut slow[..2] {
+            assert!(lost.frame().await.unwrap().is_err());
+        }
+        for kept in [&mut small, &mut new] {
+            assert!(kept.frame().await.unwrap().is_ok());
+        }
+        drop((small, slow, new));
+        assert_eq!(outbox.lock().bytes, 0);
+    }
+}

@@ -1,0 +1,203 @@
+//! Who may hold how many connections: a bound for all, a bound for each client, and a few places beyond both where health
+//! is answered and everything else is refused, so that nobody can close the door by filling the room behind it.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ipnet::IpNet;
+use tokio_util::sync::CancellationToken;
+use wire::Code;
+
+use crate::config;
+use crate::limits::network;
+
+/// Of all places, those that only clients with few connections get.
+const RESERVE: usize = 64;
+/// See [`RESERVE`]: a client with fewer connections has few.
+const FEW: usize = 4;
+/// Connections beyond the bounds that are answered at the same time; the oldest is cut for a new one.
+const MAX_BEYOND: usize = 64;
+
+/// The places of one listener.
+#[derive(Debug, Clone)]
+pub(super) struct Slots(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    max: usize,
+    reserve: usize,
+    /// 0: no bound.
+    per_client: usize,
+    trusted: Vec<IpNet>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: usize,
+    /// By [`network`].
+    clients: HashMap<IpAddr, usize>,
+    /// Oldest first.
+    beyond: VecDeque<(u64, CancellationToken)>,
+    next: u64,
+}
+
+/// A place for one connection, free again when dropped.
+#[derive(Debug)]
+pub(super) enum Slot {
+    /// It is served.
+    Full(#[expect(dead_code, reason = "held as long as the connection")] Place),
+    /// Only health is answered.
+    Beyond(Beyond),
+}
+
+/// A place within the bounds.
+#[derive(Debug)]
+pub(super) struct Place {
+    slots: Arc<Inner>,
+    client: IpAddr,
+}
+
+/// A place beyond the bounds.
+#[derive(Debug)]
+pub(super) struct Beyond {
+    slots: Arc<Inner>,
+    number: u64,
+    /// What everything but health is told.
+    pub(super) refusal: (Code, &'static str),
+    /// Set when a newer connection needs the place.
+    pub(super) cut: CancellationToken,
+}
+
+impl Slots {
+    pub(super) fn new(settings: &config::Server) -> Self {
+        let max = settings.max_connections;
+        Self(Arc::new(Inner {
+            max,
+            reserve: RESERVE.min(max / 4),
+            per_client: settings.max_connections_per_address,
+            trusted: settings.trusted_proxies.clone(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// A place for a connection from this address. Never waits, so that health always gets to be heard.
+    pub(super) fn admit(&self, peer: IpAddr) -> Slot {
+        let peer = peer.to_canonical();
+        let bounded = self.0.per_client > 0 && !self.0.trusted.iter().any(|network| network.contains(&peer));
+        let client = network(peer);
+        let mut state = self.0.lock();
+        let held = state.clients.get(&client).copied().unwrap_or(0);
+        if bounded && held >= self.0.per_client {
+            let why = "too many connections of one address are open";
+            return Slot::Beyond(self.beyond(&mut state, (Code::ConcurrencyLimited, why)));
+        }
+        let max = if held < FEW { self.0.max } else { self.0.max - self.0.reserve };
+        if state.open >= max {
+            let why = "too many connections are open, try again later";
+            return Slot::Beyond(self.beyond(&mut state, (Code::Overloaded, why)));
+        }
+        state.open += 1;
+        *state.clients.entry(client).or_default() += 1;
+        Slot::Full(Place { slots: self.0.clone(), client })
+    }
+
+    fn beyond(&self, state: &mut State, refusal: (Code, &'static str)) -> Beyond {
+        if state.beyond.len() >= MAX_BEYOND
+            && let Some((_, oldest)) = state.beyond.pop_front()
+        {
+            oldest.cancel();
+        }
+        let (number, cut) = (state.next, CancellationToken::new());
+        state.next += 1;
+        state.beyond.push_back((number, cut.clone()));
+        Beyond { slots: self.0.clone(), number, refusal, cut }
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.slots.lock();
+        state.open -= 1;
+        if let Some(held) = state.clients.get_mut(&self.client) {
+            *held -= 1;
+            if *held == 0 {
+                state.clients.remove(&self.client);
+            }
+        }
+    }
+}
+
+impl Drop for Beyond {
+    fn drop(&mut self) {
+        self.slots.lock().beyond.retain(|(number, _)| *number != self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(max: usize, per_client: usize) -> Slots {
+        let mut settings = config::Config::default().server;
+        settings.max_connections = max;
+        settings.max_connections_per_address = per_client;
+        settings.trusted_proxies = vec!["10.0.0.0/8".parse().unwrap()];
+        Slots::new(&settings)
+    }
+
+    /// Admits so many from one address and gives those that are served.
+    fn fill(slots: &Slots, peer: &str, number: usize) -> Vec<Slot> {
+        let all = (0..number).map(|_| slots.admit(peer.parse().unwrap()));
+        all.filter(|slot| matches!(slot, Slot::Full(_))).collect()
+    }
+
+    #[test]
+    fn one_client_gets_its_share() {
+        let slots = slots(1000, 3);
+        let held = fill(&slots, "192.0.2.1", 10);
+        assert_eq!(held.len(), 3);
+        assert_eq!(fill(&slots, "::ffff:192.0.2.1", 1).len(), 0, "another spelling is the same client");
+        assert_eq!(fill(&slots, "192.0.2.2", 10).len(), 3);
+        let one_network = [fill(&slots, "2001:db8::1", 2), fill(&slots, "2001:db8::2", 2)];
+        assert_eq!(one_network.map(|held| held.len()), [2, 2], "given back at once");
+        let first = fill(&slots, "2001:db8::1", 2);
+        assert_eq!(fill(&slots, "2001:db8::ffff", 9).len(), 1);
+        drop((held, first));
+        assert_eq!(slots.0.lock().open, 0);
+        assert!(slots.0.lock().clients.is_empty());
+    }
+
+    #[test]
+    fn a_trusted_proxy_has_all_but_the_reserve() {
+        let slots = slots(400, 3);
+        let proxy = fill(&slots, "10.1.2.3", 1000);
+        assert_eq!(proxy.len(), 400 - RESERVE);
+        let others: Vec<_> = (0..RESERVE).map(|n| slots.admit(format!("192.0.2.{n}").parse().unwrap())).collect();
+        assert!(others.iter().all(|slot| matches!(slot, Slot::Full(_))));
+        let Slot::Beyond(beyond) = slots.admit("192.0.2.200".parse().unwrap()) else { panic!("over the maximum") };
+        assert_eq!(beyond.refusal.0, Code::Overloaded);
+    }
+
+    #[test]
+    fn beyond_the_bounds_the_oldest_goes() {
+        let slots = slots(1, 1);
+        let _held = fill(&slots, "192.0.2.1", 1);
+        let mut beyond: VecDeque<_> = (0..MAX_BEYOND).map(|_| slots.admit("192.0.2.1".parse().unwrap())).collect();
+        let is_cut = |slot: &Slot| matches!(slot, Slot::Beyond(beyond) if beyond.cut.is_cancelled());
+        assert!(!beyond.iter().any(is_cut));
+        beyond.push_back(slots.admit("192.0.2.1".parse().unwrap()));
+        assert_eq!(beyond.iter().map(is_cut).filter(|cut| *cut).count(), 1);
+        assert!(is_cut(&beyond.pop_front().unwrap()));
+        assert_eq!(slots.0.lock().beyond.len(), MAX_BEYOND);
+        drop(beyond);
+        assert!(slots.0.lock().beyond.is_empty());
+    }
+}

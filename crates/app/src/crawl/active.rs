@@ -1,0 +1,102 @@
+//! The crawls of a team that have not ended.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use store::crawls::{self, Crawl};
+use wire::{ActiveCrawl, ActiveCrawls};
+
+use super::CRAWL;
+use crate::auth::Caller;
+use crate::{App, AppError};
+
+/// Crawls that are listed at most.
+const MAX_CRAWLS: i64 = 1000;
+/// Most bytes of addresses and options in one answer.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Most bytes of the options of one crawl, as JSON.
+const MAX_OPTIONS: usize = 8 * 1024;
+/// Levels of options that are looked into for those that fit: their own, and those of `scrapeOptions` or `webhook`.
+const MAX_DEPTH: u32 = 2;
+
+/// The team's crawls that have not ended, oldest first: at most 1000, and 4 MiB of them. Where a crawl has more than 8 KiB
+/// of options, the largest are left out. `warning` says when something is missing.
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError> {
+    let ids = crawls::active(&mut app.conn().await?, &caller.team.id, CRAWL, MAX_CRAWLS).await?;
+    let mut list = ActiveCrawls { success: true, crawls: Vec::new(), warning: None };
+    let mut bytes = 0;
+    for id in ids {
+        // One by one: each may be as large as a request can be.
+        let found = crawls::find(&mut app.conn().await?, &id).await?;
+        let Some(row) = found.filter(Crawl::is_open) else { continue };
+        let (options, size, complete) = shown(&row.request)?;
+        let url = row.url.unwrap_or_default();
+        bytes += url.len() + size;
+        if bytes > MAX_BYTES {
+            list.warning =
+                Some(format!("only the {} oldest crawls are listed, the others are too large", list.crawls.len()));
+            break;
+        }
+        if !complete {
+            list.warning = Some("options of some crawls are left out, because they are too large".to_owned());
+        }
+        let id = crate::service::uuid(&row.id)?;
+        list.crawls.push(ActiveCrawl { id, team_id: row.team_id, url, options });
+    }
+    Ok(list)
+}
+
+/// What is shown of a request: its options, their size, and whether these are all.
+fn shown(request: &str) -> Result<(Value, usize, bool), AppError> {
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(request).map_err(AppError::internal)?;
+    members.remove("url");
+    let mut left = MAX_OPTIONS;
+    let (options, complete) = fitting(members, &mut left, MAX_DEPTH).map_err(AppError::internal)?;
+    Ok((options, MAX_OPTIONS - left, complete))
+}
+
+/// The members that fit into `left`, small ones first.
+fn fitting(members: BTreeMap<String, &RawValue>, left: &mut usize, depth: u32) -> serde_json::Result<(Value, bool)> {
+    let mut by_size: Vec<(String, &str)> = members.into_iter().map(|(name, value)| (name, value.get())).collect();
+    by_size.sort_by_key(|(_, text)| text.len());
+    let (mut kept, mut complete) = (Map::new(), true);
+    for (name, text) in by_size {
+        let size = name.len() + text.len() + 4;
+        if size <= *left {
+            *left -= size;
+            kept.insert(name, serde_json::from_str(text)?);
+        } else if depth > 1 && text.starts_with('{') {
+            let (value, _) = fitting(serde_json::from_str(text)?, left, depth - 1)?;
+            kept.insert(name, value);
+            complete = false;
+        } else {
+            complete = false;
+        }
+    }
+    Ok((Value::Object(kept), complete))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn large_options_are_left_out() {
+        let large = vec!["x".repeat(1000); 100];
+        let request = json!({
+            "url": "https://a.test/", "limit": 5, "includePaths": large, "sitemap": "skip",
+            "scrapeOptions": {"includeTags": large, "onlyMainContent": false, "formats": [{"type": "json", "schema": {"a": large}}]},
+        });
+        let (options, size, complete) = shown(&request.to_string()).unwrap();
+        assert_eq!(options, json!({"limit": 5, "sitemap": "skip", "scrapeOptions": {"onlyMainContent": false}}));
+        assert!(size <= MAX_OPTIONS && !complete);
+        let (options, _, complete) = shown(r#"{"url":"u","limit":5,"scrapeOptions":{"a":[1]}}"#).unwrap();
+        assert_eq!((options, complete), (json!({"limit": 5, "scrapeOptions": {"a": [1]}}), true));
+    }
+}

@@ -1,0 +1,103 @@
+//! The pages of a crawl or batch that became no document.
+
+use std::collections::VecDeque;
+
+use store::crawls::{self, PageState};
+use uuid::Uuid;
+use wire::{JobError, JobErrors};
+
+use super::read::find;
+use crate::auth::Caller;
+use crate::{App, AppError};
+
+/// Bytes of addresses and messages in one answer. One entry is always given.
+const MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Entries of one answer.
+const MAX_ENTRIES: usize = 30_000;
+/// Rows that are read at a time, of each kind.
+const STEP: i64 = 200;
+/// What an entry takes besides its address and message, about.
+const ENTRY: usize = 150;
+
+/// Some of them.
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    /// The entries.
+    pub errors: JobErrors,
+    /// The last entry, when there are more behind it.
+    pub last: Option<Uuid>,
+}
+
+/// Pages that were given up, links to other sites that are reported, and what robots.txt forbids, in the order in which
+/// they were found, behind the entry `after`: about 10 MB of them.
+///
+/// # Errors
+/// As [`super::status`].
+pub async fn errors(
+    app: &App,
+    caller: &Caller,
+    kind: &'static str,
+    id: Uuid,
+    after: Option<Uuid>,
+) -> Result<Listed, AppError> {
+    let row = find(app, caller, kind, id).await?;
+    let after = after.map(|id| id.to_string()).unwrap_or_default();
+    let mut kinds =
+        [PageState::Failed, PageState::External, PageState::Blocked].map(|state| Reader::new(state, &after));
+    let mut found = Listed::default();
+    let (mut bytes, mut entries, mut last) = (0, 0, None);
+    loop {
+        for kind in &mut kinds {
+            kind.fill(app, &row.id).await?;
+        }
+        let heads = kinds.iter_mut().filter(|kind| !kind.rows.is_empty());
+        let first = heads.min_by(|a, b| a.rows.front().map(|row| &row.id).cmp(&b.rows.front().map(|row| &row.id)));
+        let Some((state, listed)) = first.and_then(|kind| Some((kind.state, kind.rows.pop_front()?))) else {
+            return Ok(found);
+        };
+        bytes += ENTRY + listed.url.len() + listed.error.as_ref().map_or(0, String::len);
+        entries += 1;
+        if last.is_some() && (bytes > MAX_BYTES || entries > MAX_ENTRIES) {
+            found.last = last;
+            return Ok(found);
+        }
+        last = Some(crate::service::uuid(&listed.id)?);
+        match state {
+            PageState::Blocked => found.errors.robots_blocked.push(listed.url),
+            _ => found.errors.errors.push(JobError {
+                id: listed.id,
+                url: listed.url,
+                code: listed.code,
+                error: listed.error.unwrap_or_default(),
+                timestamp: listed.finished_at.unwrap_or(row.created_at),
+            }),
+        }
+    }
+}
+
+/// The entries of one kind, read as they are needed.
+struct Reader {
+    state: PageState,
+    after: String,
+    rows: VecDeque<crawls::Listed>,
+    ended: bool,
+}
+
+impl Reader {
+    fn new(state: PageState, after: &str) -> Self {
+        Self { state, after: after.to_owned(), rows: VecDeque::new(), ended: false }
+    }
+
+    async fn fill(&mut self, app: &App, crawl: &str) -> Result<(), AppError> {
+        if self.ended || !self.rows.is_empty() {
+            return Ok(());
+        }
+        let rows = crawls::listed(&mut app.conn().await?, crawl, self.state, &self.after, STEP).await?;
+        self.ended = rows.len() < usize::try_from(STEP).unwrap_or(usize::MAX);
+        if let Some(last) = rows.last() {
+            self.after.clone_from(&last.id);
+        }
+        self.rows = rows.into();
+        Ok(())
+    }
+}
