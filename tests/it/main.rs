@@ -14,6 +14,7 @@ mod keeping;
 mod limits;
 mod map;
 mod options;
+mod origins;
 mod postgres;
 mod privacy;
 mod process;

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::StartError;
-use crate::config::{AuthMode, Config, ConfigError, Proxies};
+use crate::config::{AuthMode, Config, ConfigError};
 
 /// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
 /// which must never be fetched from.
@@ -130,8 +130,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {
-    let list = |proxies: &Proxies| proxies.0.iter().map(|url| net::Proxy { url: url.clone() }).collect();
-    fetch::Proxies { basic: list(&config.fetch.basic_proxies), enhanced: list(&config.fetch.enhanced_proxies) }
+    fetch::Proxies { basic: config.fetch.basic_proxies.0.clone(), enhanced: config.fetch.enhanced_proxies.0.clone() }
 }
 
 fn parses(config: &Config) -> usize {

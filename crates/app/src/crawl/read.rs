@@ -4,7 +4,7 @@ use base::Timestamp;
 use serde_json::value::RawValue;
 use store::crawls::{self, Crawl, Listed, PageState};
 use uuid::Uuid;
-use wire::{JobError, JobErrors, JobStatus, ResultsQuery};
+use wire::{JobError, JobErrors, JobStatus, ResultsQuery, without_userinfo};
 
 use super::document::unpack;
 use crate::auth::Caller;
@@ -91,14 +91,14 @@ pub async fn errors(app: &App, caller: &Caller, kind: &'static str, id: Uuid) ->
     let blocked = list(PageState::Blocked).await?;
     let entry = |listed: Listed| JobError {
         id: listed.id,
-        url: listed.url,
+        url: without_userinfo(&listed.url),
         code: listed.code,
         error: listed.error.unwrap_or_default(),
         timestamp: listed.finished_at.unwrap_or(row.created_at),
     };
     let mut errors: Vec<JobError> = failed.into_iter().chain(external).map(entry).collect();
     errors.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(JobErrors { errors, robots_blocked: blocked.into_iter().map(|listed| listed.url).collect() })
+    Ok(JobErrors { errors, robots_blocked: blocked.into_iter().map(|listed| without_userinfo(&listed.url)).collect() })
 }
 
 /// The caller's job.
