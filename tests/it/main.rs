@@ -18,6 +18,7 @@ mod origins;
 mod postgres;
 mod privacy;
 mod process;
+mod proxies;
 mod scrape;
 mod team;
 mod watch;

@@ -10,7 +10,6 @@ use std::time::Duration;
 use base::Secret;
 use ipnet::IpNet;
 use serde::Deserialize;
-use url::Url;
 
 use layers::Layers;
 

@@ -287,7 +287,7 @@ fn is_forwarded(hop: &Hop, proxy: &Proxy) -> bool {
 fn checked(answer: Answer, hop: &Hop, route: &Route) -> Result<Answer, Error> {
     let is_forwarded = route.proxy.as_ref().is_some_and(|proxy| is_forwarded(hop, proxy));
     if is_forwarded && answer.head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
-        return Err(proxy::failed("it wants other credentials"));
+        return Err(proxy::unauthorized());
     }
     Ok(answer)
 }

@@ -97,6 +97,7 @@ impl Dialer {
             let patience = if left { TUNNEL_PATIENCE } else { self.timeout };
             match tokio::time::timeout(patience, tunnel).await {
                 Ok(Ok(stream)) => return self.secure(stream, addr, goal).await,
+                Ok(Err(error)) if error == proxy::unauthorized() => return Err(error),
                 Ok(Err(error)) => last_error = error,
                 Err(_) => last_error = proxy::failed("its tunnel took too long"),
             }

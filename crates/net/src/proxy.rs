@@ -99,7 +99,7 @@ pub(crate) async fn tunnel(stream: &mut Box<dyn Io>, proxy: &Proxy, authority: &
     let answer = read_head(stream).await?;
     match tunnel_status(&answer) {
         Some(200..=299) => Ok(()),
-        Some(407) => Err(failed("it wants other credentials")),
+        Some(407) => Err(unauthorized()),
         Some(status) => Err(failed(format!("it answered {status} to CONNECT, which it has to allow to this port"))),
         None => Err(failed("its answer is not http")),
     }
@@ -148,6 +148,11 @@ fn unescape(text: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// The proxy does not take our credentials.
+pub(crate) fn unauthorized() -> Error {
+    failed("it wants other credentials")
 }
 
 pub(crate) fn failed(reason: impl Into<String>) -> Error {

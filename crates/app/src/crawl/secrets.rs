@@ -7,7 +7,6 @@ use base::Secret;
 use fetch::BasicAuth;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use url::Url;
 use wire::{BatchRequest, CrawlRequest, WebhookConfig, without_userinfo};
 
 use crate::credentials;
