@@ -16,7 +16,7 @@ async fn team(app: &TestApp) -> (String, Client) {
 }
 
 /// The requests to the receiver, as soon as so many have come.
-async fn received(app: &TestApp, count: usize) -> Vec<Seen> {
+pub(crate) async fn received(app: &TestApp, count: usize) -> Vec<Seen> {
     for _ in 0..200 {
         let mut seen = app.site.requests();
         seen.retain(|seen| seen.method == "POST");

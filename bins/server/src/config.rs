@@ -10,7 +10,6 @@ use std::time::Duration;
 use base::Secret;
 use ipnet::IpNet;
 use serde::Deserialize;
-use url::Url;
 
 use layers::Layers;
 
@@ -144,7 +143,7 @@ pub struct Fetch {
 /// Addresses of proxies with their passwords. Prints only how many there are.
 #[derive(Clone, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Proxies(#[serde(deserialize_with = "parse::proxies")] pub Vec<Url>);
+pub struct Proxies(#[serde(deserialize_with = "parse::proxies")] pub Vec<net::Proxy>);
 
 impl std::fmt::Debug for Proxies {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -333,7 +332,7 @@ mod tests {
             ("QUARRY__WORKER__EMBEDDED", "false"),
             ("QUARRY__LOG__LEVEL", "trace"),
             ("QUARRY__SERVER__TRUSTED_PROXIES", "10.0.0.1,192.168.0.0/16"),
-            ("QUARRY__FETCH__BASIC_PROXIES", "http://u:p@127.0.0.1:8080"),
+            ("QUARRY__FETCH__BASIC_PROXIES", "http://u:p@127.0.0.1:8080,https://h#proxy_resolves=true"),
             ("PATH", "/bin"),
             ("QUARRY_OTHER", "not ours"),
         ])
@@ -349,7 +348,9 @@ mod tests {
         assert_eq!(config.admin.token.expose(), "123456");
         assert!(!config.worker.embedded);
         assert_eq!(config.server.trusted_proxies[0].to_string(), "10.0.0.1/32");
-        assert_eq!(config.fetch.basic_proxies.0[0].port(), Some(8080));
+        let proxies = &config.fetch.basic_proxies.0;
+        assert!(proxies[0].url.port() == Some(8080) && !proxies[0].resolves);
+        assert!(proxies[1].url.as_str() == "https://h/" && proxies[1].resolves);
     }
 
     #[test]
@@ -377,8 +378,10 @@ mod tests {
 
     #[test]
     fn refused_secrets_are_not_repeated() {
-        let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", "ftp://u:hush@h")]).unwrap_err().to_string();
-        assert!(error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"), "{error}");
+        for text in ["ftp://u:hush@h", "http://u:hush@h#proxy_resolves", "http://u:hush@h#hush=true"] {
+            let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", text)]).unwrap_err().to_string();
+            assert!(error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"), "{error}");
+        }
     }
 
     #[test]
@@ -389,6 +392,28 @@ mod tests {
         let variable = ("QUARRY__SERVER__LISTEN".to_owned(), "127.0.0.1:2".to_owned());
         let config = load(Some(&file), [variable]).unwrap().config;
         assert_eq!((config.server.listen.port(), config.server.max_body), (2, 2 << 20));
+    }
+
+    #[test]
+    fn a_proxy_in_a_file_may_be_a_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("quarry.toml");
+        let read = |proxies: &str| {
+            std::fs::write(&file, format!("[fetch]\nbasic_proxies = {proxies}\n")).unwrap();
+            load(Some(&file), [])
+        };
+        let text = r#"["http://a:1", { url = "http://b:2", proxy_resolves = true }, { url = "http://c:3" }]"#;
+        let loaded = read(text).unwrap();
+        let resolves: Vec<bool> = loaded.config.fetch.basic_proxies.0.iter().map(|proxy| proxy.resolves).collect();
+        assert_eq!(resolves, [false, true, false]);
+        assert!(!loaded.effective.contains("http://b"), "{}", loaded.effective);
+        for bad in [
+            r#"[{ url = "http://u:hush@b", resolves = true }]"#,
+            r#"[{ url = "http://u:hush@b", proxy_resolves = 1 }]"#,
+        ] {
+            let error = read(bad).unwrap_err().to_string();
+            assert!(error.contains("proxy_resolves") && !error.contains("hush"), "{error}");
+        }
     }
 
     #[test]

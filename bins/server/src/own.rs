@@ -30,7 +30,7 @@ pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, Co
         url => store::servers(url).map_err(|error| refused("STORE__URL", error))?,
     };
     hosts.extend(Url::parse(&config.blobs.endpoint).ok().as_ref().and_then(host));
-    let proxies = |list: &Proxies| list.0.iter().filter_map(host).collect::<Vec<_>>();
+    let proxies = |list: &Proxies| list.0.iter().filter_map(|proxy| host(&proxy.url)).collect::<Vec<_>>();
     hosts.extend(proxies(&config.fetch.basic_proxies));
     hosts.extend(proxies(&config.fetch.enhanced_proxies));
     hosts.extend(config.egress.resolvers.iter().map(|resolver| (resolver.ip().to_string(), resolver.port())));
@@ -45,6 +45,10 @@ fn host(url: &Url) -> Option<(String, u16)> {
 mod tests {
     use super::*;
 
+    fn proxy(url: &str) -> Proxies {
+        Proxies(vec![net::Proxy { url: url.parse().unwrap(), resolves: false }])
+    }
+
     #[test]
     fn every_role_knows_every_address() {
         let mut config = Config::default();
@@ -52,8 +56,8 @@ mod tests {
         config.worker.listen = "10.0.0.2:3003".parse().unwrap();
         config.store.url = base::Secret::new("postgres://u:p@db.internal:5433,10.0.0.3/quarry?sslmode=require");
         config.blobs.endpoint = "http://minio:9000".to_owned();
-        config.fetch.basic_proxies = Proxies(vec!["http://u:p@10.0.0.4:3128".parse().unwrap()]);
-        config.fetch.enhanced_proxies = Proxies(vec!["https://proxy.internal".parse().unwrap()]);
+        config.fetch.basic_proxies = proxy("http://u:p@10.0.0.4:3128");
+        config.fetch.enhanced_proxies = proxy("https://proxy.internal");
         config.egress.resolvers = vec!["10.0.0.5:53".parse().unwrap()];
         let own = own(&config, Some("127.0.0.1:40000".parse().unwrap())).unwrap();
         let listen: Vec<_> = own.listen.iter().map(ToString::to_string).collect();

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::StartError;
-use crate::config::{AuthMode, Config, ConfigError, Proxies};
+use crate::config::{AuthMode, Config, ConfigError};
 use crate::own::own;
 
 /// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
@@ -152,8 +152,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {
-    let list = |proxies: &Proxies| proxies.0.iter().map(|url| net::Proxy { url: url.clone() }).collect();
-    fetch::Proxies { basic: list(&config.fetch.basic_proxies), enhanced: list(&config.fetch.enhanced_proxies) }
+    fetch::Proxies { basic: config.fetch.basic_proxies.0.clone(), enhanced: config.fetch.enhanced_proxies.0.clone() }
 }
 
 fn parses(config: &Config) -> usize {

@@ -1,17 +1,18 @@
 //! Scraping a list of pages as one job. Reading, cancelling and the work itself are those of crawls.
 
-use base::{Timestamp, new_id};
+use base::{Secret, Timestamp, new_id};
 use store::crawls::{self, Crawl, NewPage};
 use store::jobs::{self, Queue};
 use store::ledger::{self, Booking};
 use store::{Conn, StoreError};
-use url::Url;
 use uuid::Uuid;
-use wire::{BatchPages, BatchRequest, ScrapeRequest};
+use wire::{BatchPage, BatchPages, BatchRequest, ScrapeRequest};
 
 use crate::auth::Caller;
-use crate::crawl::{BATCH, LONGEST_LIFE, Lanes, Submission, blank, fingerprint, jobs_of, new_pages, submit};
-use crate::{App, AppError, scrape};
+use crate::crawl::{
+    BATCH, LONGEST_LIFE, Lanes, Secrets, Submission, blank, fingerprint, jobs_of, new_pages, of_page, submit,
+};
+use crate::{App, AppError, credentials, scrape};
 
 /// A batch that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,12 +45,12 @@ pub async fn start(
     Ok(Started { id, invalid_urls })
 }
 
-fn check(caller: &Caller, request: &BatchRequest, pages: &[Url]) -> Result<(), AppError> {
+fn check(caller: &Caller, request: &BatchRequest, pages: &[BatchPage]) -> Result<(), AppError> {
     let unsupported = wire::unsupported_batch(request);
     if !unsupported.is_empty() {
         return Err(AppError::Unsupported(unsupported));
     }
-    let Some(url) = pages.first() else { return Ok(()) };
+    let Some(BatchPage { url, .. }) = pages.first() else { return Ok(()) };
     let page = ScrapeRequest {
         options: request.options.clone(),
         zero_data_retention: request.zero_data_retention,
@@ -62,39 +63,55 @@ async fn begin(
     app: &App,
     caller: &Caller,
     mut request: BatchRequest,
-    (pages, price): (Vec<Url>, i64),
+    (pages, price): (Vec<BatchPage>, i64),
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
     let id = new_id();
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
+    let page_limit = i64::try_from(pages.len()).unwrap_or(i64::MAX);
+    let (pages, mut secrets) = numbered(pages);
     // The pages have rows of their own; one is kept so that the request can be read again.
-    request.urls = pages.iter().take(1).map(Url::to_string).collect();
+    request.urls = pages.iter().take(1).map(|page| page.url.clone()).collect();
+    let webhook = request.webhook.clone();
+    let of_request = Secrets::of_batch(&mut request).text();
+    secrets.extend(of_request.map(|text| (crawls::OF_THE_JOB.to_owned(), text)));
     let row = Crawl {
         request: serde_json::to_string(&request).map_err(AppError::internal)?,
         fingerprint,
-        page_limit: i64::try_from(pages.len()).unwrap_or(i64::MAX),
+        page_limit,
         idempotency_key: idempotency_key.map(str::to_owned),
         ..blank(id, BATCH, caller, app.now())
     };
     let submission = Submission {
         row,
-        pages: numbered(pages),
+        pages,
+        secrets,
         price,
         kickoff: false,
         private: request.is_private(),
         lanes: Lanes::new(caller.team.concurrency, request.max_concurrency, None),
-        webhook: request.webhook,
+        webhook,
     };
     submit(app, caller, submission).await
 }
 
 /// One that is given twice is scraped twice: what a page is known by is its place in the list.
-fn numbered(pages: Vec<Url>) -> Vec<NewPage> {
-    new_pages(pages.into_iter().map(|url| (url, new_id().to_string(), 0)))
+/// With them what stood in their URLs besides the address.
+fn numbered(pages: Vec<BatchPage>) -> (Vec<NewPage>, Vec<(String, Secret)>) {
+    let (mut numbered, mut secrets) = (Vec::with_capacity(pages.len()), Vec::new());
+    for BatchPage { url, source } in pages {
+        let (url, user) = credentials::split(url);
+        let address = source.or(&url);
+        for page in new_pages([(url, new_id().to_string(), 0)]) {
+            secrets.extend(user.clone().and_then(of_page).map(|text| (page.id.clone(), text)));
+            numbered.push(NewPage { url: address.clone(), ..page });
+        }
+    }
+    (numbered, secrets)
 }
 
 /// Adds pages to a batch at work, with credits of their own.
-async fn append(app: &App, caller: &Caller, id: Uuid, (pages, price): (Vec<Url>, i64)) -> Result<Uuid, AppError> {
+async fn append(app: &App, caller: &Caller, id: Uuid, (pages, price): (Vec<BatchPage>, i64)) -> Result<Uuid, AppError> {
     let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
     let ours = found.filter(|row| row.kind == BATCH && row.team_id == caller.team.id);
     let row = ours.ok_or(AppError::NotFound("batch scrape"))?;
@@ -108,7 +125,9 @@ async fn append(app: &App, caller: &Caller, id: Uuid, (pages, price): (Vec<Url>,
             let Some(mut row) = crawls::lock(conn, &row.id).await?.filter(Crawl::is_open) else { return Ok(false) };
             let amount = i64::try_from(pages.len()).unwrap_or(i64::MAX);
             row.page_limit += amount;
-            let pages = crawls::add_pages(conn, &mut row, numbered(pages)).await?;
+            let (pages, secrets) = numbered(pages);
+            crawls::keep_secrets(conn, &row.id, &secrets).await?;
+            let pages = crawls::add_pages(conn, &mut row, pages).await?;
             let new = jobs_of(&row.id, &pages, now);
             jobs::enqueue(conn, &context.lanes.pages(&row), &new, now).await?;
             reserve_more(conn, &mut row, amount.saturating_mul(price), now).await?;

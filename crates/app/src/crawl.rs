@@ -10,6 +10,7 @@ mod kickoff;
 mod left_out;
 mod page;
 mod read;
+mod secrets;
 mod submit;
 
 use base::{Timestamp, new_id};
@@ -33,6 +34,7 @@ pub use self::read::{Progress, status};
 pub(crate) use self::context::Contexts;
 pub(crate) use self::kickoff::Kickoff;
 pub(crate) use self::page::Visit;
+pub(crate) use self::secrets::{Secrets, of_page};
 pub(crate) use self::submit::{Lanes, Submission, jobs_of, new_pages, submit};
 
 /// How the database names the two kinds.
@@ -53,7 +55,7 @@ pub(crate) const LONGEST_LIFE: TimeDelta = TimeDelta::days(30);
 pub async fn start(
     app: &App,
     caller: &Caller,
-    request: CrawlRequest,
+    mut request: CrawlRequest,
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
     check(caller, &request)?;
@@ -61,27 +63,31 @@ pub async fn start(
     let scope = scope(&request)?;
     let now = app.now();
     let id = new_id();
+    let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
+    let webhook = request.webhook.clone();
+    let secrets = Secrets::of_crawl(&mut request).text().map(|text| (crawls::OF_THE_JOB.to_owned(), text));
     let options = &request.options;
-    let text = serde_json::to_string(&request).map_err(AppError::internal)?;
     let row = Crawl {
         url: Some(request.url.to_string()),
-        fingerprint: fingerprint(&text),
-        request: text,
+        fingerprint,
+        request: serde_json::to_string(&request).map_err(AppError::internal)?,
         page_limit: i64::from(options.limit),
         preparing: true,
         idempotency_key: idempotency_key.map(str::to_owned),
         ..blank(id, CRAWL, caller, now)
     };
-    let start = match scope.admit_start(&request.url) {
-        Verdict::Follow { key, depth } => vec![(request.url.clone(), key.to_string(), depth)],
+    let mut pages = match scope.admit_start(&request.url) {
+        Verdict::Follow { key, depth } => new_pages([(request.url.clone(), key.to_string(), depth)]),
         Verdict::Skip(_) => Vec::new(),
     };
+    pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
     let submission = Submission {
         row,
-        pages: new_pages(start),
+        pages,
+        secrets: secrets.into_iter().collect(),
         price: billing::quote(&options.scrape_options),
         kickoff: true,
-        webhook: request.webhook.clone(),
+        webhook,
         private: request.is_private(),
         lanes: Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay),
     };
@@ -179,6 +185,11 @@ pub(crate) fn blank(id: Uuid, kind: &str, caller: &Caller, now: Timestamp) -> Cr
 /// Tells requests apart.
 pub(crate) fn fingerprint(request: &str) -> String {
     hex::encode(Sha256::digest(request.as_bytes()))
+}
+
+/// The URL behind an address as a page is known by: written in full, or as the caller of a batch spelled it.
+pub(crate) fn url_of(address: &str) -> Option<Url> {
+    Url::parse(address).ok().or_else(|| wire::target_url(address).ok())
 }
 
 /// The host that a request to this address must be polite to.

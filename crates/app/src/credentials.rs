@@ -1,24 +1,47 @@
 //! User name and password inside a URL: cut out at the door, so that no later code can store, log or return them.
 
 use base::Secret;
+use fetch::BasicAuth;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// The URL without its userinfo, and the userinfo as Basic credentials (RFC 7617) when there was any.
-pub(crate) fn split(mut url: Url) -> (Url, Option<(String, Secret)>) {
+pub(crate) fn split(mut url: Url) -> (Url, Option<BasicAuth>) {
+    let user = take(&mut url);
+    (url, user)
+}
+
+/// The URL without its userinfo.
+pub(crate) fn cut(url: Url) -> Url {
+    split(url).0
+}
+
+/// Takes the userinfo out of a URL.
+pub(crate) fn take(url: &mut Url) -> Option<BasicAuth> {
     if url.username().is_empty() && url.password().is_none() {
-        return (url, None);
+        return None;
     }
     let name = decoded(url.username());
     let password = Secret::new(decoded(url.password().unwrap_or_default()));
     // Both setters only refuse URLs without a host, and such a URL has no userinfo.
-    let cut = url.set_username("").is_ok() && url.set_password(None).is_ok();
-    debug_assert!(cut, "a URL with userinfo has a host");
-    (url, Some((name, password)))
+    let is_cut = url.set_username("").is_ok() && url.set_password(None).is_ok();
+    debug_assert!(is_cut, "a URL with userinfo has a host");
+    Some((name, password))
+}
+
+/// Puts back what [`take`] took, percent-encoded.
+pub(crate) fn put(url: &mut Url, name: &str, password: &Secret) {
+    let (name, password) = (encoded(name), encoded(password.expose()));
+    let is_put = url.set_username(&name).is_ok() && url.set_password(Some(&password)).is_ok();
+    debug_assert!(is_put, "the URL had userinfo before");
 }
 
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 #[cfg(test)]
@@ -26,16 +49,21 @@ mod tests {
     use super::*;
 
     fn check(input: &str, url: &str, expect: Option<(&str, &str)>) {
-        let (cut, found) = split(Url::parse(input).unwrap());
+        let (mut cut, found) = split(Url::parse(input).unwrap());
         assert_eq!(cut.as_str(), url);
-        let found = found.as_ref().map(|(name, password)| (name.as_str(), password.expose()));
-        assert_eq!(found, expect, "{input}");
+        let shown = found.as_ref().map(|(name, password)| (name.as_str(), password.expose()));
+        assert_eq!(shown, expect, "{input}");
+        if let Some((name, password)) = &found {
+            put(&mut cut, name, password);
+            assert!(split(cut).1 == found, "{input}");
+        }
     }
 
     #[test]
     fn userinfo_is_cut_and_decoded() {
         check("http://a.example/x?y#z", "http://a.example/x?y#z", None);
         check("http://me:p%40ss+1@a.example:81/x", "http://a.example:81/x", Some(("me", "p@ss+1")));
+        check("http://me:100%25%2541@a.example/", "http://a.example/", Some(("me", "100%%41")));
         check("http://me@a.example/", "http://a.example/", Some(("me", "")));
         check("http://:only@a.example/", "http://a.example/", Some(("", "only")));
     }

@@ -7,9 +7,10 @@ mod links;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use base::{Secret, Timestamp, new_id};
+use base::{Timestamp, new_id};
 use chrono::TimeDelta;
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
+use fetch::BasicAuth;
 use scrape::ScrapeError;
 use store::crawls;
 use tokio::time::{Instant, timeout_at};
@@ -78,7 +79,7 @@ fn in_time(error: AppError) -> AppError {
 struct Job {
     id: String,
     url: Url,
-    basic_auth: Option<(String, Secret)>,
+    basic_auth: Option<BasicAuth>,
     request: MapRequest,
     started: Instant,
     deadline: Instant,

@@ -9,8 +9,10 @@ use ::scrape::{Derived, ScrapeError, Target, derive, fetch as fetch_page};
 use base::{Timestamp, new_id};
 use billing::Outcome;
 use chrono::{SecondsFormat, TimeDelta};
+use fetch::BasicAuth;
 use store::scrapes::Scrape;
 use tokio::time::{Instant, timeout_at};
+use url::Url;
 use wire::{CacheState, Document, Format, Invalid, ScrapeOptions, ScrapeRequest};
 
 use crate::auth::Caller;
@@ -36,7 +38,7 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     check(caller, &request)?;
     let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
     let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
-    let job = Job::new(app, caller, request, started);
+    let job = Job::new(app, caller, request, None, started);
     let reserved = timeout_at(job.target.deadline, job.reserve(app, caller)).await;
     let funds = reserved.unwrap_or(Err(ScrapeError::Timeout.into()))?;
     let result = timeout_at(job.target.deadline, produce(app, &job)).await;
@@ -45,10 +47,10 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
 
 /// One page of a crawl or a batch: as [`scrape`], but whoever runs the job has checked the request, pays, and writes down
 /// what comes out. The page's id is also its `scrapeId`.
-pub(crate) async fn page(app: &App, caller: &Caller, id: &str, request: ScrapeRequest, collect_links: bool) -> Paged {
-    let mut job = Job::new(app, caller, request, Instant::now());
+pub(crate) async fn page(app: &App, caller: &Caller, id: &str, wanted: Wanted) -> Paged {
+    let mut job = Job::new(app, caller, wanted.request, Some(wanted.given), Instant::now());
     job.id = id.to_owned();
-    job.target.collect_links = collect_links;
+    job.target.collect_links = wanted.collect_links;
     let result = timeout_at(job.target.deadline, produce(app, &job)).await;
     let result = result.unwrap_or(Err(ScrapeError::Timeout.into()));
     let credits = job.price(&result);
@@ -63,6 +65,19 @@ pub(crate) async fn page(app: &App, caller: &Caller, id: &str, request: ScrapeRe
         Page { document, links, retry_after, is_cached }
     });
     Paged { page, credits, took }
+}
+
+/// A page that a job wants.
+pub(crate) struct Wanted {
+    pub(crate) request: ScrapeRequest,
+    pub(crate) given: Given,
+    pub(crate) collect_links: bool,
+}
+
+/// The URL that the headers of a request were given for, and the user name and password that stood in it.
+pub(crate) struct Given {
+    pub(crate) for_url: Url,
+    pub(crate) basic_auth: Option<BasicAuth>,
 }
 
 /// How a page of a job came out.
@@ -141,10 +156,12 @@ struct Produced {
 }
 
 impl Job {
-    fn new(app: &App, caller: &Caller, request: ScrapeRequest, started: Instant) -> Self {
+    /// Without `given`, the headers were given for the page itself.
+    fn new(app: &App, caller: &Caller, request: ScrapeRequest, given: Option<Given>, started: Instant) -> Self {
         let private = request.is_private();
         let zero_data_retention = request.zero_data_retention;
         let (url, basic_auth) = credentials::split(request.url);
+        let Given { for_url, basic_auth } = given.unwrap_or_else(|| Given { for_url: url.clone(), basic_auth });
         let options = Arc::new(request.options);
         let cache = app.settings.cache;
         let situation = Situation {
@@ -159,7 +176,13 @@ impl Job {
             id: new_id().to_string(),
             policy: cache::policy(&options, situation, began),
             place: Place::of(app, caller, &url, &options),
-            target: Target { url, basic_auth, options, deadline, private, collect_links: false },
+            target: Target {
+                source: request.source.or(&url),
+                given_for: for_url,
+                basic_auth,
+                private,
+                ..Target::new(url, options, deadline)
+            },
             private,
             began,
             started,

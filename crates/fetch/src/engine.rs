@@ -1,24 +1,20 @@
 //! What a way to get a page must be able to do.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use base::Secret;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::{FetchError, Fetched};
+use crate::{FetchError, Fetched, Given};
 
 /// One page that is wanted. Has no `Debug`: headers and the URL may hold secrets.
 #[derive(Clone)]
 pub struct FetchRequest {
     /// The page, `http` or `https`, without user name and password.
     pub url: Url,
-    /// The caller's headers; they win over the engine's own.
-    pub headers: BTreeMap<String, String>,
-    /// User name and password cut from the URL, sent as `Authorization: Basic`.
-    pub basic_auth: Option<(String, Secret)>,
+    /// Headers and credentials of the caller, which win over the engine's own where they may be sent.
+    pub given: Given,
     /// Whether to look like a phone.
     pub mobile: bool,
     /// Where the visitor seems to be.

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, UPGRADE_INSECURE_REQUESTS, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::given::{BasicAuth, HARMLESS};
 use crate::{FetchRequest, language};
 
 // Many sites answer an unknown program with an empty page or a refusal; these are the frozen, reduced strings that
@@ -17,10 +18,11 @@ const MOBILE: &str =
 /// Pages first, then anything: the URL may be a file.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
-/// Headers that say nothing about who calls, so they may follow a redirect to another origin.
-const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
+/// Said where something of the caller stayed behind.
+pub(crate) const LEFT_BEHIND: &str =
+    "headers or credentials were not sent to the page: it is of another origin than the URL that they were given for";
 
-/// The headers to send, and a warning for each of the caller's headers that is not one.
+/// The headers to send to the URL of the request, and what the caller should know of them.
 ///
 /// Everything that the caller sets, except [`HARMLESS`], is marked sensitive.
 pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
@@ -41,10 +43,13 @@ pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if let Some(value) = authorization(request) {
+    let given = request.given.to(&request.url);
+    if let Some(value) = given.basic_auth.and_then(authorization) {
         headers.insert(AUTHORIZATION, value);
     }
-    let warnings = request.headers.iter().filter_map(|(name, value)| set(&mut headers, name, value)).collect();
+    let mut warnings: Vec<String> =
+        given.headers.iter().filter_map(|(name, value)| set(&mut headers, name, value)).collect();
+    warnings.extend(given.is_cut.then(|| LEFT_BEHIND.to_owned()));
     (headers, warnings)
 }
 
@@ -56,8 +61,7 @@ fn languages(request: &FetchRequest) -> String {
 }
 
 /// RFC 7617.
-fn authorization(request: &FetchRequest) -> Option<HeaderValue> {
-    let (user, password) = request.basic_auth.as_ref()?;
+fn authorization((user, password): &BasicAuth) -> Option<HeaderValue> {
     let credentials = STANDARD.encode(format!("{user}:{}", password.expose()));
     let mut value = HeaderValue::try_from(format!("Basic {credentials}")).ok()?;
     value.set_sensitive(true);
@@ -77,7 +81,6 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::time::Duration;
 
     use base::Secret;
@@ -85,15 +88,13 @@ mod tests {
     use url::Url;
 
     use super::*;
+    use crate::Given;
 
     fn request(headers: &[(&str, &str)]) -> FetchRequest {
+        let url = Url::parse("http://example.com/").unwrap();
         FetchRequest {
-            url: Url::parse("http://example.com/").unwrap(),
-            headers: headers
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect::<BTreeMap<_, _>>(),
-            basic_auth: None,
+            given: given(headers, None),
+            url,
             mobile: false,
             location: None,
             proxy: wire::ProxyMode::Auto,
@@ -101,6 +102,11 @@ mod tests {
             deadline: Instant::now() + Duration::from_secs(1),
             wait_for: Duration::ZERO,
         }
+    }
+
+    fn given(headers: &[(&str, &str)], basic_auth: Option<BasicAuth>) -> Given {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Given::new(Url::parse("http://example.com/").unwrap(), headers.collect(), basic_auth)
     }
 
     #[test]
@@ -121,15 +127,9 @@ mod tests {
 
     #[test]
     fn the_caller_wins() {
-        let mut request = request(&[
-            ("user-agent", "mine"),
-            ("ACCEPT-LANGUAGE", "xx"),
-            ("Cookie", "a=b"),
-            ("X-Ü", "1"),
-            ("x", "a\nb"),
-        ]);
-        request.basic_auth = Some(("user".to_owned(), Secret::new("pass:word")));
-        let (headers, warnings) = build(&request);
+        let own = [("user-agent", "mine"), ("ACCEPT-LANGUAGE", "xx"), ("Cookie", "a=b"), ("X-Ü", "1"), ("x", "a\nb")];
+        let user = || Some(("user".to_owned(), Secret::new("pass:word")));
+        let (headers, warnings) = build(&FetchRequest { given: given(&own, user()), ..request(&[]) });
         assert_eq!(
             (&headers[USER_AGENT], &headers[ACCEPT_LANGUAGE]),
             (&HeaderValue::from_static("mine"), &HeaderValue::from_static("xx"))
@@ -138,7 +138,11 @@ mod tests {
         assert!(headers["cookie"].is_sensitive() && headers[AUTHORIZATION].is_sensitive());
         assert!(!headers[USER_AGENT].is_sensitive());
         assert_eq!(warnings.len(), 2);
-        request.headers.insert("authorization".to_owned(), "Bearer x".to_owned());
-        assert_eq!(build(&request).0[AUTHORIZATION], "Bearer x");
+        let bearer = given(&[("authorization", "Bearer x")], user());
+        assert_eq!(build(&FetchRequest { given: bearer, ..request(&[]) }).0[AUTHORIZATION], "Bearer x");
+        let away = FetchRequest { url: Url::parse("http://other.test/").unwrap(), ..request(&own) };
+        let (headers, warnings) = build(&away);
+        assert!(headers[USER_AGENT] == "mine" && !headers.contains_key("cookie"));
+        assert_eq!(warnings, [LEFT_BEHIND]);
     }
 }

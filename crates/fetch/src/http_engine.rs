@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use http::Method;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use tokio::time::Instant;
+use url::Url;
 use wire::{ProxyMode, ProxyUsed};
 
-use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, headers};
+use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, headers, may_reach};
 
 /// Proxies by the strength that requests ask for. An empty list means a direct connection for `basic`, and that
 /// `enhanced` is not to be had.
@@ -48,12 +49,17 @@ impl HttpEngine {
             verify_tls: !request.skip_tls_verification,
             deadline,
             redirects: REDIRECTS,
+            keeps_credentials: may_reach,
         };
         let answer = self.client.send(outgoing).await?;
         let header =
             |name| answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let (content_type, retry_after) = (header(CONTENT_TYPE), header(RETRY_AFTER));
         let mut url = answer.url;
+        let chain: Vec<&Url> = answer.redirects.iter().chain([&url]).collect();
+        if chain.windows(2).any(|step| !may_reach(step[0], step[1])) && request.given.to(&request.url).is_personal() {
+            warnings.push(headers::LEFT_BEHIND.to_owned());
+        }
         // A redirect may carry credentials of its own; they are nobody's business in an answer. Neither call fails for
         // a URL that has a host.
         let _ = (url.set_username(""), url.set_password(None));

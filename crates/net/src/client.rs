@@ -165,7 +165,7 @@ impl Inner {
                 return Err(Error::TooManyRedirects { limit });
             }
             self.discard(answer).await;
-            if url.origin() != hop.url.origin() {
+            if !(request.keeps_credentials)(&hop.url, &url) {
                 head::drop_credentials(&mut hop.headers);
             }
             hop.method = method;
@@ -184,13 +184,13 @@ impl Inner {
             && let Ok(answer) = self.ask(hop, route, jar, link).await
         {
             let (head, body, link) = answer;
-            return checked(Answer { head, body, link, key }, route);
+            return checked(Answer { head, body, link, key }, hop, route);
         }
         let goal = Goal { url: &hop.url, addresses: &addresses, proxy: route.proxy.as_ref(), verify: route.verify };
         let dialled = self.dialer.open(&goal, self.resolver.guard()).await?;
         let link = Link::start(dialled, &self.limits).await.map_err(|error| self.protocol(&hop.url, &error))?;
         let (head, body, link) = self.ask(hop, route, jar, link).await?;
-        checked(Answer { head, body, link, key }, route)
+        checked(Answer { head, body, link, key }, hop, route)
     }
 
     async fn ask(
@@ -202,7 +202,7 @@ impl Inner {
     ) -> Result<(http::response::Parts, Incoming, Link), Error> {
         let form = match &route.proxy {
             _ if link.is_http2() => Form::Http2,
-            Some(proxy) if hop.url.scheme() == "http" => Form::Absolute(proxy),
+            Some(proxy) if is_forwarded(hop, proxy) => Form::Absolute(proxy),
             _ => Form::Origin,
         };
         let request = head::build(hop, jar.field(&hop.url, &hop.headers), form)
@@ -278,10 +278,16 @@ impl Inner {
     }
 }
 
+/// Whether the proxy reads the request itself instead of leading a tunnel to the target.
+fn is_forwarded(hop: &Hop, proxy: &Proxy) -> bool {
+    proxy.resolves && hop.url.scheme() == "http"
+}
+
 /// A forwarding proxy that wants other credentials answers in the target's place.
-fn checked(answer: Answer, route: &Route) -> Result<Answer, Error> {
-    if route.proxy.is_some() && answer.head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
-        return Err(proxy::failed("it wants other credentials"));
+fn checked(answer: Answer, hop: &Hop, route: &Route) -> Result<Answer, Error> {
+    let is_forwarded = route.proxy.as_ref().is_some_and(|proxy| is_forwarded(hop, proxy));
+    if is_forwarded && answer.head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        return Err(proxy::unauthorized());
     }
     Ok(answer)
 }

@@ -19,6 +19,8 @@ use crate::tls::Tls;
 const MAX_TRIES: usize = 8;
 /// How long one address may keep the next one waiting (RFC 8305 section 5 recommends 250 ms).
 const STAGGER: Duration = Duration::from_millis(250);
+/// How long a proxy may take for one address of several.
+const TUNNEL_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A byte stream of any make: plain, TLS, TLS within TLS.
 pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -28,7 +30,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 /// Where to connect, and how.
 pub(crate) struct Goal<'a> {
     pub(crate) url: &'a Url,
-    /// Checked addresses of the URL's host; not dialled when there is a proxy.
+    /// Checked addresses of the URL's host; a proxy is told them unless it resolves names itself.
     pub(crate) addresses: &'a [SocketAddr],
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) verify: bool,
@@ -37,7 +39,8 @@ pub(crate) struct Goal<'a> {
 /// An open connection, ready for HTTP.
 pub(crate) struct Dialled {
     pub(crate) stream: Box<dyn Io>,
-    /// The address at the other end: the target's, or the proxy's.
+    /// The address at the other end: the target's, also behind a proxy, unless that resolves names itself; then the
+    /// proxy's.
     pub(crate) peer: SocketAddr,
     pub(crate) http2: bool,
 }
@@ -73,6 +76,37 @@ impl Dialer {
     }
 
     async fn through(&self, proxy: &Proxy, goal: &Goal<'_>) -> Result<Dialled, Error> {
+        if proxy.resolves {
+            let (mut stream, peer) = self.proxy(proxy).await?;
+            // Plain http needs no tunnel: the request line names the target.
+            if goal.url.scheme() == "https" {
+                let port = goal.url.port_or_known_default().unwrap_or(443);
+                let host = goal.url.host_str().unwrap_or_default();
+                proxy::tunnel(&mut stream, proxy, &format!("{host}:{port}")).await?;
+            }
+            return self.secure(stream, peer, goal).await;
+        }
+        let mut last_error = proxy::failed("there is no address to tell it");
+        for (left, addr) in in_turn(goal.addresses) {
+            let tunnel = async {
+                let (mut stream, _) = self.proxy(proxy).await?;
+                proxy::tunnel(&mut stream, proxy, &addr.to_string()).await?;
+                Ok(stream)
+            };
+            // The last one has all the time that is left.
+            let patience = if left { TUNNEL_PATIENCE } else { self.timeout };
+            match tokio::time::timeout(patience, tunnel).await {
+                Ok(Ok(stream)) => return self.secure(stream, addr, goal).await,
+                Ok(Err(error)) if error == proxy::unauthorized() => return Err(error),
+                Ok(Err(error)) => last_error = error,
+                Err(_) => last_error = proxy::failed("its tunnel took too long"),
+            }
+        }
+        Err(last_error)
+    }
+
+    /// A connection to the proxy itself, and its address.
+    async fn proxy(&self, proxy: &Proxy) -> Result<(Box<dyn Io>, SocketAddr), Error> {
         let tls = proxy.is_tls()?;
         let addresses = proxy.addresses().await?;
         let stream = connect(&addresses).await.map_err(|error| proxy::failed(format!("cannot connect: {error}")))?;
@@ -81,12 +115,7 @@ impl Dialer {
         if tls {
             stream = self.tls.proxy(stream, proxy.url.host_str().unwrap_or_default()).await?;
         }
-        // Plain http needs no tunnel: the request line names the target.
-        if goal.url.scheme() == "https" {
-            let port = goal.url.port_or_known_default().unwrap_or(443);
-            proxy::tunnel(&mut stream, proxy, &format!("{}:{port}", goal.url.host_str().unwrap_or_default())).await?;
-        }
-        self.secure(stream, peer, goal).await
+        Ok((stream, peer))
     }
 
     async fn secure(&self, stream: Box<dyn Io>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
@@ -97,6 +126,14 @@ impl Dialer {
         let secured = self.tls.target(stream, host, goal.verify).await?;
         Ok(Dialled { stream: secured.stream, peer, http2: secured.http2 })
     }
+}
+
+/// The addresses as a proxy is told them, each with whether another one follows. A proxy without IPv6 would need time to
+/// find out, so IPv4 comes first.
+fn in_turn(addresses: &[SocketAddr]) -> impl Iterator<Item = (bool, SocketAddr)> {
+    let both = addresses.iter().filter(|addr| addr.is_ipv4()).chain(addresses.iter().filter(|addr| addr.is_ipv6()));
+    let count = addresses.len().min(MAX_TRIES);
+    both.take(MAX_TRIES).enumerate().map(move |(index, addr)| (index + 1 < count, *addr))
 }
 
 fn refused(url: &Url, reason: String) -> Error {
@@ -158,6 +195,17 @@ mod tests {
         assert_eq!(connect(&[]).await.unwrap_err().kind(), io::ErrorKind::AddrNotAvailable);
     }
 
+    #[test]
+    fn a_proxy_is_told_ipv4_first() {
+        let all: Vec<SocketAddr> =
+            ["[2001:db8::1]:80", "192.0.2.1:80", "192.0.2.2:80"].map(|a| a.parse().unwrap()).into();
+        let told: Vec<_> = in_turn(&all).map(|(left, addr)| (left, addr.to_string())).collect();
+        let expect = [(true, "192.0.2.1:80"), (true, "192.0.2.2:80"), (false, "[2001:db8::1]:80")];
+        assert_eq!(told, expect.map(|(left, addr)| (left, addr.to_owned())));
+        assert_eq!(in_turn(&[all[0]; 99]).filter(|(left, _)| !left).count(), 1);
+        assert_eq!(in_turn(&[all[0]; 99]).count(), MAX_TRIES);
+    }
+
     /// A proxy behind TLS that leads every tunnel to one address.
     async fn tls_proxy(upstream: SocketAddr) -> SocketAddr {
         let made = rcgen::generate_simple_self_signed(["proxy.test".to_owned()]).unwrap();
@@ -176,7 +224,7 @@ mod tests {
                 };
                 let mut head = [0; 1024];
                 let length = stream.read(&mut head).await.unwrap();
-                assert!(head[..length].starts_with(b"CONNECT origin.test:443 HTTP/1.1\r\n"));
+                assert!(head[..length].starts_with(b"CONNECT 192.0.2.7:443 HTTP/1.1\r\n"));
                 stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
                 let mut upstream = TcpStream::connect(upstream).await.unwrap();
                 let _ = tokio::io::copy_bidirectional(&mut stream, &mut upstream).await;
@@ -188,9 +236,10 @@ mod tests {
     #[tokio::test]
     async fn a_tunnel_may_run_inside_tls_and_the_proxy_must_be_genuine() {
         let site = testkit::Site::start_tls().await;
-        let proxy = Proxy { url: format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap() };
+        let proxy = Proxy::new(format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap());
         let url = "https://origin.test/".parse().unwrap();
-        let goal = Goal { url: &url, addresses: &[], proxy: Some(&proxy), verify: false };
+        let addresses = ["192.0.2.7:443".parse().unwrap()];
+        let goal = Goal { url: &url, addresses: &addresses, proxy: Some(&proxy), verify: false };
         let guard = Guard::new(&crate::config::Egress::default());
         let dialer = |tls| Dialer { tls, timeout: Duration::from_secs(5) };
         let dialled = dialer(Tls::new().unwrap().trust_any_proxy()).open(&goal, &guard).await.unwrap();

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(request.uri(), "https://b.test/p");
         assert!(!request.headers().contains_key("host"));
         assert_eq!(request.headers()["cookie"], "a=1");
-        let proxy = Proxy { url: "http://u:p@proxy.test:3128".parse().unwrap() };
+        let proxy = Proxy::new("http://u:p@proxy.test:3128".parse().unwrap());
         let request = build(&hop, None, Form::Absolute(&proxy)).unwrap();
         assert_eq!(request.uri(), "https://b.test/p");
         assert_eq!(request.headers()["proxy-authorization"], "Basic dTpw");

@@ -20,12 +20,12 @@ const IDLE: Duration = Duration::from_secs(30);
 pub(crate) struct Key {
     origin: String,
     verify: bool,
-    proxy: Option<Url>,
+    proxy: Option<Proxy>,
 }
 
 impl Key {
     pub(crate) fn new(url: &Url, verify: bool, proxy: Option<&Proxy>) -> Self {
-        Self { origin: url.origin().ascii_serialization(), verify, proxy: proxy.map(|proxy| proxy.url.clone()) }
+        Self { origin: url.origin().ascii_serialization(), verify, proxy: proxy.cloned() }
     }
 }
 
@@ -43,14 +43,15 @@ struct Idle {
 }
 
 impl Pool {
-    /// The most recently used live connection for the key. Without a proxy its peer has to be one of the addresses
-    /// that were resolved and checked for this request.
+    /// The most recently used live connection for the key. Its peer has to be one of the addresses that were resolved
+    /// and checked for this request, unless that is a proxy that resolves names itself.
     pub(crate) fn take(&self, key: &Key, addresses: &[SocketAddr]) -> Option<Link> {
         let mut idle = self.lock();
         let links = idle.links.get_mut(key)?;
         let before = links.len();
         links.retain(|(link, since)| link.is_ready() && since.elapsed() < IDLE);
-        let fits = |(link, _): &(Link, Instant)| key.proxy.is_some() || addresses.contains(&link.peer());
+        let resolves = key.proxy.as_ref().is_some_and(|proxy| proxy.resolves);
+        let fits = |(link, _): &(Link, Instant)| resolves || addresses.contains(&link.peer());
         let found = links.iter().rposition(fits).map(|index| links.remove(index).0);
         let gone = before - links.len();
         if links.is_empty() {

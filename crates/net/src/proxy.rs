@@ -13,13 +13,25 @@ use crate::error::Error;
 
 /// A forward proxy, `http://user:password@host:port` or `https://…`. Its address is the operator's choice and is not
 /// checked by the egress guard.
-#[derive(Clone, PartialEq, Eq)]
+///
+/// It gets the address that the guard has checked, for http as for https: `CONNECT ip:port`. The name stands only inside
+/// the tunnel (`Host`, SNI), so a proxy that resolves it to another address cannot lead there.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Proxy {
     /// Scheme, host, port and credentials; the path means nothing.
     pub url: Url,
+    /// Whether it gets names and resolves them itself. What we have resolved is still checked, but the address that the
+    /// proxy connects to is then its own choice.
+    pub resolves: bool,
 }
 
 impl Proxy {
+    /// A proxy that gets addresses.
+    #[must_use]
+    pub fn new(url: Url) -> Self {
+        Self { url, resolves: false }
+    }
+
     /// Whether the proxy itself is spoken to over TLS.
     ///
     /// # Errors
@@ -69,7 +81,7 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// Asks the proxy for a tunnel to `authority` (`host:port`, the name, not an address).
+/// Asks the proxy for a tunnel to `authority` (`host:port`).
 ///
 /// # Errors
 /// `Error::Proxy` unless the proxy answers 2xx.
@@ -87,8 +99,8 @@ pub(crate) async fn tunnel(stream: &mut Box<dyn Io>, proxy: &Proxy, authority: &
     let answer = read_head(stream).await?;
     match tunnel_status(&answer) {
         Some(200..=299) => Ok(()),
-        Some(407) => Err(failed("it wants other credentials")),
-        Some(status) => Err(failed(format!("it answered {status}"))),
+        Some(407) => Err(unauthorized()),
+        Some(status) => Err(failed(format!("it answered {status} to CONNECT, which it has to allow to this port"))),
         None => Err(failed("its answer is not http")),
     }
 }
@@ -138,6 +150,11 @@ fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// The proxy does not take our credentials.
+pub(crate) fn unauthorized() -> Error {
+    failed("it wants other credentials")
+}
+
 pub(crate) fn failed(reason: impl Into<String>) -> Error {
     Error::Proxy { reason: reason.into() }
 }
@@ -147,7 +164,7 @@ mod tests {
     use super::*;
 
     fn proxy(url: &str) -> Proxy {
-        Proxy { url: url.parse().unwrap() }
+        Proxy::new(url.parse().unwrap())
     }
 
     #[test]

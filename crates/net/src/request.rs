@@ -18,10 +18,10 @@ pub struct Request {
     /// http or https. A user name and password in it are never sent: set an `Authorization` header instead.
     pub url: Url,
     /// Sent as they are, except framing and hop-by-hop fields and `Host`, which the client sets itself.
-    /// `Authorization`, `Cookie`, values marked sensitive and fields whose name sounds like a credential do not
-    /// follow a redirect to another origin.
+    /// `Authorization`, `Cookie`, values marked sensitive and fields whose name sounds like a credential follow a
+    /// redirect only where `keeps_credentials` allows, and once dropped they do not come back.
     pub headers: HeaderMap,
-    /// Sent through this proxy. The target's addresses are checked all the same.
+    /// Sent through this proxy, which is told the checked address of the target.
     pub proxy: Option<Proxy>,
     /// Whether the certificate of the target has to be valid.
     pub verify_tls: bool,
@@ -29,10 +29,12 @@ pub struct Request {
     pub deadline: Instant,
     /// How many redirects may be followed; the client's own limit holds too.
     pub redirects: usize,
+    /// Whether credentials that were sent to the first URL may follow a redirect to the second.
+    pub keeps_credentials: fn(&Url, &Url) -> bool,
 }
 
 impl Request {
-    /// A GET with certificate checks, up to 20 redirects and 30 seconds.
+    /// A GET with certificate checks, up to 20 redirects within 30 seconds, and credentials for one origin only.
     #[must_use]
     pub fn get(url: Url) -> Self {
         Self {
@@ -43,8 +45,13 @@ impl Request {
             verify_tls: true,
             deadline: Instant::now() + Duration::from_secs(30),
             redirects: 20,
+            keeps_credentials: same_origin,
         }
     }
+}
+
+fn same_origin(from: &Url, to: &Url) -> bool {
+    from.origin() == to.origin()
 }
 
 /// The answer to the last request of a redirect chain, complete and decoded.

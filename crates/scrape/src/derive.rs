@@ -28,13 +28,13 @@ pub async fn derive(tools: &Tools, target: &Target, fetched: Fetched) -> Result<
     let Ok(Ok(permit)) = room else {
         return Err(ScrapeError::Timeout);
     };
-    let (source, options, collect) = (target.url.clone(), Arc::clone(&target.options), target.collect_links);
+    let (source, options, collect) = (target.source.clone(), Arc::clone(&target.options), target.collect_links);
     let work = spawn_blocking(move || {
         let _held_to_the_end = permit;
         fail::fail_point!("convert_panic");
         let (mut document, warnings) = document(route, &fetched, &options, collect);
         let links = if collect { collected(&mut document, &options) } else { Vec::new() };
-        let (document, warnings) = finish::finish(document, warnings, &fetched, &source);
+        let (document, warnings) = finish::finish(document, warnings, &fetched, source);
         Derived { document, links, warnings }
     });
     match timeout_at(target.deadline, work).await {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fetch::{Feature, FetchError, FetchRequest, Fetched};
+use fetch::{Feature, FetchError, FetchRequest, Fetched, Given};
 use tokio::time::timeout_at;
 
 use crate::{ScrapeError, Target, Tools};
@@ -38,8 +38,7 @@ fn request(target: &Target) -> FetchRequest {
     let options = &target.options;
     FetchRequest {
         url: target.url.clone(),
-        headers: options.headers.clone(),
-        basic_auth: target.basic_auth.clone(),
+        given: Given::new(target.given_for.clone(), options.headers.clone(), target.basic_auth.clone()),
         mobile: options.mobile,
         location: options.location.clone(),
         proxy: options.proxy,

@@ -2,7 +2,6 @@
 
 use fetch::Fetched;
 use serde_json::{Map, Value};
-use url::Url;
 use wire::Document;
 
 /// Completes the document; gives it with all warnings.
@@ -10,14 +9,14 @@ pub(crate) fn finish(
     mut document: Document,
     mut warnings: Vec<String>,
     fetched: &Fetched,
-    source: &Url,
+    source: String,
 ) -> (Document, Vec<String>) {
     warnings.splice(0..0, fetched.warnings.iter().cloned());
     let metadata = &mut document.metadata;
     metadata.page =
         std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
     metadata.url = fetched.url.to_string();
-    metadata.source_url = source.to_string();
+    metadata.source_url = source;
     metadata.status_code = fetched.status;
     metadata.content_type = fetched.content_type.as_deref().map(clean);
     metadata.error = (!fetched.is_loaded()).then(|| reason(fetched));
@@ -55,6 +54,8 @@ fn clean(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
+    use url::Url;
+
     use super::*;
 
     fn fetched(status: u16) -> Fetched {
@@ -64,17 +65,17 @@ mod tests {
 
     #[test]
     fn the_page_is_described() {
-        let source = Url::parse("http://a.test/").unwrap();
+        let source = || "http://a.test".to_owned();
         let mut page = fetched(404);
         page.warnings.push("one".to_owned());
-        let (document, _) = finish(Document::default(), vec!["two".to_owned()], &page, &source);
+        let (document, _) = finish(Document::default(), vec!["two".to_owned()], &page, source());
         let metadata = &document.metadata;
-        assert_eq!((metadata.url.as_str(), metadata.source_url.as_str()), ("http://a.test/final", "http://a.test/"));
+        assert_eq!((metadata.url.as_str(), metadata.source_url.as_str()), ("http://a.test/final", "http://a.test"));
         assert_eq!((metadata.status_code, metadata.error.as_deref()), (404, Some("Not Found")));
         assert_eq!(document.warning.as_deref(), Some("one; two"));
-        let fine = finish(Document::default(), Vec::new(), &fetched(200), &source).0;
+        let fine = finish(Document::default(), Vec::new(), &fetched(200), source()).0;
         assert_eq!((fine.metadata.error, fine.warning), (None, None));
-        let odd = finish(Document::default(), Vec::new(), &fetched(799), &source).0;
+        let odd = finish(Document::default(), Vec::new(), &fetched(799), source()).0;
         assert_eq!(odd.metadata.error.as_deref(), Some("HTTP status 799"));
     }
 

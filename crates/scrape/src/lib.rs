@@ -8,14 +8,7 @@
 //!
 //! let tools = Tools { engines: Vec::new(), cpu: Arc::new(tokio::sync::Semaphore::new(2)) };
 //! let url = Url::parse("https://example.com/")?;
-//! let target = Target {
-//!     url: url.clone(),
-//!     basic_auth: None,
-//!     options: Arc::default(),
-//!     deadline: tokio::time::Instant::now() + Duration::from_secs(5),
-//!     private: false,
-//!     collect_links: false,
-//! };
+//! let target = Target::new(url.clone(), Arc::default(), tokio::time::Instant::now() + Duration::from_secs(5));
 //! // With engines, `scrape::fetch(&tools, &target)` gets the page; here it is at hand already.
 //! let page = fetch::Fetched::new(url, 200, None, "<h1>Hello</h1>".into());
 //! let derived = scrape::derive(&tools, &target, page).await?;

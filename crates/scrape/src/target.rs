@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use base::Secret;
-use fetch::Engine;
+use fetch::{BasicAuth, Engine};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
@@ -23,8 +22,12 @@ pub struct Tools {
 pub struct Target {
     /// The page, `http` or `https`, without user name and password.
     pub url: Url,
-    /// User name and password that stood in the URL.
-    pub basic_auth: Option<(String, Secret)>,
+    /// `url` as it is told back (`metadata.sourceURL`).
+    pub source: String,
+    /// The URL that the headers of `options` and `basic_auth` were given for: they go to its origin only.
+    pub given_for: Url,
+    /// User name and password that stood in `given_for`.
+    pub basic_auth: Option<BasicAuth>,
     /// What the caller wants.
     pub options: Arc<ScrapeOptions>,
     /// When everything must be done.
@@ -33,6 +36,15 @@ pub struct Target {
     pub private: bool,
     /// Whether [`Derived::links`] is wanted, as by a crawl.
     pub collect_links: bool,
+}
+
+impl Target {
+    /// This page with nothing else asked for but `options`.
+    #[must_use]
+    pub fn new(url: Url, options: Arc<ScrapeOptions>, deadline: Instant) -> Self {
+        let (source, given_for) = (url.to_string(), url.clone());
+        Self { url, source, given_for, basic_auth: None, options, deadline, private: false, collect_links: false }
+    }
 }
 
 /// What a page became.

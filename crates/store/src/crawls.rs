@@ -5,6 +5,7 @@
 
 mod documents;
 mod pages;
+mod secrets;
 mod traps;
 
 use base::Timestamp;
@@ -21,6 +22,7 @@ pub use pages::{
     Listed, NewPage, PageState, add_pages, claim_key, end_pages, fail_page, list_pages, listed, promote_spare, unknown,
     urls_of,
 };
+pub use secrets::{OF_THE_JOB, forget_secrets, keep_secrets, secret};
 pub use traps::{enter_families, enter_runs, trapped_templates};
 
 /// A crawl or a batch.

@@ -139,9 +139,11 @@ impl std::fmt::Debug for Store {
 }
 
 /// Waiting comes first: switching to WAL needs the file for itself for a moment. A log of up to 16 MB is copied back less
-/// often, and then each page that was written several times only once. What undoes half a statement is kept in memory.
+/// often, and then each page that was written several times only once. What undoes half a statement is kept in memory. What is
+/// deleted is overwritten where that costs no further write.
 pub(crate) const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;";
+    PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
+    PRAGMA secure_delete = FAST;";
 
 fn backend(url: &str) -> Result<Backend> {
     match url.split_once("://").map(|(scheme, _)| scheme) {

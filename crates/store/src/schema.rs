@@ -252,6 +252,14 @@ table! {
 }
 
 table! {
+    crawl_secret (crawl_id, page_id) {
+        crawl_id -> Text,
+        page_id -> Text,
+        body -> Text,
+    }
+}
+
+table! {
     crawl_document (crawl_id, seq) {
         crawl_id -> Text,
         seq -> BigInt,

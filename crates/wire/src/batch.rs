@@ -14,6 +14,7 @@ use crate::decode::attribution;
 use crate::error::Invalid;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
+use crate::source::SourceUrl;
 use crate::target::target_url;
 use crate::webhook_config::{WebhookConfig, WebhookEntry};
 
@@ -65,9 +66,18 @@ pub struct BatchRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BatchPages {
     /// Good URLs in the order given; one that was given twice is here twice.
-    pub valid: Vec<Url>,
+    pub valid: Vec<BatchPage>,
     /// The other entries as they were given.
     pub invalid: Vec<String>,
+}
+
+/// One page of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchPage {
+    /// Its URL.
+    pub url: Url,
+    /// The URL as it was given.
+    pub source: SourceUrl,
 }
 
 /// Decodes the body of `POST /v2/batch/scrape`, and a [`BatchRequest`] that was written down.
@@ -112,7 +122,7 @@ impl BatchRequest {
         let mut pages = BatchPages::default();
         for text in &self.urls {
             match target_url(text) {
-                Ok(url) => pages.valid.push(url),
+                Ok(url) => pages.valid.push(BatchPage { url, source: SourceUrl::new(text) }),
                 Err(_) => pages.invalid.push(text.clone()),
             }
         }

@@ -8,11 +8,12 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::admin::MAX_CONCURRENCY;
-use crate::decode::{HARMLESS_KEYS, attribution};
+use crate::decode::{self, HARMLESS_KEYS, attribution};
 use crate::error::Invalid;
 use crate::format::MAX_PROMPT_CHARS;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
+use crate::source::SourceUrl;
 use crate::target::target_url;
 use crate::tool::ToolDetail;
 use crate::webhook_config::{WebhookConfig, WebhookEntry};
@@ -40,6 +41,9 @@ pub struct CrawlRequest {
     /// Where to start: `http` or `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
+    /// `url` as it was given.
+    #[serde(skip)]
+    pub source: SourceUrl,
     /// A natural-language prompt that options are made from; options that are given win.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 10000)]
@@ -205,6 +209,7 @@ impl CrawlRequest {
     pub fn new(url: Url) -> Self {
         Self {
             url,
+            source: SourceUrl::default(),
             prompt: None,
             options: CrawlOptions::default(),
             webhook: None,
@@ -221,7 +226,7 @@ impl CrawlRequest {
     }
 
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let url = fields.need("url").and_then(page_url);
+        let page = fields.need("url").and_then(decode::page);
         let prompt = fields.take("prompt").and_then(|field| field.text(1..=MAX_PROMPT_CHARS));
         let options = CrawlOptions::read(fields);
         let webhook = fields.take("webhook").and_then(WebhookConfig::read);
@@ -230,7 +235,8 @@ impl CrawlRequest {
             fields.refuse("scrapeOptions.onlyCleanContent", "must not stand beside `zeroDataRetention`");
         }
         let (origin, integration) = attribution(fields);
-        Some(Self { url: url?, prompt, options, webhook, zero_data_retention, origin, integration })
+        let (url, source) = page?;
+        Some(Self { url, source, prompt, options, webhook, zero_data_retention, origin, integration })
     }
 }
 

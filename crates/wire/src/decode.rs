@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use url::Url;
 use utoipa::ToSchema;
 
 use crate::action::Action;
@@ -13,6 +14,7 @@ use crate::parser::Parser;
 use crate::read::{self, Field, Fields};
 use crate::redact::RedactPii;
 use crate::scrape::{MAX_TIMEOUT_MS, MAX_WAIT_FOR_MS, MIN_TIMEOUT_MS, ScrapeOptions, ScrapeRequest};
+use crate::source::SourceUrl;
 use crate::target::target_url;
 use crate::threat::ThreatProtection;
 use crate::tool::ToolRequest;
@@ -59,9 +61,7 @@ pub fn decode_scrape(body: Value) -> Result<ScrapeBody, Invalid> {
 
 impl ScrapeRequest {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let url = fields
-            .need("url")
-            .and_then(|field| field.parse(|text| target_url(text).map_err(|error| error.to_string())));
+        let page = fields.need("url").and_then(page);
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention && options.only_clean_content {
@@ -70,8 +70,17 @@ impl ScrapeRequest {
         let domain_tools = fields.flag("domainTools", false);
         let tool_detail = fields.take("toolDetail").and_then(Field::word);
         let (origin, integration) = attribution(fields);
-        Some(Self { url: url?, options, zero_data_retention, domain_tools, tool_detail, origin, integration })
+        let (url, source) = page?;
+        Some(Self { url, source, options, zero_data_retention, domain_tools, tool_detail, origin, integration })
     }
+}
+
+/// The URL of a page, and how it was spelled.
+pub(crate) fn page(field: Field<'_>) -> Option<(Url, SourceUrl)> {
+    field.parse(|text| match target_url(text) {
+        Ok(url) => Ok((url, SourceUrl::new(text))),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 /// `origin` and `integration`, which clients add to every body.

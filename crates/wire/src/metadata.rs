@@ -41,7 +41,7 @@ pub struct Metadata {
     pub page: Map<String, Value>,
     /// Where the page was in the end, after redirects.
     pub url: String,
-    /// The URL as asked for, without userinfo.
+    /// The URL as it was given, letter for letter but for a user name and password.
     #[serde(rename = "sourceURL")]
     pub source_url: String,
     /// The HTTP status of the page. 2xx and 304 mean that it loaded.

@@ -12,6 +12,7 @@ use crate::format::{Format, FormatEntry, FormatKind};
 use crate::option::{AuditMetadata, Location, Profile, ProxyMode};
 use crate::parser::{Parser, ParserEntry};
 use crate::redact::{RedactPii, RedactPiiSwitch};
+use crate::source::SourceUrl;
 use crate::threat::ThreatProtection;
 use crate::tool::ToolDetail;
 
@@ -35,6 +36,9 @@ pub struct ScrapeRequest {
     /// The page: `http` or `https`. A host name without a scheme is taken as `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
+    /// `url` as it was given.
+    #[serde(skip)]
+    pub source: SourceUrl,
     /// How to scrape it; siblings of `url` on the wire.
     #[serde(flatten)]
     pub options: ScrapeOptions,
@@ -63,6 +67,7 @@ impl ScrapeRequest {
     pub fn new(url: Url) -> Self {
         Self {
             url,
+            source: SourceUrl::default(),
             options: ScrapeOptions::default(),
             zero_data_retention: false,
             domain_tools: false,

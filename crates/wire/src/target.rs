@@ -59,7 +59,7 @@ fn check_text(text: &str) -> Result<(), &'static str> {
 }
 
 /// What follows `http:` or `https:`, in any case.
-fn http_rest(text: &str) -> Option<&str> {
+pub(crate) fn http_rest(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")).then_some(rest)
 }

@@ -95,12 +95,42 @@ pub(super) fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Optio
     }
 }
 
-/// Proxy addresses hold passwords, so a refusal does not repeat them.
-pub(super) fn proxies<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Url>, D::Error> {
-    each(input, |item| match Url::parse(item) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        _ => Err("expected addresses such as http://user:password@host:port".to_owned()),
-    })
+/// Proxies as addresses, which may end in `#proxy_resolves=true` (a list in the environment holds only texts), or as tables
+/// with `url` and `proxy_resolves`. Addresses hold passwords, so a refusal does not repeat them.
+pub(super) fn proxies<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<net::Proxy>, D::Error> {
+    let items = Vec::<toml::Value>::deserialize(input)?;
+    let read = |item: &toml::Value| match item {
+        toml::Value::String(text) => proxy(text),
+        toml::Value::Table(table) => proxy_table(table),
+        _ => None,
+    };
+    items.iter().map(|item| read(item).ok_or_else(|| D::Error::custom(PROXY))).collect()
+}
+
+const PROXY: &str = "expected addresses such as http://user:password@host:port, with #proxy_resolves=true behind one that \
+    is to get names, or tables with `url` and `proxy_resolves`";
+
+fn proxy(text: &str) -> Option<net::Proxy> {
+    let mut url = Url::parse(text).ok()?;
+    let resolves = match url.fragment() {
+        None | Some("proxy_resolves=false") => false,
+        Some("proxy_resolves=true") => true,
+        Some(_) => return None,
+    };
+    url.set_fragment(None);
+    let is_usable = matches!(url.scheme(), "http" | "https") && url.has_host();
+    is_usable.then_some(net::Proxy { url, resolves })
+}
+
+fn proxy_table(table: &toml::Table) -> Option<net::Proxy> {
+    if table.keys().any(|key| !matches!(key.as_str(), "url" | "proxy_resolves")) {
+        return None;
+    }
+    let proxy = proxy(table.get("url")?.as_str()?)?;
+    match table.get("proxy_resolves") {
+        None => Some(proxy),
+        Some(value) => Some(net::Proxy { resolves: value.as_bool()?, ..proxy }),
+    }
 }
 
 /// One level, or a list of `target=level`. To tracing a single unknown word is the name of a target.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use store::crawls::{self, Crawl};
 use wire::{ActiveCrawl, ActiveCrawls};
 
-use super::CRAWL;
+use super::{CRAWL, secrets};
 use crate::auth::Caller;
 use crate::{App, AppError};
 
@@ -21,7 +21,7 @@ const MAX_OPTIONS: usize = 8 * 1024;
 const MAX_DEPTH: u32 = 2;
 
 /// The team's crawls that have not ended, oldest first: at most 1000, and 4 MiB of them. Where a crawl has more than 8 KiB
-/// of options, the largest are left out. `warning` says when something is missing.
+/// of options, the largest are left out. `warning` says when something is missing. Passwords are cut from URLs, and the values of headers masked.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -34,7 +34,7 @@ pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError
         let found = crawls::find(&mut app.conn().await?, &id).await?;
         let Some(row) = found.filter(Crawl::is_open) else { continue };
         let (options, size, complete) = shown(&row.request)?;
-        let url = row.url.unwrap_or_default();
+        let url = wire::without_userinfo(row.url.as_deref().unwrap_or_default());
         bytes += url.len() + size;
         if bytes > MAX_BYTES {
             list.warning =
@@ -55,7 +55,8 @@ fn shown(request: &str) -> Result<(Value, usize, bool), AppError> {
     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(request).map_err(AppError::internal)?;
     members.remove("url");
     let mut left = MAX_OPTIONS;
-    let (options, complete) = fitting(members, &mut left, MAX_DEPTH).map_err(AppError::internal)?;
+    let (mut options, complete) = fitting(members, &mut left, MAX_DEPTH).map_err(AppError::internal)?;
+    secrets::hide(&mut options);
     Ok((options, MAX_OPTIONS - left, complete))
 }
 

@@ -185,8 +185,8 @@ impl Batch<'_> {
     async fn tell_of_failure(&self, conn: &mut Conn, id: &str, error: &str) -> Result<(), StoreError> {
         let Some(hook) = &self.context.hook else { return Ok(()) };
         let urls = crawls::urls_of(conn, &[id]).await?;
-        let url = urls.first().map(|(_, url)| url.as_str()).unwrap_or_default();
-        let Ok(event) = Event::failed_page(self.context.kind.page(), url, error) else { return Ok(()) };
+        let url = urls.first().map(|(_, url)| wire::without_userinfo(url)).unwrap_or_default();
+        let Ok(event) = Event::failed_page(self.context.kind.page(), &url, error) else { return Ok(()) };
         emit_all(conn, hook, self.source(), &[event], self.now).await
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base::Secret;
 use crawl_frontier::Scope;
+use fetch::BasicAuth;
 use store::crawls::{self, Crawl};
 use store::teams;
 use tokio::time::Instant;
@@ -12,6 +14,7 @@ use url::Url;
 use webhooks::JobKind;
 use wire::{ScrapeOptions, SitemapMode};
 
+use super::secrets::Secrets;
 use super::submit::Lanes;
 use super::{BATCH, scope};
 use crate::auth::Caller;
@@ -40,7 +43,10 @@ pub(crate) struct Context {
 
 /// Where a crawl may go.
 pub(crate) struct Frontier {
+    /// Without user name and password. The headers of the request were given for it.
     pub(crate) start: Url,
+    /// What stood in it.
+    pub(crate) basic_auth: Option<BasicAuth>,
     pub(crate) scope: Scope,
     pub(crate) sitemap: SitemapMode,
     pub(crate) ignore_robots: bool,
@@ -62,8 +68,9 @@ impl Contexts {
         let mut conn = app.conn().await?;
         let Some(row) = crawls::find(&mut conn, id).await?.filter(Crawl::is_open) else { return Ok(None) };
         let team = teams::find(&mut conn, &row.team_id).await?.ok_or_else(|| AppError::internal("no such team"))?;
+        let secrets = crawls::secret(&mut conn, id, crawls::OF_THE_JOB).await?;
         drop(conn);
-        let context = Arc::new(Context::read(row, team)?);
+        let context = Arc::new(Context::read(row, team, secrets.as_ref())?);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST {
             all.retain(|_, (read, _)| read.elapsed() < FRESH);
@@ -91,12 +98,14 @@ impl Context {
         self.zero_data_retention || self.options.lockdown
     }
 
-    fn read(row: Crawl, team: teams::Team) -> Result<Self, AppError> {
+    fn read(row: Crawl, team: teams::Team, secrets: Option<&Secret>) -> Result<Self, AppError> {
+        let secrets = Secrets::read(secrets).map_err(AppError::internal)?;
         let request = serde_json::from_str(&row.request).map_err(AppError::internal)?;
         let cap = team.concurrency;
         let caller = Caller { team, key: row.api_key_id.clone() };
         if row.kind == BATCH {
-            let request = wire::decode_batch(request).map_err(AppError::internal)?;
+            let mut request = wire::decode_batch(request).map_err(AppError::internal)?;
+            secrets.into_batch(&mut request);
             return Ok(Self {
                 id: row.id,
                 caller,
@@ -108,7 +117,8 @@ impl Context {
                 frontier: None,
             });
         }
-        let request = wire::decode_crawl(request).map_err(AppError::internal)?;
+        let mut request = wire::decode_crawl(request).map_err(AppError::internal)?;
+        let basic_auth = secrets.into_crawl(&mut request);
         let scope = scope(&request)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
         let scope = landed.iter().fold(scope, Scope::landed_at);
@@ -126,6 +136,7 @@ impl Context {
             kind: JobKind::Crawl,
             frontier: Some(Frontier {
                 start: request.url,
+                basic_auth,
                 scope,
                 sitemap: options.sitemap,
                 ignore_robots: options.ignore_robots_txt,

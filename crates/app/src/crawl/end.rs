@@ -1,6 +1,6 @@
 //! How crawls and batches come to an end: by their last page, or by their owner.
 
-use base::Timestamp;
+use base::{Secret, Timestamp};
 use serde_json::Value;
 use store::crawls::{self, Crawl};
 use store::jobs::{self, Queue};
@@ -8,6 +8,7 @@ use store::{Conn, StoreError, ledger};
 use uuid::Uuid;
 use webhooks::{Event, JobKind};
 
+use super::secrets::Secrets;
 use super::{BATCH, RETENTION, kickoff, read};
 use crate::auth::Caller;
 use crate::see_through::see_through;
@@ -91,9 +92,12 @@ async fn close(conn: &mut Conn, row: &mut Crawl, status: &str, now: Timestamp) -
     Ok(())
 }
 
-/// The last event: nothing of the job comes after it.
+/// The last event: nothing of the job comes after it, so its secrets go as well.
 async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), StoreError> {
-    let Some(hook) = hook_of(row) else { return Ok(()) };
+    let secrets = crawls::secret(conn, &row.id, crawls::OF_THE_JOB).await?;
+    // Nobody works on it any more.
+    crawls::forget_secrets(conn, &row.id).await?;
+    let Some(hook) = hook_of(row, secrets.as_ref()) else { return Ok(()) };
     let kind = if row.kind == BATCH { JobKind::Batch } else { JobKind::Crawl };
     let event = match &row.error {
         Some(error) => Event::new(kind.failed()).because(error.as_str()),
@@ -103,13 +107,16 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
 }
 
 /// The hook as the request had it; it was checked then.
-fn hook_of(row: &Crawl) -> Option<Hook> {
+fn hook_of(row: &Crawl, secrets: Option<&Secret>) -> Option<Hook> {
+    let secrets = Secrets::read(secrets).ok()?;
     let request: Value = serde_json::from_str(&row.request).ok()?;
     let hook = if row.kind == BATCH {
-        let request = wire::decode_batch(request).ok()?;
+        let mut request = wire::decode_batch(request).ok()?;
+        secrets.into_batch(&mut request);
         Hook::check(request.webhook.as_ref(), request.is_private())
     } else {
-        let request = wire::decode_crawl(request).ok()?;
+        let mut request = wire::decode_crawl(request).ok()?;
+        secrets.into_crawl(&mut request);
         Hook::check(request.webhook.as_ref(), request.is_private())
     };
     hook.ok().flatten()

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use store::crawls::{self, PageState};
 use uuid::Uuid;
-use wire::{JobError, JobErrors};
+use wire::{JobError, JobErrors, without_userinfo};
 
 use super::read::find;
 use crate::auth::Caller;
@@ -63,10 +63,10 @@ pub async fn errors(
         }
         last = Some(crate::service::uuid(&listed.id)?);
         match state {
-            PageState::Blocked => found.errors.robots_blocked.push(listed.url),
+            PageState::Blocked => found.errors.robots_blocked.push(without_userinfo(&listed.url)),
             _ => found.errors.errors.push(JobError {
                 id: listed.id,
-                url: listed.url,
+                url: without_userinfo(&listed.url),
                 code: listed.code,
                 error: listed.error.unwrap_or_default(),
                 timestamp: listed.finished_at.unwrap_or(row.created_at),

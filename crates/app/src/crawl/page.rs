@@ -5,22 +5,24 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use crawl_frontier::{Ended, Listing, Reason, Scope, Verdict, content_hash, retry_after, template};
+use fetch::BasicAuth;
 use queue::{Failure, Finished, Job, Running};
 use serde::Deserialize;
-use store::crawls::NewPage;
+use store::crawls::{self, NewPage};
 use store::{Conn, StoreError};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use url::Url;
-use wire::{Document, ScrapeRequest};
+use wire::{Document, ScrapeRequest, SourceUrl};
 
 use super::commit;
 use super::context::{Context, Frontier};
 use super::document::Packed;
 use super::submit::new_pages;
+use super::{secrets, url_of};
 use crate::robots::{self, AGENT, Manner, SiteRules};
-use crate::scrape::{self, Page, Paged};
-use crate::{App, AppError, room};
+use crate::scrape::{self, Given, Page, Paged, Wanted};
+use crate::{App, AppError, credentials, room};
 
 /// Name of the job.
 pub(super) const KIND: &str = "crawl.page";
@@ -124,7 +126,8 @@ impl Job for Visit {
 
 async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Result<Visited, Failure> {
     let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
-    let url = Url::parse(&job.payload.url).map_err(|error| again(&error))?;
+    let url = url_of(&job.payload.url).ok_or_else(|| again(&"the address of the page is not readable"))?;
+    let (url, in_url) = credentials::split(url);
     if let Err(error) = room::check(app) {
         if job.attempt < ASK_AGAIN {
             let at = Some(app.now() + ROOM_PATIENCE);
@@ -146,10 +149,13 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
     let request = ScrapeRequest {
         options: context.options.clone(),
         zero_data_retention: context.zero_data_retention,
+        source: SourceUrl::new(&job.payload.url),
         ..ScrapeRequest::new(url.clone())
     };
-    let collect = context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, job.payload.depth));
-    let Paged { page, credits, took } = scrape::page(app, &context.caller, &job.id, request, collect).await;
+    let given = given(app, &context, job, (&url, in_url)).await.map_err(|error| again(&error))?;
+    let collect_links = context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, job.payload.depth));
+    let Paged { page, credits, took } =
+        scrape::page(app, &context.caller, &job.id, Wanted { request, given, collect_links }).await;
     let page = match page {
         Ok(page) => page,
         Err(error) => {
@@ -173,6 +179,22 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         packed.put_away(app, &id).await.map_err(|error| again(&error))?;
     }
     Ok(Visited { credits, ended: Some(ended), ..visited })
+}
+
+/// What the caller gave, and for which URL: for the start of a crawl, and for every single page of a batch. Addresses of
+/// pages that older versions have queued may hold userinfo; that of a link is nothing the caller gave.
+async fn given(
+    app: &App,
+    context: &Context,
+    job: &Running<Payload>,
+    (url, in_url): (&Url, Option<BasicAuth>),
+) -> Result<Given, AppError> {
+    if let Some(frontier) = &context.frontier {
+        return Ok(Given { for_url: frontier.start.clone(), basic_auth: frontier.basic_auth.clone() });
+    }
+    let kept = crawls::secret(&mut app.conn().await?, &context.id, &job.id).await?;
+    let kept = kept.as_ref().map(secrets::page).transpose().map_err(AppError::internal)?;
+    Ok(Given { for_url: url.clone(), basic_auth: kept.or(in_url) })
 }
 
 /// What robots.txt says, where the crawl asks it. Batches name their pages one by one, as scrapes do, and do not.
@@ -250,7 +272,7 @@ fn read(
     }
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
-    let links = links.iter().filter_map(|link| Url::parse(link).ok());
+    let links = links.iter().filter_map(|link| Url::parse(link).ok()).map(credentials::cut);
     let Sorted { found, external, blocked } = sort(scope, site, (&final_url, depth), links, frontier.most_links);
     Ok(Visited { alias, landed, found, external, blocked, likeness, ..Visited::without(context, packed) })
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{Timestamp, new_id};
+use base::{Secret, Timestamp, new_id};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use store::crawls::{self, Crawl, NewPage};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use webhooks::{Event, JobKind};
 use wire::WebhookConfig;
 
-use super::{BATCH, LONGEST_LIFE, host_of, kickoff, page};
+use super::{BATCH, LONGEST_LIFE, host_of, kickoff, page, url_of};
 use crate::auth::Caller;
 use crate::see_through::see_through;
 use crate::webhooks::{Hook, emit};
@@ -28,6 +28,8 @@ pub(crate) struct Submission {
     pub(crate) row: Crawl,
     /// Pages that are known from the start.
     pub(crate) pages: Vec<NewPage>,
+    /// What nobody may read again, by the id of its page or [`crawls::OF_THE_JOB`].
+    pub(crate) secrets: Vec<(String, Secret)>,
     /// The most that one page can cost.
     pub(crate) price: i64,
     /// Whether pages are looked for in sitemaps.
@@ -86,7 +88,7 @@ pub(crate) fn jobs_of(crawl: &str, pages: &[NewPage], now: Timestamp) -> Vec<New
         priority: 0,
         run_at: now,
         max_attempts: ATTEMPTS,
-        host: Url::parse(&page.url).ok().as_ref().and_then(host_of),
+        host: url_of(&page.url).as_ref().and_then(host_of),
         payload: json!({ "crawl": crawl, "url": page.url, "depth": page.depth }),
         unique_key: None,
     };
@@ -131,10 +133,11 @@ async fn write(app: &App, submission: Submission, hook: Option<Hook>, unlimited:
     let now = app.now();
     let mut conn = app.store.conn().await?;
     conn.tx(async |conn: &mut Conn| {
-        let Submission { mut row, pages, price, kickoff, lanes, private, .. } = submission;
+        let Submission { mut row, pages, secrets, price, kickoff, lanes, private, .. } = submission;
         if !crawls::create(conn, &row).await? {
             return Ok(false);
         }
+        crawls::keep_secrets(conn, &row.id, &secrets).await?;
         let worst = row.page_limit.saturating_mul(price);
         let pages = crawls::add_pages(conn, &mut row, pages).await?;
         jobs::enqueue(conn, &lanes.pages(&row), &jobs_of(&row.id, &pages, now), now).await?;

@@ -36,12 +36,10 @@ pub(super) async fn read(app: &App, job: &Job) -> Front {
         ..ScrapeOptions::default()
     };
     let target = Target {
-        url: job.url.clone(),
         basic_auth: job.basic_auth.clone(),
-        options: Arc::new(options),
-        deadline: job.soft_deadline,
         private: job.request.zero_data_retention,
         collect_links: true,
+        ..Target::new(job.url.clone(), Arc::new(options), job.soft_deadline)
     };
     let fetched = match fetch(&app.tools, &target).await {
         Ok(fetched) => fetched,

@@ -10,7 +10,7 @@ use crawl_frontier::{Candidate, Scope, Verdict, rank};
 use url::Url;
 use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
 
-use crate::AppError;
+use crate::{AppError, credentials};
 
 /// Keyed by lot, so that no site can choose addresses that hide each other.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -96,8 +96,9 @@ impl Links {
     }
 }
 
-/// The address as it is returned: without the place on the page, and without a query when queries are ignored.
-fn shown(mut url: Url, ignore_query: bool) -> Url {
+/// The address as it is returned: without user name and password, without the place on the page, and without a query when queries are ignored.
+fn shown(url: Url, ignore_query: bool) -> Url {
+    let mut url = credentials::cut(url);
     // Script-driven sites name their pages there.
     if !url.fragment().is_some_and(|fragment| fragment.starts_with(['/', '!']) && fragment.len() > 2) {
         url.set_fragment(None);
@@ -158,6 +159,7 @@ mod tests {
             ["/a?x=1#top", "/a", "http://www.a.test/a/", "/b#/route", "https://b.test/", "/c.zip", "mailto:x@a.test"];
         check(links(9, None, &urls), None, &["https://a.test/a", "https://a.test/b#/route"]).await;
         check(links(1, None, &urls), None, &["https://a.test/a"]).await;
+        check(links(9, None, &["https://me:pw@a.test/x"]), None, &["https://a.test/x"]).await;
     }
 
     #[tokio::test]

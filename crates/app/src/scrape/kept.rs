@@ -83,7 +83,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     let (request, note) = request(&row).ok_or_else(not_found)?;
     let copy = cache::by_id(app, &note.copy).await?.ok_or_else(not_found)?;
-    let job = Job { id: row.id, ..Job::new(app, caller, request, started) };
+    let job = Job { id: row.id, ..Job::new(app, caller, request, None, started) };
     let derived = derive(&app.tools, &job.target, copy.fetched).await?;
     let is_hit = row.cache_state.as_deref().map(|state| state == CacheState::Hit.as_str());
     let cache = is_hit.map(|is_hit| if is_hit { CacheState::Hit } else { CacheState::Miss });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::Secret;
-use fetch::{Engine, FetchError, FetchRequest, Fetched, HttpEngine, Kind, Proxies};
+use fetch::{BasicAuth, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine, Kind, Proxies};
 use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
 use wire::{ProxyMode, ProxyUsed};
@@ -21,8 +21,7 @@ fn engine(sites: &[&Site], proxies: Proxies) -> HttpEngine {
 fn request(site: &Site, path: &str) -> FetchRequest {
     FetchRequest {
         url: site.url(path),
-        headers: BTreeMap::new(),
-        basic_auth: None,
+        given: Given::new(site.url("/"), BTreeMap::new(), None),
         mobile: false,
         location: None,
         proxy: ProxyMode::Auto,
@@ -33,8 +32,14 @@ fn request(site: &Site, path: &str) -> FetchRequest {
 }
 
 #[cfg(test)]
+fn given(site: &Site, headers: &[(&str, &str)], basic_auth: Option<BasicAuth>) -> Given {
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Given::new(site.url("/"), headers.collect(), basic_auth)
+}
+
+#[cfg(test)]
 fn proxy(site: &Site) -> net::Proxy {
-    net::Proxy { url: site.url("/") }
+    net::Proxy { url: site.url("/"), resolves: true }
 }
 
 #[cfg(test)]
@@ -100,8 +105,7 @@ async fn the_site_sees_a_browser_and_the_callers_headers() {
     site.html("/", "x");
     let location = wire::Location { country: "DE".to_owned(), languages: Vec::new() };
     let asked = FetchRequest {
-        headers: BTreeMap::from([("X-Token".to_owned(), "1".to_owned())]),
-        basic_auth: Some(("user".to_owned(), Secret::new("p:w"))),
+        given: given(&site, &[("X-Token", "1")], Some(("user".to_owned(), Secret::new("p:w")))),
         mobile: true,
         location: Some(location),
         wait_for: Duration::from_secs(1),
@@ -121,14 +125,11 @@ async fn credentials_stay_with_their_origin() {
     let (first, second) = (Site::start().await, Site::start().await);
     first.respond("/", Reply { status: 301, ..Reply::default() }.header("location", second.url("/x").as_str()));
     second.html("/x", "x");
-    let asked = FetchRequest {
-        headers: [("X-Token", "1"), ("Cookie", "a=b"), ("User-Agent", "mine")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into(),
-        basic_auth: Some(("user".to_owned(), Secret::new("pass"))),
-        ..request(&first, "/")
-    };
-    engine(&[&first, &second], Proxies::default()).fetch(&asked).await.unwrap();
+    let own = [("X-Token", "1"), ("Cookie", "a=b"), ("User-Agent", "mine")];
+    let user = Some(("user".to_owned(), Secret::new("pass")));
+    let asked = FetchRequest { given: given(&first, &own, user), ..request(&first, "/") };
+    let page = engine(&[&first, &second], Proxies::default()).fetch(&asked).await.unwrap();
+    assert_eq!(page.warnings.len(), 1, "{:?}", page.warnings);
     let seen = second.requests().remove(0);
     assert_eq!(["x-token", "cookie", "authorization"].map(|name| seen.header(name)), ["", "", ""]);
     assert_eq!(seen.header("user-agent"), "mine");

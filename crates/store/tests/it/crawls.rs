@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use store::crawls::{self, CANCELLED, COMPLETED, Crawl, NewDocument, NewPage, PageState, SCRAPING};
+use base::Secret;
+use store::crawls::{self, CANCELLED, COMPLETED, Crawl, NewDocument, NewPage, OF_THE_JOB, PageState, SCRAPING};
 use store::{Conn, Store, teams};
 
 use crate::{at, id, suite};
@@ -16,7 +17,8 @@ suite!(
     what_is_left_alone_is_listed_once,
     another_address_of_a_known_page_is_found_out,
     families_and_runs_are_counted,
-    expired_crawls_go_with_all_they_have
+    expired_crawls_go_with_all_they_have,
+    secrets_stand_apart_and_go
 );
 
 fn crawl(id: &str, limit: i64) -> Crawl {
@@ -227,4 +229,23 @@ async fn expired_crawls_go_with_all_they_have(store: Store) {
     assert!(crawls::documents(&mut conn, "one", 0, 10).await.unwrap().is_empty());
     assert_eq!(crawls::load_of(&mut conn, "red").await.unwrap(), (0, 0));
     assert_ne!(row.status, COMPLETED);
+}
+
+async fn secrets_stand_apart_and_go(store: Store) {
+    let mut conn = begin(&store, 1).await;
+    assert!(crawls::create(&mut conn, &crawl("two", 1)).await.unwrap());
+    let of_pages = (0..1100).map(|n| (n.to_string(), Secret::new(format!("s{n}"))));
+    let all: Vec<_> = of_pages.chain([(OF_THE_JOB.to_owned(), Secret::new("job"))]).collect();
+    for id in ["one", "two"] {
+        crawls::keep_secrets(&mut conn, id, &all).await.unwrap();
+    }
+    assert!(crawls::keep_secrets(&mut conn, "one", &all[..1]).await.is_err(), "one for each page");
+    crawls::forget_secrets(&mut conn, "one").await.unwrap();
+    for (id, page, expect) in
+        [("one", "7", None), ("one", OF_THE_JOB, None), ("two", "7", Some("s7")), ("two", "x", None)]
+    {
+        let found = crawls::secret(&mut conn, id, page).await.unwrap();
+        assert_eq!(found.as_ref().map(Secret::expose), expect, "{id} {page}");
+    }
+    assert_eq!(crawls::secret(&mut conn, "two", OF_THE_JOB).await.unwrap().unwrap().expose(), "job");
 }

@@ -117,7 +117,7 @@ fn batches() {
     let mixed = json!(["https://a.test/", "nope", "b.test/x", "https://a.test/", ""]);
     let request = batch(json!({ "urls": mixed, "formats": ["html"], "maxConcurrency": 3 })).unwrap();
     let pages = request.pages();
-    let valid: Vec<&str> = pages.valid.iter().map(url::Url::as_str).collect();
+    let valid: Vec<&str> = pages.valid.iter().map(|page| page.url.as_str()).collect();
     assert_eq!(valid, ["https://a.test/", "https://b.test/x", "https://a.test/"]);
     assert_eq!(pages.invalid, ["nope", ""]);
     assert!(request.ignore_invalid_urls);

@@ -1,0 +1,155 @@
+//! Where headers, cookies and credentials of a caller may go: to the origin of the URL that they were given for.
+
+use std::collections::BTreeMap;
+
+use base::Secret;
+use http::HeaderName;
+use http::header::{ACCEPT, ACCEPT_LANGUAGE, USER_AGENT};
+use url::Url;
+
+/// Headers that say nothing about who calls, so they may go to every origin.
+pub(crate) const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
+
+/// User name and password, sent as `Authorization: Basic` (RFC 7617).
+pub type BasicAuth = (String, Secret);
+
+/// Whether what a caller gave for one URL may be sent to another: only to the same origin (RFC 6454: scheme, host and
+/// port), or to the same host by TLS instead of plain text, on the port that RFC 6797 section 8.3 upgrades to: 443
+/// instead of 80, any other as it is. Never from https to http, and not to subdomains.
+///
+/// This is the one rule for every request that carries something of a caller: the first one, each redirect, and each
+/// later page of a job.
+///
+/// ```
+/// let reach = |a: &str, b: &str| fetch::may_reach(&a.parse().unwrap(), &b.parse().unwrap());
+/// assert!(reach("http://A.test:80/x", "http://a.test/y") && reach("http://a.test/", "https://a.test/"));
+/// assert!(!reach("https://a.test/", "http://a.test/") && !reach("https://a.test/", "https://www.a.test/"));
+/// ```
+#[must_use]
+pub fn may_reach(given_for: &Url, target: &Url) -> bool {
+    let (Some(host), Some(port)) = (given_for.host(), given_for.port_or_known_default()) else { return false };
+    let port = match (given_for.scheme(), target.scheme()) {
+        ("http", "http") | ("https", "https") => port,
+        ("http", "https") if port == 80 => 443,
+        ("http", "https") => port,
+        _ => return false,
+    };
+    target.host() == Some(host) && target.port_or_known_default() == Some(port)
+}
+
+/// Headers and credentials of a caller, bound to the URL that they were given for. Has no `Debug`: they are secrets.
+///
+/// An engine gets at them only by naming the URL that it asks ([`Given::to`]), so that none can forget the rule.
+#[derive(Clone)]
+pub struct Given {
+    for_url: Url,
+    headers: BTreeMap<String, String>,
+    basic_auth: Option<BasicAuth>,
+}
+
+/// What of it may be sent to one URL.
+#[derive(Default)]
+pub struct Sent<'a> {
+    /// Names and values, as they were given.
+    pub headers: Vec<(&'a str, &'a str)>,
+    /// Sent unless the headers have an `Authorization` of their own.
+    pub basic_auth: Option<&'a BasicAuth>,
+    /// Whether something had to stay behind.
+    pub is_cut: bool,
+}
+
+impl Given {
+    /// What a caller gave for `for_url`.
+    #[must_use]
+    pub fn new(for_url: Url, headers: BTreeMap<String, String>, basic_auth: Option<BasicAuth>) -> Self {
+        Self { for_url, headers, basic_auth }
+    }
+
+    /// What of it may be sent to `target`: all to where [`may_reach`] allows, to other places only headers that say
+    /// nothing about the caller (`Accept`, `Accept-Language`, `User-Agent`).
+    #[must_use]
+    pub fn to(&self, target: &Url) -> Sent<'_> {
+        let all = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        if may_reach(&self.for_url, target) {
+            return Sent { headers: all.collect(), basic_auth: self.basic_auth.as_ref(), is_cut: false };
+        }
+        let headers: Vec<_> = all.filter(|(name, _)| is_harmless(name)).collect();
+        let is_cut = headers.len() < self.headers.len() || self.basic_auth.is_some();
+        Sent { headers, basic_auth: None, is_cut }
+    }
+}
+
+impl Sent<'_> {
+    /// Whether there is something that may not go to other origins.
+    #[must_use]
+    pub fn is_personal(&self) -> bool {
+        self.basic_auth.is_some() || self.headers.iter().any(|(name, _)| !is_harmless(name))
+    }
+}
+
+fn is_harmless(name: &str) -> bool {
+    HARMLESS.iter().any(|harmless| harmless.as_str().eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_rule() {
+        let check = |given_for: &str, target: &str, expect: bool| {
+            assert_eq!(may_reach(&url(given_for), &url(target)), expect, "{given_for} to {target}");
+        };
+        for (given_for, target) in [
+            ("http://a.test/", "http://a.test/other?x#y"),
+            ("http://a.test:80/", "http://a.test/"),
+            ("https://a.test/", "https://A.TEST:443/"),
+            ("http://me:pw@a.test:8080/", "http://a.test:8080/"),
+            ("http://b\u{fc}cher.test/", "http://xn--bcher-kva.test/"),
+            ("http://[::1]:8080/", "http://[0:0:0:0:0:0:0:1]:8080/"),
+            ("http://127.0.0.1/", "http://0x7f.1/"),
+            ("http://a.test/", "https://a.test/"),
+            ("http://a.test:8080/", "https://a.test:8080/"),
+        ] {
+            check(given_for, target, true);
+        }
+        for (given_for, target) in [
+            ("https://a.test/", "http://a.test/"),
+            ("https://a.test:8443/", "http://a.test:8443/"),
+            ("https://a.test/", "http://a.test:443/"),
+            ("http://a.test/", "https://a.test:8443/"),
+            ("http://a.test/", "https://a.test:80/"),
+            ("http://a.test/", "http://a.test:8080/"),
+            ("http://a.test:8080/", "https://a.test/"),
+            ("http://a.test/", "http://www.a.test/"),
+            ("http://www.a.test/", "http://a.test/"),
+            ("http://a.test/", "http://a.test./"),
+            ("http://a.test/", "http://a.test.evil.test/"),
+            ("http://a.test/", "http://a.test@evil.test/"),
+            ("http://127.0.0.1/", "http://[::ffff:127.0.0.1]/"),
+            ("http://a.test/", "ftp://a.test:80/"),
+            ("file:///a", "file:///a"),
+        ] {
+            check(given_for, target, false);
+        }
+    }
+
+    #[test]
+    fn only_harmless_headers_go_further() {
+        let headers = ["AUTHORIZATION", "Cookie", "X-Tok", "user-agent", "ACCEPT-Language", "accept", "Referer"];
+        let headers = headers.map(|name| (name.to_owned(), "1".to_owned())).into();
+        let given = Given::new(url("http://a.test/"), headers, Some(("me".to_owned(), Secret::new("pw"))));
+        let home = given.to(&url("http://a.test/x"));
+        assert!(home.headers.len() == 7 && home.basic_auth.is_some() && !home.is_cut);
+        let away = given.to(&url("http://b.test/x"));
+        let names: Vec<_> = away.headers.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["ACCEPT-Language", "accept", "user-agent"]);
+        assert!(away.basic_auth.is_none() && away.is_cut);
+        let nothing = Given::new(url("http://a.test/"), BTreeMap::new(), None);
+        assert!(!nothing.to(&url("http://b.test/")).is_cut);
+    }
+}
