@@ -1,6 +1,8 @@
 //! The cases of `tests/cases/robots_cases.json` that a file alone decides. Those that need a server are played by
 //! `cargo xtask robots`.
 
+#![expect(clippy::unwrap_used, reason = "a case file that is broken has to fail")]
+
 use crawl_frontier::Robots;
 use serde_json::Value;
 
