@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use e2e::TestApp;
-use quarry_server::config::Config;
+use quarry_server::config::{Config, Proxies};
 use serde_json::json;
 use testkit::{Reply, Site};
 
@@ -21,13 +21,13 @@ fn admit_loopback(config: &mut Config) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_the_deployment_is_fetched_whatever_is_admitted() {
-    let (worker, storage, database, denied) =
+    let (worker, storage, proxy, denied) =
         (Site::start().await, Site::start().await, Site::start().await, Site::start().await);
     let app = TestApp::with(|config| {
         admit_loopback(config);
         config.worker.listen = worker.addr();
         config.blobs.endpoint = format!("http://localhost:{}", storage.addr().port());
-        config.egress.resolvers.push(database.addr());
+        config.fetch.enhanced_proxies = Proxies(vec![format!("http://{}", proxy.addr()).parse().unwrap()]);
         config.egress.deny = vec![denied.addr().to_string().parse().unwrap()];
     })
     .await;
@@ -35,7 +35,7 @@ async fn nothing_of_the_deployment_is_fetched_whatever_is_admitted() {
     app.site.html("/", "<p>x</p>");
     assert_eq!(caller.scrape(&json!({"url": app.page("/")})).await.status, 200, "others are admitted");
     let mut ports = vec![app.address().port()];
-    for site in [&worker, &storage, &database, &denied] {
+    for site in [&worker, &storage, &proxy, &denied] {
         site.html("/", "<p>secret</p>");
         ports.push(site.addr().port());
     }
@@ -48,7 +48,7 @@ async fn nothing_of_the_deployment_is_fetched_whatever_is_admitted() {
             assert_eq!((answer.status, answer.code()), (403, "SCRAPE_TARGET_BLOCKED"), "{way}: {}", answer.body);
         }
     }
-    for site in [&worker, &storage, &database, &denied] {
+    for site in [&worker, &storage, &proxy, &denied] {
         assert_eq!(site.connections(), 0, "{}", site.addr());
     }
 }
