@@ -28,6 +28,7 @@ mod error;
 mod extract;
 mod health;
 mod job;
+mod large;
 mod limits;
 mod map;
 mod metrics;

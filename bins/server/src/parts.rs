@@ -123,6 +123,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
     let limits = net::Limits {
         body_raw: config.fetch.max_raw,
         body_decoded: config.fetch.max_decoded,
+        in_flight: config.fetch.max_in_flight,
         ..net::Limits::default()
     };
     net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::{Extension, Json};
+use axum::Extension;
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
@@ -12,6 +13,7 @@ use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
+use crate::large;
 use crate::request::{Context, GivenId};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
@@ -38,11 +40,11 @@ pub(crate) async fn scrape(
     Extension(caller): Extension<Caller>,
     Extension(context): Extension<Context>,
     extract::Json(body): extract::Json,
-) -> Result<Json<ScrapeAnswer>, Failure> {
+) -> Result<Response, Failure> {
     match wire::decode_scrape(body)? {
         ScrapeBody::Page(request) => {
-            let data = app::scrape::scrape(&service.app, &caller, *request).await?;
-            Ok(Json(ScrapeAnswer::new(data)))
+            let (data, room) = app::scrape::scrape_with_room(&service.app, &caller, *request).await?;
+            Ok(large::answer(data, room))
         }
         ScrapeBody::Tools(_) => Err(tools(&caller, &context)),
     }

@@ -25,7 +25,7 @@ mod plan;
 
 pub use engine::{Engine, Feature, FetchRequest};
 pub use error::FetchError;
-pub use fetched::Fetched;
+pub use fetched::{Fetched, Text};
 pub use http_engine::{HttpEngine, Proxies};
 pub use kind::{Kind, detect};
 pub use plan::plan;

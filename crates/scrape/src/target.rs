@@ -47,4 +47,17 @@ pub struct Derived {
     pub links: Vec<String>,
     /// What the caller of the API should know; the document's `warning` holds the same in one text.
     pub warnings: Vec<String>,
+    /// What it holds of the budget for bodies in memory; to be kept for as long as the document is.
+    pub room: net::Room,
+}
+
+impl Derived {
+    /// Gives back what only the work on the body needed. Whoever makes more of the document does this afterwards.
+    pub fn shrink_room(&self) {
+        let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
+        let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
+        let lists = [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
+        let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
+        self.room.shrink((texts + lists + values) as u64);
+    }
 }

@@ -4,8 +4,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use base::Stop;
-use scrape::{Cpu, CpuError};
+use fetch::Fetched;
+use scrape::{Cpu, CpuError, ScrapeError, Tools};
 use tokio::time::{Instant, timeout};
+use wire::ScrapeOptions;
+
+use crate::setup::{QUIET, options, page, target, tools};
 
 fn in_ms(ms: u64) -> Instant {
     Instant::now() + Duration::from_millis(ms)
@@ -94,4 +98,31 @@ async fn a_panic_frees_the_place() {
     let broken = cpu.run("a", in_ms(A_MINUTE), |_| assert!(std::hint::black_box(false), "as the test wants it")).await;
     assert_eq!(broken, Err(CpuError::Panicked));
     assert_eq!(cpu.run("a", in_ms(A_MINUTE), |_| ()).await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_page_is_given_up_when_nobody_waits_for_it() {
+    let _quiet = QUIET.read().await;
+    let tools = Tools { cpu: Cpu::new(1), ..tools(&[]) };
+    let crowd = bytes::Bytes::from(format!("<p>{}", "<i class=a>x</i>".repeat(60_000)));
+    let selectors = vec!["i ~ b ~ i".to_owned(), "*:has(~ b)".to_owned()];
+    let costly = target("http://a.test/".parse().unwrap(), ScrapeOptions { exclude_tags: selectors, ..options(Vec::new()) });
+    let fetched = || Fetched::new(costly.url.clone(), 200, Some("text/html".to_owned()), crowd.clone());
+    for _ in 0..4 {
+        let dropped = timeout(Duration::from_millis(100), scrape::derive(&tools, &costly, fetched())).await;
+        assert!(dropped.is_err());
+    }
+    let began = Instant::now();
+    let small = Fetched::new(costly.url.clone(), 200, None, "<p>x".into());
+    assert!(scrape::derive(&tools, &costly, small).await.is_ok());
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn selectors_that_cost_too_much_are_an_error() {
+    let crowd = format!("<p>{}", "<i>x</i>".repeat(40_000));
+    let costly = || ScrapeOptions { exclude_tags: vec!["b ~ i".to_owned()], timeout: 60_000, ..ScrapeOptions::default() };
+    let error = page("text/html", &crowd, costly()).await.unwrap_err();
+    assert!(matches!(error, ScrapeError::Selectors), "{error}");
+    assert!(page("text/html", "<b></b><i>x</i>y", costly()).await.is_ok());
 }

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod cpu;
+#[cfg(test)]
 mod setup;
 
 use std::sync::Arc;
