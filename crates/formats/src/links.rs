@@ -12,6 +12,8 @@ use crate::urls::absolute;
 
 /// Bytes of all links together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 32 << 20;
+/// Bytes that are searched before the end of the work is asked for again.
+const PIECE: usize = 64 << 10;
 /// Characters that are searched for the end of a link …
 const LOOK_AHEAD: usize = 8192;
 /// … and for those of all links in one text that turn out to have none near.
@@ -83,8 +85,8 @@ fn line_links(line: &str, found: &mut UniqueUrls, left: &mut usize, stop: &Stop)
     }
     let backticks = last_backticks(line);
     let mut at = 0;
-    while let Some(next) = line[at..].find(['`', '<', ']', 'h', 'H']) {
-        if *left == 0 || stop.is_set() {
+    while let Some(next) = next_mark(&line.as_bytes()[at..], stop) {
+        if *left == 0 {
             return;
         }
         let rest = &line[at + next..];
@@ -100,6 +102,14 @@ fn line_links(line: &str, found: &mut UniqueUrls, left: &mut usize, stop: &Stop)
         }
         at += next + used;
     }
+}
+
+/// Where a link or code may begin. None also when the work is to end.
+fn next_mark(line: &[u8], stop: &Stop) -> Option<usize> {
+    let is_mark = |byte: &u8| matches!(byte, b'`' | b'<' | b']' | b'h' | b'H');
+    let pieces = line.chunks(PIECE).enumerate().take_while(|_| !stop.is_set());
+    let mut places = pieces.filter_map(|(place, piece)| Some(place * PIECE + piece.iter().position(is_mark)?));
+    places.next()
 }
 
 /// `[name]: target`

@@ -10,7 +10,8 @@ use selectors::matching::matches_selector_list;
 
 use crate::page::{Index, Page};
 use dialect::SelectorList;
-use element::Tree;
+use element::{Element, Tree};
+
 pub(crate) use element::Steps;
 
 /// Longest selector that is accepted, in bytes.
@@ -77,33 +78,39 @@ fn compile(selector: &str) -> Result<SelectorList, SelectorError> {
 }
 
 /// Elements that match any of `selectors`, in document order. Selectors that cannot be used match nothing. When the
-/// page's budget for selectors is spent, some are missing, and the page says so.
+/// page's budget for selectors is spent, elements are missing or too many, and the page says so.
 pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
     if selectors.is_empty() {
         return Vec::new();
     }
     let tree = Tree::new(page);
-    let mut is_found = vec![false; page.len()];
+    let (mut left, mut found) = (tree.elements(), Vec::new());
     for list in selectors.iter().filter_map(|selector| compile(selector).ok()) {
+        if tree.is_over() {
+            return Vec::new();
+        }
         // What the matcher remembers, it knows by the address of the selector.
         let mut caches = SelectorCaches::default();
-        for (index, is_found) in is_found.iter_mut().enumerate().filter(|(_, is_found)| !**is_found) {
-            let Some(element) = tree.element(index) else { continue };
-            if tree.is_over() {
-                return Vec::new();
-            }
-            let mut context = MatchingContext::new(
-                MatchingMode::Normal,
-                None,
-                &mut caches,
-                QuirksMode::NoQuirks,
-                NeedsSelectorFlags::No,
-                MatchingForInvalidation::No,
-            );
-            *is_found = matches_selector_list(&list, &element, &mut context);
-        }
+        left.retain(|&index| {
+            let is_match = tree.element(index).is_some_and(|element| is_match(&list, &element, &mut caches));
+            found.extend(is_match.then_some(index));
+            !is_match
+        });
     }
-    (0..page.len()).filter(|&index| is_found[index]).collect()
+    found.sort_unstable();
+    found
+}
+
+fn is_match(list: &SelectorList, element: &Element, caches: &mut SelectorCaches) -> bool {
+    let mut context = MatchingContext::new(
+        MatchingMode::Normal,
+        None,
+        caches,
+        QuirksMode::NoQuirks,
+        NeedsSelectorFlags::No,
+        MatchingForInvalidation::No,
+    );
+    element.is_affordable() && matches_selector_list(list, element, &mut context)
 }
 
 fn nesting(selector: &str) -> usize {

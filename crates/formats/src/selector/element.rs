@@ -16,12 +16,12 @@ use super::dialect::{Dialect, Name, NoElement, Pseudo, Value};
 use crate::page::{Index, Page};
 
 /// Looks at the tree that all selectors of a page may take together: about half a second of work.
-const MAX_STEPS: u64 = 100_000_000;
+const MAX_STEPS: u64 = 40_000_000;
 /// Steps after which the end of the work is asked for.
 const ASK_EVERY: u64 = 1 << 14;
 /// Bytes of an attribute that are compared in one step.
-const BYTES: u64 = 16;
-/// Steps of a byte that is put out: 50 MB of values are all that a page may give.
+const BYTES: u64 = 8;
+/// Steps of a byte that is put out: 20 MB of values are all that a page may give.
 const SHOWN: u64 = 2;
 /// What a value takes besides its bytes.
 const VALUE: u64 = 24;
@@ -87,6 +87,11 @@ impl<'p> Tree<'p> {
         Tree { page, before }
     }
 
+    /// Positions of all elements.
+    pub(super) fn elements(&self) -> Vec<Index> {
+        self.page.positions().filter(|&index| self.page.element(index).is_some()).collect()
+    }
+
     /// The element at `index`, if there is one.
     pub(super) fn element(&self, index: Index) -> Option<Element<'_>> {
         self.page.element(index).map(|data| Element { tree: self, index, data })
@@ -117,6 +122,11 @@ impl fmt::Debug for Element<'_> {
 }
 
 impl Element<'_> {
+    /// Whether the budget allows another element to be looked at.
+    pub(super) fn is_affordable(&self) -> bool {
+        self.tree.spend(1)
+    }
+
     /// The first element of the children from `from` on.
     fn first_from(&self, from: Index, end: Index) -> Option<Self> {
         let mut next = from;
