@@ -33,7 +33,7 @@ pub fn selector(input: &[u8]) {
 /// A text without markup.
 pub fn text_links(input: &[u8]) {
     let base = address();
-    let links = formats::text_links(&String::from_utf8_lossy(input), &base);
+    let links = formats::text_links(&String::from_utf8_lossy(input), &base, &base::Stop::new());
     for (place, link) in links.iter().enumerate() {
         let url = Url::parse(link).expect("a link must be a URL");
         assert_eq!(url.as_str(), link);

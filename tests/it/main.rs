@@ -4,6 +4,7 @@
 mod admin;
 mod auth;
 mod batch;
+mod budget;
 mod cache;
 mod crawl;
 mod credits;

@@ -129,6 +129,8 @@ pub fn run() -> Result<()> {
 /// Builds and starts the package `lab` in the folder of the caller, whose paths may be relative.
 fn lab(task: &str, Forwarded { arguments }: &Forwarded) -> Result<()> {
     let mut lab = sh::cargo();
-    lab.current_dir(".").args(["run", "--quiet", "--package", "lab", "--manifest-path"]).arg(sh::root().join("Cargo.toml"));
+    lab.current_dir(".")
+        .args(["run", "--quiet", "--package", "lab", "--manifest-path"])
+        .arg(sh::root().join("Cargo.toml"));
     sh::run(lab.args(["--", task]).args(arguments))
 }

@@ -137,6 +137,8 @@ pub struct Fetch {
     pub max_raw: u64,
     #[serde(rename = "max_decoded_mib", deserialize_with = "parse::mib")]
     pub max_decoded: u64,
+    #[serde(rename = "max_in_flight_mib", deserialize_with = "parse::mib")]
+    pub max_in_flight: u64,
     pub parallel_parses: usize,
 }
 

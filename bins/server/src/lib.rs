@@ -47,6 +47,7 @@ mod serve;
 mod shares;
 mod team;
 pub mod telemetry;
+mod unsent;
 mod watch;
 mod webhooks;
 

@@ -12,7 +12,6 @@ use app::{App, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use store::{Store, StoreError};
-use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::StartError;
@@ -32,7 +31,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let proxies = proxies(config);
     let web = app::Web::new(client.clone(), proxies.basic.clone());
     let engine = Arc::new(fetch::HttpEngine::new(client, proxies));
-    let tools = scrape::Tools { engines: vec![engine], cpu: Arc::new(Semaphore::new(parses(config))) };
+    let tools = scrape::Tools { engines: vec![engine], cpu: scrape::Cpu::new(parses(config)) };
     let app = App::new(Parts {
         store,
         blobs,
@@ -146,6 +145,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
     let limits = net::Limits {
         body_raw: config.fetch.max_raw,
         body_decoded: config.fetch.max_decoded,
+        in_flight: config.fetch.max_in_flight,
         ..net::Limits::default()
     };
     net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))

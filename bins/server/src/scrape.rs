@@ -43,9 +43,9 @@ pub(crate) async fn scrape(
 ) -> Result<Response, Failure> {
     match wire::decode_scrape(body)? {
         ScrapeBody::Page(request) => {
-            let data = app::scrape::scrape(&service.app, &caller, *request).await?;
+            let (data, room) = app::scrape::scrape_with_room(&service.app, &caller, *request).await?;
             let owner = reader(Some(&caller), Some(&context));
-            Ok(service.outbox.json(&owner, &ScrapeAnswer::new(data)))
+            Ok(service.outbox.document(&owner, data, room))
         }
         ScrapeBody::Tools(_) => Err(tools(&caller, &context)),
     }
@@ -60,8 +60,8 @@ pub(crate) async fn scrape(
     responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
 pub(crate) async fn read(asked: Asked) -> Result<Response, Failure> {
-    let data = app::scrape::read(&asked.service.app, &asked.caller, asked.id).await?;
-    Ok(asked.service.outbox.json(&asked.reader, &ScrapeAnswer::new(data)))
+    let (data, room) = app::scrape::read(&asked.service.app, &asked.caller, asked.id).await?;
+    Ok(asked.service.outbox.document(&asked.reader, data, room))
 }
 
 /// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.

@@ -1,7 +1,7 @@
 //! Large answers of single calls, while their clients take them. The work is done and paid by then, so nobody is made to
 //! wait for a turn; but when too much lies here, those who read slowly lose their answer, the largest holder first.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,10 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
+use wire::Document;
 
 use crate::error::Failure;
+use crate::unsent::Unsent;
 
 /// What all clients together may leave untaken before the slow ones lose theirs, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -22,8 +24,6 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 const SLOW_AFTER: Duration = Duration::from_secs(10);
 /// Answers up to this size are sent off and forgotten.
 const SMALL: usize = 256 * 1024;
-/// An answer lies in pieces of this size; each is free when it was taken.
-const PIECE: usize = 64 * 1024;
 
 /// Answers that were not taken yet.
 #[derive(Debug, Clone, Default)]
@@ -41,38 +41,46 @@ struct State {
 struct Answer {
     owner: String,
     since: Instant,
-    left: usize,
-    pieces: VecDeque<Bytes>,
+    unsent: Unsent,
 }
 
 impl Outbox {
     /// An answer as JSON. `owner` is who gets it: what lies here is counted by owner.
     pub(crate) fn json(&self, owner: &str, answer: &impl Serialize) -> Response {
-        let mut pieces = Pieces::default();
-        if let Err(error) = serde_json::to_writer(&mut pieces, answer) {
-            return Failure::internal(&error).into_response();
-        }
-        let mut response = Body::new(self.put(owner, pieces.done(), Instant::now())).into_response();
+        self.response(owner, Unsent::json(answer))
+    }
+
+    /// The answer that carries a document. `room` is what the document holds of the budget for bodies in memory.
+    pub(crate) fn document(&self, owner: &str, data: Document, room: net::Room) -> Response {
+        self.response(owner, Unsent::document(data, room))
+    }
+
+    fn response(&self, owner: &str, unsent: serde_json::Result<Unsent>) -> Response {
+        let unsent = match unsent {
+            Ok(unsent) => unsent,
+            Err(error) => return Failure::internal(&error).into_response(),
+        };
+        let mut response = Body::new(self.put(owner, unsent, Instant::now())).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }
 
-    fn put(&self, owner: &str, pieces: VecDeque<Bytes>, now: Instant) -> Parcel {
-        let left = pieces.iter().map(Bytes::len).sum();
+    fn put(&self, owner: &str, unsent: Unsent, now: Instant) -> Parcel {
+        let (left, exact) = (unsent.left(), unsent.exact());
         if left <= SMALL {
-            return Parcel { left, small: pieces, large: None };
+            return Parcel { exact, ended: false, small: unsent, large: None };
         }
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
         state.bytes += left;
-        state.answers.insert(number, Answer { owner: owner.to_owned(), since: now, left, pieces });
+        state.answers.insert(number, Answer { owner: owner.to_owned(), since: now, unsent });
         while state.bytes > MAX_BYTES
             && let Some(slow) = state.slowest(now)
         {
             state.forget(slow);
         }
-        Parcel { left, small: VecDeque::new(), large: Some((self.clone(), number)) }
+        Parcel { exact, ended: false, small: Unsent::default(), large: Some((self.clone(), number)) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -88,67 +96,40 @@ impl State {
             self.answers.iter().filter(move |(_, answer)| old(answer))
         };
         let mut held: HashMap<&str, usize> = HashMap::new();
-        slow().for_each(|(_, answer)| *held.entry(&answer.owner).or_default() += answer.left);
+        slow().for_each(|(_, answer)| *held.entry(&answer.owner).or_default() += answer.unsent.left());
         let (largest, _) = held.into_iter().max_by_key(|(_, bytes)| *bytes)?;
         slow().find(|(_, answer)| answer.owner == largest).map(|(number, _)| *number)
     }
 
     fn forget(&mut self, number: u64) {
         if let Some(answer) = self.answers.remove(&number) {
-            self.bytes -= answer.left;
+            self.bytes -= answer.unsent.left();
         }
-    }
-}
-
-/// Text in pieces, as it is written: no copy of the whole is ever made.
-#[derive(Default)]
-struct Pieces {
-    full: VecDeque<Bytes>,
-    open: Vec<u8>,
-}
-
-impl Pieces {
-    fn done(mut self) -> VecDeque<Bytes> {
-        self.full.push_back(self.open.into());
-        self.full
-    }
-}
-
-impl io::Write for Pieces {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = bytes.len().min(PIECE - self.open.len());
-        self.open.extend_from_slice(&bytes[..length]);
-        if self.open.len() == PIECE {
-            self.full.push_back(std::mem::replace(&mut self.open, Vec::with_capacity(PIECE)).into());
-        }
-        Ok(length)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
 /// The body of an answer.
 struct Parcel {
-    left: usize,
-    small: VecDeque<Bytes>,
+    /// What is left to send, where that is known.
+    exact: Option<usize>,
+    ended: bool,
+    small: Unsent,
     large: Option<(Outbox, u64)>,
 }
 
 impl Parcel {
     fn take(&mut self) -> io::Result<Option<Bytes>> {
         let Some((outbox, number)) = &self.large else {
-            return Ok(self.small.pop_front());
+            return Ok(self.small.next());
         };
         let mut state = outbox.lock();
         let Some(answer) = state.answers.get_mut(number) else {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads too slowly"));
         };
-        let piece = answer.pieces.pop_front();
-        let length = piece.as_ref().map_or(0, Bytes::len);
-        answer.left -= length;
-        state.bytes -= length;
+        let before = answer.unsent.left();
+        let piece = answer.unsent.next();
+        let taken = before - answer.unsent.left();
+        state.bytes -= taken;
         Ok(piece)
     }
 }
@@ -158,22 +139,24 @@ impl HttpBody for Parcel {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.left == 0 {
+        if self.is_end_stream() {
             return Poll::Ready(None);
         }
         let taken = self.take().transpose();
-        if let Some(Ok(piece)) = &taken {
-            self.left -= piece.len();
+        match &taken {
+            Some(Ok(piece)) => self.exact = self.exact.map(|left| left.saturating_sub(piece.len())),
+            Some(Err(_)) => {}
+            None => self.ended = true,
         }
         Poll::Ready(taken.map(|piece| piece.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0
+        self.ended || self.exact == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left as u64)
+        self.exact.map_or_else(SizeHint::default, |left| SizeHint::with_exact(left as u64))
     }
 }
 
@@ -190,11 +173,12 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     use super::*;
+    use crate::unsent::PIECE;
 
     /// An answer of so many bytes that shares its memory with all others of the test.
     fn parcel(outbox: &Outbox, owner: &str, bytes: usize, now: Instant) -> Parcel {
         static ZEROS: [u8; PIECE] = [0; PIECE];
-        outbox.put(owner, (0..bytes / PIECE).map(|_| Bytes::from_static(&ZEROS)).collect(), now)
+        outbox.put(owner, Unsent::ready((0..bytes / PIECE).map(|_| Bytes::from_static(&ZEROS))), now)
     }
 
     #[tokio::test]

@@ -115,6 +115,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
             FetchError::Proxy { .. } => Code::ScrapeProxyError,
         },
         ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
+        ScrapeError::Selectors => Code::BadRequest,
         ScrapeError::Timeout => Code::ScrapeTimeout,
         ScrapeError::Panicked => Code::UnknownError,
     }

@@ -31,6 +31,18 @@ pub use self::kept::read;
 /// # Errors
 /// [`AppError`]; see its variants.
 pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Result<Document, AppError> {
+    scrape_with_room(app, caller, request).await.map(|(document, _)| document)
+}
+
+/// As [`scrape`], with what the document holds of the budget for bodies in memory: to be kept until it was sent.
+///
+/// # Errors
+/// [`AppError`]; see its variants.
+pub async fn scrape_with_room(
+    app: &App,
+    caller: &Caller,
+    request: ScrapeRequest,
+) -> Result<(Document, net::Room), AppError> {
     let started = Instant::now();
     if app.tracker.is_closed() {
         return Err(AppError::ShuttingDown);
@@ -61,8 +73,8 @@ pub(crate) async fn page(app: &App, caller: &Caller, id: &str, wanted: Wanted) -
     let page = result.map(|produced| {
         let retry_after = produced.retry_after.clone();
         let is_cached = produced.cache == Some(CacheState::Hit);
-        let (document, links) = job.complete(produced, credits);
-        Page { document, links, retry_after, is_cached }
+        let (document, links, room) = job.complete(produced, credits);
+        Page { document, links, room, retry_after, is_cached }
     });
     Paged { page, credits, took }
 }
@@ -92,6 +104,8 @@ pub(crate) struct Page {
     pub(crate) document: Document,
     /// Absolute addresses; empty unless they were asked for.
     pub(crate) links: Vec<String>,
+    /// To be kept for as long as the document is.
+    pub(crate) room: net::Room,
     /// `Retry-After` as it was sent.
     pub(crate) retry_after: Option<String>,
     pub(crate) is_cached: bool,
@@ -116,7 +130,16 @@ pub(crate) fn check(caller: &Caller, request: &ScrapeRequest) -> Result<(), AppE
 }
 
 fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
-    let check = |text: &str, path: &dyn Fn() -> String| {
+    // Counted before anything is read: a request can name hundreds of long selectors.
+    let mut parts = 0;
+    let mut check = |text: &str, path: &dyn Fn() -> String| {
+        parts += formats::selector_parts(text);
+        if parts > formats::MAX_SELECTOR_PARTS {
+            let most = formats::MAX_SELECTOR_PARTS;
+            let why =
+                format!("makes more than {most} names and combinators in all selectors of the request; use fewer");
+            return Err(Invalid::at(path(), why));
+        }
         formats::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
     };
     for (name, tags) in [("includeTags", &options.include_tags), ("excludeTags", &options.exclude_tags)] {
@@ -171,6 +194,7 @@ impl Job {
             credentials: basic_auth.is_some(),
         };
         let began = app.now();
+        let owner = caller.team.id.clone();
         let deadline = started + Duration::from_millis(options.timeout.into());
         Self {
             id: new_id().to_string(),
@@ -181,6 +205,7 @@ impl Job {
                 given_for: for_url,
                 basic_auth,
                 private,
+                owner,
                 ..Target::new(url, options, deadline)
             },
             private,
@@ -203,7 +228,7 @@ impl Job {
         caller: &Caller,
         funds: Funds,
         result: Result<Produced, AppError>,
-    ) -> Result<Document, AppError> {
+    ) -> Result<(Document, net::Room), AppError> {
         let credits = self.price(&result);
         let row = (!self.private).then(|| self.row(caller, &result, credits));
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
@@ -218,17 +243,19 @@ impl Job {
                 return Err(error);
             }
         };
-        Ok(self.complete(produced, credits).0)
+        produced.derived.shrink_room();
+        let (document, _, room) = self.complete(produced, credits);
+        Ok((document, room))
     }
 
-    /// The document with what only we know, and its links.
-    fn complete(self, produced: Produced, credits: i64) -> (Document, Vec<String>) {
-        let Derived { mut document, links, .. } = produced.derived;
+    /// The document with what only we know, its links and its room.
+    fn complete(self, produced: Produced, credits: i64) -> (Document, Vec<String>, net::Room) {
+        let Derived { mut document, links, room, .. } = produced.derived;
         document.metadata.scrape_id = self.id;
         document.metadata.credits_used = credits;
         document.metadata.cache_state = produced.cache;
         document.metadata.cached_at = produced.cached_at.map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true));
-        (document, links)
+        (document, links, room)
     }
 
     fn price(&self, result: &Result<Produced, AppError>) -> i64 {

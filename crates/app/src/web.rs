@@ -50,6 +50,11 @@ impl Web {
         self.0.client.clone()
     }
 
+    /// The budget for bodies in memory.
+    pub(crate) fn in_flight(&self) -> &net::InFlight {
+        self.0.client.in_flight()
+    }
+
     pub(crate) fn robots(&self) -> &Memory {
         &self.0.robots
     }

@@ -31,6 +31,38 @@ pub struct Fetched {
     pub retry_after: Option<String>,
     /// What the caller should know about how it was got.
     pub warnings: Vec<String>,
+    /// What the body holds of the budget for all of them. It goes where the body goes, or what was made of it.
+    pub room: net::Room,
+}
+
+/// A body as text: the same bytes where they are UTF-8, else a text of its own.
+#[derive(Debug, Clone)]
+pub enum Text {
+    /// The body itself. It is UTF-8, less a byte order mark.
+    Same(Bytes),
+    /// Decoded.
+    Decoded(String),
+}
+
+impl Text {
+    /// The text. For [`Text::Same`] the bytes are looked at each time.
+    #[must_use]
+    pub fn as_str(&self) -> Cow<'_, str> {
+        match self {
+            Self::Same(bytes) => String::from_utf8_lossy(bytes),
+            Self::Decoded(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// The text by itself. Nothing is copied when nobody else has the body.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        match self {
+            Self::Same(bytes) => String::from_utf8(bytes.into())
+                .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()),
+            Self::Decoded(text) => text,
+        }
+    }
 }
 
 impl Fetched {
@@ -40,7 +72,8 @@ impl Fetched {
         let kind = detect(content_type.as_deref(), &body);
         let charset = content_type.as_deref().and_then(charset::parameter).map(str::to_owned);
         let proxy = wire::ProxyUsed::Basic;
-        Self { url, status, content_type, kind, body, charset, proxy, retry_after: None, warnings: Vec::new() }
+        let (retry_after, warnings, room) = (None, Vec::new(), net::Room::default());
+        Self { url, status, content_type, kind, body, charset, proxy, retry_after, warnings, room }
     }
 
     /// The body as text, by byte order mark, header, declaration in the page, and detection, in this order.
@@ -49,6 +82,17 @@ impl Fetched {
         let tld = self.url.domain().and_then(|domain| domain.trim_end_matches('.').rsplit('.').next());
         let markup = matches!(self.kind, Kind::Html | Kind::Xml);
         charset::decode(&self.body, Hints { header: self.charset.as_deref(), markup, tld })
+    }
+
+    /// The body as [`Fetched::text`]; the body is empty afterwards, so that a large one is not in memory twice.
+    #[must_use]
+    pub fn take_text(&mut self) -> Text {
+        let text = match self.text() {
+            Cow::Borrowed(text) => Text::Same(self.body.slice_ref(text.as_bytes())),
+            Cow::Owned(text) => Text::Decoded(text),
+        };
+        self.body = Bytes::new();
+        text
     }
 
     /// Whether the page counts as loaded: 2xx or 304 (docs/CONTRACT.md, "Answers").
@@ -87,6 +131,20 @@ mod tests {
         assert_eq!((page.kind, page.charset.as_deref(), &*page.text()), (Kind::Html, Some("koi8-r"), "да"));
         let plain = fetched(200, "text/plain", "<meta charset=koi8-r>да".as_bytes());
         assert_eq!(plain.text(), "<meta charset=koi8-r>да");
+    }
+
+    #[test]
+    fn text_is_taken_without_a_copy_where_it_can_be() {
+        let body = Bytes::from(b"\xef\xbb\xbf<p>\xd0\xb4\xd0\xb0".to_vec());
+        let place = body.as_ptr();
+        let mut page = Fetched::new(Url::parse("http://a.test/").unwrap(), 200, None, body);
+        let text = page.take_text();
+        assert!(page.body.is_empty());
+        assert_eq!(text.as_str(), "<p>да");
+        let text = text.into_string();
+        assert_eq!((text.as_str(), text.as_ptr()), ("<p>да", place));
+        let mut other = fetched(200, "text/html; charset=koi8-r", b"\xc4\xc1");
+        assert_eq!(other.take_text().into_string(), "да");
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl HttpEngine {
         let _ = (url.set_username(""), url.set_password(None));
         let mut fetched = Fetched::new(url, answer.status.as_u16(), content_type, answer.body);
         fetched.proxy = by;
+        fetched.room = answer.room;
         fetched.retry_after = retry_after;
         fetched.warnings.append(&mut warnings);
         Ok(fetched)

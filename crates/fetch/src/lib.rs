@@ -26,7 +26,7 @@ mod plan;
 
 pub use engine::{Engine, Feature, FetchRequest};
 pub use error::FetchError;
-pub use fetched::Fetched;
+pub use fetched::{Fetched, Text};
 pub use given::{BasicAuth, Given, Sent, may_reach};
 pub use http_engine::{HttpEngine, Proxies};
 pub use kind::{Kind, detect};

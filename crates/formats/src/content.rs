@@ -86,7 +86,7 @@ impl<'p> Content<'p> {
         let mut open: Vec<Index> = Vec::new();
         for &root in &self.roots {
             let mut at = root;
-            while at < self.page.end(root) {
+            while at < self.page.end(root) && !self.page.stop().is_set() {
                 while open.last().is_some_and(|&above| self.page.end(above) <= at) {
                     open.pop().into_iter().for_each(|above| visitor.leave(above));
                 }

@@ -16,7 +16,7 @@ pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
 /// backgrounds. Pictures embedded in the page (`data:`) have no URL and are left out.
 pub fn images(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
-    for index in 0..page.len() {
+    for index in page.positions() {
         if let Some(element) = page.element(index) {
             element_images(element, |url| {
                 if !is_embedded(url) {

@@ -50,4 +50,4 @@ pub use main_content::training;
 pub use markdown::{LinkStyle, MarkdownOptions, markdown};
 pub use metadata::metadata;
 pub use page::Page;
-pub use selector::{SelectorError, check_selector};
+pub use selector::{MAX_SELECTOR_PARTS, SelectorError, check_selector, selector_parts};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use base::Stop;
 use dom_query::local_name;
 use indexmap::IndexSet;
 use url::Url;
@@ -11,14 +12,18 @@ use crate::urls::absolute;
 
 /// Bytes of all links together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 32 << 20;
-/// Characters that are searched for the end of a link.
+/// Bytes that are searched before the end of the work is asked for again.
+const PIECE: usize = 64 << 10;
+/// Characters that are searched for the end of a link …
 const LOOK_AHEAD: usize = 8192;
+/// … and for those of all links in one text that turn out to have none near.
+const MAX_LOOKED_AT: usize = 64 << 20;
 
 /// Absolute targets of all `<a href>` and `<area href>`, unique, in document order. `mailto:` and `tel:` are kept; links
 /// that only name a place on the same page (`#…`) and links that run code are not.
 pub fn links(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
-    for index in 0..page.len() {
+    for index in page.positions() {
         let is_link = page.is(index, &local_name!("a")) || page.is(index, &local_name!("area"));
         if let Some(href) = page.attr(index, "href").filter(|_| is_link) {
             found.add(&href);
@@ -28,9 +33,10 @@ pub fn links(page: &Page) -> Vec<String> {
 }
 
 /// Absolute targets in a markdown or plain-text body: inline links, reference definitions, `<https://…>` and bare URLs,
-/// unique, in order. Code is not searched.
-pub fn text_links(text: &str, base: &Url) -> Vec<String> {
+/// unique, in order. Code is not searched. When `stop` is set the rest is left out.
+pub fn text_links(text: &str, base: &Url, stop: &Stop) -> Vec<String> {
     let mut found = UniqueUrls::new(base);
+    let mut left = MAX_LOOKED_AT;
     let mut fence: Option<&str> = None;
     for line in text.lines() {
         let trimmed = line.trim_start();
@@ -39,7 +45,7 @@ pub fn text_links(text: &str, base: &Url) -> Vec<String> {
             (Some(open), Some(marker)) if open == marker => fence = None,
             (None, Some(marker)) => fence = Some(marker),
             (Some(_), _) => {}
-            (None, None) => line_links(line, &mut found),
+            (None, None) => line_links(line, &mut found, &mut left, stop),
         }
     }
     found.into_vec()
@@ -72,19 +78,22 @@ impl<'b> UniqueUrls<'b> {
     }
 }
 
-fn line_links(line: &str, found: &mut UniqueUrls) {
+fn line_links(line: &str, found: &mut UniqueUrls, left: &mut usize, stop: &Stop) {
     if let Some(target) = definition(line) {
         found.add(target);
         return;
     }
     let backticks = last_backticks(line);
     let mut at = 0;
-    while let Some(next) = line[at..].find(['`', '<', ']', 'h', 'H']) {
+    while let Some(next) = next_mark(&line.as_bytes()[at..], stop) {
+        if *left == 0 {
+            return;
+        }
         let rest = &line[at + next..];
         let (used, link) = match rest.as_bytes()[0] {
             b'`' => (code_span(rest, &backticks), None),
             b'<' => autolink(rest),
-            b']' => inline_target(rest),
+            b']' => inline_target(rest, left),
             _ if line[..at + next].ends_with(|c: char| c.is_alphanumeric()) => (1, None),
             _ => bare_url(rest),
         };
@@ -93,6 +102,14 @@ fn line_links(line: &str, found: &mut UniqueUrls) {
         }
         at += next + used;
     }
+}
+
+/// Where a link or code may begin. None also when the work is to end.
+fn next_mark(line: &[u8], stop: &Stop) -> Option<usize> {
+    let is_mark = |byte: &u8| matches!(byte, b'`' | b'<' | b']' | b'h' | b'H');
+    let pieces = line.chunks(PIECE).enumerate().take_while(|_| !stop.is_set());
+    let mut places = pieces.filter_map(|(place, piece)| Some(place * PIECE + piece.iter().position(is_mark)?));
+    places.next()
 }
 
 /// `[name]: target`
@@ -144,7 +161,7 @@ fn autolink(rest: &str) -> (usize, Option<&str>) {
 }
 
 /// `](target "title")` or `](<target>)`; parentheses inside the target are balanced.
-fn inline_target(rest: &str) -> (usize, Option<&str>) {
+fn inline_target<'r>(rest: &'r str, left: &mut usize) -> (usize, Option<&'r str>) {
     let Some(target) = rest.strip_prefix("](") else {
         return (1, None);
     };
@@ -165,6 +182,7 @@ fn inline_target(rest: &str) -> (usize, Option<&str>) {
             _ => {}
         }
     }
+    *left = left.saturating_sub(LOOK_AHEAD.min(target.len()));
     (2, None)
 }
 
@@ -223,7 +241,7 @@ mod tests {
 
     #[test]
     fn links_of_a_text() {
-        let check = |text: &str, expect: &[&str]| assert_eq!(text_links(text, &base()), expect, "{text}");
+        let check = |text: &str, expect: &[&str]| assert_eq!(text_links(text, &base(), &Stop::new()), expect, "{text}");
         check(
             "see [a](x) and [b](</y z> \"t\") and ![i](i.png)",
             &["https://a.test/d/x", "https://a.test/y%20z", "https://a.test/d/i.png"],

@@ -125,7 +125,7 @@ impl Head {
     fn read(page: &Page) -> Head {
         let mut head = Head::default();
         let mut drawing_end = 0;
-        for index in 0..page.len() {
+        for index in page.positions() {
             match page.name(index) {
                 Some(&local_name!("svg")) => drawing_end = drawing_end.max(page.end(index)),
                 Some(&local_name!("meta")) => page.element(index).iter().for_each(|meta| head.meta(meta)),

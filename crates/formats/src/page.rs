@@ -3,12 +3,14 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use dom_query::{Document, Element, LocalName, NodeId, local_name};
+use base::Stop;
+use dom_query::{Document, Element, LocalName, local_name};
 use html5ever::interface::{ElementFlags, NodeOrText, TreeSink};
 use html5ever::tendril::StrTendril;
 use url::Url;
 
 use crate::parse::parse;
+use crate::selector::Steps;
 use crate::tree::{Data, Node};
 
 /// A parsed page. It is made once and read by every format.
@@ -17,17 +19,12 @@ use crate::tree::{Data, Node};
 /// out, and parsing stops after 600 000 nodes or 64 MiB. [`Page::truncated`] says whether that happened.
 pub struct Page {
     nodes: Vec<Node>,
-    searchable: OnceCell<Searchable>,
+    document: OnceCell<Document>,
+    steps: Steps,
+    stop: Stop,
     url: Url,
     base: Url,
     truncated: bool,
-}
-
-/// The page once more, as CSS selectors need it.
-struct Searchable {
-    document: Document,
-    /// Ids of the nodes in document order.
-    ids: Vec<NodeId>,
 }
 
 /// Position of a node in document order.
@@ -36,8 +33,16 @@ pub(crate) type Index = usize;
 impl Page {
     /// Parses `html`, which was read from `url`. Never fails: HTML has no syntax errors.
     pub fn parse(html: &str, url: &Url) -> Page {
-        let (nodes, truncated) = parse(html);
-        let mut page = Page { nodes, searchable: OnceCell::new(), url: url.clone(), base: url.clone(), truncated };
+        Page::parse_until(html, url, &Stop::new())
+    }
+
+    /// As [`Page::parse`], for work that may have to end early. Once `stop` is set, everything that is made of the page
+    /// ends within a moment, and what it returns is worth nothing.
+    pub fn parse_until(html: &str, url: &Url, stop: &Stop) -> Page {
+        let (nodes, truncated) = parse(html, stop);
+        let (document, steps) = (OnceCell::new(), Steps::default());
+        let (stop, url) = (stop.clone(), url.clone());
+        let mut page = Page { nodes, document, steps, stop, base: url.clone(), url, truncated };
         if let Some(base) = page.declared_base() {
             page.base = base;
         }
@@ -59,13 +64,16 @@ impl Page {
         &self.url
     }
 
-    /// The page as a tree for CSS selectors, made when it is first asked for. Comments are not in it.
+    /// The page as a tree of dom_query, made when it is first asked for: for checks of what the formats make. Comments
+    /// are not in it.
     pub fn document(&self) -> &Document {
-        &self.searchable().document
+        self.document.get_or_init(|| document(&self.nodes))
     }
 
-    fn searchable(&self) -> &Searchable {
-        self.searchable.get_or_init(|| searchable(&self.nodes))
+    /// Whether the selectors used on this page cost more than is allowed together (about half a second). Then what
+    /// [`crate::content`] and [`crate::attributes`] returned is not what was asked for.
+    pub fn is_out_of_steps(&self) -> bool {
+        self.steps.is_spent()
     }
 
     fn declared_base(&self) -> Option<Url> {
@@ -79,6 +87,11 @@ impl Page {
 impl Page {
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// All positions; cut short when the work is to end.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = Index> + '_ {
+        (0..self.len()).take_while(|_| !self.stop.is_set())
     }
 
     pub(crate) fn end(&self, index: Index) -> Index {
@@ -143,20 +156,18 @@ impl Page {
         self.subtree(index).filter_map(|i| self.text(i)).collect()
     }
 
-    /// Positions of `ids` in [`Page::document`], which must be in document order; ids outside the tree are left out.
-    pub(crate) fn positions(&self, ids: &[NodeId]) -> Vec<Index> {
-        let mut wanted = ids.iter().peekable();
-        let mut found = Vec::with_capacity(ids.len());
-        for (index, id) in self.searchable().ids.iter().enumerate() {
-            if wanted.next_if(|wanted| *wanted == id).is_some() {
-                found.push(index);
-            }
-        }
-        found
+    /// What selectors may still cost.
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
+    /// Set when nobody waits for the result any more.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
     }
 }
 
-fn searchable(nodes: &[Node]) -> Searchable {
+fn document(nodes: &[Node]) -> Document {
     let document = Document::default();
     let mut ids = vec![document.tree.root_id()];
     for node in nodes.iter().skip(1) {
@@ -170,7 +181,7 @@ fn searchable(nodes: &[Node]) -> Searchable {
         document.append(&ids[node.parent as usize], NodeOrText::AppendNode(id));
         ids.push(id);
     }
-    Searchable { document, ids }
+    document
 }
 
 #[cfg(test)]
@@ -203,13 +214,5 @@ mod tests {
         check("<base href='/b/'>", "https://a.test/b/");
         check("<base target=x><base href='//c.test/'><base href='/later'>", "https://c.test/");
         check("<base href='javascript:x'>", "https://a.test/dir/page");
-    }
-
-    #[test]
-    fn positions_follow_selections() {
-        let page = page("<p>a</p><p>b</p>");
-        let ids: Vec<_> = page.document().select("p").nodes().iter().map(|n| n.id).collect();
-        let texts: Vec<_> = page.positions(&ids).into_iter().map(|i| page.text_of(i)).collect();
-        assert_eq!(texts, ["a", "b"]);
     }
 }

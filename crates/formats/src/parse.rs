@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use base::Stop;
 use html5ever::interface::TreeSink;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
@@ -25,8 +26,8 @@ const MAX_TEXT: usize = 24 << 20;
 const MAX_TOKENS: usize = 4_000_000;
 
 /// Parses `html` to its nodes in document order; the first is the document. The flag says whether something had to be
-/// left out.
-pub(crate) fn parse(html: &str) -> (Vec<Node>, bool) {
+/// left out, as is the rest of the page when `stop` is set.
+pub(crate) fn parse(html: &str, stop: &Stop) -> (Vec<Node>, bool) {
     let source = &html[..html.floor_char_boundary(MAX_SOURCE)];
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let mut filter = Filter {
@@ -36,6 +37,7 @@ pub(crate) fn parse(html: &str) -> (Vec<Node>, bool) {
         cut: false,
         tokens: 0,
         text: 0,
+        stop,
     };
     let cut_attributes = read(&line_ends(source.strip_prefix('\u{feff}').unwrap_or(source)), &mut filter);
     filter.builder.end();
@@ -58,7 +60,7 @@ fn line_ends(source: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-struct Filter {
+struct Filter<'s> {
     builder: TreeBuilder<u32, BoundedTree>,
     /// The text that comes is not markup.
     raw_text: bool,
@@ -67,9 +69,10 @@ struct Filter {
     cut: bool,
     tokens: usize,
     text: usize,
+    stop: &'s Stop,
 }
 
-impl Filter {
+impl Filter<'_> {
     fn drops(&mut self, tag: &Tag) -> bool {
         let depth = &self.builder.sink.depth;
         if tag.kind == TagKind::StartTag {
@@ -108,7 +111,7 @@ fn turns_tokenizer(name: &LocalName) -> bool {
     )
 }
 
-impl Sink for Filter {
+impl Sink for Filter<'_> {
     fn take(&mut self, token: Token) -> Follows {
         self.tokens += 1;
         match &token {
@@ -141,7 +144,9 @@ impl Sink for Filter {
     fn full(&self) -> bool {
         // A tag that closes badly nested formatting can deepen the tree past the limit, but not for ever.
         let tree = &self.builder.sink;
-        self.tokens > MAX_TOKENS || self.text > MAX_TEXT || tree.depth.get() > 4 * MAX_DEPTH || tree.full()
+        let is_spent =
+            self.tokens > MAX_TOKENS || self.text > MAX_TEXT || tree.depth.get() > 4 * MAX_DEPTH || tree.full();
+        is_spent || self.stop.is_set()
     }
 
     fn in_drawing(&self) -> bool {
@@ -157,6 +162,10 @@ mod tests {
     use super::*;
     use crate::tokens::MAX_ATTRIBUTES;
     use crate::tree::Data;
+
+    fn parse_all(html: &str) -> (Vec<Node>, bool) {
+        parse(html, &Stop::new())
+    }
 
     /// One line per node: its depth, and its name with attributes or its text.
     fn outline(nodes: &[Node]) -> Vec<String> {
@@ -207,7 +216,7 @@ mod tests {
     }
 
     fn check(html: &str) {
-        let (nodes, cut) = parse(html);
+        let (nodes, cut) = parse_all(html);
         let start: String = html.chars().take(200).collect();
         for (found, expect) in outline(&nodes).iter().zip(&expected(html)) {
             assert!(found == expect, "{start}: {found:.500}\ninstead of {expect:.500}");
@@ -274,7 +283,7 @@ mod tests {
             ]), 0..40),
         ) {
             let html = pieces.concat();
-            let (nodes, cut) = parse(&html);
+            let (nodes, cut) = parse_all(&html);
             prop_assert_eq!(outline(&nodes), expected(&html), "{}", html);
             prop_assert!(!cut);
         }
@@ -283,7 +292,7 @@ mod tests {
     #[test]
     fn deep_nesting_is_flattened_and_keeps_its_text() {
         let html = format!("{}deep{}<p>after", "<div>".repeat(5000), "</div>".repeat(5000));
-        let (nodes, cut) = parse(&html);
+        let (nodes, cut) = parse_all(&html);
         assert!(cut);
         assert_eq!(text(&nodes), "deepafter");
         assert!(elements(&nodes, "div").len() <= MAX_DEPTH as usize);
@@ -293,7 +302,7 @@ mod tests {
     #[test]
     fn surplus_attributes_are_left_out() {
         let attributes: String = (0..1000).map(|i| format!(" a{i}=1")).collect();
-        let (nodes, cut) = parse(&format!("<p{attributes}>x</p>y"));
+        let (nodes, cut) = parse_all(&format!("<p{attributes}>x</p>y"));
         assert!(cut);
         assert_eq!(elements(&nodes, "p")[0].attrs.len(), MAX_ATTRIBUTES);
         assert_eq!(text(&nodes), "xy");

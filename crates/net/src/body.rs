@@ -15,6 +15,7 @@ use tokio_util::io::StreamReader;
 use crate::coding::{Coding, Reader, decoder};
 use crate::config::Limits;
 use crate::error::{Error, chain};
+use crate::in_flight::Room;
 
 /// The ratio says nothing about small bodies.
 const RATIO_FROM: u64 = 1 << 20;
@@ -38,11 +39,11 @@ impl BodyError {
     }
 }
 
-/// Reads a body to its end and undoes `codings`, the last one first.
+/// Reads a body to its end and undoes `codings`, the last one first. Waits where there is no `room` for more of it.
 ///
 /// # Errors
 /// `TooLarge` at the first byte over a limit; `Broken` when the body was cut short or cannot be decoded.
-pub(crate) async fn read<B>(body: B, codings: &[Coding], limits: &Limits) -> Result<Bytes, BodyError>
+pub(crate) async fn read<B>(body: B, codings: &[Coding], limits: &Limits, room: &Room) -> Result<Bytes, BodyError>
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin,
     B::Error: std::error::Error + Send + Sync + 'static,
@@ -52,7 +53,7 @@ where
     }
     let seen = Arc::default();
     let mut raw = counted(body, &seen, limits.body_raw);
-    let decoded = decode(Box::pin(&mut raw), codings, &seen, limits).await;
+    let decoded = decode(Box::pin(&mut raw), codings, &seen, limits, room).await;
     // A decoder stops at the end of its format; the rest of the body still has to arrive whole.
     match decoded {
         Ok(bytes) => drain(&mut raw).await.map(|()| bytes),
@@ -162,11 +163,18 @@ async fn decoded<'a>(
     Ok(reader)
 }
 
-async fn decode(reader: Reader<'_>, codings: &[Coding], seen: &Arc<AtomicU64>, limits: &Limits) -> io::Result<Bytes> {
+async fn decode(
+    reader: Reader<'_>,
+    codings: &[Coding],
+    seen: &Arc<AtomicU64>,
+    limits: &Limits,
+    room: &Room,
+) -> io::Result<Bytes> {
     let mut reader = decoded(reader, codings, seen, limits).await?;
     let mut out = Vec::new();
     loop {
         if out.capacity() - out.len() < STEP / 2 {
+            room.grow((out.len() + STEP) as u64).await;
             out.reserve(STEP);
         }
         let before = out.len();
@@ -261,7 +269,7 @@ mod tests {
     }
 
     async fn unpack(bytes: Vec<u8>, codings: &[Coding], limits: &Limits) -> Result<Bytes, Error> {
-        read(Full::new(Bytes::from(bytes)), codings, limits).await.map_err(|error| error.at("a.test"))
+        read(Full::new(Bytes::from(bytes)), codings, limits, &Room::default()).await.map_err(|error| error.at("a.test"))
     }
 
     const ALL: [Coding; 4] = [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd];

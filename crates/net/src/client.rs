@@ -18,6 +18,7 @@ use crate::dial::{Dialer, Goal};
 use crate::download::{Download, Open};
 use crate::error::{Error, chain};
 use crate::head::{self, Form, Hop};
+use crate::in_flight::InFlight;
 use crate::link::Link;
 use crate::pool::{Key, Pool};
 use crate::post::{self, Post, Posted};
@@ -38,6 +39,7 @@ pub(crate) struct Inner {
     dialer: Dialer,
     pool: Arc<Pool>,
     limits: Limits,
+    in_flight: InFlight,
 }
 
 impl Client {
@@ -51,7 +53,15 @@ impl Client {
         }
         let resolver = Resolver::new(&config)?;
         let dialer = Dialer { tls: Tls::new()?, timeout: config.limits.connect };
-        Ok(Self { inner: Arc::new(Inner { resolver, dialer, pool: Arc::default(), limits: config.limits }) })
+        let (pool, limits) = (Arc::default(), config.limits);
+        let in_flight = InFlight::new(limits.in_flight, limits.body_decoded);
+        Ok(Self { inner: Arc::new(Inner { resolver, dialer, pool, limits, in_flight }) })
+    }
+
+    /// The budget for all bodies in memory; for those that come from elsewhere, such as a cache.
+    #[must_use]
+    pub fn in_flight(&self) -> &InFlight {
+        &self.inner.in_flight
     }
 
     /// Sends a request, follows its redirects, and reads and decodes the answer, all before the deadline.
@@ -215,10 +225,11 @@ impl Inner {
     async fn finish(&self, landed: Landed) -> Result<Response, Error> {
         let Landed { answer: Answer { mut head, body, link, key }, url, redirects, is_direct } = landed;
         let codings = self.codings(&mut head.headers)?;
-        let body = body::read(body, &codings, &self.limits).await.map_err(|error| error.at(&host(&url)))?;
+        let room = self.in_flight.room();
+        let body = body::read(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
         let peer = is_direct.then(|| link.peer());
         self.keep(key, link).await;
-        Ok(Response { url, status: head.status, headers: head.headers, body, peer, redirects })
+        Ok(Response { url, status: head.status, headers: head.headers, body, room, peer, redirects })
     }
 
     async fn download(inner: &Arc<Self>, landed: Landed, deadline: Instant) -> Result<Download, Error> {

@@ -87,6 +87,9 @@ pub struct Limits {
     pub body_raw: u64,
     /// Body in bytes after every content coding: 100 MiB.
     pub body_decoded: u64,
+    /// All bodies that are in memory at the same moment, in bytes, with what is made of them: 512 MiB. Four times
+    /// `body_decoded` of it is kept for the largest one.
+    pub in_flight: u64,
     /// How many times larger the decoded body may be than the raw one, once it is over 1 MiB: 200.
     pub ratio: u64,
     /// Content codings on one body: 2.
@@ -104,6 +107,7 @@ impl Default for Limits {
             head_lines: 200,
             body_raw: 50 << 20,
             body_decoded: 100 << 20,
+            in_flight: 512 << 20,
             ratio: 200,
             encodings: 2,
             redirects: 20,

@@ -8,6 +8,7 @@ use http::{HeaderMap, Method, StatusCode};
 use tokio::time::Instant;
 use url::Url;
 
+use crate::in_flight::Room;
 use crate::proxy::Proxy;
 
 /// One request, without a body.
@@ -65,6 +66,9 @@ pub struct Response {
     pub headers: HeaderMap,
     /// Decoded body, within the limits.
     pub body: Bytes,
+    /// What the body holds of the budget for all of them. Keep it for as long as the body or what was made of it is in
+    /// memory.
+    pub room: Room,
     /// The address that answered; none when a proxy stood between.
     pub peer: Option<SocketAddr>,
     /// The URLs that redirected, in order, the first one being the one that was asked for.

@@ -3,50 +3,47 @@
 use std::cell::LazyCell;
 use std::sync::Arc;
 
+use base::Stop;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fetch::{Fetched, Kind};
 use formats::{Content, ContentOptions, MarkdownOptions, Page};
-use tokio::task::{JoinError, spawn_blocking};
-use tokio::time::timeout_at;
+use url::Url;
 use wire::{AttributeValues, Document, Format, FormatKind, Metadata, ScrapeOptions};
 
 use crate::detect::{Route, route};
-use crate::{Derived, ScrapeError, Target, Tools, finish, plain};
+use crate::{CpuError, Derived, ScrapeError, Target, Tools, finish, plain};
 
 /// Makes the document of a page that was fetched now or comes from the cache.
 ///
-/// The page is parsed once, off the async threads, when `tools.cpu` has room. At the deadline the answer is given up at
-/// once; the parsing itself cannot be stopped and keeps its place until it ends.
+/// The page is parsed once, off the async threads, when `tools.cpu` has room for the owner. At the deadline, and when the
+/// future is dropped, the work is told to stop; it keeps its place until it has.
 ///
 /// # Errors
-/// [`ScrapeError::UnsupportedFile`], [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`] when our code broke on it.
-pub async fn derive(tools: &Tools, target: &Target, fetched: Fetched) -> Result<Derived, ScrapeError> {
+/// [`ScrapeError::UnsupportedFile`], [`ScrapeError::Selectors`], [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`]
+/// when our code broke on it.
+pub async fn derive(tools: &Tools, target: &Target, mut fetched: Fetched) -> Result<Derived, ScrapeError> {
     let route = route(&fetched, &target.options)?;
-    let room = timeout_at(target.deadline, Arc::clone(&tools.cpu).acquire_owned()).await;
-    // Nobody closes the semaphore; if somebody did, waiting for it would have no end.
-    let Ok(Ok(permit)) = room else {
-        return Err(ScrapeError::Timeout);
-    };
     let (source, options, collect) = (target.source.clone(), Arc::clone(&target.options), target.collect_links);
-    let work = spawn_blocking(move || {
-        let _held_to_the_end = permit;
+    let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
-        let (mut document, warnings) = document(route, &fetched, &options, collect);
+        let (mut document, warnings) = document(route, &mut fetched, &options, collect, stop)?;
         let links = if collect { collected(&mut document, &options) } else { Vec::new() };
         let (document, warnings) = finish::finish(document, warnings, &fetched, source);
-        Derived { document, links, warnings }
-    });
-    match timeout_at(target.deadline, work).await {
-        Ok(done) => done.map_err(|error| broken(&error, target)),
-        Err(_) => Err(ScrapeError::Timeout),
-    }
+        Ok(Derived { document, links, warnings, room: fetched.room })
+    };
+    tools.cpu.run(&target.owner, target.deadline, work).await.unwrap_or_else(|error| {
+        Err(match error {
+            CpuError::Timeout => ScrapeError::Timeout,
+            CpuError::Panicked => broken(target),
+        })
+    })
 }
 
 /// The panic's own text went to the panic hook; here only the place is named, for those who may be named.
-fn broken(error: &JoinError, target: &Target) -> ScrapeError {
+fn broken(target: &Target) -> ScrapeError {
     let host = target.url.host_str().filter(|_| !target.private).unwrap_or("***");
-    tracing::error!(url.host = host, panic = error.is_panic(), "a page broke the pipeline");
+    tracing::error!(url.host = host, "a page broke the pipeline");
     ScrapeError::Panicked
 }
 
@@ -56,22 +53,44 @@ fn collected(document: &mut Document, options: &ScrapeOptions) -> Vec<String> {
     links.unwrap_or_default()
 }
 
-fn document(route: Route, fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> (Document, Vec<String>) {
+type Made = (Document, Vec<String>);
+
+fn document(
+    route: Route,
+    fetched: &mut Fetched,
+    options: &ScrapeOptions,
+    collect: bool,
+    stop: &Stop,
+) -> Result<Made, ScrapeError> {
     let document = match route {
-        Route::Page => return page(fetched, options, collect),
-        Route::Text => text(&fetched.text(), fetched, options, collect),
+        Route::Page => return page(fetched, options, collect, stop),
+        Route::Text => text(fetched, options, collect, stop),
         Route::File => same(&STANDARD.encode(&fetched.body), options),
         Route::Nothing => same("", options),
         Route::Bytes => Document { raw_base64: Some(STANDARD.encode(&fetched.body)), ..Document::default() },
     };
-    (document, Vec::new())
+    Ok((document, Vec::new()))
 }
 
 /// A page of HTML.
-fn page(fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> (Document, Vec<String>) {
-    let wants = |kind| options.wants(kind);
-    let source = fetched.text();
-    let page = Page::parse(&source, &fetched.url);
+fn page(fetched: &mut Fetched, options: &ScrapeOptions, collect: bool, stop: &Stop) -> Result<Made, ScrapeError> {
+    let text = fetched.take_text();
+    let (mut document, warnings) = formats_of(&text.as_str(), &fetched.url, options, collect, stop)?;
+    // When the tree is gone, so that a large page is not in memory once more.
+    document.raw_html = options.wants(FormatKind::RawHtml).then(|| text.into_string());
+    Ok((document, warnings))
+}
+
+/// All formats but `rawHtml`.
+fn formats_of(
+    source: &str,
+    url: &Url,
+    options: &ScrapeOptions,
+    collect: bool,
+    stop: &Stop,
+) -> Result<Made, ScrapeError> {
+    let wants = |kind| options.wants(kind) && !stop.is_set();
+    let page = Page::parse_until(source, url, stop);
     let content = LazyCell::new(|| content(&page, options));
     let how = MarkdownOptions { remove_base64_images: options.remove_base64_images, ..MarkdownOptions::default() };
     let mut bare = None;
@@ -86,15 +105,17 @@ fn page(fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> (Document,
     let document = Document {
         markdown: wants(FormatKind::Markdown).then(&mut markdown),
         html: wants(FormatKind::Html).then(|| formats::html(&content)),
-        raw_html: wants(FormatKind::RawHtml).then(|| source.to_string()),
         links: (collect || wants(FormatKind::Links)).then(|| formats::links(&page)),
         images: wants(FormatKind::Images).then(|| formats::images(&page)),
         attributes: attributes(options, |selector, attribute| formats::attributes(&page, selector, attribute)),
         metadata: Metadata { page: formats::metadata(&page), ..Metadata::default() },
         ..Document::default()
     };
+    if page.is_out_of_steps() {
+        return Err(ScrapeError::Selectors);
+    }
     let cut = page.truncated().then_some("the page is too large to be read whole: a part of it was left out");
-    (document, cut.into_iter().chain(bare).map(str::to_owned).collect())
+    Ok((document, cut.into_iter().chain(bare).map(str::to_owned).collect()))
 }
 
 /// Said with a page that has nothing to show.
@@ -121,22 +142,25 @@ fn content<'p>(page: &'p Page, options: &ScrapeOptions) -> Content<'p> {
 }
 
 /// A body that is text already: JSON, markdown, plain text.
-fn text(source: &str, fetched: &Fetched, options: &ScrapeOptions, collect: bool) -> Document {
-    let wants = |kind| options.wants(kind);
+fn text(fetched: &mut Fetched, options: &ScrapeOptions, collect: bool, stop: &Stop) -> Document {
+    let wants = |kind| options.wants(kind) && !stop.is_set();
+    let text = fetched.take_text();
+    let source = text.as_str();
     let markdown = || match fetched.kind {
-        Kind::Json => plain::fenced(source, "json"),
-        Kind::Markdown if options.remove_base64_images => plain::without_embedded_images(source),
-        _ => source.to_owned(),
+        Kind::Json => plain::fenced(&source, "json"),
+        Kind::Markdown if options.remove_base64_images => plain::without_embedded_images(&source),
+        _ => source.clone().into_owned(),
     };
-    Document {
+    let document = Document {
         markdown: wants(FormatKind::Markdown).then(markdown),
-        html: wants(FormatKind::Html).then(|| plain::preformatted(source)),
-        raw_html: wants(FormatKind::RawHtml).then(|| source.to_owned()),
-        links: (collect || wants(FormatKind::Links)).then(|| formats::text_links(source, &fetched.url)),
+        html: wants(FormatKind::Html).then(|| plain::preformatted(&source)),
+        links: (collect || wants(FormatKind::Links)).then(|| formats::text_links(&source, &fetched.url, stop)),
         images: wants(FormatKind::Images).then(Vec::new),
         attributes: attributes(options, |_, _| Vec::new()),
         ..Document::default()
-    }
+    };
+    drop(source);
+    Document { raw_html: options.wants(FormatKind::RawHtml).then(|| text.into_string()), ..document }
 }
 
 /// A body that is not read: the same text stands for every text format.

@@ -14,6 +14,11 @@ pub enum ScrapeError {
         /// The type that the site gave, or what the bytes look like.
         content_type: String,
     },
+    /// The selectors of the request cost more on this page than all of one request may.
+    #[error(
+        "includeTags, excludeTags and the selectors of attributes take too many steps on this page; use fewer or simpler ones"
+    )]
+    Selectors,
     /// The deadline passed, while fetching or while deriving.
     #[error("the scrape did not finish in time; a longer timeout may help")]
     Timeout,

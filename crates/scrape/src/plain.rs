@@ -31,21 +31,26 @@ pub(crate) fn preformatted(source: &str) -> String {
 /// Markdown with the bytes of embedded images taken out, as in markdown made from HTML: `![alt](<Base64-Image-Removed>)`.
 pub(crate) fn without_embedded_images(source: &str) -> String {
     const START: &str = "](data:image/";
+    /// Bytes from the start of an image to the mark of its coding.
+    const TYPE: usize = 256;
     let mut kept = String::with_capacity(source.len());
-    let mut rest = source;
-    while let Some(at) = rest.find(START) {
-        let (before, image) = rest.split_at(at);
-        kept.push_str(before);
-        let end =
-            image.find([')', '\n']).filter(|end| image[*end..].starts_with(')') && image[..*end].contains(";base64,"));
-        let (text, skipped) = match end {
-            Some(end) => ("](<Base64-Image-Removed>)", end + 1),
-            None => (START, START.len()),
-        };
-        kept.push_str(text);
-        rest = &image[skipped..];
+    // Where the text is written up to, and where the nearest end was found: images that begin before it have the same.
+    let (mut written, mut end) = (0, 0);
+    for (at, _) in source.match_indices(START) {
+        if at < written {
+            continue;
+        }
+        if end <= at {
+            end = memchr::memchr2(b')', b'\n', &source.as_bytes()[at..]).map_or(source.len(), |end| at + end);
+        }
+        let kind = &source.as_bytes()[at..end.min(at + TYPE)];
+        if source[end..].starts_with(')') && memchr::memmem::find(kind, b";base64,").is_some() {
+            kept.push_str(&source[written..at]);
+            kept.push_str("](<Base64-Image-Removed>)");
+            written = end + 1;
+        }
     }
-    kept.push_str(rest);
+    kept.push_str(&source[written..]);
     kept
 }
 
@@ -78,5 +83,16 @@ mod tests {
         check("![x](data:image/png;base64,AA\n)", "![x](data:image/png;base64,AA\n)");
         check("![x](data:image/svg+xml,<svg>)", "![x](data:image/svg+xml,<svg>)");
         check("![x](data:image/", "![x](data:image/");
+        check("](data:image/png;base64,A](data:image/png;base64,B)c", "](<Base64-Image-Removed>)c");
+        check("](data:image/x](data:image/png;base64,B)c", "](data:image/x](<Base64-Image-Removed>)c");
+    }
+
+    #[test]
+    fn images_that_never_end_are_read_once() {
+        let began = std::time::Instant::now();
+        let source = "](data:image/".repeat(1 << 18);
+        assert_eq!(without_embedded_images(&source), source);
+        without_embedded_images(&format!("{source})"));
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
     }
 }

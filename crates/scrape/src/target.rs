@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use fetch::{BasicAuth, Engine};
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 use wire::{Document, ScrapeOptions};
+
+use crate::Cpu;
 
 /// What every scrape uses.
 #[derive(Clone)]
 pub struct Tools {
     /// Ways to get a page.
     pub engines: Vec<Arc<dyn Engine>>,
-    /// How many pages may be parsed at once. As many as there are cores keeps the service answering.
-    pub cpu: Arc<Semaphore>,
+    /// Places for work that keeps a core busy.
+    pub cpu: Cpu,
 }
 
 /// What to scrape. Has no `Debug`: the URL and the headers may hold secrets.
@@ -34,16 +35,28 @@ pub struct Target {
     pub deadline: Instant,
     /// Whether the URL must not be logged (lockdown, zero data retention).
     pub private: bool,
+    /// Who has it done: one owner holds only its share of [`Tools::cpu`]. Any label.
+    pub owner: String,
     /// Whether [`Derived::links`] is wanted, as by a crawl.
     pub collect_links: bool,
 }
 
 impl Target {
-    /// This page with nothing else asked for but `options`.
+    /// This page with nothing else asked for but `options`, by an owner without a name.
     #[must_use]
     pub fn new(url: Url, options: Arc<ScrapeOptions>, deadline: Instant) -> Self {
         let (source, given_for) = (url.to_string(), url.clone());
-        Self { url, source, given_for, basic_auth: None, options, deadline, private: false, collect_links: false }
+        Self {
+            url,
+            source,
+            given_for,
+            basic_auth: None,
+            options,
+            deadline,
+            private: false,
+            owner: String::new(),
+            collect_links: false,
+        }
     }
 }
 
@@ -56,4 +69,18 @@ pub struct Derived {
     pub links: Vec<String>,
     /// What the caller of the API should know; the document's `warning` holds the same in one text.
     pub warnings: Vec<String>,
+    /// What it holds of the budget for bodies in memory; to be kept for as long as the document is.
+    pub room: net::Room,
+}
+
+impl Derived {
+    /// Gives back what only the work on the body needed. Whoever makes more of the document does this afterwards.
+    pub fn shrink_room(&self) {
+        let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
+        let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
+        let lists =
+            [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
+        let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
+        self.room.shrink((texts + lists + values) as u64);
+    }
 }

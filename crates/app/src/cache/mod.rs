@@ -173,6 +173,8 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         return Ok(None);
     };
     let size = usize::try_from(entry.body_bytes).unwrap_or(0);
+    let room = app.web.in_flight().room();
+    room.grow(size as u64).await;
     let Some(body) = content::get(&app.blobs, &digest, size).await? else {
         return Ok(None);
     };
@@ -187,6 +189,7 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         proxy,
         retry_after: None,
         warnings: Vec::new(),
+        room,
     };
     Ok(Some(Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }))
 }

@@ -27,16 +27,19 @@ pub(crate) struct Packed {
     url: String,
     title: Option<String>,
     description: Option<String>,
+    /// The share of the budget for bodies in memory, as long as `json` is there.
+    _room: net::Room,
 }
 
 impl Packed {
     /// Writes the document as JSON and compresses it.
-    pub(crate) fn of(document: &Document) -> Result<Self, AppError> {
+    pub(crate) fn of(document: &Document, room: net::Room) -> Result<Self, AppError> {
         let text = |key: &str| document.metadata.page.get(key).and_then(|value| value.as_str()).map(str::to_owned);
         let json = serde_json::value::to_raw_value(document).map_err(AppError::internal)?;
         let body = zstd::bulk::compress(json.get().as_bytes(), LEVEL).map_err(AppError::internal)?;
-        let url = document.metadata.url.clone();
-        Ok(Self { json, body: Some(body), blob: None, url, title: text("title"), description: text("description") })
+        room.shrink((json.get().len() + body.len()) as u64);
+        let (url, title, description) = (document.metadata.url.clone(), text("title"), text("description"));
+        Ok(Self { json, body: Some(body), blob: None, url, title, description, _room: room })
     }
 
     /// Puts a large one among the blobs, under a key of its own.

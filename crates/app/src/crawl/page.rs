@@ -255,8 +255,8 @@ fn read(
     (url, depth): (&Url, u32),
     page: Page,
 ) -> Result<Visited, AppError> {
-    let Page { document, links, .. } = page;
-    let packed = Became::Document(Box::new(Packed::of(&document)?));
+    let Page { document, links, room, .. } = page;
+    let packed = Became::Document(Box::new(Packed::of(&document, room)?));
     let Some(frontier) = &context.frontier else { return Ok(Visited::without(context, packed)) };
     let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());
     // The start is home wherever it leads; every other page may lead away from where the crawl is allowed to be.

@@ -59,13 +59,14 @@ pub(super) fn note(target: &Target, produced: &Produced) -> Option<String> {
     serde_json::to_string(&note).ok().filter(|text| text.len() <= MAX_NOTE_BYTES)
 }
 
-/// The document of a scrape of the last 24 hours, made again; it costs nothing.
+/// The document of a scrape of the last 24 hours, made again, with what it holds of the budget for bodies in memory. It
+/// costs nothing.
 ///
 /// # Errors
 /// [`AppError::NotFound`] for an unknown id, one of another team, a scrape that failed or is older, and one whose page is
 /// not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
 /// [`AppError::ConcurrencyLimited`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
-pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<Document, AppError> {
+pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
     let started = Instant::now();
     if app.tracker.is_closed() {
         return Err(AppError::ShuttingDown);
@@ -77,7 +78,7 @@ pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<Document, AppE
     made.unwrap_or(Err(ScrapeError::Timeout.into()))
 }
 
-async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result<Document, AppError> {
+async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result<(Document, net::Room), AppError> {
     let not_found = || AppError::NotFound("scrape");
     let found = scrapes::find(&mut app.conn().await?, &caller.team.id, &id.to_string()).await?;
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
@@ -89,12 +90,12 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     let cache = is_hit.map(|is_hit| if is_hit { CacheState::Hit } else { CacheState::Miss });
     let cached_at = (is_hit == Some(true)).then_some(copy.fetched_at);
     let produced = Produced { derived, cache, cached_at, retry_after: None, copy: None };
-    let (mut document, _) = job.complete(produced, row.credits);
+    let (mut document, _, room) = job.complete(produced, row.credits);
     if let Some(source_url) = note.source_url {
         document.metadata.source_url = source_url;
     }
     document.warning = note.warning;
-    Ok(document)
+    Ok((document, room))
 }
 
 /// The request that the row tells of.

@@ -28,7 +28,7 @@ impl Facts {
     pub(crate) fn of(page: &Page) -> Facts {
         let mut facts = Facts::default();
         facts.address(page.url());
-        for index in 0..page.len() {
+        for index in page.positions() {
             let Some(name) = page.name(index) else { continue };
             match *name {
                 local_name!("title") if facts.title.is_empty() => facts.title = page.text_of(index),

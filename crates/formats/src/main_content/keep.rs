@@ -49,7 +49,7 @@ fn remove_lonely_images(content: &mut Content, outline: &Outline, part: impl Fn(
     let page = content.page();
     let mut open: Vec<usize> = Vec::new();
     let mut groups = outline.groups.iter().enumerate().peekable();
-    for index in 0..page.len() {
+    for index in page.positions() {
         while let Some((at, _)) = groups.next_if(|(_, group)| group.element <= index) {
             open.push(at);
         }

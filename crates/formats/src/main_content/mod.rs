@@ -77,6 +77,9 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let mut odds = Vec::with_capacity(outline.blocks.len());
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
+        if page.stop().is_set() {
+            return vec![true; outline.blocks.len()];
+        }
         rows.clear();
         (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
         let scores = model::scores(&rows, rows.len() / blocks.len());

@@ -1,6 +1,9 @@
 //! Pages made to break a converter: every format answers, quickly and in bounded space. The thread of a test has 2 MiB of
 //! stack, as those that convert pages in the service. Sizes are those that a build without optimisation can stand.
 
+use std::time::{Duration, Instant};
+
+use base::Stop;
 use formats::{
     ContentOptions, MarkdownOptions, Page, attributes, content, html, images, links, markdown, metadata, text_links,
 };
@@ -97,8 +100,8 @@ fn long_text() {
     convert(&"<".repeat(100_000));
     convert(&"<!--".repeat(100_000));
     convert(&"&amp;".repeat(50_000));
-    text_links(&"](".repeat(50_000), &Url::parse("https://example.com/").unwrap());
-    text_links(&"`https://a.test ``".repeat(20_000), &Url::parse("https://example.com/").unwrap());
+    text_links(&"](".repeat(50_000), &Url::parse("https://example.com/").unwrap(), &Stop::new());
+    text_links(&"`https://a.test ``".repeat(20_000), &Url::parse("https://example.com/").unwrap(), &Stop::new());
 }
 
 #[test]
@@ -107,4 +110,52 @@ fn a_page_past_the_limit_says_so_and_keeps_its_start() {
     assert!(page.truncated());
     assert_eq!(metadata(&page).len(), 0);
     assert!(!content(&page, &ContentOptions::default()).is_empty());
+}
+
+#[test]
+fn work_ends_when_it_is_told_to() {
+    let units = [
+        "<p>word <b>bold</b> <a href=x>link</a>",
+        "<ul><li>x",
+        "<table><tr><td>a<td>b",
+        "<i class=a>x</i>",
+        "<b><i><p></b></i>x",
+        "<meta name=k content=v><link rel=icon href=x><img srcset='/a.png 1w, /b.png 2w'>",
+        "<a href=#fn1><sup>1</sup></a><li id=fn1 class=footnote>",
+        "word ",
+        "&amp;<",
+    ];
+    let selectors = ["i ~ b ~ i", "*:has(~ b)", ":not(:nth-last-child(2n)) > *", "[class*='aaaaaaab' i]"];
+    let options = ContentOptions {
+        exclude_tags: selectors.map(str::to_owned).to_vec(),
+        only_main_content: true,
+        ..ContentOptions::default()
+    };
+    for unit in units {
+        let source = unit.repeat((8 << 20) / unit.len());
+        for after in [0, 20, 200, 1000] {
+            let stop = Stop::new();
+            let told = std::thread::spawn({
+                let stop = stop.clone();
+                move || {
+                    std::thread::sleep(Duration::from_millis(after));
+                    stop.set();
+                    Instant::now()
+                }
+            });
+            let page = Page::parse_until(&source, &Url::parse("https://example.com/a").unwrap(), &stop);
+            let main = content(&page, &options);
+            html(&main);
+            markdown(&main, &MarkdownOptions::default());
+            links(&page);
+            images(&page);
+            metadata(&page);
+            attributes(&page, "div > p, [a]", "class");
+            text_links(&source, page.url(), &stop);
+            let ended = Instant::now();
+            let late = ended.saturating_duration_since(told.join().unwrap());
+            // A quarter of a second with optimisation.
+            assert!(late < Duration::from_secs(2), "{unit} went on for {late:?} when told after {after} ms");
+        }
+    }
 }

@@ -398,7 +398,7 @@ proptest! {
         }
         links(&page);
         images(&page);
-        text_links(&source, &url());
+        text_links(&source, &url(), &base::Stop::new());
         for value in metadata(&page).values() {
             let unfit = value.to_string().contains(|c: char| c.is_control() || c == '\u{202e}');
             prop_assert!(!unfit);

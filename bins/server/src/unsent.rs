@@ -1,0 +1,222 @@
+//! What is left to send of an answer. The large texts of a document become JSON piece by piece while the client reads, so
+//! that they are in memory once and no async thread is busy with them for long.
+
+use std::collections::VecDeque;
+use std::io;
+
+use axum::body::Bytes;
+use serde::Serialize;
+use wire::{Document, ScrapeAnswer};
+
+/// Bytes of a text from which on it is written out piece by piece.
+const LARGE: usize = 512 * 1024;
+/// Bytes that are taken at once; those of a text may be six times as many as JSON.
+pub(crate) const PIECE: usize = 64 * 1024;
+
+/// Text that is ready, and texts that become JSON as they are taken.
+#[derive(Debug, Default)]
+pub(crate) struct Unsent {
+    parts: VecDeque<Part>,
+    left: usize,
+    room: Option<net::Room>,
+}
+
+impl Unsent {
+    /// An answer as JSON.
+    pub(crate) fn json(answer: &impl Serialize) -> serde_json::Result<Self> {
+        let mut pieces = Pieces::default();
+        serde_json::to_writer(&mut pieces, answer)?;
+        Ok(Self::new(pieces.done().into_iter().map(Part::Json).collect(), None))
+    }
+
+    /// The answer that carries a document. `room` is given back as the document is sent.
+    pub(crate) fn document(mut data: Document, room: net::Room) -> serde_json::Result<Self> {
+        let fields = [&mut data.markdown, &mut data.html, &mut data.raw_html, &mut data.raw_base64];
+        let large: Vec<(String, String)> = fields
+            .into_iter()
+            .filter_map(|field| {
+                let text = field.as_mut().filter(|text| text.len() > LARGE)?;
+                // The page was fetched before this was drawn: it cannot have it.
+                let mark = base::new_id().to_string();
+                Some((mark.clone(), std::mem::replace(text, mark)))
+            })
+            .collect();
+        if large.is_empty() {
+            return Self::json(&ScrapeAnswer::new(data));
+        }
+        let around = serde_json::to_string(&ScrapeAnswer::new(data))?;
+        let lost = || serde::ser::Error::custom("a text of the document is missing from the answer");
+        Ok(Self::new(parts(&around, large).ok_or_else(lost)?, Some(room)))
+    }
+
+    /// Pieces that are there already.
+    #[cfg(test)]
+    pub(crate) fn ready(pieces: impl Iterator<Item = Bytes>) -> Self {
+        Self::new(pieces.map(Part::Json).collect(), None)
+    }
+
+    fn new(parts: VecDeque<Part>, room: Option<net::Room>) -> Self {
+        let left = parts.iter().map(Part::left).sum();
+        Self { parts, left, room }
+    }
+
+    /// Bytes in memory that were not taken yet.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The bytes that will be sent, when all of them are there already.
+    pub(crate) fn exact(&self) -> Option<usize> {
+        self.parts.iter().all(|part| matches!(part, Part::Json(_))).then_some(self.left)
+    }
+
+    /// The next piece.
+    pub(crate) fn next(&mut self) -> Option<Bytes> {
+        let piece = match self.parts.front_mut()? {
+            Part::Json(json) => {
+                self.left -= json.len();
+                let json = std::mem::take(json);
+                self.parts.pop_front();
+                json
+            }
+            Part::Text { text, at } => {
+                let end = text.floor_char_boundary(text.len().min(*at + PIECE));
+                let json = escaped(&text[*at..end]);
+                *at = end;
+                if end == text.len() {
+                    self.left -= text.len();
+                    self.parts.pop_front();
+                    self.room.iter().for_each(|room| room.shrink(self.left as u64));
+                }
+                json
+            }
+        };
+        if self.parts.is_empty() {
+            self.room = None;
+        }
+        Some(piece)
+    }
+}
+
+/// The JSON around the texts, cut where their marks stand, and the texts in between.
+fn parts(around: &str, large: Vec<(String, String)>) -> Option<VecDeque<Part>> {
+    let mut places = Vec::with_capacity(large.len());
+    for (mark, text) in large {
+        places.push((around.find(&mark)?, mark.len(), text));
+    }
+    places.sort_unstable_by_key(|(at, ..)| *at);
+    let mut parts = VecDeque::new();
+    let mut written = 0;
+    for (at, length, text) in places {
+        parts.push_back(Part::Json(Bytes::copy_from_slice(&around.as_bytes()[written..at])));
+        parts.push_back(Part::Text { text, at: 0 });
+        written = at + length;
+    }
+    parts.push_back(Part::Json(Bytes::copy_from_slice(&around.as_bytes()[written..])));
+    Some(parts)
+}
+
+#[derive(Debug)]
+enum Part {
+    Json(Bytes),
+    /// A text between its quotes, written up to `at`.
+    Text {
+        text: String,
+        at: usize,
+    },
+}
+
+impl Part {
+    /// A text is in memory until it is through.
+    fn left(&self) -> usize {
+        match self {
+            Self::Json(json) => json.len(),
+            Self::Text { text, .. } => text.len(),
+        }
+    }
+}
+
+/// What stands between the quotes of a JSON text.
+fn escaped(text: &str) -> Bytes {
+    let mut json = serde_json::to_vec(text).unwrap_or_default();
+    json.pop();
+    Bytes::from(json).slice(1..)
+}
+
+/// Text in pieces, as it is written: no copy of the whole is ever made.
+#[derive(Default)]
+struct Pieces {
+    full: VecDeque<Bytes>,
+    open: Vec<u8>,
+}
+
+impl Pieces {
+    fn done(mut self) -> VecDeque<Bytes> {
+        self.full.push_back(self.open.into());
+        self.full
+    }
+}
+
+impl io::Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = bytes.len().min(PIECE - self.open.len());
+        self.open.extend_from_slice(&bytes[..length]);
+        if self.open.len() == PIECE {
+            self.full.push_back(std::mem::replace(&mut self.open, Vec::with_capacity(PIECE)).into());
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn rest(mut unsent: Unsent) -> Vec<u8> {
+        let all = std::iter::from_fn(|| unsent.next()).flatten().collect();
+        assert_eq!(unsent.left(), 0);
+        all
+    }
+
+    #[test]
+    fn the_text_is_that_of_the_whole() {
+        let long = "a\"\\\u{1}\n</é€😀>".repeat(LARGE / 8);
+        let documents = [
+            Document::default(),
+            Document { markdown: Some("short".to_owned()), ..Document::default() },
+            Document { raw_html: Some(long.clone()), ..Document::default() },
+            Document {
+                raw_html: Some(long.clone()),
+                markdown: Some(format!("{long}x")),
+                html: Some("short".to_owned()),
+                warning: Some("w".to_owned()),
+                ..Document::default()
+            },
+        ];
+        for document in documents {
+            let expected = serde_json::to_value(ScrapeAnswer::new(document.clone())).unwrap();
+            let unsent = Unsent::document(document, net::Room::default()).unwrap();
+            assert!(serde_json::from_slice::<Value>(&rest(unsent)).unwrap() == expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn room_is_given_back_as_the_texts_go() {
+        let budget = net::InFlight::new(0, 0);
+        let room = budget.room();
+        room.grow(4 << 20).await;
+        let before = format!("{budget:?}");
+        let long = Some("x".repeat(4 << 20));
+        let unsent = Unsent::document(Document { raw_html: long, ..Document::default() }, room).unwrap();
+        assert_eq!(format!("{budget:?}"), before);
+        rest(unsent);
+        let empty = net::InFlight::new(0, 0);
+        assert_eq!(format!("{budget:?}"), format!("{empty:?}"));
+    }
+}

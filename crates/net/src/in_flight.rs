@@ -1,0 +1,230 @@
+//! One budget for the bodies of all requests of the process, from their first bytes until what was made of them is gone.
+//!
+//! A body takes its room piece by piece as it grows. That alone could end with many bodies that each hold a part and wait
+//! for the rest. So there is, apart from the pool, one pass that lets a single body grow to the largest size that there is:
+//! who cannot get on waits for room in the pool or for the pass, whichever comes first, and the holder of the pass always
+//! comes to an end. The pool is what remains of the budget besides the largest body.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes of a body that are free: most pages never touch the budget.
+const FREE: u64 = 1 << 20;
+/// Bytes that one permit stands for.
+const UNIT: u64 = 64 << 10;
+/// Bytes that a body asks for at a time, at least: fewer turns for large ones.
+const STEP: u64 = 2 << 20;
+/// What a byte of a body may become while it is worked on: itself, the copy that is parsed, the tree and the text that
+/// are made of it.
+const FACTOR: u64 = 4;
+/// The smallest pool, whatever the settings say.
+const MIN_POOL: u64 = FACTOR * (8 << 20);
+
+/// The budget. Clones are one.
+#[derive(Clone)]
+pub struct InFlight(Arc<Sources>);
+
+struct Sources {
+    pool: Arc<Semaphore>,
+    pass: Arc<Semaphore>,
+}
+
+impl InFlight {
+    /// A budget of `bytes` for bodies of at most `largest` bytes each.
+    #[must_use]
+    pub fn new(bytes: u64, largest: u64) -> Self {
+        let pool = bytes.saturating_sub(FACTOR.saturating_mul(largest)).max(MIN_POOL);
+        let pool = usize::try_from(pool / UNIT).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        Self(Arc::new(Sources { pool: Arc::new(Semaphore::new(pool)), pass: Arc::new(Semaphore::new(1)) }))
+    }
+
+    /// Room for one body, none yet.
+    #[must_use]
+    pub fn room(&self) -> Room {
+        let held = Held { sources: Some(Arc::clone(&self.0)), ..Held::default() };
+        Room(Arc::new(Mutex::new(held)))
+    }
+}
+
+impl fmt::Debug for InFlight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InFlight {{ {} MiB free }}", self.0.pool.available_permits() as u64 * UNIT >> 20)
+    }
+}
+
+/// What a body has taken of the budget. Clones share it; it is given back when the last of them is dropped. The default
+/// belongs to no budget and is never in want of room.
+#[derive(Clone, Default)]
+pub struct Room(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    sources: Option<Arc<Sources>>,
+    permit: Option<OwnedSemaphorePermit>,
+    pass: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    fn units(&self) -> u64 {
+        self.permit.as_ref().map_or(0, |permit| permit.num_permits() as u64)
+    }
+
+    fn add(&mut self, more: OwnedSemaphorePermit) {
+        match &mut self.permit {
+            Some(permit) => permit.merge(more),
+            none => *none = Some(more),
+        }
+    }
+}
+
+impl Room {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is room for a body of `bytes` and all that is made of it. Cheap when there is already.
+    pub async fn grow(&self, bytes: u64) {
+        if bytes <= FREE {
+            return;
+        }
+        let (sources, more) = {
+            let mut held = self.held();
+            let Some(sources) = held.sources.clone().filter(|_| held.pass.is_none()) else { return };
+            let wanted = FACTOR.saturating_mul(bytes).div_ceil(UNIT);
+            let Some(lacking) = wanted.checked_sub(held.units()).filter(|lacking| *lacking > 0) else { return };
+            let more = u32::try_from(lacking.max(FACTOR * STEP / UNIT)).unwrap_or(u32::MAX);
+            if let Ok(permit) = Arc::clone(&sources.pool).try_acquire_many_owned(more) {
+                held.add(permit);
+                return;
+            }
+            (sources, more)
+        };
+        // Nobody closes the semaphores.
+        tokio::select! {
+            permit = Arc::clone(&sources.pool).acquire_many_owned(more) => {
+                if let Ok(permit) = permit {
+                    self.held().add(permit);
+                }
+            }
+            pass = Arc::clone(&sources.pass).acquire_owned() => {
+                let mut held = self.held();
+                held.pass = pass.ok();
+                // All of it is what the pass stands for: others can have what was taken before.
+                held.permit = None;
+            }
+        }
+    }
+
+    /// Gives back what is not needed for `bytes` that stay as they are: a finished text, no longer worked on.
+    pub fn shrink(&self, bytes: u64) {
+        let mut held = self.held();
+        let wanted = if bytes <= FREE { 0 } else { bytes.div_ceil(UNIT) };
+        if held.pass.is_some() {
+            // The pass is for those that still grow. It stays only where the pool has no room for what is left.
+            let Some(sources) = held.sources.clone() else { return };
+            let Ok(units) = u32::try_from(wanted) else { return };
+            let Ok(permit) = Arc::clone(&sources.pool).try_acquire_many_owned(units) else { return };
+            held.permit = Some(permit);
+            held.pass = None;
+            return;
+        }
+        let surplus = held.units().saturating_sub(wanted);
+        let surplus = usize::try_from(surplus).unwrap_or(usize::MAX);
+        drop(held.permit.as_mut().and_then(|permit| permit.split(surplus)));
+    }
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = self.held();
+        write!(f, "Room {{ {} KiB, pass: {} }}", held.units() * UNIT >> 10, held.pass.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn budget() -> InFlight {
+        // A pool for 20 MiB of bodies, and the pass.
+        InFlight::new(FACTOR * 60 * MIB, 40 * MIB)
+    }
+
+    fn free(budget: &InFlight) -> u64 {
+        budget.0.pool.available_permits() as u64 * UNIT
+    }
+
+    async fn grows(room: &Room, bytes: u64) -> bool {
+        timeout(Duration::from_millis(20), room.grow(bytes)).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn small_bodies_are_free_and_large_ones_are_paid_until_they_are_gone() {
+        let budget = budget();
+        let all = free(&budget);
+        let (small, large) = (budget.room(), budget.room());
+        assert!(grows(&small, MIB).await && free(&budget) == all);
+        assert!(grows(&large, 10 * MIB).await);
+        assert!(free(&budget) <= all - FACTOR * 10 * MIB);
+        let shared = large.clone();
+        drop(large);
+        shared.shrink(4 * MIB);
+        assert_eq!(free(&budget), all - 4 * MIB);
+        shared.shrink(MIB);
+        assert_eq!(free(&budget), all);
+        assert!(grows(&shared, 5 * MIB).await);
+        drop(shared);
+        assert_eq!(free(&budget), all);
+        assert!(grows(&Room::default(), 1 << 40).await);
+    }
+
+    #[tokio::test]
+    async fn where_the_pool_is_empty_one_goes_on_after_the_other() {
+        let budget = budget();
+        let all = free(&budget);
+        let rooms: Vec<Room> = (0..4).map(|_| budget.room()).collect();
+        for room in &rooms {
+            assert!(grows(room, 4 * MIB).await);
+        }
+        // Each holds a part, and not one of them could end by the pool alone.
+        assert!(grows(&rooms[0], 40 * MIB).await);
+        assert!(grows(&rooms[1], 8 * MIB).await, "the first one's part is free again");
+        assert!(!grows(&rooms[2], 40 * MIB).await && !grows(&rooms[3], 40 * MIB).await);
+        let (third, fourth) = (rooms[2].clone(), rooms[3].clone());
+        let waiting = tokio::spawn(async move {
+            third.grow(40 * MIB).await;
+            drop(third);
+        });
+        let mut rooms = rooms.into_iter();
+        drop((rooms.next(), rooms.next(), rooms.next()));
+        waiting.await.unwrap();
+        assert!(grows(&fourth, 40 * MIB).await);
+        drop((fourth, rooms));
+        assert_eq!(free(&budget), all);
+    }
+
+    #[tokio::test]
+    async fn what_is_finished_leaves_the_pass_to_the_next() {
+        let budget = budget();
+        let (first, second) = (budget.room(), budget.room());
+        assert!(grows(&first, 40 * MIB).await);
+        assert!(!grows(&second, 40 * MIB).await);
+        first.shrink(40 * MIB);
+        assert!(grows(&second, 40 * MIB).await);
+        // Finished texts that nobody reads fill the pool; the next one keeps the pass until they are gone.
+        second.shrink(40 * MIB);
+        let third = budget.room();
+        assert!(!grows(&third, 40 * MIB).await);
+        drop(first);
+        second.shrink(40 * MIB);
+        assert!(grows(&third, 40 * MIB).await);
+    }
+}
