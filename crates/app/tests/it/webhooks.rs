@@ -270,8 +270,11 @@ async fn what_is_rolled_back_is_not_sent() {
         .await;
     assert!(end.is_err());
     drop(conn);
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(sending.log().await.is_empty() && sending.world.site.requests().is_empty());
+    // What comes after it arrives, and it does not.
+    sending.world.site.respond("/hook", Reply::default());
+    sending.emit(&sending.hook("/hook"), &[Event::new(JobKind::Crawl.started())]).await;
+    let (log, seen) = sending.until(|log, seen| ended(log) && !seen.is_empty()).await;
+    assert_eq!((log.len(), seen.len(), &body(&seen[0])["type"]), (1, 1, &json!("crawl.started")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
