@@ -13,8 +13,10 @@ use super::http;
 
 /// Pause between two pieces of work.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Pause between two questions, for a probe and for a job that is waited for.
-const POLL: Duration = Duration::from_millis(50);
+/// Pause between two probes.
+const PROBE: Duration = Duration::from_millis(50);
+/// Pause between two looks at a job.
+const POLL: Duration = Duration::from_millis(10);
 /// Whoever waits longer has waited for ever.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
@@ -75,11 +77,11 @@ impl Innocent {
     }
 
     /// Works, and asks for health, until `until` has come to its end.
-    async fn watch<T>(&self, until: impl Future<Output = T>) -> Result<(T, Vec<f64>, Vec<f64>)> {
+    pub(crate) async fn watch<T>(&self, until: impl Future<Output = T>) -> Result<(T, Vec<f64>, Vec<f64>)> {
         let over = Arc::new(AtomicBool::new(false));
         let (own, addr) = (self.clone(), self.addr);
         let work = repeat(Arc::clone(&over), PAUSE, move || own.clone().once());
-        let health = repeat(Arc::clone(&over), POLL, move || async move {
+        let health = repeat(Arc::clone(&over), PROBE, move || async move {
             http::get(addr, "/health", "").await.is_ok_and(|answer| answer.status == 200)
         });
         let (work, health) = (tokio::spawn(work), tokio::spawn(health));

@@ -137,11 +137,9 @@ fn none_matches(links: &[String], patterns: &Value) -> Verdict {
 
 /// The same links, in whatever order.
 fn equal(links: &[String], want: &Value) -> Verdict {
-    let sorted = |mut links: Vec<&str>| {
-        links.sort_unstable();
-        links
-    };
-    let (have, wanted) = (sorted(links.iter().map(String::as_str).collect()), sorted(words(want).collect()));
+    let (mut have, mut wanted): (Vec<&str>, Vec<&str>) = (links.iter().map(String::as_str).collect(), words(want).collect());
+    have.sort_unstable();
+    wanted.sort_unstable();
     said(wanted.len() == items(want).len(), "links_equal is no list of texts")?;
     said(have == wanted, &format!("they are {have:?}, expected {wanted:?}"))
 }

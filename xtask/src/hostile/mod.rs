@@ -16,7 +16,7 @@ mod proxy;
 mod repeat;
 mod report;
 mod scenario;
-mod server;
+pub(crate) mod server;
 mod setup;
 mod stage;
 mod traps;
@@ -66,10 +66,9 @@ pub(crate) fn run(args: Args) -> Result<()> {
     if files.iter().all(|file| file.cases.is_empty()) {
         bail!("no case has this kind or id");
     }
-    let binary = match (&args.server, up::given()) {
-        (Some(binary), _) => binary.canonicalize()?,
-        (None, Some(given)) => given?,
-        (None, None) => sh::step("build quarry-server with fail points", build)?,
+    let binary = match &args.server {
+        Some(binary) => binary.canonicalize()?,
+        None => with_fail_points()?,
     };
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -105,6 +104,11 @@ fn own_files() -> Result<Vec<PathBuf>> {
 fn raise_file_limit() {
     let pid = std::process::id().to_string();
     let _ = sh::run(sh::command("prlimit").args(["--pid", &pid, "--nofile=32768:"]));
+}
+
+/// A server with fail points, or the one that `QUARRY_PROGRAMS` names.
+pub(crate) fn with_fail_points() -> Result<PathBuf> {
+    up::given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
 }
 
 fn build() -> Result<PathBuf> {

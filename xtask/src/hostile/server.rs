@@ -217,7 +217,8 @@ pub(crate) struct MemoryWatch {
 }
 
 impl MemoryWatch {
-    fn start(pid: u32) -> Self {
+    /// Watches from now on.
+    pub(crate) fn start(pid: u32) -> Self {
         // Writing 5 sets VmHWM to the present VmRSS (proc(5)).
         let marked = std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok();
         let before = status_kib(pid, "VmRSS:");

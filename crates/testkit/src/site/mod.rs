@@ -192,8 +192,9 @@ impl Shared {
         let bare = path.split('?').next().unwrap_or_default();
         let key = if state.routes.contains_key(&path) { path.as_str() } else { bare };
         let State { routes, prefixes, others, .. } = &mut *state;
-        let below = || prefixes.iter_mut().filter(|(prefix, _)| path.starts_with(*prefix)).max_by_key(|own| own.0.len());
-        let Some(route) = routes.get_mut(key).or_else(|| below().map(|(_, route)| route)) else {
+        let below = prefixes.iter_mut().filter(|(prefix, _)| path.starts_with(*prefix));
+        let below = below.max_by_key(|(prefix, _)| prefix.len()).map(|(_, route)| route);
+        let Some(route) = routes.get_mut(key).or(below) else {
             let make = others.clone()?;
             // A large page takes its time: others need not wait for it.
             drop(state);
