@@ -82,7 +82,8 @@ async fn left_in(database: &Path, allowed: &Allowed) -> String {
     };
     let started = Instant::now();
     loop {
-        let left = look(&store, allowed).await.unwrap_or_else(|error| format!("its database cannot be read: {error}\n"));
+        let left =
+            look(&store, allowed).await.unwrap_or_else(|error| format!("its database cannot be read: {error}\n"));
         if left.is_empty() || started.elapsed() > PATIENCE {
             return left;
         }
@@ -104,7 +105,8 @@ async fn look(store: &Store, allowed: &Allowed) -> Result<String, store::StoreEr
         for team in teams::list(&mut conn, None, 1000).await? {
             let reserved = ledger::balance(&mut conn, &team.id).await?.reserved;
             if reserved != 0 {
-                let _ = writeln!(left, "{reserved} credits of {} are reserved (TestApp::leaves_jobs allows it)", team.name);
+                let _ =
+                    writeln!(left, "{reserved} credits of {} are reserved (TestApp::leaves_jobs allows it)", team.name);
             }
         }
     }

@@ -74,7 +74,8 @@ impl Pdf {
 
 const CATALOG: &[u8] = b"<< /Type /Catalog /Pages 2 0 R >>";
 const PAGES: &[u8] = b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>";
-const PLAIN_PAGE: &[u8] = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 << \
+const PLAIN_PAGE: &[u8] =
+    b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 << \
     /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>";
 const HELLO: &[u8] = b"BT /F1 12 Tf 72 720 Td (hello) Tj ET";
 const ENCRYPTED: &str = "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -44 \

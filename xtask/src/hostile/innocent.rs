@@ -56,9 +56,8 @@ impl Innocent {
             Some("batch") => true,
             Some(other) => bail!("the work {other:?} is not known"),
         };
-        let seconds = |key: &str, default| {
-            Duration::from_secs_f64(setup.get(key).and_then(Value::as_f64).unwrap_or(default))
-        };
+        let seconds =
+            |key: &str, default| Duration::from_secs_f64(setup.get(key).and_then(Value::as_f64).unwrap_or(default));
         let (least, alone) = (seconds("seconds", 5.0), seconds("alone_seconds", 0.0));
         Ok(Self { batch, least, alone, addr, key: key.to_owned(), page })
     }

@@ -44,6 +44,7 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "secrets_only_to" => secrets_only_to(want, seen),
         "proxy_asked_for_addresses_only" => addresses_only(seen),
         "no_replay_across_teams" => no_replay(seen),
+        "other_origin_requests" => same(&seen.origin2.len().into(), want),
         "own_job_status" => same(&seen.own_job_now["status"], want),
         "own_job_total" => same(&seen.own_job_now["total"], want),
         "links_must_not_match" => links(seen).and_then(|links| none_matches(&links, want)),
@@ -137,7 +138,8 @@ fn none_matches(links: &[String], patterns: &Value) -> Verdict {
 
 /// The same links, in whatever order.
 fn equal(links: &[String], want: &Value) -> Verdict {
-    let (mut have, mut wanted): (Vec<&str>, Vec<&str>) = (links.iter().map(String::as_str).collect(), words(want).collect());
+    let (mut have, mut wanted): (Vec<&str>, Vec<&str>) =
+        (links.iter().map(String::as_str).collect(), words(want).collect());
     have.sort_unstable();
     wanted.sort_unstable();
     said(wanted.len() == items(want).len(), "links_equal is no list of texts")?;
@@ -220,7 +222,8 @@ mod tests {
         let mut seen = answered(200, &json!({"id": "01890000-0000-7000-8000-00000000beef"}));
         seen.of_other_team = Some(Answer { status: 200, body: b"{}".to_vec() });
         assert!(met("no_replay_across_teams", &json!(true), &seen));
-        seen.of_other_team = answered(409, &json!("of 01890000-0000-7000-8000-00000000beef")).answer.and_then(Result::ok);
+        seen.of_other_team =
+            answered(409, &json!("of 01890000-0000-7000-8000-00000000beef")).answer.and_then(Result::ok);
         assert!(!met("no_replay_across_teams", &json!(true), &seen));
         seen.log = b"{\"a\":1}\n{}\n".to_vec();
         assert!(met("logs_must_be_one_json_object_per_line", &json!(true), &seen));
@@ -237,7 +240,8 @@ mod tests {
     #[test]
     fn looks_at_what_it_cost() {
         let waits = Waits { work: vec![10.0, 30.0], alone: vec![10.0], health: Vec::new() };
-        let seen = Evidence { cpu_seconds: 2.0, health_ms: vec![1.0, 9.0], innocent: Some(waits), ..Evidence::default() };
+        let seen =
+            Evidence { cpu_seconds: 2.0, health_ms: vec![1.0, 9.0], innocent: Some(waits), ..Evidence::default() };
         for (key, fine, odd) in [
             ("cpu_seconds_max", 2.0, 1.9),
             ("health_ms_max", 9.0, 8.0),

@@ -378,7 +378,8 @@ mod tests {
         assert_eq!(text(&wide, "/sitemap.xml").unwrap().matches("<sitemap>").count(), 5);
         assert_eq!(text(&wide, "/sitemap-5.xml").unwrap().matches("<url>").count(), 7);
         assert_eq!(text(&wide, "/a"), None);
-        let large = make(&json!({"sitemap_gen": {"bytes": 1000}}))(&Seen { path: "/sitemap.xml".into(), ..Seen::default() });
+        let large =
+            make(&json!({"sitemap_gen": {"bytes": 1000}}))(&Seen { path: "/sitemap.xml".into(), ..Seen::default() });
         assert_eq!(large.unwrap().body.length(), Some(1000));
     }
 }

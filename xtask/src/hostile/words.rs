@@ -83,7 +83,8 @@ impl Words {
 fn put(words: &Words, value: &Value) -> Value {
     match value {
         Value::String(text) => {
-            let known = words.names.iter().fold(text.clone(), |text, (name, own)| text.replace(&format!("{{{name}}}"), own));
+            let known =
+                words.names.iter().fold(text.clone(), |text, (name, own)| text.replace(&format!("{{{name}}}"), own));
             Value::String(known)
         }
         Value::Array(items) => items.iter().map(|item| put(words, item)).collect(),

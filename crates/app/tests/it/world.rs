@@ -131,7 +131,7 @@ impl Drop for World {
         let look = || left_in(&url, Duration::from_millis(patience));
         let mut left = match self.leaves_jobs.load(Ordering::Relaxed) {
             true => String::new(),
-            false => thread::scope(|scope| scope.spawn(look).join().unwrap_or_default()),
+            false => thread::scope(|scope| scope.spawn(look).join().unwrap()),
         };
         left += &crate::log::unexpected_errors();
         assert!(left.is_empty(), "the service of this test is not done:\n{left}");
@@ -142,7 +142,8 @@ impl Drop for World {
 fn left_in(url: &str, patience: Duration) -> String {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(url, store::Options { connections: Some(1), ..store::Options::default() }).await.unwrap();
+        let store =
+            Store::open(url, store::Options { connections: Some(1), ..store::Options::default() }).await.unwrap();
         let started = Instant::now();
         loop {
             let left = look(&store).await;
@@ -157,7 +158,8 @@ fn left_in(url: &str, patience: Duration) -> String {
 async fn look(store: &Store) -> String {
     let mut conn = store.conn().await.unwrap();
     let jobs = store::jobs::list(&mut conn, store::jobs::Filter::default(), None, 10).await.unwrap();
-    let mut left: String = jobs.iter().map(|job| format!("a {} is left (World::leaves_jobs allows it)\n", job.kind)).collect();
+    let mut left: String =
+        jobs.iter().map(|job| format!("a {} is left (World::leaves_jobs allows it)\n", job.kind)).collect();
     for team in store::teams::list(&mut conn, None, 1000).await.unwrap() {
         let reserved = store::ledger::balance(&mut conn, &team.id).await.unwrap().reserved;
         if reserved != 0 {

@@ -207,7 +207,8 @@ mod tests {
         let slow =
             Options::parse("-c 500 -X -r 200 -w 1 -y 8 -n 5 -z 32 -u http://127.0.0.1:1/v2/crawl/x -l 60").unwrap();
         assert_eq!((slow.part, slow.window, slow.portion, slow.interval.as_secs()), (Part::Answer, 8, 32, 5));
-        let head = Options::parse("-c 9 -H -g -o out -i 10 -r 200 -t PUT -x 24 -p 3 -u http://127.0.0.1:1/x -l 60").unwrap();
+        let head =
+            Options::parse("-c 9 -H -g -o out -i 10 -r 200 -t PUT -x 24 -p 3 -u http://127.0.0.1:1/x -l 60").unwrap();
         assert_eq!((head.part, head.method.as_deref(), head.path.as_str()), (Part::Head, Some("PUT"), "/x"));
         assert!(Options::parse("-Q -u x").is_err());
     }
