@@ -233,7 +233,7 @@ impl Player {
         }
         if case.expected.keys().any(|key| key.starts_with("logs_") || key.starts_with("dump_")) {
             seen.files = read_files(&server.data());
-            seen.metrics = http::get(server.addr, "/metrics", "").await.context("GET /metrics")?.body;
+            seen.metrics = server.metrics().await?;
         }
         let log = server.log();
         seen.log = log.get(before.log_length..).unwrap_or_default().to_vec();

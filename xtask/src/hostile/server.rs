@@ -124,6 +124,14 @@ impl Server {
         Ok(answer.json())
     }
 
+    /// What GET /metrics shows the operator.
+    pub(crate) async fn metrics(&self) -> Result<Vec<u8>> {
+        let operator = format!("Authorization: Bearer {ADMIN_TOKEN}\r\n");
+        let answer = http::get(self.addr, "/metrics", &operator).await?;
+        ensure!(answer.status == 200, "GET /metrics answers {}: {}", answer.status, answer.text());
+        Ok(answer.body)
+    }
+
     /// What the webhooks of the team that calls are signed with.
     pub(crate) async fn hook_secret(&self) -> Result<String> {
         let secret = self.operator_get(&format!("/admin/teams/{}/webhook-secret", self.team_id)).await?;
