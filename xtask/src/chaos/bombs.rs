@@ -126,8 +126,9 @@ fn pages(site: &Site) {
     site.html("/innocent", format!("<h1>A page</h1><p>{words}</p>"));
     let long = Body::repeat("<html><body>", "<div><p>words of a long page</p></div>\n", 45_000, "");
     site.respond("/long", Reply { body: long, ..Reply::default() }.header("content-type", "text/html"));
-    let link = |n: usize| format!("<a href=\"/{n}{}{}\">x</a>\n", "a".repeat(3900), "b".repeat(3900));
-    site.html("/links", (0..400).map(link).collect::<String>());
-    let rules = format!("User-agent: *\n{}", format!("Disallow: /*{}c\n", "a".repeat(60)).repeat(6500));
+    let link = |n: usize| format!("<a href=\"/x{n}{}\">x</a>\n", "ab".repeat(3900));
+    site.html("/links", (0..1000).map(link).collect::<String>());
+    // The rule that refuses the links is the shortest, so every other one is looked at before it.
+    let rules = format!("User-agent: *\nDisallow: /x\n{}", "Disallow: /*abaac\n".repeat(27_000));
     site.respond("/robots.txt", Reply { body: rules.into(), ..Reply::default() }.header("content-type", "text/plain"));
 }

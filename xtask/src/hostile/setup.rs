@@ -180,9 +180,28 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
     })
 }
 
-/// The text that many times, every time with its number for `{i}`.
+/// The text that many times, every time with its number for `{i}`, and for `{ab*n}` with n letters a and b that look like
+/// chance and are the same in every run.
 fn each(text: &str, count: u64) -> String {
-    (0..count).map(|number| text.replace("{i}", &number.to_string())).collect()
+    let letters = text.split_once("{ab*").and_then(|(before, rest)| {
+        let (length, after) = rest.split_once('}')?;
+        Some((before, length.parse::<usize>().ok()?, after))
+    });
+    let one = |number: u64| match letters {
+        Some((before, length, after)) => [before, &chance(number, length), after].concat(),
+        None => text.to_owned(),
+    };
+    (0..count).map(|number| one(number).replace("{i}", &number.to_string())).collect()
+}
+
+/// Letters by a linear congruential generator (Knuth, MMIX).
+fn chance(seed: u64, length: usize) -> String {
+    let mut state = seed;
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if state >> 63 == 0 { 'a' } else { 'b' }
+    };
+    (0..length).map(|_| letter()).collect()
 }
 
 fn endless() -> Body {
@@ -266,6 +285,8 @@ mod tests {
         assert_eq!(length(&json!({"zeros_bytes": 9, "encode": "gzip*10"})), None);
         assert_eq!(length(&json!({"endless": true})), None);
         assert_eq!(length(&json!({"each": "<p>{i}", "count": 11})), Some(45));
+        assert_eq!(length(&json!({"each": "<p>{i}{ab*7}.", "count": 2})), Some(24));
+        assert!(chance(1, 100).contains("ab") && chance(1, 9) != chance(2, 9));
         for pdf in ["huge_mediabox", "bad_length"] {
             assert!(length(&json!({"pdf": pdf})).is_some_and(|length| length > 400), "{pdf}");
         }
