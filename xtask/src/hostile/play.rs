@@ -62,6 +62,10 @@ impl Player {
         let mut server = self.server_for(case).await?;
         let key = team_key(case, &server).await?;
         let mut words = self.words(case, &server, &key);
+        // What the case before has left on the stage is not there for the jobs that this one names.
+        let mut blank = case.clone();
+        blank.setup.clear();
+        self.stage.prepare(&blank)?;
         for (name, id) in made::jobs(case, &self.stage, &server, &key).await? {
             words.set(name, id);
         }
