@@ -33,9 +33,9 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "dump_must_not_contain" => traceless(seen, words(want), &["files"]),
         "logs_must_be_one_json_object_per_line" => json_lines(&seen.log),
         "error_must_contain" => seen.answer().and_then(|answer| {
-            let text = answer.json()["error"].as_str().unwrap_or_default().to_owned();
-            let missing = words(want).find(|word| !text.contains(word));
-            missing.map_or(Ok(()), |word| Err(format!("the error {text:?} does not name {word:?}")))
+            let text = answer.text();
+            let missing = words(want).find(|word| answer.status < 400 || !text.contains(word));
+            missing.map_or(Ok(()), |word| Err(format!("the error does not name {word:?}: {text}")))
         }),
         "origin_headers_must_not_contain" => seen.asked().and_then(|requests| {
             let mut heads = requests.iter().map(|request| String::from_utf8_lossy(&request.head).into_owned());

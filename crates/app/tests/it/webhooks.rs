@@ -174,6 +174,8 @@ async fn failures_are_tried_again_and_then_by_hand() {
 #[tokio::test(flavor = "multi_thread")]
 async fn redirects_are_not_followed_and_gone_is_the_end() {
     let sending = Sending::start().await;
+    // Further attempts are due later.
+    sending.world.leaves_jobs();
     let elsewhere = sending.world.site.url("/elsewhere").to_string();
     let moved = Reply { status: 302, ..Reply::default() }.header("location", &elsewhere);
     sending.world.site.respond("/moved", moved);
@@ -193,6 +195,8 @@ async fn redirects_are_not_followed_and_gone_is_the_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_receivers_are_failures_without_a_connection() {
     let sending = Sending::start().await;
+    // Further attempts are due later.
+    sending.world.leaves_jobs();
     let canary = testkit::Canary::start().await;
     let config = WebhookConfig::new(Url::parse(&format!("http://{}/hook", canary.addr())).unwrap());
     sending.emit(&config, &[Event::new(JobKind::Crawl.page())]).await;
