@@ -28,7 +28,7 @@ impl MadeSite {
     pub(crate) async fn slow(pages: usize, delay: Duration) -> Self {
         let site = Site::start().await;
         site.others(move |seen| {
-            let number: usize = seen.path.strip_prefix("/p/")?.parse().ok()?;
+            let number: usize = seen.path.strip_prefix("/p/")?.split('?').next()?.parse().ok()?;
             let html = |body: String| Reply { body: body.into_bytes().into(), delay, ..Reply::default() };
             (number < pages).then(|| html(page(number, pages)).header("content-type", "text/html; charset=utf-8"))
         });

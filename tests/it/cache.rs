@@ -47,7 +47,9 @@ async fn min_age_and_lockdown_only_ask_the_cache() {
     assert_eq!((app.site.requests().len(), app.dns.queries().len()), (0, 0));
 
     state(&app, json!({})).await;
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    // As soon as the copy is a millisecond old.
+    let old = json!({"url": app.page("/stone"), "minAge": 1});
+    while app.anonymous().scrape(&old).await.code() == "SCRAPE_NO_CACHED_DATA" {}
     assert_eq!(state(&app, json!({"minAge": 1})).await, "hit");
     let hit = app.anonymous().scrape(&json!({"url": app.page("/stone"), "lockdown": true})).await;
     assert_eq!((hit.status, &hit.body["data"]["metadata"]["creditsUsed"]), (200, &json!(5)), "{}", hit.body);

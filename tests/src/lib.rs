@@ -1,22 +1,31 @@
 //! The whole service in one process, with a site on loopback to scrape, for the tests in `it/`.
 
 mod client;
+mod ending;
 pub mod openapi;
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::thread;
 
 use quarry_server::config::{AuthMode, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{Dns, Site};
+use tokio::runtime::{Builder, Runtime};
 
 pub use client::{Answer, Client};
+
+use ending::{Allowed, Errors};
 
 /// The operator's token of every test service.
 pub const ADMIN_TOKEN: &str = "operator-token-of-the-tests";
 
 /// A running service with its own database, blobs, site and resolver. Everything ends when it is dropped.
+///
+/// A test fails at its end when its service has a job that nobody cancelled, credits that are still reserved, or an error in
+/// its log. A test that leaves such things on purpose says so: [`TestApp::leaves_jobs`], [`TestApp::logs_errors`].
 pub struct TestApp {
     /// The site that the egress guard admits, as `http://site.test:<port>`.
     pub site: Site,
@@ -25,6 +34,12 @@ pub struct TestApp {
     running: Option<quarry_server::Running>,
     address: SocketAddr,
     data: TempDir,
+    /// Where service, site and resolver run, so that they go on while the test's own thread waits for their end.
+    runtime: Option<Runtime>,
+    /// Whether nobody else uses the database.
+    own_database: bool,
+    allowed: Allowed,
+    errors: Errors,
 }
 
 impl TestApp {
@@ -39,8 +54,13 @@ impl TestApp {
     /// When the service does not start.
     #[expect(clippy::expect_used, reason = "a test that cannot start its service has failed")]
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let site = Site::start().await;
-        let dns = Dns::start().await;
+        let errors = Errors::default();
+        let listening = errors.clone();
+        let mut runtime = Builder::new_multi_thread();
+        runtime.worker_threads(2).enable_all().on_thread_start(move || listening.listen());
+        let runtime = runtime.build().expect("a runtime");
+        let site = runtime.spawn(Site::start()).await.expect("a site");
+        let dns = runtime.spawn(Dns::start()).await.expect("a resolver");
         dns.set("site.test", site.addr().ip().into());
         let data = tempfile::tempdir().expect("a temporary folder");
         let mut config = Config::default();
@@ -50,9 +70,11 @@ impl TestApp {
         config.egress.resolvers = vec![dns.addr()];
         config.admin.token = base::Secret::new(ADMIN_TOKEN);
         change(&mut config);
-        let running = quarry_server::start(config).await.expect("the service starts");
+        let own_database = config.store.url.expose().is_empty() && config.data.dir == data.path();
+        let running = runtime.spawn(quarry_server::start(config)).await.expect("no panic").expect("the service starts");
         let address = running.address;
-        Self { site, dns, running: Some(running), address, data }
+        let (running, runtime) = (Some(running), Some(runtime));
+        Self { site, dns, running, address, data, runtime, own_database, allowed: Allowed::default(), errors }
     }
 
     /// A service that wants keys.
@@ -106,5 +128,34 @@ impl TestApp {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
+    }
+
+    /// The test ends with jobs that are not done and with what is reserved for them, on purpose.
+    pub fn leaves_jobs(&self) {
+        self.allowed.jobs.store(true, Ordering::Relaxed);
+        self.allowed.reservations.store(true, Ordering::Relaxed);
+    }
+
+    /// The service logs errors in this test, on purpose.
+    pub fn logs_errors(&self) {
+        self.allowed.errors.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        let data = self.own_database.then(|| self.data.path());
+        let faults = || runtime.block_on(ending::faults(data, &self.allowed, &self.errors));
+        // A test that has failed already has said why. The thread is a fresh one, because the one that drops may belong
+        // to a runtime, and may not block in it.
+        let faults = match thread::panicking() {
+            true => String::new(),
+            false => thread::scope(|scope| {
+                scope.spawn(faults).join().unwrap_or_else(|_| "nobody could look at what it left".to_owned())
+            }),
+        };
+        runtime.shutdown_background();
+        assert!(faults.is_empty(), "the service of this test is not done:\n{faults}");
     }
 }

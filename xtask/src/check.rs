@@ -23,19 +23,44 @@ pub(crate) fn run() -> Result<()> {
     sh::step("licences, bans and sources", || {
         sh::run(sh::cargo().args(["deny", "check", "bans", "licenses", "sources"]))
     })?;
-    advisories();
+    advisories()?;
     say!("all checks passed");
     Ok(())
 }
 
-/// The advisory database is fetched from outside, which a closed network does not allow: then it is said, not failed.
-fn advisories() {
+/// The advisory database is fetched from outside, which a closed network does not allow: then it is said, not failed. An
+/// advisory that applies fails.
+fn advisories() -> Result<()> {
     say!("==> security advisories");
     match sh::output(sh::cargo().args(["deny", "check", "advisories"])) {
         Ok(_) => say!("    security advisories: ok"),
-        Err(error) if format!("{error:#}").contains("failed to fetch advisory database") => {
-            say!("    security advisories: not checked, their database cannot be fetched here");
+        Err(error) if is_out_of_reach(&format!("{error:#}")) => {
+            say!("    security advisories: NOT CHECKED, their database cannot be fetched here");
         }
-        Err(error) => say!("    security advisories: {error:#}"),
+        Err(error) => return Err(error.context("security advisories failed")),
+    }
+    Ok(())
+}
+
+/// Whether cargo-deny said that it could not get what it compares with, and found nothing.
+fn is_out_of_reach(said: &str) -> bool {
+    said.contains("failed to fetch") && !said.contains("error[")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_advisory_is_not_taken_for_a_closed_network() {
+        for (said, expect) in [
+            ("[ERROR] failed to fetch advisory database https://github.com/rustsec/advisory-db", true),
+            ("error[vulnerability]: Use after free in x\n = ID: RUSTSEC-2026-0001\nadvisories FAILED", false),
+            ("error[unmaintained]: x is unmaintained\nadvisories FAILED", false),
+            ("[WARN] failed to fetch crates.io index\nerror[yanked]: detected yanked crate", false),
+            ("error: no such command: `deny`", false),
+        ] {
+            assert_eq!(is_out_of_reach(said), expect, "{said}");
+        }
     }
 }

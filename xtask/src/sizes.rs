@@ -24,11 +24,11 @@ pub(crate) fn check_workspace() -> Result<()> {
     let mut functions = Vec::new();
     for file in &files {
         let text = fs::read_to_string(file)?;
-        let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let shipped = without_tests(&text);
         if shipped.lines().count() > FILE_LINES {
             long_files.push(file.display().to_string());
         }
-        functions.extend(function_lines(shipped).into_iter().map(|(name, lines)| (lines, name, file)));
+        functions.extend(function_lines(&shipped).into_iter().map(|(name, lines)| (lines, name, file)));
     }
     let long = functions.iter().filter(|(lines, ..)| *lines > FUNCTION_LINES).count();
     say!(
@@ -59,13 +59,34 @@ pub(crate) fn check_workspace() -> Result<()> {
 fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() && !path.ends_with("tests") && !path.ends_with("cases") {
+        let is_test = ["tests", "cases", "tests.rs"].iter().any(|name| path.ends_with(name));
+        if path.is_dir() && !is_test {
             rust_files(&path, into)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if !is_test && path.extension().is_some_and(|extension| extension == "rs") {
             into.push(path);
         }
     }
     Ok(())
+}
+
+/// A formatted source without the items that are only there for tests, wherever they stand.
+fn without_tests(source: &str) -> String {
+    let mut kept = String::with_capacity(source.len());
+    let mut lines = source.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start() != "#[cfg(test)]" {
+            kept.extend([line, "\n"]);
+            continue;
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let ends = ["}", "};", ");"].map(|end| format!("{indent}{end}"));
+        // Other attributes and comments may stand between; an item of one line has no end of its own.
+        let item = lines.find(|line| !line.trim_start().starts_with(['#', '/'])).unwrap_or_default();
+        if !item.ends_with([';', '}', ',']) {
+            let _ = lines.find(|line| ends.iter().any(|end| end == line));
+        }
+    }
+    kept
 }
 
 /// Name and length of every function of a formatted source: from `fn` to the brace at the same indent.
@@ -110,6 +131,13 @@ mod tests {
         let source =
             "pub(crate) async fn a() {\n    if x {\n    }\n}\n\nimpl B {\n    fn c(&self) {\n        d();\n    }\n}\n";
         assert_eq!(function_lines(source), [("a".to_owned(), 4), ("c".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn what_stands_behind_tests_is_measured() {
+        let source = "#[cfg(test)]\nmod a;\n#[cfg(test)]\n#[expect(x)]\nmod tests {\n    fn b() {\n        c();\n    }\n}\n\
+                      fn d() {\n    #[cfg(test)]\n    e();\n    f();\n}\n#[cfg(test)]\nuse g::{\n    h,\n};\nfn i() {}\n";
+        assert_eq!(without_tests(source), "fn d() {\n    f();\n}\nfn i() {}\n");
     }
 
     #[test]

@@ -54,15 +54,22 @@ fn curl_line(listen: &str) -> String {
     )
 }
 
+/// The server in the folder that `QUARRY_PROGRAMS` names, when it is set.
+#[expect(clippy::disallowed_methods, reason = "this is a setting of the tool")]
+pub fn given() -> Option<Result<PathBuf>> {
+    let folder = env::var_os("QUARRY_PROGRAMS")?;
+    let folder = Path::new(&folder).canonicalize().context("QUARRY_PROGRAMS names no folder");
+    Some(folder.map(|folder| folder.join("quarry-server")))
+}
+
 /// Builds the server and the worker beside it, and returns where the server is. `QUARRY_PROGRAMS` names a folder where
 /// both are already.
 ///
 /// # Errors
 /// When the build fails, or the folder is not there.
-#[expect(clippy::disallowed_methods, reason = "this is a setting of the tool")]
 pub fn server(debug: bool) -> Result<PathBuf> {
-    if let Some(folder) = env::var_os("QUARRY_PROGRAMS") {
-        return Ok(Path::new(&folder).canonicalize()?.join("quarry-server"));
+    if let Some(given) = given() {
+        return given;
     }
     build(&["quarry-server", "quarry-worker"], debug)
 }

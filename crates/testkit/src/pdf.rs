@@ -33,6 +33,10 @@ pub enum Pdf {
     FormLaughs,
     /// A megabyte of junk before the header.
     LateHeader,
+    /// A page of two thousand million points by two thousand million.
+    HugeMediabox,
+    /// A content stream that says to be a gigabyte long and is not.
+    BadLength,
     /// Actions that start a program and open `/launch` on this port of 127.0.0.1.
     LaunchAction(u16),
 }
@@ -61,6 +65,8 @@ impl Pdf {
             Self::ImageBomb => image_bomb(),
             Self::FormLaughs => form_laughs(),
             Self::LateHeader => [vec![b'j'; 1_000_000], plain("", b"")].concat(),
+            Self::HugeMediabox => changed("/MediaBox [0 0 612 792]", "/MediaBox [0 0 2000000000 2000000000]"),
+            Self::BadLength => changed(&format!("/Length {}", HELLO.len()), "/Length 999999999"),
             Self::LaunchAction(port) => launch_action(port),
         }
     }
@@ -68,6 +74,9 @@ impl Pdf {
 
 const CATALOG: &[u8] = b"<< /Type /Catalog /Pages 2 0 R >>";
 const PAGES: &[u8] = b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>";
+const PLAIN_PAGE: &[u8] =
+    b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 << \
+    /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>";
 const HELLO: &[u8] = b"BT /F1 12 Tf 72 720 Td (hello) Tj ET";
 const ENCRYPTED: &str = "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -44 \
     /O <0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef> \
@@ -112,9 +121,7 @@ fn one_page(entries: &str, content: &[u8], more: &[Vec<u8>]) -> Vec<u8> {
 
 fn plain(trailer: &str, catalog_entries: &[u8]) -> Vec<u8> {
     let catalog = [b"<< /Type /Catalog /Pages 2 0 R ".as_slice(), catalog_entries, b" >>"].concat();
-    let page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 << \
-        /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>";
-    file(&[&catalog, PAGES, page, &stream("", HELLO)], trailer)
+    file(&[&catalog, PAGES, PLAIN_PAGE, &stream("", HELLO)], trailer)
 }
 
 /// A zlib stream (RFC 1950) of blanks. One flushed block is packed once and repeated: the blocks stand alone.
@@ -141,6 +148,14 @@ fn deflated_block(bytes: usize) -> Vec<u8> {
     // Packing into memory that is large enough does not fail.
     let _ = packer.compress_vec(&vec![b' '; bytes], &mut out, FlushCompress::Full);
     out
+}
+
+/// The plain file with one text replaced by another, and its table where the file now says it is.
+fn changed(from: &str, to: &str) -> Vec<u8> {
+    let objects: Vec<Vec<u8>> = [CATALOG, PAGES, PLAIN_PAGE, &stream("", HELLO)]
+        .map(|object| String::from_utf8_lossy(object).replace(from, to).into_bytes())
+        .to_vec();
+    file(&objects.iter().map(Vec::as_slice).collect::<Vec<_>>(), "")
 }
 
 fn xref_loop() -> Vec<u8> {
@@ -225,6 +240,13 @@ mod tests {
             flate2::read::ZlibDecoder::new(deflated_blanks(bytes).as_slice()).read_to_end(&mut out).unwrap();
             assert_eq!(out, vec![b' '; usize::try_from(bytes).unwrap()]);
         }
+    }
+
+    #[test]
+    fn numbers_that_are_too_large_are_in_the_file() {
+        assert!(text(Pdf::HugeMediabox).contains("[0 0 2000000000 2000000000]"));
+        assert!(text(Pdf::BadLength).contains("/Length 999999999"));
+        assert!(!text(Pdf::Plain).contains("999999999"));
     }
 
     #[test]

@@ -40,6 +40,11 @@ impl Team {
         self.headers.trim_start_matches("Authorization: ").trim_end()
     }
 
+    /// Its key.
+    pub(crate) fn key(&self) -> &str {
+        self.bearer().trim_start_matches("Bearer ")
+    }
+
     pub(crate) async fn post(&self, addr: SocketAddr, path: &str, body: &Value) -> Result<http::Answer> {
         http::post(addr, path, &self.headers, body).await
     }

@@ -1,6 +1,8 @@
 //! `cargo xtask chaos NAME`: what a crash, a pause, a crowd or an empty purse does to the real server. Each prints its figures
 //! and fails when a promise is broken (docs/JOBS.md).
 
+mod bodies;
+mod bombs;
 mod client;
 mod cluster;
 mod drain;
@@ -8,6 +10,7 @@ mod fairness;
 mod kill;
 mod node;
 mod overdraft;
+mod poison;
 mod postgres;
 mod watch;
 mod zombie;
@@ -30,6 +33,12 @@ pub(crate) enum Chaos {
     Fairness(fairness::Args),
     /// 64 scrapes at once on 10 credits.
     Overdraft,
+    /// Pages of one job that can never be written down, beside a team that goes on with its work.
+    Poison(poison::Args),
+    /// Two requests that want all of the processor, beside a team that goes on with its work.
+    Bombs(bombs::Args),
+    /// Eight pages of 90 MiB at once.
+    Bodies,
     /// Two servers and two workers on one PostgreSQL and one S3-compatible store.
     Cluster(cluster::Args),
 }
@@ -45,6 +54,9 @@ pub(crate) fn run(what: Chaos) -> Result<()> {
             Chaos::Drain => drain::run().await,
             Chaos::Fairness(args) => fairness::run(args).await,
             Chaos::Overdraft => overdraft::run().await,
+            Chaos::Poison(args) => poison::run(args).await,
+            Chaos::Bombs(args) => bombs::run(args).await,
+            Chaos::Bodies => bodies::run().await,
             Chaos::Cluster(args) => cluster::run(args).await,
         }
     })

@@ -26,7 +26,11 @@ pub(crate) const OPERATOR: &str = "operator-of-the-chaos-tests-0123456789";
 impl Place {
     /// Builds the programs. `allow` is admitted by the egress guard.
     pub(crate) fn new(allow: SocketAddr, more: &[(&str, String)]) -> Result<Self> {
-        let server = up::server(false)?;
+        Self::with(up::server(false)?, allow, more)
+    }
+
+    /// The same with a server that is there already.
+    pub(crate) fn with(server: PathBuf, allow: SocketAddr, more: &[(&str, String)]) -> Result<Self> {
         let worker = server.with_file_name("quarry-worker");
         let folder = tempfile::tempdir()?;
         let mut settings = vec![
@@ -74,6 +78,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it as a crash does.
     pub(crate) fn kill(mut self) -> Result<()> {
         self.child.kill()?;

@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::case::{Case, Object};
 
 /// Members of `input` that this program knows.
-const KNOWN: &[&str] = &["headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "scenario", "tool"];
+const KNOWN: &[&str] = &[
+    "headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "read", "scenario", "times", "together", "tool",
+];
 
 /// The first member of `input` that is not known.
 pub(crate) fn unknown(input: &Object) -> Option<&str> {
@@ -18,24 +20,36 @@ pub(crate) fn unknown(input: &Object) -> Option<&str> {
 }
 
 /// The bytes of the request. Without an Authorization of its own a case sends the team's key; the cases about
-/// authorization send what they say and nothing else.
+/// authorization send what they say and nothing else. A header that the case names, in whatever letters, replaces the
+/// one that the runner would send; one that is null is not sent at all.
 pub(crate) fn request(case: &Case, addr: SocketAddr, key: &str) -> Result<Vec<u8>> {
     let (method, path) = (case.input_text("method"), target(case.input_text("path")));
-    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n");
+    let mut head = format!("{method} {path} HTTP/1.1\r\n");
     let headers = case.input.get("headers").and_then(Value::as_object);
-    for (name, value) in headers.into_iter().flatten() {
+    let given = |name: &str| headers.is_some_and(|headers| headers.keys().any(|own| own.eq_ignore_ascii_case(name)));
+    let body = body(&case.input)?;
+    let length = body.len().to_string();
+    if !given("host") {
+        head.extend(["Host: ", &addr.to_string(), "\r\n"]);
+    }
+    if !given("connection") {
+        head.push_str("Connection: close\r\n");
+    }
+    for (name, value) in headers.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         for value in values {
             head.extend([name, ": ", value.as_str().context("a header value is no text")?, "\r\n"]);
         }
     }
-    let own_authorization = headers.is_some_and(|headers| headers.contains_key("Authorization"));
-    if !own_authorization && case.kind != "auth" {
+    if !given("authorization") && case.kind != "auth" {
         head.extend(["Authorization: Bearer ", key, "\r\n"]);
     }
-    let body = body(&case.input)?;
     if method != "GET" {
-        head.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
+        for (name, value) in [("Content-Type", "application/json"), ("Content-Length", &length)] {
+            if !given(name) {
+                head.extend([name, ": ", value, "\r\n"]);
+            }
+        }
     }
     head.push_str("\r\n");
     Ok([head.into_bytes(), body].concat())
@@ -101,6 +115,13 @@ mod tests {
             "auth",
             &json!({"method": "GET", "path": "/x", "headers": {"Authorization": ["a", "b"]}}),
             "GET /x HTTP/1.1\r\nHOST\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n",
+        );
+        let own = json!({"hOST": "evil.test", "content-type": "text/plain", "Authorization": null, "Origin": "null"});
+        check(
+            "csrf",
+            &json!({"method": "POST", "path": "/x", "raw": "{}", "headers": own}),
+            "POST /x HTTP/1.1\r\nConnection: close\r\nOrigin: null\r\ncontent-type: text/plain\r\n\
+             hOST: evil.test\r\nContent-Length: 2\r\n\r\n{}",
         );
         check(
             "api",

@@ -10,6 +10,7 @@ use testkit::Seen;
 use super::case::Object;
 use super::follow::Job;
 use super::http::Answer;
+use super::innocent::{Waits, p99};
 use super::stage::Counters;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -58,6 +59,21 @@ pub(crate) struct Evidence {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// What GET /metrics shows; only read when the case asks.
     pub(crate) metrics: Vec<u8>,
+    /// Bytes that the origin has sent.
+    pub(crate) origin_sent: u64,
+    /// Seconds of processor time that the service used.
+    pub(crate) cpu_seconds: f64,
+    /// How long a bystander waited meanwhile.
+    pub(crate) innocent: Option<Waits>,
+    /// What the proxy was asked for.
+    pub(crate) proxied: Vec<String>,
+    /// Files outside of the data folder.
+    pub(crate) strays: Vec<String>,
+    /// What the same request gets with the key of another team.
+    pub(crate) of_other_team: Option<Answer>,
+    /// Where the job of `setup.job` is read, and what is read there afterwards.
+    pub(crate) own_job: Option<String>,
+    pub(crate) own_job_now: Value,
     /// Keys that no log may hold.
     pub(crate) secrets: Vec<String>,
     /// What a scenario has observed, under the names of its expectations.
@@ -85,11 +101,44 @@ impl Evidence {
         Ok(self.answer()?.text() + job)
     }
 
-    /// A member of the document in the answer, empty when it is not there.
+    /// A member of the document in the answer, empty when it is not there. An answer of success without a document has
+    /// nothing to look at.
     pub(crate) fn document(&self, pointer: &str) -> Result<String, String> {
-        let json = self.answer()?.json();
+        let answer = self.answer()?;
+        let json = answer.json();
+        if answer.status == 200 && !json["data"].is_object() {
+            return Err("the answer has no document to look at".to_owned());
+        }
         let value = json.pointer(&format!("/data/{pointer}"));
         Ok(value.and_then(Value::as_str).unwrap_or_default().to_owned())
+    }
+
+    /// The same for a format that was asked for: a document without it has nothing to look at.
+    pub(crate) fn format(&self, name: &str) -> Result<String, String> {
+        let text = self.document(name)?;
+        let answer = self.answer()?;
+        if answer.status == 200 && !answer.json()["data"][name].is_string() {
+            return Err(format!("the document has no {name} to look at"));
+        }
+        Ok(text)
+    }
+
+    /// The requests of the origin; when the case succeeded without any there is nothing to look at.
+    pub(crate) fn asked(&self) -> Result<&[Seen], String> {
+        let accepted = !matches!(&self.answer, Some(Ok(answer)) if answer.status >= 400);
+        if self.origin.is_empty() && accepted {
+            return Err("the origin got no request to look at".to_owned());
+        }
+        Ok(&self.origin)
+    }
+
+    /// The webhooks; when the case succeeded without any there is nothing to look at.
+    pub(crate) fn delivered(&self) -> Result<&[Seen], String> {
+        let accepted = !matches!(&self.answer, Some(Ok(answer)) if answer.status >= 400);
+        if self.receiver.is_empty() && accepted {
+            return Err("the receiver got no webhook to look at".to_owned());
+        }
+        Ok(&self.receiver)
     }
 
     /// Crawls that somebody else than the runner has asked the service for: its log has a line for each request.
@@ -119,6 +168,15 @@ impl Evidence {
             let asked = self.origin.len();
             out += &format!(", job {status}, {completed} pages, {good_pages} good, {asked} requests");
         }
+        if let Some(Waits { work, alone, .. }) = &self.innocent {
+            let slowest = self.health_ms.iter().copied().fold(0.0, f64::max);
+            let (own, before) = (p99(work), p99(alone));
+            out += &format!(
+                ", bystander p99 {own:.0} ms of {} (alone {before:.0}), health at most {slowest:.0} ms",
+                work.len()
+            );
+        }
+        out += &format!(", {:.1} s of processor time", self.cpu_seconds);
         if let Some(observed) = &self.observed {
             out += &format!(", {}", Value::from(observed.clone()));
         }
@@ -127,9 +185,7 @@ impl Evidence {
 
     /// The value that 99 of 100 health checks stay under, in milliseconds.
     pub(crate) fn health_p99(&self) -> f64 {
-        let mut times = self.health_ms.clone();
-        times.sort_by(f64::total_cmp);
-        times.get((times.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or(f64::INFINITY)
+        p99(&self.health_ms)
     }
 
     /// The first place that holds the text; `places` are names such as `logs` and `files`.

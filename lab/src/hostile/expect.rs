@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::evidence::Evidence;
-use super::markdown;
+use super::{looks, markdown};
 
 /// Why an expectation was not met.
-type Verdict = Result<(), String>;
+pub(crate) type Verdict = Result<(), String>;
 
 /// Keys that say when to look; the runner waits that long.
 pub(crate) const WAITS: &[&str] = &["after_s", "wait_s"];
@@ -27,7 +27,10 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "canary_udp_packets" => exactly(seen.counted.packets, want),
         "dns_queries" => exactly(seen.counted.dns, want),
         "outbound_connects" => exactly(seen.counted.outbound, want),
-        "max_seconds" => seen.elapsed.map_or(Ok(()), |elapsed| at_most(elapsed.as_secs_f64(), want, "s")),
+        "max_seconds" => {
+            let elapsed = seen.elapsed.ok_or_else(|| "nothing was timed".to_owned());
+            elapsed.and_then(|elapsed| at_most(elapsed.as_secs_f64(), want, "s"))
+        }
         "max_rss_delta_mib" => at_most(seen.memory_mib, want, "MiB"),
         "max_response_bytes" => seen.answer().and_then(|answer| at_most(answer.body.len(), want, "bytes")),
         "response_must_not_contain" => seen.told().and_then(|text| lacks(&text, want, "the answer")),
@@ -43,6 +46,17 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "origin_request_must_be_well_formed" => well_formed(seen),
         "origin_host_header" => host_header(seen, want),
         "other_origin_must_not_receive" => other_origin(seen, want),
+        job if check_job(job, want, seen).is_some() => return check_job(job, want, seen),
+        log if check_log(log, want, seen).is_some() => return check_log(log, want, seen),
+        page if check_page(page, want, seen).is_some() => return check_page(page, want, seen),
+        waits if WAITS.contains(&waits) => Ok(()),
+        other => return looks::check(other, want, seen),
+    })
+}
+
+/// The expectations about the process, what it writes down and what it keeps.
+fn check_log(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
+    Some(match key {
         "server_alive" => said(seen.alive, "GET /health does not answer 200 within 1 s"),
         "no_panic_in_log" => {
             said(seen.panic_planned || seen.find("panicked", &["log"]).is_none(), "the log holds a panic")
@@ -53,9 +67,7 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "logs_db_files_must_not_contain" | "logs_db_traces_must_not_contain" => {
             traceless(seen, words(want), &["log", "metrics", "files"])
         }
-        waits if WAITS.contains(&waits) => Ok(()),
-        job if check_job(job, want, seen).is_some() => return check_job(job, want, seen),
-        page => return check_page(page, want, seen),
+        _ => return None,
     })
 }
 
@@ -70,13 +82,14 @@ fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
         }),
         "origin_requests_max" => at_most(seen.origin.len(), want, "requests"),
         "own_api_calls_from_webhook" => exactly(seen.foreign_crawls(), want),
-        "receiver_signature_valid" => {
-            same(&Value::Bool(seen.receiver.iter().all(|request| is_signed(request, &seen.hook_secret))), want)
-        }
-        "webhook_headers_must_not_contain" => {
-            let mut heads = seen.receiver.iter().map(|request| String::from_utf8_lossy(&request.head).into_owned());
+        "receiver_signature_valid" => seen.delivered().and_then(|hooks| {
+            let valid = hooks.iter().all(|request| is_signed(request, &seen.hook_secret));
+            same(&Value::Bool(valid), want)
+        }),
+        "webhook_headers_must_not_contain" => seen.delivered().and_then(|hooks| {
+            let mut heads = hooks.iter().map(|request| String::from_utf8_lossy(&request.head).into_owned());
             heads.try_for_each(|head| lacks(&head, want, "a webhook's head"))
-        }
+        }),
         _ => return None,
     })
 }
@@ -96,10 +109,10 @@ fn like_unknown(seen: &Evidence) -> Verdict {
 
 /// The expectations about the document in the answer.
 fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
-    let read = || seen.document("markdown").map(|text| (markdown::read(&text), text));
+    let read = || seen.format("markdown").map(|text| (markdown::read(&text), text));
     Some(match key {
-        "markdown_must_not_contain" => seen.document("markdown").and_then(|text| lacks(&text, want, "the markdown")),
-        "html_must_not_contain" => seen.document("html").and_then(|text| lacks(&text, want, "the html")),
+        "markdown_must_not_contain" => seen.format("markdown").and_then(|text| lacks(&text, want, "the markdown")),
+        "html_must_not_contain" => seen.format("html").and_then(|text| lacks(&text, want, "the html")),
         "metadata_title_must_not_contain" => {
             seen.document("metadata/title").and_then(|text| lacks(&text, want, "the title"))
         }
@@ -117,19 +130,19 @@ fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     })
 }
 
-fn items(value: &Value) -> &[Value] {
+pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
-fn words(value: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn words(value: &Value) -> impl Iterator<Item = &str> {
     items(value).iter().filter_map(Value::as_str)
 }
 
-fn said(fine: bool, failure: &str) -> Verdict {
+pub(crate) fn said(fine: bool, failure: &str) -> Verdict {
     if fine { Ok(()) } else { Err(failure.to_owned()) }
 }
 
-fn same(have: &Value, want: &Value) -> Verdict {
+pub(crate) fn same(have: &Value, want: &Value) -> Verdict {
     said(have == want, &format!("it is {have}, expected {want}"))
 }
 
@@ -142,14 +155,14 @@ fn named(verdict: Verdict, text: &str) -> Verdict {
     verdict.map_err(|failure| format!("{failure} in {:?}", text.chars().take(200).collect::<String>()))
 }
 
-fn at_most(have: impl TryInto<Number>, want: &Value, unit: &str) -> Verdict {
+pub(crate) fn at_most(have: impl TryInto<Number>, want: &Value, unit: &str) -> Verdict {
     let have = have.try_into().map_or(f64::INFINITY, |number| number.0);
     let most = want.as_f64().unwrap_or(f64::NEG_INFINITY);
     said(have <= most, &format!("it is {have:.2} {unit}, expected at most {most} {unit}"))
 }
 
 /// A quantity to compare; larger than any limit of the case file when it does not fit.
-struct Number(f64);
+pub(crate) struct Number(f64);
 
 impl From<f64> for Number {
     fn from(value: f64) -> Self {
@@ -189,14 +202,14 @@ fn status(seen: &Evidence, accepted: &[Value]) -> Verdict {
     said(fine, &format!("status {}, expected one of {accepted}: {body}", answer.status))
 }
 
-fn lacks(text: &str, needles: &Value, place: &str) -> Verdict {
+pub(crate) fn lacks(text: &str, needles: &Value, place: &str) -> Verdict {
     match words(needles).find(|needle| text.contains(needle)) {
         Some(needle) => Err(format!("{place} holds {needle:?}")),
         None => Ok(()),
     }
 }
 
-fn traceless<'a>(seen: &Evidence, mut needles: impl Iterator<Item = &'a str>, places: &[&str]) -> Verdict {
+pub(crate) fn traceless<'a>(seen: &Evidence, mut needles: impl Iterator<Item = &'a str>, places: &[&str]) -> Verdict {
     let found = needles.find_map(|needle| seen.find(needle, places).map(|place| (needle, place)));
     found.map_or(Ok(()), |(needle, place)| Err(format!("{place} holds {needle:?}")))
 }
@@ -210,7 +223,12 @@ fn valid_json(seen: &Evidence) -> Verdict {
 /// An answer other than 200 is JSON with `error`. Raw bytes that are not a request at all may be refused by the HTTP
 /// library, which answers with an empty body before any code of the service runs.
 fn json_error(seen: &Evidence) -> Verdict {
-    let Some(Ok(answer)) = &seen.answer else { return Ok(()) };
+    // An attack may have no answer; a request that got none is a failure.
+    let answer = match &seen.answer {
+        None => return Ok(()),
+        Some(Ok(answer)) => answer,
+        Some(Err(error)) => return Err(format!("no answer: {error}")),
+    };
     if answer.status == 200 || (seen.raw && answer.body.is_empty() && (400..500).contains(&answer.status)) {
         return Ok(());
     }
@@ -223,13 +241,13 @@ fn inflight(seen: &Evidence, want: &Value) -> Verdict {
 }
 
 fn well_formed(seen: &Evidence) -> Verdict {
-    let flaw = seen.origin.iter().find_map(|request| request.flaw.as_deref());
+    let flaw = seen.asked()?.iter().find_map(|request| request.flaw.as_deref());
     flaw.map_or(Ok(()), |flaw| Err(format!("the origin got a request where {flaw}")))
 }
 
 fn host_header(seen: &Evidence, want: &Value) -> Verdict {
     let want = want.as_str().unwrap_or_default();
-    let odd = seen.origin.iter().map(|request| request.header("host")).find(|host| *host != want);
+    let odd = seen.asked()?.iter().map(|request| request.header("host")).find(|host| *host != want);
     odd.map_or(Ok(()), |host| Err(format!("the origin got Host {host:?}, expected {want:?}")))
 }
 

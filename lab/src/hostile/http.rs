@@ -106,7 +106,7 @@ pub(crate) fn post_bytes(addr: SocketAddr, path: &str, headers: &str, json: &Val
 async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
     loop {
         let (status, headers) = read_head(reader).await?;
-        if (100..200).contains(&status) {
+        if (100..200).contains(&status) && status != 101 {
             continue;
         }
         let find = |name: &str| headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
@@ -117,7 +117,7 @@ async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
             let length: u64 = length.parse().context("the answer's Content-Length is no number")?;
             reader.take(length.min(BODY_LIMIT)).read_to_end(&mut body).await?;
             ensure!(body.len() as u64 == length, "the answer ends after {} of {length} bytes", body.len());
-        } else if status != 204 && status != 304 {
+        } else if ![101, 204, 304].contains(&status) {
             reader.take(BODY_LIMIT).read_to_end(&mut body).await?;
         }
         return Ok(Answer { status, body });

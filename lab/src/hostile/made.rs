@@ -1,8 +1,9 @@
-//! Jobs that a case names and that have to be there before it: `{JOB_OF_TEAM_A}`, `{BATCH_OF_TEAM_A}`, `{BIG_JOB}`.
+//! Jobs that a case names and that have to be there before it: `{JOB_OF_TEAM_A}`, `{BATCH_OF_TEAM_A}`,
+//! `{SCRAPE_OF_TEAM_A}`, `{BIG_JOB}`, and `{JOB}`, which the case describes in `setup.job`.
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use testkit::Reply;
 
@@ -26,7 +27,7 @@ pub(crate) async fn jobs(
 ) -> Result<Vec<(&'static str, String)>> {
     let text = Value::from(case.input.clone()).to_string();
     let mut made = Vec::new();
-    for name in ["JOB_OF_TEAM_A", "BATCH_OF_TEAM_A", "BIG_JOB"] {
+    for name in ["JOB_OF_TEAM_A", "BATCH_OF_TEAM_A", "SCRAPE_OF_TEAM_A", "BIG_JOB"] {
         if text.contains(&format!("{{{name}}}")) {
             made.push((name, make(name, stage, server, key).await?));
         }
@@ -38,6 +39,7 @@ async fn make(name: &str, stage: &Stage, server: &Server, key: &str) -> Result<S
     let start = format!("http://origin.test:{}/", stage.origin.addr().port());
     let (path, body) = match name {
         "BATCH_OF_TEAM_A" => ("/v2/batch/scrape", json!({"urls": [start]})),
+        "SCRAPE_OF_TEAM_A" => return scrape(stage, server, key, &start).await,
         _ => ("/v2/crawl", json!({"url": start, "limit": BIG_PAGES})),
     };
     if name == "BIG_JOB" {
@@ -51,6 +53,56 @@ async fn make(name: &str, stage: &Stage, server: &Server, key: &str) -> Result<S
         ensure!(job.text.len() > 10_000_000, "the big job has only {} bytes", job.text.len());
     }
     Ok(id)
+}
+
+/// A scrape that was kept, by the id that its answer gives it.
+async fn scrape(stage: &Stage, server: &Server, key: &str, url: &str) -> Result<String> {
+    stage.origin.html("/", "<h1>a page of team A</h1>");
+    let authorization = format!("Authorization: Bearer {key}\r\n");
+    let answer = http::post(server.addr, "/v2/scrape", &authorization, &json!({"url": url})).await?;
+    ensure!(answer.status == 200, "POST /v2/scrape answers {}: {}", answer.status, answer.text());
+    let json = answer.json();
+    let ids = ["/scrape_id", "/id", "/data/metadata/scrapeId", "/data/id"].map(|path| json.pointer(path));
+    let id = ids.into_iter().flatten().find_map(Value::as_str);
+    Ok(id.with_context(|| format!("no id of the scrape in {json}"))?.to_owned())
+}
+
+/// A job that a case describes.
+pub(crate) struct Own {
+    /// Where it is read.
+    pub(crate) path: String,
+    pub(crate) id: String,
+}
+
+/// Makes the jobs of `setup.job`, one after another, and returns the last one: `{"path", "json", "count", "ended"}`, or an
+/// array of them.
+pub(crate) async fn own(setup: &Value, server: &Server, key: &str) -> Result<Own> {
+    let mut last = None;
+    for job in setup.as_array().map_or(std::slice::from_ref(setup), Vec::as_slice) {
+        last = Some(own_job(job, server, key).await?);
+    }
+    last.context("setup.job is empty")
+}
+
+async fn own_job(setup: &Value, server: &Server, key: &str) -> Result<Own> {
+    let setup = setup.as_object().context("setup.job is no object")?;
+    if let Some(key) = setup.keys().find(|key| !["path", "json", "count", "ended"].contains(&key.as_str())) {
+        bail!("setup.job.{key} is not known");
+    }
+    let path = setup.get("path").and_then(Value::as_str).context("setup.job has no path")?;
+    let body = setup.get("json").context("setup.job has no json")?;
+    let mut id = String::new();
+    for _ in 0..setup.get("count").and_then(Value::as_u64).unwrap_or(1) {
+        let answer = http::post(server.addr, path, &format!("Authorization: Bearer {key}\r\n"), body).await?;
+        ensure!(answer.status == 200, "POST {path} answers {}: {}", answer.status, answer.text());
+        answer.json()["id"].as_str().context("no id")?.clone_into(&mut id);
+    }
+    let path = format!("{path}/{id}");
+    if setup.get("ended") == Some(&Value::Bool(true)) {
+        let job = follow(server.addr, key, &path, PATIENCE).await?;
+        ensure!(job.status == "completed", "the job of the case is {}", job.status);
+    }
+    Ok(Own { path, id })
 }
 
 fn big_page() -> Reply {

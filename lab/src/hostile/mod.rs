@@ -7,23 +7,28 @@ mod evidence;
 mod expect;
 mod follow;
 pub(crate) mod http;
+pub(crate) mod innocent;
+mod looks;
 mod made;
 mod markdown;
 mod play;
+mod proxy;
+mod repeat;
 mod report;
 mod scenario;
-mod server;
+pub(crate) mod server;
 mod setup;
 mod stage;
 mod traps;
 mod waiting;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::sh;
+use crate::{sh, up};
 use case::{Case, File, Object};
 use play::Player;
 use report::{Outcome, Report};
@@ -31,9 +36,9 @@ use report::{Outcome, Report};
 /// What to play.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The case file.
+    /// The case file. Without it the project's own: tests/cases/hostile*.json and those in tests/cases/hostile.
     #[arg(long)]
-    cases: PathBuf,
+    cases: Option<PathBuf>,
     /// Only cases of this kind.
     #[arg(long)]
     kind: Option<String>,
@@ -51,21 +56,24 @@ pub(crate) struct Args {
 /// Plays the cases; fails when one of them fails.
 #[expect(clippy::needless_pass_by_value, reason = "the caller has no use for the arguments afterwards")]
 pub(crate) fn run(args: Args) -> Result<()> {
-    let mut file = File::read(&args.cases)?;
-    let wanted = |case: &Case| {
-        args.kind.as_ref().is_none_or(|kind| *kind == case.kind) && args.id.as_ref().is_none_or(|id| *id == case.id)
-    };
-    file.cases.retain(wanted);
-    if file.cases.is_empty() {
+    let mut files = Vec::new();
+    for path in args.cases.clone().map_or_else(own_files, |path| Ok(vec![path]))? {
+        let mut file = File::read(&path)?;
+        file.cases.retain(|case| {
+            args.kind.as_ref().is_none_or(|kind| *kind == case.kind) && args.id.as_ref().is_none_or(|id| *id == case.id)
+        });
+        files.push(file);
+    }
+    if files.iter().all(|file| file.cases.is_empty()) {
         bail!("no case has this kind or id");
     }
     let binary = match &args.server {
         Some(binary) => binary.canonicalize()?,
-        None => sh::step("build quarry-server with fail points", build)?,
+        None => with_fail_points()?,
     };
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let failed = runtime.block_on(play_all(&file, binary, args.verbose))?;
+    let failed = runtime.block_on(play_all(&files, &binary, args.verbose))?;
     // Floods may still be written to somebody who left; nothing waits for them.
     runtime.shutdown_background();
     if failed > 0 {
@@ -75,11 +83,35 @@ pub(crate) fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// A thousand slow connections need more files than the usual 1024. Where it cannot be raised, the cases that need it
-/// fail and say so.
+/// The case files of the repository.
+fn own_files() -> Result<Vec<PathBuf>> {
+    let folder = sh::root().join("tests/cases");
+    let mut found = Vec::new();
+    for (folder, prefix) in [(folder.clone(), "hostile"), (folder.join("hostile"), "")] {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with(prefix) && name.ends_with(".json") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Thousands of slow connections need more files than the usual 1024. Where there cannot be as many, the cases that need
+/// them fail and say so.
 fn raise_file_limit() {
-    let pid = std::process::id().to_string();
-    let _ = sh::run(sh::command("prlimit").args(["--pid", &pid, "--nofile=8192:"]));
+    const FILES: u64 = 32_768;
+    let own = getrlimit(Resource::Nofile);
+    let most = own.maximum.map_or(FILES, |most| most.min(FILES));
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: own.maximum });
+}
+
+/// A server with fail points, or the one that `QUARRY_PROGRAMS` names.
+pub(crate) fn with_fail_points() -> Result<PathBuf> {
+    up::given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
 }
 
 fn build() -> Result<PathBuf> {
@@ -88,9 +120,16 @@ fn build() -> Result<PathBuf> {
     Ok(metadata.target_directory.join("release/quarry-server").into_std_path_buf())
 }
 
-async fn play_all(file: &File, binary: PathBuf, verbose: bool) -> Result<usize> {
-    let mut player = Player::start(binary, &file.every_case_also_expects).await?;
+async fn play_all(files: &[File], binary: &Path, verbose: bool) -> Result<usize> {
     let mut report = Report::default();
+    for file in files.iter().filter(|file| !file.cases.is_empty()) {
+        play_file(file, binary, verbose, &mut report).await?;
+    }
+    Ok(report.close())
+}
+
+async fn play_file(file: &File, binary: &Path, verbose: bool, report: &mut Report) -> Result<()> {
+    let mut player = Player::start(binary.to_path_buf(), &file.every_case_also_expects).await?;
     for case in &file.cases {
         let outcome = match (unknown(case, &file.every_case_also_expects), waiting::reason(case)) {
             (Some(unknown), _) => Outcome::Failed(vec![unknown]),
@@ -105,7 +144,7 @@ async fn play_all(file: &File, binary: PathBuf, verbose: bool) -> Result<usize> 
         };
         report.add(&case.id, &case.kind, &case.note, outcome);
     }
-    Ok(report.close())
+    Ok(())
 }
 
 /// A member of a case that neither the expectations nor the table of what is to come know. A scenario that waits may
@@ -132,6 +171,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Every word of the repository's own files is known.
+    #[test]
+    fn the_own_cases_can_be_read() {
+        for path in own_files().unwrap() {
+            let file = File::read(&path).unwrap();
+            for case in &file.cases {
+                assert_eq!(unknown(case, &file.every_case_also_expects), None, "{} of {}", case.id, path.display());
+            }
+        }
+    }
 
     #[test]
     fn a_word_that_nobody_knows_is_a_failure() {

@@ -1,9 +1,11 @@
 //! One case after another: set up, do, look, compare.
 
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::attack::{self, Target};
@@ -11,14 +13,17 @@ use super::case::{Case, Object};
 use super::evidence::{Evidence, read_files};
 use super::follow::{Job, follow};
 use super::http::Answer;
+use super::innocent::Innocent;
 use super::report::Outcome;
 use super::server::{Flavour, Server};
 use super::stage::{self, Counters, Stage};
 use super::words::Words;
-use super::{call, expect, http, made, scenario};
+use super::{call, expect, http, made, repeat, scenario};
 
 /// After a case, before it is looked at: what was still on its way arrives.
 const SETTLE: Duration = Duration::from_millis(100);
+/// How long a webhook that a case looks at may take.
+const DELIVERY: Duration = Duration::from_secs(10);
 
 /// Plays cases.
 pub(crate) struct Player {
@@ -34,6 +39,8 @@ struct Before {
     counters: Counters,
     log_length: usize,
     credits: Option<i64>,
+    cpu_seconds: f64,
+    sent: u64,
 }
 
 impl Player {
@@ -55,22 +62,28 @@ impl Player {
         let mut server = self.server_for(case).await?;
         let key = team_key(case, &server).await?;
         let mut words = self.words(case, &server, &key);
+        // What the case before has left on the stage is not there for the jobs that this one names.
+        let mut blank = case.clone();
+        blank.setup.clear();
+        self.stage.prepare(&blank)?;
         for (name, id) in made::jobs(case, &self.stage, &server, &key).await? {
             words.set(name, id);
         }
         let case = expand(case, &words)?;
         self.stage.prepare(&case)?;
+        let (case, own) = with_own_job(case, &server, &key).await?;
         let before = self.before(&case, &server, key.clone()).await?;
         let memory = server.watch_memory();
         let mut seen = self.perform(&case, &mut server, &key).await?;
-        wait(&case).await;
+        seen.own_job = own.map(|own| own.path);
+        self.wait(&case, &seen).await;
         seen.memory_mib = memory.finish().await;
         self.look(&case, &mut server, &before, &mut seen).await?;
         let ended = scenario::ends_server(&case);
         if ended {
             seen.alive = true;
         }
-        if seen.alive && !ended {
+        if seen.alive && !ended && !is_heavy(&case) {
             self.server = Some(server);
         }
         Ok((self.failures(&case, &seen), seen))
@@ -80,9 +93,18 @@ impl Player {
     /// the case before has left in the allocator would hide its growth.
     async fn server_for(&mut self, case: &Case) -> Result<Server> {
         let text = |key: &str| case.setup.get(key).and_then(Value::as_str).map(str::to_owned);
-        let flavour = Flavour { log_level: text("log_level"), fail_point: text("fail_point") };
+        let mut settings = BTreeMap::new();
+        for (key, value) in case.setup.get("server").and_then(Value::as_object).into_iter().flatten() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            settings.insert(key.clone(), self.stage.words().expand(&value)?);
+        }
+        if case.setup.contains_key("proxy") {
+            settings.insert("fetch.basic_proxies".to_owned(), self.stage.proxy.url());
+        }
+        let flavour = Flavour { log_level: text("log_level"), fail_point: text("fail_point"), settings };
+        let fresh = is_heavy(case) || case.expected.contains_key("max_rss_delta_mib");
         match self.server.take() {
-            Some(server) if server.flavour == flavour && !case.expected.contains_key("max_rss_delta_mib") => Ok(server),
+            Some(server) if server.flavour == flavour && !fresh => Ok(server),
             _ => Server::start(&self.binary, &self.stage, flavour).await,
         }
     }
@@ -90,8 +112,11 @@ impl Player {
     fn words(&self, case: &Case, server: &Server, key: &str) -> Words {
         let mut words = self.stage.words();
         words.set("BASE_URL", format!("http://{}", server.addr));
+        words.set("PORT", server.addr.port().to_string());
         words.set("API_KEY", key);
         words.set("KEY_OF_TEAM_B", &server.other_key);
+        // It is made when the site of the case is there.
+        words.set("JOB", "{JOB}");
         if stage::needs_tls(case) {
             words.set("ORIGIN", format!("https://origin.test:{}", self.stage.origin.addr().port()));
         }
@@ -103,37 +128,80 @@ impl Player {
             true => Some(server.credits(&key).await?),
             false => None,
         };
-        Ok(Before { key, counters: self.stage.counters(), log_length: server.log().len(), credits })
+        let cpu_seconds = server.cpu_seconds();
+        let sent = self.stage.origin.sent();
+        Ok(Before { key, counters: self.stage.counters(), log_length: server.log().len(), credits, cpu_seconds, sent })
     }
 
     async fn perform(&self, case: &Case, server: &mut Server, key: &str) -> Result<Evidence> {
+        let Some(setup) = case.setup.get("innocent") else {
+            return self.do_it(case, server, key).await;
+        };
+        let page = format!("http://origin2.test:{}{}", self.stage.origin2.addr().port(), stage::INNOCENT_PAGE);
+        let innocent = Innocent::read(setup, server.addr, &server.other_key, page)?;
+        let (mut seen, waits) = innocent.beside(self.do_it(case, server, key)).await?;
+        seen.health_ms.extend(&waits.health);
+        seen.innocent = Some(waits);
+        Ok(seen)
+    }
+
+    async fn do_it(&self, case: &Case, server: &mut Server, key: &str) -> Result<Evidence> {
         if case.input.contains_key("scenario") {
             let observed = scenario::play(case, &self.stage, server).await?;
             return Ok(Evidence { observed: Some(observed), ..Evidence::default() });
         }
+        let started = Instant::now();
         if !case.input.contains_key("tool") {
-            let request = call::request(case, server.addr, key)?;
-            let patience = self.number(case, "max_seconds").unwrap_or(20.0) + 20.0;
-            let started = Instant::now();
-            let answer = http::exchange(server.addr, request, Duration::from_secs_f64(patience)).await;
-            let answer = answer.map(|(answer, _)| answer).map_err(|error| format!("{error:#}"));
-            let job = match &answer {
-                Ok(answer) if looks_at_a_job(case) => follow_up(case, server, key, answer, patience).await?,
-                _ => None,
-            };
-            return Ok(Evidence { answer: Some(answer), job, elapsed: Some(started.elapsed()), ..Evidence::default() });
+            return self.call(case, server, key, started).await;
         }
         let slow_page = format!("http://origin.test:{}{}", self.stage.origin.addr().port(), stage::SLOW_PAGE);
-        let target = Target { addr: server.addr, key: key.to_owned(), slow_page };
+        let from = case.setup.get("from").and_then(Value::as_str).map(str::parse).transpose()?;
+        let from: IpAddr = from.unwrap_or(Ipv4Addr::LOCALHOST.into());
+        let target = Target { addr: server.addr, from, key: key.to_owned(), slow_page };
         let outcome = attack::run(case, &target).await?;
         Ok(Evidence {
             answer: outcome.answer.map(Ok),
+            elapsed: Some(started.elapsed()),
             raw: true,
             closed: outcome.closed,
             health_ms: outcome.health_ms,
             slow_closed_s: outcome.slow_closed_s,
             ..Evidence::default()
         })
+    }
+
+    /// Sends the request of the case, as often as it says, and follows the job that comes of it.
+    async fn call(&self, case: &Case, server: &Server, key: &str, started: Instant) -> Result<Evidence> {
+        let patience = Duration::from_secs_f64(self.number(case, "max_seconds").unwrap_or(20.0) + 20.0);
+        let request = call::request(case, server.addr, key)?;
+        let number = |key: &str| case.input.get(key).and_then(Value::as_u64).unwrap_or(1);
+        let mut answers = Vec::new();
+        for _ in 0..number("times") {
+            let together = (0..number("together")).map(|_| http::exchange(server.addr, request.clone(), patience));
+            answers.extend(futures_util::future::join_all(together).await);
+        }
+        let elapsed = Some(started.elapsed());
+        let answers = answers.into_iter().map(|done| done.map(|(answer, _)| answer).map_err(|e| format!("{e:#}")));
+        let answer = the_odd_one(case, answers);
+        let job = match &answer {
+            Some(Ok(answer)) if looks_at_a_job(case) => follow_up(case, server, key, answer, patience).await?,
+            _ => None,
+        };
+        let elapsed = if job.is_some() { Some(started.elapsed()) } else { elapsed };
+        let json = case.input.get("json").unwrap_or(&Value::Null);
+        if case.expected.contains_key("webhook_headers_must_not_contain") && json.get("webhook").is_none() {
+            self.tell_of_page(&json["url"], server, key).await?;
+        }
+        Ok(Evidence { answer, job, elapsed, ..Evidence::default() })
+    }
+
+    /// A case that looks at webhooks and asks for none: what it scrapes is crawled with a webhook.
+    async fn tell_of_page(&self, url: &Value, server: &Server, key: &str) -> Result<()> {
+        let hook = format!("http://hook.test:{}/h", self.stage.receiver.addr().port());
+        let body = json!({"url": url, "limit": 1, "webhook": {"url": hook}});
+        let answer = http::post(server.addr, "/v2/crawl", &format!("Authorization: Bearer {key}\r\n"), &body).await?;
+        ensure!(answer.status == 200, "POST /v2/crawl answers {}: {}", answer.status, answer.text());
+        Ok(())
     }
 
     async fn look(&self, case: &Case, server: &mut Server, before: &Before, seen: &mut Evidence) -> Result<()> {
@@ -147,6 +215,11 @@ impl Player {
         seen.origin = self.stage.origin.requests();
         seen.origin2 = self.stage.origin2.requests();
         seen.receiver = self.stage.receiver.requests();
+        seen.origin_sent = self.stage.origin.sent() - before.sent;
+        seen.cpu_seconds = server.cpu_seconds() - before.cpu_seconds;
+        seen.proxied = self.stage.proxy.asked();
+        seen.strays = server.strays();
+        ask_again(case, server, before, seen).await?;
         if case.expected.contains_key("receiver_signature_valid") {
             seen.hook_secret = server.hook_secret().await?;
         }
@@ -162,7 +235,7 @@ impl Player {
         if let Some(credits) = before.credits.filter(|_| seen.alive) {
             seen.charges = Some(credits - server.credits(&before.key).await?);
         }
-        if case.expected.keys().any(|key| key.starts_with("logs_")) {
+        if case.expected.keys().any(|key| key.starts_with("logs_") || key.starts_with("dump_")) {
             seen.files = read_files(&server.data());
             seen.metrics = server.metrics().await?;
         }
@@ -172,7 +245,10 @@ impl Player {
     }
 
     fn failures(&self, case: &Case, seen: &Evidence) -> Vec<String> {
+        // Attacks and scenarios have a length of their own, unless the case says how long they may take.
+        let untimed = ["tool", "scenario"].iter().any(|key| case.input.contains_key(*key));
         let every = self.every.iter().filter(|(key, _)| !case.expected.contains_key(*key));
+        let every = every.filter(|(key, _)| !untimed || *key != "max_seconds");
         let mut failures = Vec::new();
         if stage::needs_tls(case) && !seen.origin.iter().any(|request| request.method == "PRI") {
             failures.push("the origin could not attack, as the service did not speak HTTP/2 to it".to_owned());
@@ -187,6 +263,23 @@ impl Player {
         failures
     }
 
+    /// Waits as long as the case says, and for the webhooks that it looks at.
+    async fn wait(&self, case: &Case, seen: &Evidence) {
+        let seconds = |key: &&str| case.expected.get(*key).and_then(Value::as_f64);
+        let named = expect::WAITS.iter().filter_map(seconds).fold(0.0, f64::max);
+        let inflight = case.expected.get("inflight_after_s").and_then(|pair| pair.get(0)?.as_f64()).unwrap_or(0.0);
+        tokio::time::sleep(SETTLE + Duration::from_secs_f64(named.max(inflight))).await;
+        let told = ["receiver_signature_valid", "webhook_headers_must_not_contain"];
+        let accepted = matches!(&seen.answer, Some(Ok(answer)) if answer.status == 200);
+        let started = Instant::now();
+        while accepted && told.iter().any(|key| case.expected.contains_key(*key)) && started.elapsed() < DELIVERY {
+            if !self.stage.receiver.requests().is_empty() {
+                break;
+            }
+            tokio::time::sleep(SETTLE).await;
+        }
+    }
+
     fn number(&self, case: &Case, key: &str) -> Option<f64> {
         case.expects(key, &self.every).and_then(Value::as_f64)
     }
@@ -196,13 +289,61 @@ fn looks_at_a_job(case: &Case) -> bool {
     ["final_status", "completed_max", "good_pages_found_min"].iter().any(|key| case.expected.contains_key(*key))
 }
 
+/// Whether the service may still be busy with the case when it is over, so that another case needs another service.
+fn is_heavy(case: &Case) -> bool {
+    case.setup.contains_key("innocent") || case.expected.contains_key("cpu_seconds_max")
+}
+
+/// The first answer whose status the case does not accept, else the last one.
+fn the_odd_one<E>(case: &Case, answers: impl Iterator<Item = Result<Answer, E>>) -> Option<Result<Answer, E>> {
+    let accepted = case.statuses();
+    let mut last = None;
+    for answer in answers {
+        let odd = answer.as_ref().map_or(true, |answer| !accepted.contains(&answer.status.into()));
+        last = Some(answer);
+        if odd && !accepted.is_empty() {
+            break;
+        }
+    }
+    last
+}
+
+/// Makes the job of `setup.job`, and puts its id where the case says `{JOB}`.
+async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, Option<made::Own>)> {
+    let Some(setup) = case.setup.get("job") else { return Ok((case, None)) };
+    let own = made::own(setup, server, key).await?;
+    let mut words = Words::default();
+    words.set("JOB", &own.id);
+    let mut case = case;
+    (case.input, case.expected) = (words.put_into(&case.input), words.put_into(&case.expected));
+    Ok((case, Some(own)))
+}
+
+/// Asks what can only be asked when the case is over.
+async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evidence) -> Result<()> {
+    if case.expected.contains_key("no_replay_across_teams") {
+        let request = call::request(case, server.addr, &server.other_key)?;
+        seen.of_other_team = Some(http::exchange(server.addr, request, Duration::from_secs(30)).await?.0);
+    }
+    if let (Some(path), true) = (&seen.own_job, case.expected.keys().any(|key| key.starts_with("own_job_"))) {
+        seen.own_job_now = server.get(&format!("{path}?limit=1"), &before.key).await?;
+    }
+    Ok(())
+}
+
 /// The job that an answer names, at its end. Its time is part of the time of the case.
-async fn follow_up(case: &Case, server: &Server, key: &str, answer: &Answer, patience: f64) -> Result<Option<Job>> {
+async fn follow_up(
+    case: &Case,
+    server: &Server,
+    key: &str,
+    answer: &Answer,
+    patience: Duration,
+) -> Result<Option<Job>> {
     let Some(id) = answer.json()["id"].as_str().map(str::to_owned) else {
         return Ok(None);
     };
     let path = format!("{}/{id}", case.input_text("path"));
-    follow(server.addr, key, &path, Duration::from_secs_f64(patience)).await.map(Some)
+    follow(server.addr, key, &path, patience).await.map(Some)
 }
 
 /// What the request of the case gets for an id that nobody has.
@@ -235,13 +376,7 @@ async fn team_key(case: &Case, server: &Server) -> Result<String> {
 fn expand(case: &Case, words: &Words) -> Result<Case> {
     let [setup, input, expected] = [&case.setup, &case.input, &case.expected].map(|part| words.expand_object(part));
     let mut case = case.clone();
+    let [setup, input, expected] = [setup?, input?, expected?].map(|part| repeat::expand_object(&part));
     (case.setup, case.input, case.expected) = (setup?, input?, expected?);
     Ok(case)
-}
-
-async fn wait(case: &Case) {
-    let seconds = |key: &&str| case.expected.get(*key).and_then(Value::as_f64);
-    let named = expect::WAITS.iter().filter_map(seconds).fold(0.0, f64::max);
-    let inflight = case.expected.get("inflight_after_s").and_then(|pair| pair.get(0)?.as_f64()).unwrap_or(0.0);
-    tokio::time::sleep(SETTLE + Duration::from_secs_f64(named.max(inflight))).await;
 }

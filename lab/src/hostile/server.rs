@@ -1,5 +1,6 @@
 //! The real service as a child process in a data folder of its own.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -19,14 +20,20 @@ use super::stage::Stage;
 
 const ADMIN_TOKEN: &str = "operator-token-of-the-hostile-run";
 const START_LIMIT: Duration = Duration::from_secs(20);
+/// The working folder of the service, below the folder of the run.
+const HOME: &str = "a/b/c/d";
+/// `USER_HZ`, which is 100 on every Linux that the runner knows.
+const TICKS_PER_SECOND: f64 = 100.0;
 
 /// How a server differs from the usual one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Flavour {
     /// `log.level`; none for the default.
     pub(crate) log_level: Option<String>,
-    /// A fail point that panics.
+    /// A fail point that panics, or does what stands behind its `=`.
     pub(crate) fail_point: Option<String>,
+    /// Settings, such as `auth.mode`.
+    pub(crate) settings: BTreeMap<String, String>,
 }
 
 /// A team of the service.
@@ -55,10 +62,14 @@ impl Server {
         let dir = tempfile::tempdir()?;
         let addr = free_address()?;
         let log = File::create(dir.path().join("log"))?;
+        // Some folders deep, so that what climbs out of one is still in a folder that is looked through.
+        let home = dir.path().join(HOME);
+        std::fs::create_dir_all(home.join("tmp"))?;
         let mut command = Command::new(binary);
-        command.current_dir(dir.path()).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
+        command.env("HOME", &home).env("TMPDIR", home.join("tmp"));
+        command.current_dir(&home).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
         command.env("QUARRY__SERVER__LISTEN", addr.to_string());
-        command.env("QUARRY__DATA__DIR", dir.path().join("data"));
+        command.env("QUARRY__DATA__DIR", home.join("data"));
         command.env("QUARRY__AUTH__MODE", "keys");
         command.env("QUARRY__ADMIN__TOKEN", ADMIN_TOKEN);
         command.env("QUARRY__EGRESS__ALLOW", stage.allow());
@@ -67,7 +78,11 @@ impl Server {
             command.env("QUARRY__LOG__LEVEL", level);
         }
         if let Some(point) = &flavour.fail_point {
-            command.env("FAILPOINTS", format!("{point}=panic"));
+            let point = if point.contains('=') { point.clone() } else { format!("{point}=panic") };
+            command.env("FAILPOINTS", point);
+        }
+        for (key, value) in &flavour.settings {
+            command.env(format!("QUARRY__{}", key.to_uppercase().replace('.', "__")), value);
         }
         let child = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
         let pid = child.id().context("the server ended at once")?;
@@ -102,18 +117,19 @@ impl Server {
         self.get(path, ADMIN_TOKEN).await
     }
 
-    /// What /metrics shows; with keys it asks for the operator's token.
-    pub(crate) async fn metrics(&self) -> Result<Vec<u8>> {
-        let answer = http::get(self.addr, "/metrics", &format!("Authorization: Bearer {ADMIN_TOKEN}\r\n")).await?;
-        ensure!(answer.status == 200, "GET /metrics answers {}", answer.status);
-        Ok(answer.body)
-    }
-
     /// A GET with a team's key, as JSON.
     pub(crate) async fn get(&self, path: &str, key: &str) -> Result<Value> {
         let answer = http::get(self.addr, path, &format!("Authorization: Bearer {key}\r\n")).await?;
         ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
         Ok(answer.json())
+    }
+
+    /// What GET /metrics shows the operator.
+    pub(crate) async fn metrics(&self) -> Result<Vec<u8>> {
+        let operator = format!("Authorization: Bearer {ADMIN_TOKEN}\r\n");
+        let answer = http::get(self.addr, "/metrics", &operator).await?;
+        ensure!(answer.status == 200, "GET /metrics answers {}: {}", answer.status, answer.text());
+        Ok(answer.body)
     }
 
     /// What the webhooks of the team that calls are signed with.
@@ -149,7 +165,24 @@ impl Server {
 
     /// Where the service keeps its files.
     pub(crate) fn data(&self) -> PathBuf {
-        self.dir.path().join("data")
+        self.dir.path().join(HOME).join("data")
+    }
+
+    /// Files that the service has made outside of its data folder.
+    pub(crate) fn strays(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        files_below(self.dir.path(), &self.data(), &mut found);
+        let log = self.dir.path().join("log");
+        found.into_iter().filter(|path| *path != log).map(|path| path.display().to_string()).collect()
+    }
+
+    /// Seconds of processor time that the service has used.
+    pub(crate) fn cpu_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        // Behind the name of the program, which may hold blanks: state, ten more, then utime and stime (proc(5)).
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+        ticks / TICKS_PER_SECOND
     }
 
     /// Watches the memory until the watch is finished.
@@ -192,7 +225,8 @@ pub(crate) struct MemoryWatch {
 }
 
 impl MemoryWatch {
-    fn start(pid: u32) -> Self {
+    /// Watches from now on.
+    pub(crate) fn start(pid: u32) -> Self {
         // Writing 5 sets VmHWM to the present VmRSS (proc(5)).
         let marked = std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok();
         let before = status_kib(pid, "VmRSS:");
@@ -214,7 +248,18 @@ impl MemoryWatch {
         let _ = self.task.await;
         let mark = if self.marked { status_kib(self.pid, "VmHWM:") } else { 0 };
         let peak = self.peak.load(Ordering::Relaxed).max(mark);
-        (peak - self.before).div_ceil(1024)
+        peak.saturating_sub(self.before).div_ceil(1024)
+    }
+}
+
+fn files_below(folder: &Path, except: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && path != except {
+            files_below(&path, except, into);
+        } else if path != except {
+            into.push(path);
+        }
     }
 }
 

@@ -22,19 +22,44 @@ const PAGE: &[&str] = &[
     "h2",
     "interim_1xx",
     "path",
+    "path_prefix",
     "raw",
+    "read",
     "set_cookie_count",
     "status",
 ];
 
-/// One page of the origin: its path and what it does.
-pub(crate) fn page(page: &Object, canary_port: u16) -> Result<(String, Script)> {
+/// How long an origin that does not read stays.
+const NO_READER: Duration = Duration::from_secs(600);
+
+/// Which paths a page of the origin is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// This one.
+    Path(String),
+    /// All that begin with this.
+    Below(String),
+}
+
+/// One page of the origin: its paths and what it does.
+pub(crate) fn page(page: &Object, canary_port: u16) -> Result<(Place, Script)> {
     if let Some(key) = page.keys().find(|key| !PAGE.contains(&key.as_str())) {
         bail!("setup.origin.{key} is not known");
     }
-    let path = text(page, "path").context("a page has no path")?.to_owned();
+    let place = match (text(page, "path"), text(page, "path_prefix")) {
+        (Some(path), None) => Place::Path(path.to_owned()),
+        (None, Some(prefix)) => Place::Below(prefix.to_owned()),
+        _ => bail!("a page needs either path or path_prefix"),
+    };
+    Ok((place, script(page, canary_port)?))
+}
+
+fn script(page: &Object, canary_port: u16) -> Result<Script> {
     let seconds = |key: &str| page.get(key).and_then(Value::as_f64);
-    let script = if let Some(raw) = text(page, "raw") {
+    let reads = page.get("read").is_none_or(|read| read == &Value::Bool(true));
+    let script = if !reads {
+        Script::Hang(NO_READER)
+    } else if let Some(raw) = text(page, "raw") {
         Script::Raw(raw.to_owned().into())
     } else if let Some(time) = seconds("hang_s") {
         Script::Hang(Duration::from_secs_f64(time))
@@ -50,7 +75,7 @@ pub(crate) fn page(page: &Object, canary_port: u16) -> Result<(String, Script)> 
     } else {
         Script::Reply(reply(page, canary_port)?)
     };
-    Ok((path, script))
+    Ok(script)
 }
 
 /// The attack of a name.
@@ -79,6 +104,7 @@ pub(crate) fn dns(answer: &Value) -> Result<Answer> {
                         out.cname_chain = number(value)?;
                         out.a = vec![[127, 0, 0, 1].into()];
                     }
+                    "cname" => out.cname = Some(value.as_str().context("cname is no text")?.to_owned()),
                     "hang" => out.hang = value == &Value::Bool(true),
                     "ttl" => out.ttl = number(value)?,
                     "sequence" => {
@@ -144,6 +170,7 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
             let rate = generator["drip_bytes_per_s"].as_f64().context("drip_bytes_per_s")?;
             Body::Drip { every: Duration::from_secs_f64(1.0 / rate) }
         }
+        ["count", "each"] => each(words("each"), number("count").context("count")?).into(),
         ["bytes_of"] => words("bytes_of").to_owned().into(),
         ["bytes"] => Body::Zeros { bytes: number("bytes").context("bytes")?, encodings: Vec::new() },
         ["endless"] => endless(),
@@ -151,6 +178,30 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
         _ if generator.contains_key("repeat") => repeated(generator)?,
         _ => bail!("body_gen with {keys:?} is not known"),
     })
+}
+
+/// The text that many times, every time with its number for `{i}`, and for `{ab*n}` with n letters a and b that look like
+/// chance and are the same in every run.
+fn each(text: &str, count: u64) -> String {
+    let letters = text.split_once("{ab*").and_then(|(before, rest)| {
+        let (length, after) = rest.split_once('}')?;
+        Some((before, length.parse::<usize>().ok()?, after))
+    });
+    let one = |number: u64| match letters {
+        Some((before, length, after)) => [before, &chance(number, length), after].concat(),
+        None => text.to_owned(),
+    };
+    (0..count).map(|number| one(number).replace("{i}", &number.to_string())).collect()
+}
+
+/// Letters by a linear congruential generator (Knuth, MMIX).
+fn chance(seed: u64, length: usize) -> String {
+    let mut state = seed;
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if state >> 63 == 0 { 'a' } else { 'b' }
+    };
+    (0..length).map(|_| letter()).collect()
 }
 
 fn endless() -> Body {
@@ -205,6 +256,8 @@ fn pdf(generator: &Object, canary_port: u16) -> Result<Pdf> {
         "image_bomb" => Pdf::ImageBomb,
         "form_xobject_laughs" => Pdf::FormLaughs,
         "late_header" => Pdf::LateHeader,
+        "huge_mediabox" => Pdf::HugeMediabox,
+        "bad_length" => Pdf::BadLength,
         "launch_action" => Pdf::LaunchAction(canary_port),
         other => bail!("the pdf {other:?} is not known"),
     })
@@ -231,6 +284,20 @@ mod tests {
         assert_eq!(length(&json!({"bytes": 0})), Some(0));
         assert_eq!(length(&json!({"zeros_bytes": 9, "encode": "gzip*10"})), None);
         assert_eq!(length(&json!({"endless": true})), None);
+        assert_eq!(length(&json!({"each": "<p>{i}", "count": 11})), Some(45));
+        assert_eq!(length(&json!({"each": "<p>{i}{ab*7}.", "count": 2})), Some(24));
+        assert!(chance(1, 100).contains("ab") && chance(1, 9) != chance(2, 9));
+        for pdf in ["huge_mediabox", "bad_length"] {
+            assert!(length(&json!({"pdf": pdf})).is_some_and(|length| length > 400), "{pdf}");
+        }
+    }
+
+    #[test]
+    fn a_page_may_stand_for_all_paths_below_one() {
+        let place = |json: Value| page(json.as_object().unwrap(), 1).map(|(place, _)| place);
+        assert_eq!(place(json!({"path_prefix": "/a/"})).unwrap(), Place::Below("/a/".to_owned()));
+        assert_eq!(place(json!({"path": "/a/"})).unwrap(), Place::Path("/a/".to_owned()));
+        assert!(place(json!({"path": "/", "path_prefix": "/"})).is_err());
     }
 
     #[test]
@@ -249,5 +316,6 @@ mod tests {
         assert_eq!((mixed.a.len(), mixed.aaaa.len()), (1, 1));
         assert_eq!(dns(&json!({"sequence": [["10.0.0.1"], ["127.0.0.1"]], "ttl": 0})).unwrap().sequence.len(), 2);
         assert_eq!(dns(&json!("127.0.0.1")).unwrap().a.len(), 1);
+        assert_eq!(dns(&json!({"cname": "a.test"})).unwrap().cname.as_deref(), Some("a.test"));
     }
 }

@@ -8,25 +8,37 @@ use serde_json::Value;
 use testkit::{Answer, Canary, Dns, Script, Site};
 
 use super::case::{Case, Object};
-use super::setup;
+use super::proxy::Proxy;
+use super::setup::{self, Place};
 use super::traps;
 use super::words::Words;
 
 /// Members of `setup` that other modules handle.
 const ELSEWHERE: &[&str] = &[
     "cancel_at",
+    "connections",
     "credits",
     "fail_point",
+    "from",
     "h2",
+    "idle_connections",
+    "innocent",
+    "job",
     "log_level",
     "parallel",
+    "proxy",
     "raw",
+    "read",
     "receiver",
     "repeat",
+    "server",
     "signal",
     "streams",
     "team",
 ];
+
+/// The page of the second origin that the bystander asks for.
+pub(crate) const INNOCENT_PAGE: &str = "/innocent";
 
 /// Where scrapes that a client leaves are sent.
 pub(crate) const SLOW_PAGE: &str = "/never-answers";
@@ -38,6 +50,7 @@ pub(crate) struct Stage {
     pub(crate) receiver: Site,
     pub(crate) canary: Canary,
     pub(crate) dns: Dns,
+    pub(crate) proxy: Proxy,
 }
 
 /// Counts that only grow while a case runs.
@@ -63,6 +76,7 @@ impl Stage {
             receiver: site(18102).await.context("cannot start the receiver")?,
             canary,
             dns: Dns::start().await,
+            proxy: Proxy::start().await.context("cannot start the proxy")?,
         })
     }
 
@@ -73,6 +87,8 @@ impl Stage {
         words.set("ORIGIN", format!("http://origin.test:{origin}"));
         words.set("ORIGIN2", format!("http://origin2.test:{origin2}"));
         words.set("RECEIVER", format!("http://hook.test:{receiver}"));
+        words.set("ORIGIN_PORT", origin.to_string());
+        words.set("ORIGIN2_PORT", origin2.to_string());
         words.set("ORIGIN_IP", "127.0.0.1");
         words.set("CANARY_PORT", self.canary.addr().port().to_string());
         words.set("CANARY_UDP", self.canary.udp_addr().port().to_string());
@@ -99,6 +115,9 @@ impl Stage {
             self.dns.set("*", Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
         }
         self.dns.set("meta.rebind.test", Answer::from(IpAddr::from([169, 254, 169, 254])));
+        self.proxy.prepare(case.setup.get("proxy"))?;
+        let words = "Somebody else reads this page while a case is played. ".repeat(40);
+        self.origin2.html(INNOCENT_PAGE, format!("<h1>A page of its own</h1><p>{words}</p>"));
         self.origin.script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
         for (key, value) in &case.setup {
             match key.as_str() {
@@ -125,19 +144,29 @@ impl Stage {
     }
 
     fn pages(&self, site: &Site, pages: &Value) -> Result<()> {
+        let mut makers = Vec::new();
         for page in pages.as_array().context("the pages of an origin are no array")? {
             let page = page.as_object().context("a page of an origin is no object")?;
             let origin = format!("http://origin.test:{}", site.addr().port());
             if let Some(make) = traps::site(page, &origin)? {
-                site.others(make);
+                makers.push(make);
                 continue;
             }
-            let (path, script) = setup::page(page, self.canary.addr().port())?;
+            let canary = self.canary.addr().port();
+            if let Some(make) = traps::numbered(page, canary)? {
+                makers.push(make);
+                continue;
+            }
+            let (place, script) = setup::page(page, canary)?;
             if let Script::H2(attack) = script {
                 site.attack_h2(Some(attack));
             }
-            site.script(&path, vec![script]);
+            match place {
+                Place::Path(path) => site.script(&path, vec![script]),
+                Place::Below(prefix) => site.script_below(&prefix, vec![script]),
+            }
         }
+        site.others(move |seen| makers.iter().find_map(|make| make(seen)));
         Ok(())
     }
 

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use testkit::{Reply, Seen};
+use testkit::{Body, Reply, Script, Seen};
 
 use super::case::Object;
+use super::setup;
 
 /// Where the good pages are.
 pub(crate) const GOOD: &str = "/good/";
@@ -28,6 +29,30 @@ pub(crate) fn site(page: &Object, origin: &str) -> Result<Option<Maker>> {
         (None, Some(sitemap)) => sitemaps(sitemap, origin).map(Some),
         (Some(_), Some(_)) => bail!("a page has both site_gen and sitemap_gen"),
     }
+}
+
+/// A page for all paths below `path_prefix` whose texts hold `{n}` or `{n+1}`: the number at the end of the path, and the
+/// next one. None for every other page.
+pub(crate) fn numbered(page: &Object, canary_port: u16) -> Result<Option<Maker>> {
+    let text = Value::from(page.clone()).to_string();
+    let Some(prefix) = page.get("path_prefix").and_then(Value::as_str).filter(|_| text.contains("{n")) else {
+        return Ok(None);
+    };
+    let prefix = prefix.to_owned();
+    let make = move |number: u64| {
+        let text = text.replace("{n+1}", &(number + 1).to_string()).replace("{n}", &number.to_string());
+        let page: Object = serde_json::from_str(&text)?;
+        match setup::page(&page, canary_port)?.1 {
+            Script::Reply(reply) => Ok(reply),
+            _ => bail!("a page with numbers is an ordinary page"),
+        }
+    };
+    make(0)?;
+    Ok(Some(Box::new(move |seen| {
+        let path = seen.path.split('?').next().unwrap_or_default();
+        let digits = path.strip_prefix(&prefix)?.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+        make(digits.parse().unwrap_or(0)).ok()
+    })))
 }
 
 /// Whether a page of `setup.origin` links to hosts that the stage does not know by name.
@@ -64,6 +89,8 @@ fn trap(site: &Object, origin: &str) -> Result<Maker> {
         "variants" => variants(origin, good),
         "ping_pong" => ping_pong(),
         "subdomains" => subdomains(origin),
+        "random_links" => random_links(),
+        "facets" => facets(),
         other => bail!("the trap {other:?} is not known"),
     };
     let links: String = (1..=good).map(|n| link(&format!("{GOOD}{n}"))).collect();
@@ -179,9 +206,55 @@ fn subdomains(origin: &str) -> Trap {
     Trap { entrance: links, pages }
 }
 
-/// `{nest}`: indexes inside indexes. `{urls}`: one sitemap. `{children, urls}`: an index of sitemaps.
+/// Every page links to ten that nobody has seen before, below any of them.
+fn random_links() -> Trap {
+    let count = AtomicU64::new(1);
+    let path = |n: u64| {
+        // The finaliser of MurmurHash3: numbers that follow each other look as if they did not.
+        let mut hash = n.wrapping_mul(0xff51_afd7_ed55_8ccd);
+        hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        format!("/random/{:08x}/{:08x}", hash >> 32, hash & 0xffff_ffff)
+    };
+    let pages: Maker = Box::new(move |seen| {
+        seen.path.starts_with("/random/").then(|| {
+            let first = count.fetch_add(10, Ordering::Relaxed);
+            let links: String = (first..first + 10).map(|n| link(&path(n))).collect();
+            html(format!("<h1>Words {first}</h1><p>Words of page {first}, and where to go from here.</p>{links}"))
+        })
+    });
+    Trap { entrance: link(&path(0)), pages }
+}
+
+/// A shop whose one list can be filtered by eight properties, in any order: more addresses than there are atoms.
+fn facets() -> Trap {
+    const NAMES: [&str; 8] = ["brand", "colour", "material", "page", "price", "rating", "size", "sort"];
+    let pages: Maker = Box::new(|seen| {
+        let (path, query) = seen.path.split_once('?').unwrap_or((&seen.path, ""));
+        if path != "/shop" {
+            return None;
+        }
+        let chosen: Vec<&str> = query.split('&').filter(|part| !part.is_empty()).collect();
+        let links: String = NAMES
+            .iter()
+            .flat_map(|name| (1..=10).map(move |value| (name, value)))
+            .map(|(name, value)| {
+                let others = chosen.iter().filter(|own| own.split('=').next() != Some(name)).copied();
+                let own = format!("{name}={value}");
+                link(&format!("/shop?{}", others.chain([own.as_str()]).collect::<Vec<_>>().join("&")))
+            })
+            .collect();
+        Some(html(format!("<h1>Shop</h1><p>Things by {query}.</p>{links}")))
+    });
+    Trap { entrance: link("/shop"), pages }
+}
+
+/// `{nest}`: indexes inside indexes. `{urls}`: one sitemap. `{children, urls}`: an index of sitemaps. `{bytes}`: one
+/// sitemap of that size, whatever `urls` says.
 fn sitemaps(sitemap: &Object, origin: &str) -> Result<Maker> {
     let keys: Vec<&str> = sitemap.keys().map(String::as_str).collect();
+    if let (Some(bytes), true) = (number(sitemap, "bytes"), keys.iter().all(|key| ["bytes", "urls"].contains(key))) {
+        return Ok(large_sitemap(bytes, origin));
+    }
     let (nest, children, urls) = match keys.as_slice() {
         ["nest"] => (number(sitemap, "nest"), None, Some(2)),
         ["urls"] => (None, None, number(sitemap, "urls")),
@@ -202,6 +275,22 @@ fn sitemaps(sitemap: &Object, origin: &str) -> Result<Maker> {
         };
         Some(Reply { body: body.into(), ..Reply::default() }.header("Content-Type", "application/xml"))
     }))
+}
+
+/// The two pages of the case, then addresses of no page until the size is reached.
+fn large_sitemap(bytes: u64, origin: &str) -> Maker {
+    let entry = |path: &str| format!("<url><loc>{origin}/{path}</loc></url>\n");
+    let prefix = format!("<urlset>{}{}", entry("a"), entry("b"));
+    let unit = entry("none/of/these/pages/is/there");
+    let rest = bytes.saturating_sub((prefix.len() + "</urlset>".len()) as u64);
+    // Whole entries, then blanks, so that the file can be read to its end.
+    let whole = rest / unit.len() as u64 * unit.len() as u64;
+    let suffix = " ".repeat(usize::try_from(rest - whole).unwrap_or(0)) + "</urlset>";
+    let body = Body::Repeat { prefix: prefix.into(), unit: unit.into(), bytes: Some(whole), suffix: suffix.into() };
+    Box::new(move |seen| {
+        (seen.path == "/sitemap.xml")
+            .then(|| Reply { body: body.clone(), ..Reply::default() }.header("Content-Type", "application/xml"))
+    })
 }
 
 fn index(origin: &str, children: std::ops::Range<u64>) -> String {
@@ -249,6 +338,8 @@ mod tests {
             "variants",
             "ping_pong",
             "subdomains",
+            "random_links",
+            "facets",
         ] {
             let maker = make(&json!({"path": "/", "site_gen": {"trap": trap, "good_pages": 10}}));
             assert!(text(&maker, "/").unwrap().contains("/good/10"), "{trap}");
@@ -259,9 +350,23 @@ mod tests {
         let first = text(&calendar, "/").unwrap();
         let day = first.split('"').find(|part| part.starts_with("/calendar/")).unwrap();
         assert_eq!(text(&calendar, day).unwrap().matches("<a ").count(), 2);
+        let shop = make(&json!({"site_gen": {"trap": "facets", "good_pages": 1}}));
+        assert!(text(&shop, "/shop?size=1").unwrap().contains("/shop?size=1&sort=2"));
+        let random = make(&json!({"site_gen": {"trap": "random_links", "good_pages": 1}}));
+        assert_ne!(text(&random, "/random/0/0"), text(&random, "/random/0/0"));
         let session = make(&json!({"site_gen": {"trap": "session_query", "good_pages": 1}}));
         assert_ne!(text(&session, "/list?sid=0"), text(&session, "/list?sid=0"));
         assert!(site(json!({"site_gen": {"trap": "moon", "good_pages": 1}}).as_object().unwrap(), "").is_err());
+    }
+
+    #[test]
+    fn a_chain_of_redirects_has_no_end() {
+        let hop = json!({"path_prefix": "/hop/", "status": 302, "headers": {"Location": "/hop/{n+1}"}});
+        let maker = numbered(hop.as_object().unwrap(), 1).unwrap().unwrap();
+        let reply = maker(&Seen { path: "/hop/41".to_owned(), ..Seen::default() }).unwrap();
+        assert_eq!((reply.status, reply.headers[0].1.as_str()), (302, "/hop/42"));
+        assert!(maker(&Seen { path: "/".to_owned(), ..Seen::default() }).is_none());
+        assert!(numbered(json!({"path_prefix": "/x"}).as_object().unwrap(), 1).unwrap().is_none());
     }
 
     #[test]
@@ -273,5 +378,8 @@ mod tests {
         assert_eq!(text(&wide, "/sitemap.xml").unwrap().matches("<sitemap>").count(), 5);
         assert_eq!(text(&wide, "/sitemap-5.xml").unwrap().matches("<url>").count(), 7);
         assert_eq!(text(&wide, "/a"), None);
+        let large =
+            make(&json!({"sitemap_gen": {"bytes": 1000}}))(&Seen { path: "/sitemap.xml".into(), ..Seen::default() });
+        assert_eq!(large.unwrap().body.length(), Some(1000));
     }
 }

@@ -31,6 +31,7 @@ const OPTIONS_TO_COME: &[&str] = &["actions", "profile", "redactPII", "onlyClean
 /// Expectations that can only be looked at when something else exists.
 const EXPECTATIONS_TO_COME: &[(&str, &str)] = &[
     ("browser_alive_after", "the browser"),
+    ("dashboard_html_must_not_contain", "the dashboard"),
     ("dns_queries_outside_proxy", "the browser"),
     ("next_scrape_ok_seconds", "the browser"),
 ];

@@ -69,9 +69,27 @@ impl Words {
         })
     }
 
+    /// Puts the known names into every text inside an object, and leaves everything else alone.
+    pub(crate) fn put_into(&self, object: &Object) -> Object {
+        object.iter().map(|(key, value)| (key.clone(), put(self, value))).collect()
+    }
+
     /// The same for every text inside an object.
     pub(crate) fn expand_object(&self, object: &Object) -> Result<Object> {
         object.iter().map(|(key, value)| Ok((key.clone(), self.expand_value(value)?))).collect()
+    }
+}
+
+fn put(words: &Words, value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let known =
+                words.names.iter().fold(text.clone(), |text, (name, own)| text.replace(&format!("{{{name}}}"), own));
+            Value::String(known)
+        }
+        Value::Array(items) => items.iter().map(|item| put(words, item)).collect(),
+        Value::Object(object) => Value::Object(words.put_into(object)),
+        other => other.clone(),
     }
 }
 
@@ -114,6 +132,15 @@ mod tests {
         }
         check("{\"url\":\"{ORIGIN}/\"}", "{\"url\":\"http://origin.test:7/\"}");
         check("{{CANARY_PORT}}", "{9}");
+    }
+
+    #[test]
+    fn known_names_are_put_in_late() {
+        let mut words = Words::default();
+        words.set("JOB", "7");
+        let input = serde_json::json!({"path": "/x/{JOB}", "json": {"a": ["{JOB}", "{MOON}", 1]}});
+        let expect = serde_json::json!({"path": "/x/7", "json": {"a": ["7", "{MOON}", 1]}});
+        assert_eq!(Value::Object(words.put_into(input.as_object().unwrap())), expect);
     }
 
     #[test]

@@ -46,7 +46,8 @@ async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
     world.clock.advance(Duration::from_secs(3600));
     let second = world.scrape(&team, "/page").await.unwrap();
     let again = async |document: &wire::Document| {
-        read(&world.app, &team, document.metadata.scrape_id.parse().unwrap()).await.map_err(|error| error.code())
+        let id = document.metadata.scrape_id.parse().unwrap();
+        read(&world.app, &team, id).await.map(|(document, _)| document).map_err(|error| error.code())
     };
     assert_eq!(again(&first).await, Ok(first.clone()));
     assert_eq!(again(&second).await, Ok(second.clone()), "made from the copy of the first");
@@ -60,7 +61,7 @@ async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
     world.site.html("/page", "<p>x</p>");
     let document = world.scrape(&team, "/page").await.unwrap();
     let id = document.metadata.scrape_id.parse().unwrap();
-    assert_eq!(read(&world.app, &team, id).await.unwrap(), document);
+    assert_eq!(read(&world.app, &team, id).await.unwrap().0, document);
     world.clock.advance(Duration::from_secs(3601));
     app::maintain_once(&world.app).await.unwrap();
     assert!(matches!(read(&world.app, &team, id).await, Err(AppError::NotFound(_))));

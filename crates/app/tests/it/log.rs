@@ -1,6 +1,7 @@
 //! Everything that our crates log while the tests run, at the most talkative level.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use tracing_subscriber::EnvFilter;
@@ -24,6 +25,27 @@ pub(crate) fn capture() {
 pub(crate) fn contains(text: &str) -> bool {
     let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
     lines.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+static EXPECTED: AtomicBool = AtomicBool::new(false);
+
+/// The test has the service log errors, on purpose.
+#[expect(dead_code, reason = "no test needs it at present")]
+pub(crate) fn expect_errors() {
+    EXPECTED.store(true, Ordering::Relaxed);
+}
+
+/// The errors of this test so far; empty when none is in the log, or when they are expected. Only where a test has a process
+/// of its own, as with nextest: else they may be another test's.
+#[expect(clippy::disallowed_methods, reason = "nextest says in the environment that it runs the test")]
+pub(crate) fn unexpected_errors() -> String {
+    if std::env::var_os("NEXTEST").is_none() || EXPECTED.load(Ordering::Relaxed) {
+        return String::new();
+    }
+    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = String::from_utf8_lossy(&lines);
+    let errors = text.lines().filter(|line| line.split_whitespace().nth(1) == Some("ERROR"));
+    errors.map(|line| format!("it has logged an error (log::expect_errors allows it): {line}\n")).collect()
 }
 
 struct Sink;

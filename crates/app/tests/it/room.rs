@@ -69,7 +69,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let mut conn = world.app.store.conn().await.unwrap();
     let began = std::time::Instant::now();
     let failed = loop {
-        let failed = crawls::listed(&mut conn, &id, PageState::Failed, 10).await.unwrap();
+        let failed = crawls::listed(&mut conn, &id, PageState::Failed, "", 10).await.unwrap();
         if !failed.is_empty() {
             break failed;
         }

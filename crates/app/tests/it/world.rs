@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
 use app::{Active, App, AppError, Parts, Settings, Web, scrape::scrape, teams};
@@ -13,16 +15,20 @@ use net::{Allow, Client, Config, Egress, Limits};
 use store::Store;
 use tempfile::TempDir;
 use testkit::{ManualClock, Site};
+use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use tokio_util::task::TaskTracker;
 use wire::{CreateTeam, Document, ScrapeOptions, ScrapeRequest, TeamFlags};
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
+/// A test fails at its end when the service has a job that nobody cancelled or credits that are still reserved, or when it
+/// has logged an error. One that leaves such things on purpose says so.
 pub(crate) struct World {
     pub(crate) app: App,
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
     folder: TempDir,
+    leaves_jobs: AtomicBool,
 }
 
 impl World {
@@ -40,7 +46,12 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
         let app = open(folder.path(), &site, &clock, settings).await;
-        Self { app, site, clock, folder }
+        Self { app, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
+    }
+
+    /// The test ends with jobs that are not done and with what is reserved for them, on purpose.
+    pub(crate) fn leaves_jobs(&self) {
+        self.leaves_jobs.store(true, Ordering::Relaxed);
     }
 
     /// A second process on the same data.
@@ -105,6 +116,56 @@ impl World {
         let blobs = self.folder.path().join("blobs");
         self.files().into_iter().map(|(path, _)| path).filter(|path| path.starts_with(&blobs)).collect()
     }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        // What is on its way arrives only when other threads run the test's tasks while this one waits.
+        let flavour = Handle::try_current().map(|own| own.runtime_flavor());
+        let patience = if flavour.is_ok_and(|own| own == RuntimeFlavor::CurrentThread) { 0 } else { 5000 };
+        let url = format!("sqlite://{}/quarry.db", self.folder.path().display());
+        let look = || left_in(&url, Duration::from_millis(patience));
+        let mut left = match self.leaves_jobs.load(Ordering::Relaxed) {
+            true => String::new(),
+            false => thread::scope(|scope| scope.spawn(look).join().unwrap()),
+        };
+        left += &crate::log::unexpected_errors();
+        assert!(left.is_empty(), "the service of this test is not done:\n{left}");
+    }
+}
+
+/// Jobs and reservations that are still there after `patience`, in a runtime of its own.
+fn left_in(url: &str, patience: Duration) -> String {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store =
+            Store::open(url, store::Options { connections: Some(1), ..store::Options::default() }).await.unwrap();
+        let started = Instant::now();
+        loop {
+            let left = look(&store).await;
+            if left.is_empty() || started.elapsed() >= patience {
+                return left;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+}
+
+async fn look(store: &Store) -> String {
+    let mut conn = store.conn().await.unwrap();
+    let jobs = store::jobs::list(&mut conn, store::jobs::Filter::default(), None, 10).await.unwrap();
+    let mut left: String =
+        jobs.iter().map(|job| format!("a {} is left (World::leaves_jobs allows it)\n", job.kind)).collect();
+    for team in store::teams::list(&mut conn, None, 1000).await.unwrap() {
+        let reserved = store::ledger::balance(&mut conn, &team.id).await.unwrap().reserved;
+        if reserved != 0 {
+            left += &format!("{reserved} credits of {} are reserved (World::leaves_jobs allows it)\n", team.name);
+        }
+    }
+    left
 }
 
 async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> App {

@@ -119,7 +119,12 @@ async fn a_job_whose_workers_die_is_given_up(db: Db) {
     assert_eq!(jobs::claim(&mut conn, &want).await.unwrap().len(), 1);
     let worker = Worked::start(db.open().await, &log, settings());
     log.reach("gave up j", 1).await;
-    sleep(Duration::from_millis(100)).await;
+    for _ in 0..500 {
+        if !jobs::dead(&mut conn, None, 9).await.unwrap().is_empty() {
+            break;
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
     worker.end().await;
     assert_eq!(log.count("run"), 0);
     assert_eq!(jobs::dead(&mut conn, None, 9).await.unwrap().len(), 1);

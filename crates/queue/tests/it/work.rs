@@ -6,7 +6,7 @@ use queue::Settings;
 use serde_json::json;
 use store::jobs::{self, Lane, NewJob, Queue};
 use store::{hosts, scrapes};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use crate::act::{Log, Worked, add, assert_empty, job, lane, settings, well};
 use crate::db::Db;
@@ -84,12 +84,15 @@ async fn what_cannot_be_read_is_given_up(db: Db) {
     add(&store, &lane("l", "a"), &[job("j", json!([1, 2])), NewJob { kind: "newer", ..well("k") }]).await;
     let worker = Worked::start(db.open().await, &log, settings());
     for _ in 0..500 {
-        if !jobs::dead(&mut store.conn().await.unwrap(), None, 9).await.unwrap().is_empty() {
+        let mut conn = store.conn().await.unwrap();
+        let left = jobs::list(&mut conn, jobs::Filter::default(), None, 9).await.unwrap();
+        // The one is given up, the other was looked at and put back.
+        if left.len() == 1 && left[0].last_error.is_some() && !left[0].is_running {
             break;
         }
+        drop(conn);
         sleep(Duration::from_millis(20)).await;
     }
-    sleep(Duration::from_millis(200)).await;
     worker.end().await;
     let mut conn = store.conn().await.unwrap();
     assert!(jobs::dead(&mut conn, None, 9).await.unwrap()[0].error.contains("payload"));
@@ -125,19 +128,17 @@ async fn lanes_of_many_phases_end_in_order(db: Db) {
     assert_empty(&store).await;
 }
 
-/// With a poll of half a minute. On PostgreSQL the news comes from another process.
+/// With a poll of half a minute: after the first job, which it may find by itself, it does the others only when it is woken.
+/// On PostgreSQL the news comes from another process.
 async fn a_worker_that_sleeps_is_woken(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     let worker = Worked::start(db.open().await, &log, Settings { poll: Duration::from_secs(30), ..settings() });
-    sleep(Duration::from_millis(500)).await;
     for n in 0..5 {
         add(&store, &lane("l", "a"), &[well(&format!("j{n}"))]).await;
         if store.backend() == store::Backend::Sqlite {
             worker.waker.wake(Queue::Pages);
         }
-        let before = Instant::now();
         timeout(Duration::from_secs(5), log.reach(&format!("done j{n}"), 1)).await.expect("it is woken");
-        assert!(before.elapsed() < Duration::from_secs(5));
     }
     worker.end().await;
     assert_empty(&store).await;

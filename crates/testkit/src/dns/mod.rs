@@ -16,6 +16,8 @@ use message::{Question, Record};
 
 const A: u16 = 1;
 const AAAA: u16 = 28;
+/// Aliases of aliases are followed this far.
+const MAX_ALIASES: usize = 8;
 
 /// What a name answers. The default is a name that exists and has no addresses.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +36,9 @@ pub struct Answer {
     pub count: u16,
     /// That many CNAME records before the addresses.
     pub cname_chain: u16,
+    /// A CNAME record to this name, before the addresses that the table has for it. `localhost` is 127.0.0.1 and ::1
+    /// when the table does not say otherwise.
+    pub cname: Option<String>,
 }
 
 impl From<IpAddr> for Answer {
@@ -195,12 +200,32 @@ fn answer(packet: &[u8], state: &Mutex<State>, tcp: bool) -> Option<Vec<u8>> {
     if answer.hang {
         return None;
     }
-    Some(question.reply(message::NOERROR, &records(&question, answer, turn), tcp))
+    let (owner, mut found, target) = follow(&question.name, answer, &state.names);
+    found.extend(records(&question, owner, &target, turn));
+    Some(question.reply(message::NOERROR, &found, tcp))
 }
 
-fn records(question: &Question, answer: &Answer, turn: usize) -> Vec<Record> {
+/// The records of the aliases, the name behind them, and what that one answers. An alias of an unknown name has no
+/// addresses but its own.
+fn follow(name: &str, answer: &Answer, names: &HashMap<String, Answer>) -> (String, Vec<Record>, Answer) {
+    let (mut owner, mut answer, mut found) = (name.to_owned(), answer.clone(), Vec::new());
+    while let Some(target) = answer.cname.take().filter(|_| found.len() < MAX_ALIASES) {
+        let target = normal(&target);
+        let data = message::Data::Cname(target.clone());
+        found.push(Record { owner: std::mem::replace(&mut owner, target.clone()), ttl: answer.ttl, data });
+        answer = match names.get(&target) {
+            Some(known) => known.clone(),
+            None if target == "localhost" => {
+                [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)].into_iter().collect()
+            }
+            None => answer,
+        };
+    }
+    (owner, found, answer)
+}
+
+fn records(question: &Question, mut owner: String, answer: &Answer, turn: usize) -> Vec<Record> {
     let ttl = answer.ttl;
-    let mut owner = question.name.clone();
     let mut records = Vec::new();
     for step in 1..=answer.cname_chain {
         let next = format!("c{step}.{}", question.name);
@@ -285,5 +310,20 @@ mod tests {
         let reply = ask(&dns, "cn.test", A).await;
         assert_eq!(reply[7], 4);
         assert!(reply.ends_with(&[10, 1, 2, 3]));
+    }
+
+    #[tokio::test]
+    async fn an_alias_leads_to_the_addresses_of_the_other_name() {
+        let dns = Dns::start().await;
+        let alias = |name: &str| Answer { cname: Some(name.to_owned()), ..Answer::default() };
+        dns.set("target.test", Answer::from(IpAddr::from([10, 1, 2, 3])));
+        dns.set("alias.test", alias("target.test"));
+        dns.set("loop.test", alias("loop.test"));
+        dns.set("local.test", alias("localhost"));
+        let reply = ask(&dns, "alias.test", A).await;
+        assert_eq!(reply[7], 2);
+        assert!(reply.ends_with(&[10, 1, 2, 3]));
+        assert!(ask(&dns, "local.test", A).await.ends_with(&[127, 0, 0, 1]));
+        assert_eq!(usize::from(ask(&dns, "loop.test", A).await[7]), MAX_ALIASES);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::net::TcpListener;
@@ -36,11 +36,15 @@ pub struct Site {
 struct Shared {
     state: Mutex<State>,
     connections: AtomicUsize,
+    /// Bytes written to all connections.
+    sent: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     routes: HashMap<String, Route>,
+    /// Beginnings of paths; the longest that fits is taken.
+    prefixes: HashMap<String, Route>,
     others: Option<Others>,
     seen: Vec<Seen>,
     h2: Option<H2Attack>,
@@ -131,6 +135,12 @@ impl Site {
         lock(&self.shared.state).routes.insert(path.to_owned(), Route { scripts, served: 0 });
     }
 
+    /// As [`Site::script`], for every path that begins with `prefix` and has no script of its own.
+    pub fn script_below(&self, prefix: &str, scripts: Vec<Script>) {
+        let scripts = scripts.into_iter().map(Arc::new).collect();
+        lock(&self.shared.state).prefixes.insert(prefix.to_owned(), Route { scripts, served: 0 });
+    }
+
     /// Makes the answers for all paths without a script: a site of any size needs no table. None is a 404.
     pub fn others(&self, make: impl Fn(&Seen) -> Option<Reply> + Send + Sync + 'static) {
         lock(&self.shared.state).others = Some(Arc::new(make));
@@ -145,12 +155,19 @@ impl Site {
     pub fn reset(&self) {
         *lock(&self.shared.state) = State::default();
         self.shared.connections.store(0, Ordering::SeqCst);
+        self.shared.sent.store(0, Ordering::SeqCst);
     }
 
     /// Every request so far, in the order in which their heads were complete.
     #[must_use]
     pub fn requests(&self) -> Vec<Seen> {
         lock(&self.shared.state).seen.clone()
+    }
+
+    /// How many bytes were written so far: heads, bodies and what TLS adds. What waits in the system's buffers counts.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.shared.sent.load(Ordering::SeqCst)
     }
 
     /// How many connections were accepted so far.
@@ -174,8 +191,11 @@ impl Shared {
         state.seen.push(seen.clone());
         let bare = path.split('?').next().unwrap_or_default();
         let key = if state.routes.contains_key(&path) { path.as_str() } else { bare };
-        let Some(route) = state.routes.get_mut(key) else {
-            let make = state.others.clone()?;
+        let State { routes, prefixes, others, .. } = &mut *state;
+        let below = prefixes.iter_mut().filter(|(prefix, _)| path.starts_with(*prefix));
+        let below = below.max_by_key(|(prefix, _)| prefix.len()).map(|(_, route)| route);
+        let Some(route) = routes.get_mut(key).or(below) else {
+            let make = others.clone()?;
             // A large page takes its time: others need not wait for it.
             drop(state);
             return make(seen).map(|reply| Arc::new(Script::Reply(reply)));
@@ -231,7 +251,7 @@ mod tests {
         let found = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
         assert!(found("content-length: 4\r\n\r\n<p>a") < found("500 Internal Server Error\r\nX: 1\r\n"));
         assert!(found("X: 1\r\n") < found("404 Not Found"));
-        assert_eq!((site.requests().len(), site.connections()), (3, 1));
+        assert_eq!((site.requests().len(), site.connections(), site.sent()), (3, 1, text.len() as u64));
     }
 
     #[tokio::test]
@@ -255,6 +275,18 @@ mod tests {
         for (path, expect) in [("/a", "<p>a"), ("/n/7", "<p>7"), ("/x", "404")] {
             let text = ask(&site, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
             assert!(text.contains(expect), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_longest_beginning_of_a_path_answers() {
+        let site = Site::start().await;
+        site.html("/a/own", "own");
+        site.script_below("/a/", vec![Script::Raw("short".into())]);
+        site.script_below("/a/b", vec![Script::Raw("long".into())]);
+        for (path, expect) in [("/a/own", "own"), ("/a/x", "short"), ("/a/bc?d", "long"), ("/", "404")] {
+            let text = ask(&site, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
+            assert!(text.contains(expect), "{path}: {text}");
         }
     }
 

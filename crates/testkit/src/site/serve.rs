@@ -2,7 +2,10 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +13,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
@@ -26,6 +29,7 @@ pub(super) async fn connection(stream: TcpStream, shared: Arc<Shared>, tls: TlsA
         return Ok(());
     }
     stream.set_nodelay(true)?;
+    let stream = Counted { stream, shared: Arc::clone(&shared) };
     if first[0] != TLS_HANDSHAKE {
         return if first == H2_PREFACE[..3] { h2(stream, shared).await } else { h1(stream, &shared).await };
     }
@@ -33,6 +37,34 @@ pub(super) async fn connection(stream: TcpStream, shared: Arc<Shared>, tls: TlsA
     match stream.get_ref().1.alpn_protocol() {
         Some(b"h2") => h2(stream, shared).await,
         _ => h1(stream, &shared).await,
+    }
+}
+
+/// A connection whose written bytes are counted, those of TLS included.
+struct Counted {
+    stream: TcpStream,
+    shared: Arc<Shared>,
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        self.shared.sent.fetch_add(written as u64, Ordering::SeqCst);
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

@@ -1,15 +1,16 @@
 //! What no honest client does to the service: bodies that drip, clients that leave, HTTP/2 floods.
 
 mod h2;
+mod idle;
 mod slow;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::case::Case;
 use super::http::{self, Answer};
@@ -38,6 +39,8 @@ pub(crate) struct Outcome {
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) addr: SocketAddr,
+    /// The address that slow and idle clients come from.
+    pub(crate) from: IpAddr,
     pub(crate) key: String,
     /// The page that never answers, for clients that leave.
     pub(crate) slow_page: String,
@@ -56,7 +59,19 @@ pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
     if let Some(attack) = case.setup.get("h2").and_then(Value::as_str) {
         return h2::run(attack, number("streams").unwrap_or(0), target).await;
     }
-    let raw = case.setup.get("raw").and_then(Value::as_str).context("a raw case has no bytes")?;
+    let raw = case.setup.get("raw").and_then(Value::as_str);
+    let reading = idle::Reading::of(case.setup.get("read").or_else(|| case.input.get("read")))?;
+    let idle = number("idle_connections");
+    if idle.is_some() || reading != idle::Reading::All {
+        let connections = idle.or_else(|| number("connections")).or_else(|| number("repeat")).unwrap_or(1);
+        let bytes = match raw {
+            Some(raw) => raw.as_bytes().to_vec(),
+            None if reading == idle::Reading::All => Vec::new(),
+            None => b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        };
+        return idle::run(connections, bytes, reading, target).await;
+    }
+    let raw = raw.context("a raw case has no bytes")?;
     if raw == LEAVE_EARLY {
         return leave_early(number("repeat").unwrap_or(1), target).await;
     }
@@ -64,6 +79,16 @@ pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
         http::exchange(target.addr, raw.as_bytes().to_vec(), Duration::from_secs(20)).await?;
     let closed = connection.closes_within(Duration::from_secs(2)).await;
     Ok(Outcome { answer: Some(answer), closed, ..Outcome::default() })
+}
+
+/// A connection from that address, with a window of that many bytes when it is given.
+async fn connect(target: &Target, window: Option<u32>) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    if let Some(window) = window {
+        socket.set_recv_buffer_size(window)?;
+    }
+    socket.bind(SocketAddr::new(target.from, 0))?;
+    socket.connect(target.addr).await
 }
 
 /// Clients that ask for a page that never comes, and leave.

@@ -1,17 +1,19 @@
 //! Slow body and slow head, with the options of slowhttptest (its manual page, section "OPTIONS").
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
 
-use super::{Outcome, Target, with_health};
+use super::{Outcome, Target, connect, with_health};
 
 /// No attack takes longer, whatever the case says.
 const LIMIT: Duration = Duration::from_secs(60);
-const MOST_CONNECTIONS: u32 = 1000;
+const MAX_CONNECTIONS: u32 = 5000;
+/// Options that take a value and change nothing here: what is measured, where it is written, how the client is called.
+const IGNORED: &[&str] = &["-a", "-b", "-d", "-e", "-f", "-j", "-k", "-m", "-o", "-p", "-v", "-w"];
+/// The same without a value.
+const IGNORED_FLAGS: &[&str] = &["-1", "-g"];
 
 /// What is sent slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub(crate) struct Options {
     /// Between two bytes.
     interval: Duration,
     content_length: u64,
+    /// The verb of a slow head; that of a slow body is POST unless the case says another.
+    method: Option<String>,
     /// The client's window in bytes, and how many it reads at a time; for [`Part::Answer`].
     window: u32,
     portion: usize,
@@ -48,6 +52,7 @@ impl Options {
             rate: 50.0,
             interval: Duration::from_secs(10),
             content_length: 4096,
+            method: None,
             window: 512,
             portion: 5,
             path: "/".to_owned(),
@@ -59,13 +64,19 @@ impl Options {
                 options.part = part;
                 continue;
             }
+            if IGNORED_FLAGS.contains(&flag) {
+                continue;
+            }
             let value = words.next().with_context(|| format!("slowhttptest {flag} has no value"))?;
             match flag {
-                "-c" => options.connections = value.parse::<u32>()?.min(MOST_CONNECTIONS),
+                "-c" => options.connections = value.parse::<u32>()?.min(MAX_CONNECTIONS),
                 "-i" | "-n" => options.interval = Duration::from_secs(value.parse()?),
                 "-r" => options.rate = value.parse()?,
-                // The window is drawn from a range; the upper end is the harder one to tell from an honest client.
-                "-w" => {}
+                "-t" => options.method = Some(value.to_owned()),
+                // At most that many bytes at a time: this client sends one.
+                "-x" => {}
+                // The window is drawn from a range, -w to -y; the upper end is harder to tell from an honest client.
+                ignored if IGNORED.contains(&ignored) => {}
                 "-y" => options.window = value.parse()?,
                 "-z" => options.portion = value.parse()?,
                 "-s" => options.content_length = value.parse()?,
@@ -96,7 +107,7 @@ pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
         let end = Instant::now() + options.length;
         let mut clients = tokio::task::JoinSet::new();
         for _ in 0..options.connections {
-            clients.spawn(client(target.addr, head(options, target), options.clone(), end));
+            clients.spawn(client(target.clone(), head(options, target), options.clone(), end));
             tokio::time::sleep(Duration::from_secs_f64(1.0 / options.rate)).await;
         }
         let mut slowest = 0.0_f64;
@@ -111,24 +122,28 @@ pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
 
 fn head(options: &Options, target: &Target) -> Vec<u8> {
     let (addr, key, path, length) = (target.addr, &target.key, &options.path, options.content_length);
+    let usual = if options.part == Part::Body { "POST" } else { "GET" };
+    let method = options.method.as_deref().unwrap_or(usual);
     match options.part {
         Part::Body => format!(
-            "POST {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\
              Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
         ),
-        Part::Head => format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nX-Slow: "),
-        Part::Answer => format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\r\n"),
+        Part::Head => format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nX-Slow: "),
+        Part::Answer => {
+            format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\r\n")
+        }
     }
     .into_bytes()
 }
 
 /// Seconds until the service closed the connection; none when it never did, or when there was no connection.
-async fn client(addr: SocketAddr, head: Vec<u8>, options: Options, end: Instant) -> Option<f64> {
+async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -> Option<f64> {
     let Options { part, interval, window, portion, .. } = options;
     if part == Part::Answer {
-        return reader(addr, head, (window, portion, interval), end).await;
+        return reader(&target, head, (window, portion, interval), end).await;
     }
-    let mut stream = TcpStream::connect(addr).await.ok()?;
+    let mut stream = connect(&target, None).await.ok()?;
     let started = Instant::now();
     stream.write_all(&head).await.ok()?;
     let (mut reader, mut writer) = stream.split();
@@ -151,14 +166,12 @@ async fn client(addr: SocketAddr, head: Vec<u8>, options: Options, end: Instant)
 
 /// The same for a client that takes the answer a few bytes at a time.
 async fn reader(
-    addr: SocketAddr,
+    target: &Target,
     head: Vec<u8>,
     (window, portion, pause): (u32, usize, Duration),
     end: Instant,
 ) -> Option<f64> {
-    let socket = TcpSocket::new_v4().ok()?;
-    socket.set_recv_buffer_size(window).ok()?;
-    let mut stream = socket.connect(addr).await.ok()?;
+    let mut stream = connect(target, Some(window)).await.ok()?;
     let started = Instant::now();
     stream.write_all(&head).await.ok()?;
     let mut bytes = vec![0; portion];
@@ -184,6 +197,7 @@ mod tests {
             rate: 200.0,
             interval: Duration::from_secs(10),
             content_length: 8192,
+            method: None,
             window: 512,
             portion: 5,
             path: "/v2/scrape".to_owned(),
@@ -193,6 +207,9 @@ mod tests {
         let slow =
             Options::parse("-c 500 -X -r 200 -w 1 -y 8 -n 5 -z 32 -u http://127.0.0.1:1/v2/crawl/x -l 60").unwrap();
         assert_eq!((slow.part, slow.window, slow.portion, slow.interval.as_secs()), (Part::Answer, 8, 32, 5));
+        let head =
+            Options::parse("-c 9 -H -g -o out -i 10 -r 200 -t PUT -x 24 -p 3 -u http://127.0.0.1:1/x -l 60").unwrap();
+        assert_eq!((head.part, head.method.as_deref(), head.path.as_str()), (Part::Head, Some("PUT"), "/x"));
         assert!(Options::parse("-Q -u x").is_err());
     }
 }

@@ -1,0 +1,134 @@
+//! `cargo xtask chaos bombs`: requests that want all of the processor, two of a kind at any time, and how long somebody else
+//! waits for a page and for GET /health meanwhile.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use testkit::{Body, Reply, Site};
+
+use super::client::Team;
+use super::node::Place;
+use crate::hostile::innocent::{Innocent, p99};
+use crate::say;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Seconds that each kind lasts.
+    #[arg(long, default_value_t = 15)]
+    seconds: u64,
+    /// Only this kind.
+    #[arg(long)]
+    kind: Option<Kind>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// Selectors that search the text of every element.
+    Selectors,
+    /// Half a megabyte of rules of a robots.txt, and long links.
+    Robots,
+    /// A thousand patterns that are large when they are compiled.
+    Patterns,
+    /// Patterns that are slow on long links.
+    Matching,
+}
+
+/// How many of a kind are there at any time.
+const TOGETHER: usize = 2;
+/// Longest time that 99 of 100 pages of somebody else may take.
+const MAX_PAGE_MS: f64 = 1000.0;
+/// Longest time that GET /health may take.
+const MAX_HEALTH_MS: f64 = 250.0;
+
+pub(crate) async fn run(args: Args) -> Result<()> {
+    let site = Site::start().await;
+    pages(&site);
+    let mut failed = Vec::new();
+    for kind in [Kind::Selectors, Kind::Robots, Kind::Patterns, Kind::Matching] {
+        if args.kind.is_none_or(|only| only == kind) && !one(&site, kind, Duration::from_secs(args.seconds)).await? {
+            failed.push(format!("{kind:?}"));
+        }
+    }
+    ensure!(failed.is_empty(), "somebody else waited too long beside: {}", failed.join(", "));
+    Ok(())
+}
+
+/// Every kind has a server of its own, so that what one leaves behind does not count for the next.
+async fn one(site: &Site, kind: Kind, time: Duration) -> Result<bool> {
+    let place = Place::new(site.addr(), &[])?;
+    let server = place.server(&[])?;
+    let attacker = Team::new(server.addr, "attacker", 1_000_000).await?;
+    let bystander = Team::new(server.addr, "bystander", 1_000_000).await?;
+    let innocent = Innocent {
+        batch: false,
+        least: time,
+        alone: Duration::from_secs(3),
+        addr: server.addr,
+        key: bystander.key().to_owned(),
+        page: site.url("/innocent").to_string(),
+    };
+    let mut bombs = tokio::task::JoinSet::new();
+    let attack = async {
+        for number in 0..TOGETHER {
+            let (path, body) = bomb(site, kind, number);
+            bombs.spawn(again(attacker.clone(), server.addr, path, body));
+        }
+        Ok(())
+    };
+    let (_, waits) = innocent.beside(attack).await?;
+    bombs.abort_all();
+    let slowest = waits.health.iter().copied().fold(0.0, f64::max);
+    let (alone, beside) = (p99(&waits.alone), p99(&waits.work));
+    say!(
+        "{kind:?}: {} pages of somebody else, p99 {beside:.0} ms (alone {alone:.0} ms), slowest of {} GET /health {slowest:.0} ms",
+        waits.work.len(),
+        waits.health.len()
+    );
+    Ok(beside <= MAX_PAGE_MS && slowest <= MAX_HEALTH_MS)
+}
+
+/// One bomb after another. A refusal is an answer too; there is a short pause, so that it does not become a flood.
+async fn again(team: Team, addr: SocketAddr, path: &'static str, body: Value) {
+    loop {
+        // What the attacker is told does not matter here.
+        let answer = team.post(addr, path, &body).await;
+        let accepted = answer.is_ok_and(|answer| answer.status == 200);
+        let crawls = path == "/v2/crawl" && accepted;
+        tokio::time::sleep(Duration::from_millis(if crawls { 3000 } else { 100 })).await;
+    }
+}
+
+fn bomb(site: &Site, kind: Kind, number: usize) -> (&'static str, Value) {
+    let url = |path: &str| format!("{}?{number}", site.url(path));
+    let texts = |of: &dyn Fn(usize) -> String| (0..1000).map(of).collect::<Vec<_>>();
+    match kind {
+        Kind::Selectors => {
+            let one = |n: usize| (0..80).map(|m| format!("*:contains(\"z{n}y{m}\")")).collect::<Vec<_>>().join(",");
+            let all: Vec<String> = (0..250).map(one).collect();
+            ("/v2/scrape", json!({"url": url("/long"), "excludeTags": all, "timeout": 3000, "maxAge": 0}))
+        }
+        Kind::Robots => ("/v2/crawl", json!({"url": url("/links"), "limit": 5, "scrapeOptions": {"maxAge": 0}})),
+        Kind::Patterns => {
+            let patterns = texts(&|n| format!("[a-z]{{900}}{{9}}{n}"));
+            ("/v2/crawl", json!({"url": url("/innocent"), "limit": 2, "includePaths": patterns}))
+        }
+        Kind::Matching => {
+            let patterns: Vec<String> = (0..5).map(|n| format!("[ab]*a[ab]{{3000}}c{n}")).collect();
+            ("/v2/crawl", json!({"url": url("/links"), "limit": 2, "excludePaths": patterns}))
+        }
+    }
+}
+
+fn pages(site: &Site) {
+    let words = "Somebody else reads this page meanwhile. ".repeat(50);
+    site.html("/innocent", format!("<h1>A page</h1><p>{words}</p>"));
+    let long = Body::repeat("<html><body>", "<div><p>words of a long page</p></div>\n", 45_000, "");
+    site.respond("/long", Reply { body: long, ..Reply::default() }.header("content-type", "text/html"));
+    let link = |n: usize| format!("<a href=\"/x{n}{}\">x</a>\n", "ab".repeat(3900));
+    site.html("/links", (0..1000).map(link).collect::<String>());
+    // The rule that refuses the links is the shortest, so every other one is looked at before it.
+    let rules = format!("User-agent: *\nDisallow: /x\n{}", "Disallow: /*abaac\n".repeat(27_000));
+    site.respond("/robots.txt", Reply { body: rules.into(), ..Reply::default() }.header("content-type", "text/plain"));
+}

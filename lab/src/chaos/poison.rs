@@ -1,0 +1,124 @@
+//! `cargo xtask chaos poison`: pages of one job that can never be written down, while another team goes on with its work.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use super::client::Team;
+use super::node::{Node, Place};
+use crate::hostile::innocent::{Innocent, p99};
+use crate::made_site::MadeSite;
+use crate::{hostile, say};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How the pages come to be such.
+    #[arg(long, value_enum, default_value_t = Way::FailPoint)]
+    by: Way,
+    /// Pages that cannot be written down.
+    #[arg(long, default_value_t = 600)]
+    pages: usize,
+    /// Seconds that the other team works, alone and beside.
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Way {
+    /// The server's fail point `commit_poison`.
+    FailPoint,
+    /// Pages that cost more than was reserved for them, put into a batch with `appendToId`. A server that refuses them is
+    /// not measured.
+    Append,
+}
+
+/// How much longer the other team may wait at the 99th percentile.
+const MAX_RATIO: f64 = 1.2;
+/// The job must end; those of a server that tries again and again do not.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(crate) async fn run(args: Args) -> Result<()> {
+    let site = MadeSite::slow(args.pages + 1, Duration::from_millis(200)).await;
+    let settings = [
+        ("QUARRY__WORKER__PER_HOST", "1000".to_owned()),
+        ("FAILPOINTS", if args.by == Way::FailPoint { "commit_poison=return" } else { "" }.to_owned()),
+    ];
+    let place = Place::with(hostile::with_fail_points()?, site.addr(), &settings)?;
+    let server = place.server(&[])?;
+    let bad = Team::new(server.addr, "bad", 1_000_000).await?;
+    let good = Team::new(server.addr, "good", 1_000_000).await?;
+    let innocent = Innocent {
+        batch: true,
+        least: Duration::from_secs(args.seconds),
+        alone: Duration::from_secs(args.seconds),
+        addr: server.addr,
+        key: good.key().to_owned(),
+        page: site.url(args.pages),
+    };
+    let job = match args.by {
+        Way::FailPoint => None,
+        Way::Append => match prepared(&bad, &server, &site, args.pages).await? {
+            Some(job) => Some(job),
+            None => return Ok(()),
+        },
+    };
+    let attack = async {
+        match &job {
+            Some(job) => append(&bad, &server, &site, args.pages, job).await.map(|_| job.clone()),
+            None => poisoned(&bad, &server, &site, args.pages).await,
+        }
+    };
+    let (job, waits) = innocent.beside(attack).await?;
+    let (alone, beside) = (p99(&waits.alone), p99(&waits.work));
+    say!(
+        "batches of another team: p99 {alone:.0} ms of {} alone, {beside:.0} ms of {} beside {} pages that cannot be written \
+         down: {:.2} times",
+        waits.alone.len(),
+        waits.work.len(),
+        args.pages,
+        beside / alone
+    );
+    let end = bad.finished(server.addr, &job, PATIENCE).await.context("the job with these pages does not end")?;
+    say!("their job ended as {}, {} of {} pages completed", end["status"], end["completed"], end["total"]);
+    ensure!(beside <= alone * MAX_RATIO, "it should be {MAX_RATIO} times at most");
+    if args.by == Way::FailPoint {
+        let left = bad.credits(server.addr).await?;
+        ensure!(left == 1_000_000, "{} credits are gone for pages that nobody got", 1_000_000 - left);
+    }
+    Ok(())
+}
+
+/// A batch of pages for which the fail point refuses the commit.
+async fn poisoned(team: &Team, server: &Node, site: &MadeSite, pages: usize) -> Result<String> {
+    let urls: Vec<String> = (0..pages).map(|number| format!("{}?poison", site.url(number))).collect();
+    team.start(server.addr, "/v2/batch/scrape", &batch(&urls)).await
+}
+
+/// A batch that takes pages from copies, at five credits each, with all the copies in place. None when the server refuses to
+/// add ordinary pages to it.
+async fn prepared(team: &Team, server: &Node, site: &MadeSite, pages: usize) -> Result<Option<String>> {
+    let urls: Vec<String> = (0..pages).map(|number| site.url(number)).collect();
+    let copies = team.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls })).await?;
+    team.finished(server.addr, &copies, PATIENCE).await?;
+    let job = team.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls[..1], "lockdown": true })).await?;
+    team.finished(server.addr, &job, PATIENCE).await?;
+    let answer = append(team, server, site, 1, &job).await?;
+    if answer.0 == 400 {
+        say!("the server refuses pages of another price: {}", answer.1);
+        return Ok(None);
+    }
+    ensure!(answer.0 == 200, "POST /v2/batch/scrape answers {}: {}", answer.0, answer.1);
+    Ok(Some(job))
+}
+
+async fn append(team: &Team, server: &Node, site: &MadeSite, pages: usize, job: &str) -> Result<(u16, String)> {
+    let Some(id) = job.rsplit('/').next() else { bail!("no id in {job}") };
+    let urls: Vec<String> = (0..pages).map(|number| site.url(number)).collect();
+    let answer = team.post(server.addr, "/v2/batch/scrape", &json!({ "urls": urls, "appendToId": id })).await?;
+    Ok((answer.status, answer.text()))
+}
+
+fn batch(urls: &[String]) -> Value {
+    json!({ "urls": urls, "formats": ["markdown"], "maxAge": 0, "storeInCache": false, "maxConcurrency": 8 })
+}

@@ -1,0 +1,125 @@
+//! Connections on which the client does as good as nothing: it sends nothing, or it does not read what it asked for.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{Outcome, Target, connect, with_health};
+
+/// No attack takes longer.
+const LIMIT: Duration = Duration::from_secs(45);
+/// No attack has more connections.
+const MAX_CONNECTIONS: u64 = 20_000;
+/// The client's window when it does not read, in bytes.
+const WINDOW: u32 = 4096;
+
+/// How a client reads the answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Reading {
+    All,
+    Never,
+    /// Bytes a second.
+    Rate(f64),
+}
+
+impl Reading {
+    /// `read` of a case: true, false, a number of bytes a second, or one of the words for these.
+    pub(crate) fn of(read: Option<&Value>) -> Result<Self> {
+        Ok(match read {
+            None | Some(Value::Null | Value::Bool(true)) => Self::All,
+            Some(Value::Bool(false)) => Self::Never,
+            Some(Value::Number(rate)) if rate.as_f64() == Some(0.0) => Self::Never,
+            Some(Value::Number(rate)) => Self::Rate(rate.as_f64().unwrap_or(1.0)),
+            Some(Value::String(word)) => match word.as_str() {
+                "never" | "no" | "none" | "nothing" => Self::Never,
+                "slow" | "slowly" => Self::Rate(1.0),
+                "all" | "yes" => Self::All,
+                other => bail!("read {other:?} is not known"),
+            },
+            Some(other) => bail!("read {other} is not known"),
+        })
+    }
+}
+
+/// Opens the connections, sends `bytes` on each, and watches how long the service lets each of them stay.
+pub(crate) async fn run(number: u64, bytes: Vec<u8>, reading: Reading, target: &Target) -> Result<Outcome> {
+    if number > MAX_CONNECTIONS {
+        bail!("{number} connections are more than {MAX_CONNECTIONS}");
+    }
+    let (stayed, health_ms) = with_health(target.addr, async {
+        let end = Instant::now() + LIMIT;
+        let mut clients = tokio::task::JoinSet::new();
+        for opened in 0..number {
+            clients.spawn(client(target.clone(), bytes.clone(), reading, end));
+            if opened % 100 == 99 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+        let mut slowest = 0.0_f64;
+        while let Some(stayed) = clients.join_next().await {
+            slowest = slowest.max(stayed?.unwrap_or(f64::INFINITY));
+        }
+        Ok(slowest)
+    })
+    .await?;
+    Ok(Outcome { closed: stayed.is_finite(), health_ms, slow_closed_s: Some(stayed), ..Outcome::default() })
+}
+
+/// Seconds until the service ended the connection; none when it never did.
+async fn client(target: Target, bytes: Vec<u8>, reading: Reading, end: Instant) -> Option<f64> {
+    let started = Instant::now();
+    let left = || end.saturating_duration_since(Instant::now());
+    let stream = async {
+        let mut stream = connect(&target, (reading != Reading::All).then_some(WINDOW)).await?;
+        stream.write_all(&bytes).await?;
+        Ok::<_, std::io::Error>(stream)
+    };
+    // Who is not let in has not stayed.
+    let Ok(Ok(mut stream)) = tokio::time::timeout(left(), stream).await else {
+        return Some(started.elapsed().as_secs_f64());
+    };
+    let closed = async {
+        match reading {
+            Reading::All => drop(stream.read_to_end(&mut Vec::new()).await),
+            Reading::Never => cut(&stream).await,
+            Reading::Rate(rate) => {
+                while matches!(stream.read_u8().await, Ok(_)) {
+                    tokio::time::sleep(Duration::from_secs_f64(1.0 / rate)).await;
+                }
+            }
+        }
+    };
+    tokio::time::timeout(left(), closed).await.ok().map(|()| started.elapsed().as_secs_f64())
+}
+
+/// Waits for the end of a connection without reading from it: for its reset, which is an error of the socket.
+async fn cut(stream: &TcpStream) {
+    while !matches!(stream.take_error(), Ok(Some(_)) | Err(_)) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reads_what_a_case_says_of_reading() {
+        for (read, expect) in [
+            (json!(true), Reading::All),
+            (json!(false), Reading::Never),
+            (json!(0), Reading::Never),
+            (json!("never"), Reading::Never),
+            (json!(8), Reading::Rate(8.0)),
+        ] {
+            assert_eq!(Reading::of(Some(&read)).unwrap(), expect, "{read}");
+        }
+        assert_eq!(Reading::of(None).unwrap(), Reading::All);
+        assert!(Reading::of(Some(&json!("moon"))).is_err());
+    }
+}

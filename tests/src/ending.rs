@@ -1,0 +1,114 @@
+//! What a service may not leave behind when its test is over: jobs that nobody cancelled, credits that are still
+//! reserved, errors in its log.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use store::{Store, jobs, ledger, teams};
+use tracing::subscriber::DefaultGuard;
+
+/// How long what is on its way may still take.
+const PATIENCE: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(20);
+
+/// What a test leaves on purpose.
+#[derive(Debug, Default)]
+pub(crate) struct Allowed {
+    pub(crate) jobs: AtomicBool,
+    pub(crate) reservations: AtomicBool,
+    pub(crate) errors: AtomicBool,
+}
+
+/// The errors that one service has logged.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Errors(Arc<Mutex<Vec<u8>>>);
+
+thread_local! {
+    static LISTENING: std::cell::RefCell<Option<DefaultGuard>> = const { std::cell::RefCell::new(None) };
+}
+
+impl Errors {
+    /// From now on this thread's errors are written down. Every thread of the service's runtime calls it once.
+    pub(crate) fn listen(&self) {
+        let errors = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::ERROR)
+            .with_ansi(false)
+            .without_time()
+            .with_writer(move || errors.clone())
+            .finish();
+        LISTENING.set(Some(tracing::subscriber::set_default(subscriber)));
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+impl io::Write for Errors {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Everything that is left and should not be; empty when all is well. `data` is the service's folder, with its database;
+/// none for a database that others use too.
+pub(crate) async fn faults(data: Option<&Path>, allowed: &Allowed, errors: &Errors) -> String {
+    let mut faults = match data {
+        Some(data) => left_in(&data.join("quarry.db"), allowed).await,
+        None => String::new(),
+    };
+    let logged = errors.text();
+    if !logged.is_empty() && !allowed.errors.load(Ordering::Relaxed) {
+        let _ = writeln!(faults, "it has logged errors (TestApp::logs_errors allows them):\n{logged}");
+    }
+    faults
+}
+
+async fn left_in(database: &Path, allowed: &Allowed) -> String {
+    let options = store::Options { connections: Some(1), ..store::Options::default() };
+    let store = match Store::open(&format!("sqlite://{}", database.display()), options).await {
+        Ok(store) => store,
+        Err(error) => return format!("its database cannot be opened: {error}\n"),
+    };
+    let started = Instant::now();
+    loop {
+        let left =
+            look(&store, allowed).await.unwrap_or_else(|error| format!("its database cannot be read: {error}\n"));
+        if left.is_empty() || started.elapsed() > PATIENCE {
+            return left;
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+async fn look(store: &Store, allowed: &Allowed) -> Result<String, store::StoreError> {
+    let mut conn = store.conn().await?;
+    let mut left = String::new();
+    if !allowed.jobs.load(Ordering::Relaxed) {
+        for job in jobs::list(&mut conn, jobs::Filter::default(), None, 10).await? {
+            let state = if job.is_running { "running" } else { "waiting" };
+            let why = job.last_error.unwrap_or_default();
+            let _ = writeln!(left, "a {} is still {state} (TestApp::leaves_jobs allows it): {why}", job.kind);
+        }
+    }
+    if !allowed.reservations.load(Ordering::Relaxed) {
+        for team in teams::list(&mut conn, None, 1000).await? {
+            let reserved = ledger::balance(&mut conn, &team.id).await?.reserved;
+            if reserved != 0 {
+                let _ =
+                    writeln!(left, "{reserved} credits of {} are reserved (TestApp::leaves_jobs allows it)", team.name);
+            }
+        }
+    }
+    Ok(left)
+}
