@@ -91,8 +91,7 @@ async fn large_pages_take_turns_and_small_ones_never_wait() {
     app.site.respond("/large", Reply { body: large.clone().into(), ..Reply::default() });
     app.site.html("/", "<p>x");
     let client = app.anonymous();
-    let body =
-        json!({"url": app.page("/large"), "formats": ["rawHtml"], "maxAge": 0, "storeInCache": false, "timeout": 120_000});
+    let body = json!({"url": app.page("/large"), "formats": ["rawHtml"], "maxAge": 0, "storeInCache": false, "timeout": 120_000});
     let all = futures_util::future::join_all((0..8).map(|_| client.scrape(&body)));
     let small = async {
         for _ in 0..20 {

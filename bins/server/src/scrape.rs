@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use app::auth::Caller;
-use axum::extract::State;
 use axum::Extension;
+use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -117,7 +117,8 @@ fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
         parts += formats::selector_parts(text);
         if parts > formats::MAX_SELECTOR_PARTS {
             let most = formats::MAX_SELECTOR_PARTS;
-            let why = format!("makes more than {most} names and combinators in all selectors of the request; use fewer");
+            let why =
+                format!("makes more than {most} names and combinators in all selectors of the request; use fewer");
             return Err(Invalid::at(path(), why));
         }
         formats::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))

@@ -144,7 +144,8 @@ impl Sink for Filter<'_> {
     fn full(&self) -> bool {
         // A tag that closes badly nested formatting can deepen the tree past the limit, but not for ever.
         let tree = &self.builder.sink;
-        let is_spent = self.tokens > MAX_TOKENS || self.text > MAX_TEXT || tree.depth.get() > 4 * MAX_DEPTH || tree.full();
+        let is_spent =
+            self.tokens > MAX_TOKENS || self.text > MAX_TEXT || tree.depth.get() > 4 * MAX_DEPTH || tree.full();
         is_spent || self.stop.is_set()
     }
 

@@ -32,10 +32,12 @@ pub async fn derive(tools: &Tools, target: &Target, mut fetched: Fetched) -> Res
         let (document, warnings) = finish::finish(document, warnings, &fetched, &source);
         Ok(Derived { document, links, warnings, room: fetched.room })
     };
-    tools.cpu.run(&target.owner, target.deadline, work).await.unwrap_or_else(|error| Err(match error {
-        CpuError::Timeout => ScrapeError::Timeout,
-        CpuError::Panicked => broken(target),
-    }))
+    tools.cpu.run(&target.owner, target.deadline, work).await.unwrap_or_else(|error| {
+        Err(match error {
+            CpuError::Timeout => ScrapeError::Timeout,
+            CpuError::Panicked => broken(target),
+        })
+    })
 }
 
 /// The panic's own text went to the panic hook; here only the place is named, for those who may be named.

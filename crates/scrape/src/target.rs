@@ -56,7 +56,8 @@ impl Derived {
     pub fn shrink_room(&self) {
         let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
         let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
-        let lists = [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
+        let lists =
+            [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
         self.room.shrink((texts + lists + values) as u64);
     }

@@ -40,8 +40,7 @@ pub(super) enum Pseudo {
 pub(super) enum NoElement {}
 
 /// Pseudo-classes that are accepted and match nothing.
-const NEVER: [&str; 8] =
-    ["visited", "active", "focus", "hover", "enabled", "disabled", "checked", "indeterminate"];
+const NEVER: [&str; 8] = ["visited", "active", "focus", "hover", "enabled", "disabled", "checked", "indeterminate"];
 
 /// Reads a list of selectors.
 pub(super) fn parse(text: &str) -> Option<SelectorList> {

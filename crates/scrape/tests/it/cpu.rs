@@ -44,7 +44,8 @@ async fn work_is_told_to_stop_at_its_deadline_and_keeps_its_place_until_it_has()
 async fn work_that_nobody_waits_for_is_told_to_stop() {
     let cpu = Cpu::new(1);
     let ((told, is_told), (release, released)) = (mpsc::channel(), mpsc::channel());
-    let dropped = timeout(Duration::from_millis(50), cpu.run("a", in_ms(A_MINUTE), until_stopped(told, released))).await;
+    let dropped =
+        timeout(Duration::from_millis(50), cpu.run("a", in_ms(A_MINUTE), until_stopped(told, released))).await;
     assert!(dropped.is_err());
     is_told.recv_timeout(Duration::from_secs(10)).unwrap();
     drop(release);
@@ -106,7 +107,8 @@ async fn a_page_is_given_up_when_nobody_waits_for_it() {
     let tools = Tools { cpu: Cpu::new(1), ..tools(&[]) };
     let crowd = bytes::Bytes::from(format!("<p>{}", "<i class=a>x</i>".repeat(60_000)));
     let selectors = vec!["i ~ b ~ i".to_owned(), "*:has(~ b)".to_owned()];
-    let costly = target("http://a.test/".parse().unwrap(), ScrapeOptions { exclude_tags: selectors, ..options(Vec::new()) });
+    let costly =
+        target("http://a.test/".parse().unwrap(), ScrapeOptions { exclude_tags: selectors, ..options(Vec::new()) });
     let fetched = || Fetched::new(costly.url.clone(), 200, Some("text/html".to_owned()), crowd.clone());
     for _ in 0..4 {
         let dropped = timeout(Duration::from_millis(100), scrape::derive(&tools, &costly, fetched())).await;
@@ -121,7 +123,8 @@ async fn a_page_is_given_up_when_nobody_waits_for_it() {
 #[tokio::test]
 async fn selectors_that_cost_too_much_are_an_error() {
     let crowd = format!("<p>{}", "<i>x</i>".repeat(40_000));
-    let costly = || ScrapeOptions { exclude_tags: vec!["b ~ i".to_owned()], timeout: 60_000, ..ScrapeOptions::default() };
+    let costly =
+        || ScrapeOptions { exclude_tags: vec!["b ~ i".to_owned()], timeout: 60_000, ..ScrapeOptions::default() };
     let error = page("text/html", &crowd, costly()).await.unwrap_err();
     assert!(matches!(error, ScrapeError::Selectors), "{error}");
     assert!(page("text/html", "<b></b><i>x</i>y", costly()).await.is_ok());
