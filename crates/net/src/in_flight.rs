@@ -219,12 +219,14 @@ mod tests {
         assert!(!grows(&second, 40 * MIB).await);
         first.shrink(40 * MIB);
         assert!(grows(&second, 40 * MIB).await);
-        // Finished texts that nobody reads fill the pool; the next one keeps the pass until they are gone.
         second.shrink(40 * MIB);
-        let third = budget.room();
-        assert!(!grows(&third, 40 * MIB).await);
-        drop(first);
-        second.shrink(40 * MIB);
+        // Finished texts that nobody reads fill the pool: the next one keeps the pass until one of them is gone.
+        let (third, fourth) = (budget.room(), budget.room());
         assert!(grows(&third, 40 * MIB).await);
+        third.shrink(40 * MIB);
+        assert!(!grows(&fourth, 40 * MIB).await);
+        drop(first);
+        third.shrink(40 * MIB);
+        assert!(grows(&fourth, 40 * MIB).await);
     }
 }

@@ -84,7 +84,7 @@ mod tests {
         check("![x](data:image/svg+xml,<svg>)", "![x](data:image/svg+xml,<svg>)");
         check("![x](data:image/", "![x](data:image/");
         check("](data:image/png;base64,A](data:image/png;base64,B)c", "](<Base64-Image-Removed>)c");
-        check("](data:image/x](data:image/png;base64,B)c", "](data:image/x](<Base64-Image-Removed>)c");
+        check("](data:image/x](data:image/png;base64,B)c", "](<Base64-Image-Removed>)c");
     }
 
     #[test]

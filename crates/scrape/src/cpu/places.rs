@@ -183,6 +183,16 @@ mod tests {
         Arc::new(Places::new(share))
     }
 
+    fn free(places: &Places) -> (usize, usize) {
+        let state = places.state();
+        (state.quick, state.slow)
+    }
+
+    fn is_idle(places: &Places) -> bool {
+        let state = places.state();
+        state.owners.is_empty() && state.turns.is_empty()
+    }
+
     #[test]
     fn one_owner_never_has_all_places() {
         let all = places(2);
@@ -193,8 +203,8 @@ mod tests {
         drop(held);
         assert!(all.take("c").is_some());
         drop(other);
-        assert!(all.state().owners.is_empty());
-        assert_eq!((all.state().quick, all.state().slow), (3, 3));
+        assert!(is_idle(&all));
+        assert_eq!(free(&all), (3, 3));
     }
 
     #[test]
@@ -212,8 +222,8 @@ mod tests {
         second.slow_down();
         assert!(second.is_slow());
         drop(second);
-        assert!(all.state().owners.is_empty());
-        assert_eq!((all.state().quick, all.state().slow), (2, 2));
+        assert!(is_idle(&all));
+        assert_eq!(free(&all), (2, 2));
     }
 
     #[tokio::test]
@@ -238,7 +248,7 @@ mod tests {
         }
         assert_eq!(*order.lock().unwrap(), ["a1", "b1", "c1", "a2", "a3"]);
         drop(held.1);
-        assert!(all.state().owners.is_empty() && all.state().turns.is_empty());
+        assert!(is_idle(&all));
     }
 
     #[tokio::test]
@@ -255,7 +265,7 @@ mod tests {
         let place = last.await;
         assert!(all.take("a").is_none());
         drop(place);
-        assert!(all.state().owners.is_empty() && all.state().turns.is_empty());
+        assert!(is_idle(&all));
         assert!(all.take("a").is_some());
     }
 }
