@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use e2e::TestApp;
-use quarry_server::config::{Config, Proxies};
+use quarry_server::config::Config;
 use serde_json::json;
 use testkit::{Reply, Site};
 
@@ -27,7 +27,7 @@ async fn nothing_of_the_deployment_is_fetched_whatever_is_admitted() {
         admit_loopback(config);
         config.worker.listen = worker.addr();
         config.blobs.endpoint = format!("http://localhost:{}", storage.addr().port());
-        config.fetch.enhanced_proxies = Proxies(vec![format!("http://{}", proxy.addr()).parse().unwrap()]);
+        config.fetch.enhanced_proxies = serde_json::from_value(json!([format!("http://{}", proxy.addr())])).unwrap();
         config.egress.deny = vec![denied.addr().to_string().parse().unwrap()];
     })
     .await;
