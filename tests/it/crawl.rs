@@ -318,3 +318,13 @@ async fn depth_counts_hops() {
     let job = app.anonymous().start("/v2/crawl", &body).await;
     assert_eq!(number(&app.anonymous().ended(&job).await.body, "completed"), 2);
 }
+
+/// The rules of [`TestApp`] hold: a crawl that still waits for its page is seen when the test ends.
+#[tokio::test]
+#[should_panic(expected = "is still running")]
+async fn a_test_that_leaves_a_crawl_fails() {
+    let app = TestApp::with_keys().await;
+    app.site.script("/", vec![Script::Hang(Duration::from_secs(60))]);
+    let caller = app.team(Some(100), json!({})).await;
+    caller.start("/v2/crawl", &json!({"url": app.page("/"), "limit": 1})).await;
+}

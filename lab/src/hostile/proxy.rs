@@ -142,7 +142,7 @@ mod tests {
         site.html("/a", "<p>a");
         proxy.prepare(Some(&json!({"resolves": {"name.test": "127.0.0.1", "far.test": "10.0.0.1"}}))).unwrap();
         let port = site.addr().port();
-        let get = format!("GET /a HTTP/1.1\r\nHost: name.test\r\nConnection: close\r\n\r\n");
+        let get = "GET /a HTTP/1.1\r\nHost: name.test\r\nConnection: close\r\n\r\n".to_owned();
         let whole = get.replace("/a", &format!("http://name.test:{port}/a"));
         assert!(ask(&proxy, whole).await.ends_with("<p>a"));
         let tunnel = format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n{get}");

@@ -316,3 +316,17 @@ async fn the_log_is_the_teams_own_and_does_not_last() {
     assert_eq!(app::maintain_once(app).await.unwrap().webhooks, 2);
     assert!(sending.log().await.is_empty());
 }
+
+#[tokio::test]
+#[should_panic(expected = "a webhook is left")]
+async fn a_test_that_leaves_a_job_fails() {
+    let world = World::start().await;
+    let caller = world.team(None).await;
+    let hook = Hook::check(Some(&WebhookConfig::new(world.site.url("/hook"))), false).unwrap().unwrap();
+    let mut conn = world.app.store.conn().await.unwrap();
+    let now = world.clock.now();
+    let write = async |conn: &mut Conn| -> Result<(), StoreError> {
+        emit(conn, &hook, &caller.team.id, "job", &Event::new(JobKind::Crawl.started()), now).await
+    };
+    conn.tx(write).await.unwrap();
+}

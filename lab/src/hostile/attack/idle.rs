@@ -86,7 +86,7 @@ async fn client(target: Target, bytes: Vec<u8>, reading: Reading, end: Instant) 
             Reading::All => drop(stream.read_to_end(&mut Vec::new()).await),
             Reading::Never => cut(&stream).await,
             Reading::Rate(rate) => {
-                while matches!(stream.read_u8().await, Ok(_)) {
+                while stream.read_u8().await.is_ok() {
                     tokio::time::sleep(Duration::from_secs_f64(1.0 / rate)).await;
                 }
             }
