@@ -66,7 +66,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// Those of the database.
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
     Ok(())
 }

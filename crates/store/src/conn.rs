@@ -7,12 +7,13 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use diesel::SqliteConnection;
 use diesel::connection::{
     AnsiTransactionManager as SyncTransactions, TransactionDepthChange, TransactionManagerStatus,
 };
-use diesel::result::{Error, QueryResult};
+use diesel::result::{DatabaseErrorKind, Error, QueryResult};
 use diesel_async::pooled_connection::bb8::PooledConnection;
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
@@ -20,6 +21,7 @@ use futures_util::FutureExt;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::block_in_place;
+use tokio::time::timeout;
 
 /// SQLite behind an async face: every statement runs at once, on the thread that asks.
 pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
@@ -91,6 +93,9 @@ macro_rules! on {
 }
 pub(crate) use on;
 
+/// Longest wait for the one writer of SQLite. A transaction takes milliseconds.
+const LONGEST_TURN: Duration = Duration::from_secs(30);
+
 const IDLE: u8 = 0;
 const OPEN: u8 = 1;
 const ABANDONED: u8 = 2;
@@ -114,7 +119,7 @@ impl Conn {
         if self.state.load(Ordering::Relaxed) != IDLE {
             return Err(Error::AlreadyInTransaction.into());
         }
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         match self.link {
             Link::Pg(_) => self.run(f).await,
             Link::Sqlite(_) => in_place(self.run(f)).await,
@@ -123,10 +128,20 @@ impl Conn {
 
     /// SQLite has one writer. A queue in front of it is fair, its own busy handler is not. Whoever writes without a
     /// transaction waits here first; inside one the turn is there already.
-    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        match &self.writer {
-            Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => Arc::clone(writer).acquire_owned().await.ok(),
-            _ => None,
+    ///
+    /// # Errors
+    /// After [`LONGEST_TURN`]: then nothing is written, and whoever asked can be told.
+    pub(crate) async fn turn(&self) -> QueryResult<Option<OwnedSemaphorePermit>> {
+        let writer = match &self.writer {
+            Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => Arc::clone(writer),
+            _ => return Ok(None),
+        };
+        match timeout(LONGEST_TURN, writer.acquire_owned()).await {
+            Ok(turn) => Ok(turn.ok()),
+            Err(_) => {
+                let busy = format!("other writers kept the database for {} s", LONGEST_TURN.as_secs());
+                Err(Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, Box::new(busy)))
+            }
         }
     }
 

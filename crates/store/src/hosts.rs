@@ -37,7 +37,7 @@ pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration
             .do_update()
             .set(host::crawl_delay_ms.eq(delay))
     };
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(conn, |c| row().execute(c).await)?;
     Ok(())
 }

@@ -50,7 +50,7 @@ struct Row {
 /// [`crate::StoreError::is_duplicate`] when its id or hash is taken; those of the database when the team is unknown.
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(api_key::table).values(&row).execute(c).await)?;
     Ok(())
 }
@@ -87,7 +87,7 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
         .set(api_key::revoked_at.eq(Stamp::from(at)));
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 
@@ -100,7 +100,7 @@ pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
         diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(Stamp::from(at))));
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(conn, |c| query.execute(c).await)?;
     Ok(())
 }

@@ -18,7 +18,7 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
     let free = lease::expires_at.le(Stamp::from(now)).or(lease::holder.eq(holder));
     let set = (lease::holder.eq(holder), lease::expires_at.eq(Stamp::from(until)));
     let renew = diesel::update(lease::table.find(name).filter(free)).set(set);
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     if on!(conn, |c| renew.execute(c).await)? == 1 {
         return Ok(true);
     }
@@ -33,6 +33,6 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
 /// Those of the database.
 pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> {
     let query = diesel::delete(lease::table.find(name).filter(lease::holder.eq(holder)));
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }

@@ -15,7 +15,7 @@ use diesel_async::pooled_connection::{
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use tokio::sync::Semaphore;
 
-use crate::conn::{AsyncSqlite, Conn, Link};
+use crate::conn::{AsyncSqlite, Conn, Link, on};
 use crate::error::{Result, StoreError};
 
 /// The database of the service. Cheap to clone; all clones share one pool.
@@ -93,6 +93,16 @@ impl Store {
         })
     }
 
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`StoreError::Pool`], or that of the connection.
+    pub async fn ping(&self) -> Result<()> {
+        let mut conn = self.conn().await?;
+        on!(conn, |c| c.batch_execute("SELECT 1").await)?;
+        Ok(())
+    }
+
     /// Which database it is.
     #[must_use]
     pub fn backend(&self) -> Backend {
@@ -117,8 +127,10 @@ impl std::fmt::Debug for Store {
 
 /// Waiting comes first: switching to WAL needs the file for itself for a moment. A log of up to 16 MB is copied back less
 /// often, and then each page that was written several times only once. What undoes half a statement is kept in memory.
+/// What is deleted is overwritten where that costs nothing.
 pub(crate) const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;";
+    PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
+    PRAGMA secure_delete = FAST;";
 
 fn backend(url: &str) -> Result<Backend> {
     match url.split_once("://").map(|(scheme, _)| scheme) {

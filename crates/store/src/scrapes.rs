@@ -41,7 +41,7 @@ pub struct Scrape {
 /// # Errors
 /// Those of the database.
 pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(scrape::table).values(row.clone()).execute(c).await)?;
     Ok(())
 }

@@ -68,7 +68,7 @@ pub async fn set_cap(conn: &mut Conn, queue: Queue, lane: &str, cap: i32, now: T
 pub async fn set_team_cap(conn: &mut Conn, queue: Queue, team: &str, cap: i32, now: Timestamp) -> Result<bool> {
     let set = (job_team::cap.eq(cap), job_team::due_at.eq(Some(Stamp::from(now))));
     let query = diesel::update(job_team::table.find((queue.as_str(), team))).set(set);
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 

@@ -35,7 +35,7 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
     if ids.is_empty() {
         return Ok(ours);
     }
-    let _turn = conn.turn().await;
+    let _turn = conn.turn().await?;
     on!(
         conn,
         pg | c
