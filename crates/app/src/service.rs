@@ -13,7 +13,8 @@ use store::{Conn, Store};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::crawl::Contexts;
+use crate::crawl::{Contexts, Lost};
+use crate::orphans::Pass;
 use crate::{Active, AppError, Changes, Settings, Web};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
@@ -27,6 +28,8 @@ pub struct App(Arc<Inner>);
 struct Inner {
     parts: Parts,
     contexts: Contexts,
+    lost: Lost,
+    orphans: Pass,
 }
 
 /// What an [`App`] is made of.
@@ -57,7 +60,7 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, contexts: Contexts::default() }))
+        Self(Arc::new(Inner { parts, contexts: Contexts::default(), lost: Lost::default(), orphans: Pass::default() }))
     }
 
     /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
@@ -92,6 +95,14 @@ impl App {
 
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.0.contexts
+    }
+
+    pub(crate) fn lost(&self) -> &Lost {
+        &self.0.lost
+    }
+
+    pub(crate) fn orphans(&self) -> &Pass {
+        &self.0.orphans
     }
 
     pub(crate) fn now(&self) -> Timestamp {
