@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
-use wire::{BatchRequest, BatchStarted, Cancelled, JobErrors, JobProgress};
+use wire::{BatchRequest, BatchStarted, Cancelled, Given, JobErrors, JobProgress};
 
 use crate::Service;
 use crate::address::PublicAddress;
@@ -21,7 +21,7 @@ use crate::job::{Asked, Kind, Reading, idempotency_key};
     path = "/v2/batch/scrape",
     tag = "batch",
     request_body = BatchRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "The same key starts one batch only")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "The same key starts one batch, or adds the pages of one call, only once")),
     responses((status = 200, description = "OK", body = BatchStarted))
 )]
 pub(crate) async fn start(
@@ -31,9 +31,10 @@ pub(crate) async fn start(
     headers: HeaderMap,
     extract::Json(body): extract::Json,
 ) -> Result<Json<BatchStarted>, Failure> {
+    let given = Given::of(&body);
     let (request, key) = (wire::decode_batch(body)?, idempotency_key(&headers)?);
     let app::batch::Started { id, invalid_urls } =
-        app::batch::start(&service.app, &caller, request, key.as_deref()).await?;
+        app::batch::start(&service.app, &caller, request, &given, key.as_deref()).await?;
     Ok(Json(BatchStarted { success: true, id, url: Kind::Batch.url(&address, id), invalid_urls }))
 }
 

@@ -93,7 +93,8 @@ impl From<AppError> for Failure {
             | AppError::LockdownMiss
             | AppError::JobFinished
             | AppError::DuplicateRequest
-            | AppError::MapTimeout => Self::new(code, text),
+            | AppError::MapTimeout
+            | AppError::DeliveryGone => Self::new(code, text),
         }
     }
 }

@@ -38,13 +38,16 @@ pub(crate) async fn deliveries(
     Ok(Json(webhooks::deliveries(&service.app, team, state, after, limit).await?))
 }
 
-/// Send a delivery again that has ended, at once.
+/// Send a delivery again that has failed, at once.
 #[utoipa::path(
     post,
     path = "/admin/webhooks/deliveries/{delivery}/redeliver",
     tag = "admin",
     params(("delivery" = String, Path, format = "uuid")),
-    responses((status = 200, description = "OK", body = Answer<DeliveryView>))
+    responses(
+        (status = 200, description = "OK", body = Answer<DeliveryView>),
+        (status = 409, description = "Its body is gone: it was delivered, or its job has expired")
+    )
 )]
 pub(crate) async fn redeliver(
     State(service): State<Arc<Service>>,

@@ -4,8 +4,11 @@
 mod active;
 mod commit;
 mod context;
+mod deposit;
 mod document;
 mod end;
+mod erase;
+mod fill;
 mod kickoff;
 mod left_out;
 mod page;
@@ -32,10 +35,14 @@ pub use self::left_out::{Listed, errors};
 pub use self::read::{Progress, status};
 
 pub(crate) use self::context::Contexts;
+pub(crate) use self::deposit::FOLDER as DOCUMENTS;
+pub(crate) use self::document::Lost;
+pub(crate) use self::erase::whole as erase;
+pub(crate) use self::fill::{Fill, Pages};
 pub(crate) use self::kickoff::Kickoff;
 pub(crate) use self::page::Visit;
-pub(crate) use self::secrets::{Secrets, of_page};
-pub(crate) use self::submit::{Lanes, Submission, jobs_of, new_pages, submit};
+pub(crate) use self::secrets::Secrets;
+pub(crate) use self::submit::{Lanes, Submission, new_pages, submit};
 
 /// How the database names the two kinds.
 pub(crate) const CRAWL: &str = "crawl";
@@ -83,7 +90,7 @@ pub async fn start(
     pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
     let submission = Submission {
         row,
-        pages,
+        pages: Pages::rows(pages),
         secrets: secrets.into_iter().collect(),
         price: billing::quote(&options.scrape_options),
         kickoff: true,
@@ -180,6 +187,14 @@ pub(crate) fn blank(id: Uuid, kind: &str, caller: &Caller, now: Timestamp) -> Cr
         finished_at: None,
         expires_at: now + RETENTION,
     }
+}
+
+/// Whether a job's pages must leave no trace: by what is kept of its request, so that nothing else of it has to be readable.
+/// One that cannot be read at all counts as private.
+pub(crate) fn is_private(row: &Crawl) -> bool {
+    let Ok(request) = serde_json::from_str::<Value>(&row.request) else { return true };
+    let is_set = |pointer: &str| request.pointer(pointer).and_then(Value::as_bool).unwrap_or(false);
+    ["/zeroDataRetention", "/lockdown", "/scrapeOptions/lockdown"].into_iter().any(is_set)
 }
 
 /// Tells requests apart.

@@ -54,6 +54,9 @@ pub enum AppError {
     /// The job has ended already.
     #[error("the job has already ended")]
     JobFinished,
+    /// The body of a webhook delivery is no longer kept.
+    #[error("the body of this delivery is gone: it was delivered, or its job has expired")]
+    DeliveryGone,
     /// The idempotency key was used for another request.
     #[error("this x-idempotency-key belongs to another request")]
     DuplicateRequest,
@@ -88,6 +91,7 @@ impl AppError {
             Self::MapTimeout => Code::MapTimeout,
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
             Self::JobFinished => Code::JobFinished,
+            Self::DeliveryGone => Code::DeliveryGone,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,

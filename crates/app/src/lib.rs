@@ -42,6 +42,7 @@ pub mod keys;
 mod maintain;
 pub mod map;
 mod metrics;
+mod orphans;
 mod reservation;
 pub mod robots;
 mod room;

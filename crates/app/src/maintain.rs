@@ -9,7 +9,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::{self, Swept};
-use crate::{App, AppError};
+use crate::{App, AppError, orphans};
 
 /// The lease that makes one process the leader.
 const LEASE: &str = "maintenance";
@@ -31,6 +31,8 @@ pub struct Round {
     pub webhooks: usize,
     /// Crawls and batches removed with their documents.
     pub crawls: usize,
+    /// Bodies of documents removed that no document knew.
+    pub orphans: usize,
     /// Lanes, hosts and dead letters that the queue no longer needs.
     pub queue: usize,
     /// What left the cache.
@@ -47,14 +49,15 @@ pub async fn maintain(app: App, stop: CancellationToken) {
         // A round in progress is not cut: it is short, and each of its steps is a transaction.
         match lead(&app, &holder).await {
             Ok(Some(round)) if round != Round::default() => {
-                let Round { reservations, scrapes, robots, webhooks, crawls, queue, cache: Swept { rows, bodies } } =
-                    round;
+                let Round { reservations, scrapes, robots, webhooks, crawls, orphans, queue, cache } = round;
+                let Swept { rows, bodies } = cache;
                 tracing::info!(
                     reservations,
                     scrapes,
                     robots,
                     webhooks,
                     crawls,
+                    orphans,
                     queue,
                     cache.rows = rows,
                     cache.bodies = bodies,
@@ -81,6 +84,7 @@ pub async fn maintain_once(app: &App) -> Result<Round, AppError> {
         robots: forget_robots(app).await?,
         webhooks: forget_webhooks(app).await?,
         crawls: forget_crawls(app).await?,
+        orphans: orphans::sweep(app).await?,
         queue: sweep_queue(app).await?,
         cache: cache::sweep(app).await?,
     })
@@ -116,20 +120,20 @@ async fn forget_robots(app: &App) -> Result<usize, AppError> {
 
 async fn forget_webhooks(app: &App) -> Result<usize, AppError> {
     let before = before(app, app.settings.webhook_retention);
+    let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
+    tracing::debug!(deliveries = emptied, "bodies of webhooks removed with their jobs");
     Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
 }
 
-/// Crawls and batches whose results have expired. Documents among the blobs go after their rows: one that stays behind when
-/// the process dies in between is only space.
+/// Crawls and batches whose results have expired.
 async fn forget_crawls(app: &App) -> Result<usize, AppError> {
     let mut sum = 0;
-    while let Some(blobs) = crawls::remove_expired(&mut app.conn().await?, app.now()).await? {
-        for key in blobs {
-            app.blobs.delete(&key).await.map_err(AppError::internal)?;
-        }
+    loop {
+        let found = crawls::expired(&mut app.conn().await?, app.now()).await?;
+        let Some(crawl) = found else { return Ok(sum) };
+        crate::crawl::erase(app, &crawl).await?;
         sum += 1;
     }
-    Ok(sum)
 }
 
 /// What the queue keeps of jobs that are over: empty lanes, hosts, dead letters.

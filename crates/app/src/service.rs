@@ -13,7 +13,8 @@ use store::{Conn, Store};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::crawl::Contexts;
+use crate::crawl::{Contexts, Lost};
+use crate::orphans::Pass;
 use crate::room::Room;
 use crate::{Active, AppError, Changes, Settings, Web};
 
@@ -29,6 +30,8 @@ struct Inner {
     parts: Parts,
     contexts: Contexts,
     room: Room,
+    lost: Lost,
+    orphans: Pass,
 }
 
 /// What an [`App`] is made of.
@@ -59,7 +62,9 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, contexts: Contexts::default(), room: Room::default() }))
+        let (contexts, room) = (Contexts::default(), Room::default());
+        let (lost, orphans) = (Lost::default(), Pass::default());
+        Self(Arc::new(Inner { parts, contexts, room, lost, orphans }))
     }
 
     /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
@@ -98,6 +103,14 @@ impl App {
 
     pub(crate) fn room(&self) -> &Room {
         &self.0.room
+    }
+
+    pub(crate) fn lost(&self) -> &Lost {
+        &self.0.lost
+    }
+
+    pub(crate) fn orphans(&self) -> &Pass {
+        &self.0.orphans
     }
 
     pub(crate) fn now(&self) -> Timestamp {

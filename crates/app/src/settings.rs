@@ -21,7 +21,7 @@ pub struct Settings {
     pub reservation_grace: Duration,
     /// Age at which the row of a scrape, with its URL, is removed; the ledger stays. Default: 30 days.
     pub scrape_retention: Duration,
-    /// Age at which a webhook delivery, with its body, leaves the log; until then it can be sent again. Default: 3 days.
+    /// Age at which a webhook delivery leaves the log. Its body goes when it was delivered, or with its job. Default: 3 days.
     pub webhook_retention: Duration,
     /// Folders on this machine that pages are kept in. Default: none.
     pub folders: Vec<PathBuf>,

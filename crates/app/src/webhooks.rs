@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use base::{Timestamp, new_id};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use store::jobs::{self, Lane, NewJob, Queue};
 use store::webhooks::{self as rows, NewDelivery};
 use store::{Conn, StoreError};
@@ -101,8 +102,10 @@ pub async fn emit_all(
     for event in events.iter().filter(|event| selects(Some(&hook.events), event.event_type)) {
         let id = new_id().to_string();
         let broken = |error: serde_json::Error| StoreError::Inconsistent(format!("a webhook body: {error}"));
+        let body = body(event, source.job, &id, &hook.metadata).map_err(broken)?;
         deliveries.push(NewDelivery {
-            body: body(event, source.job, &id, &hook.metadata).map_err(broken)?,
+            digest: hex::encode(Sha256::digest(&body)),
+            body,
             team_id: source.team.to_owned(),
             job_id: source.job.to_owned(),
             event: event.event_type.as_str().to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use queue::Worker;
 
 use crate::App;
-use crate::crawl::{Kickoff, Visit};
+use crate::crawl::{Fill, Kickoff, Visit};
 use crate::webhooks::Deliver;
 
 /// How much a worker does at a time.
@@ -42,6 +42,7 @@ pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
     Worker::new(app.store.clone(), app.clock.clone(), settings)
         .woken_by(app.waker.clone())
         .with(Kickoff { app: app.clone() })
+        .with(Fill { app: app.clone() })
         .with(Visit { app: app.clone() })
         .with(Deliver::new(app.store.clone(), app.clock.clone(), app.web.client()))
 }

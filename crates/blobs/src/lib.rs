@@ -17,6 +17,7 @@
 
 pub mod content;
 mod key;
+mod list;
 mod open;
 
 use bytes::Bytes;
@@ -25,6 +26,7 @@ use object_store::{DynObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 
 pub use content::Digest;
+pub use list::Found;
 pub use open::S3;
 
 /// A place that keeps bytes under keys. Cheap to clone; all clones share one store.
@@ -32,6 +34,8 @@ pub use open::S3;
 pub struct Blobs {
     store: Arc<DynObjectStore>,
     prefix: Path,
+    /// Whether the store lists in the order of the keys.
+    is_ordered: bool,
 }
 
 /// Why bytes could not be kept or found.
@@ -62,7 +66,7 @@ pub enum BlobError {
     /// The store refused or could not be reached.
     #[error("cannot {action} blob {key}")]
     Store {
-        /// `read`, `write`, `find` or `delete`.
+        /// `read`, `write`, `find`, `list` or `delete`.
         action: &'static str,
         /// The key.
         key: String,

@@ -58,7 +58,7 @@ fn local(url: &Url) -> Result<Blobs, String> {
     let folder = url.to_file_path().map_err(|()| "it is not an absolute folder".to_owned())?;
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| error.to_string())?;
-    Ok(Blobs { store: Arc::new(store), prefix: Path::default() })
+    Ok(Blobs { store: Arc::new(store), prefix: Path::default(), is_ordered: false })
 }
 
 fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
@@ -87,7 +87,7 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
     }
     let prefix = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
     let store: Arc<DynObjectStore> = Arc::new(builder.build().map_err(|error| error.to_string())?);
-    Ok(Blobs { store, prefix })
+    Ok(Blobs { store, prefix, is_ordered: true })
 }
 
 #[cfg(test)]

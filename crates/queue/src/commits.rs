@@ -1,22 +1,31 @@
 //! Writing down what jobs brought: many in one transaction, as a transaction costs more than what is in it.
+//!
+//! Others wait for a committer, so it never waits for one job. What cannot be written together is tried alone, once: what
+//! can never be written is given up at once, all else is put back and comes again after its own pause. Lanes in which that
+//! happened are written last and by themselves for a while, so that they spoil nobody's transaction.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::time::Duration;
 
 use store::jobs::{self, Held, Lease, Queue, Retry};
 use store::{Conn, StoreError};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
+use crate::grave::{self, Lost};
 use crate::job::pause;
 use crate::worker::Core;
 use crate::{Finished, Job};
 
 /// Jobs of one transaction.
 const MOST: usize = 64;
-/// Before each try to write down one job.
+/// Before each try while the database does not answer: then nobody's jobs can be written.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(3)];
+/// How long a lane is written by itself after one of its jobs could not be written.
+const APART: Duration = Duration::from_secs(60);
+/// Most lanes that are remembered so.
+const MAX_APART: usize = 1000;
 
 /// A job that ran well, on its way to be written down.
 pub(crate) struct Report<J: Job> {
@@ -28,8 +37,17 @@ pub(crate) struct Report<J: Job> {
     pub(crate) written: oneshot::Sender<()>,
 }
 
+/// A committer: what writes down the reports of one kind of job.
+struct Committer<'a, J: Job> {
+    core: &'a Core,
+    job: &'a J,
+    /// Lanes that are written by themselves, until when.
+    apart: HashMap<String, Instant>,
+}
+
 /// Takes reports until there will be none.
 pub(crate) async fn run<J: Job>(core: &Core, job: &J, mut inbox: mpsc::Receiver<Report<J>>) {
+    let mut committer = Committer { core, job, apart: HashMap::new() };
     loop {
         let mut reports = Vec::with_capacity(MOST);
         if inbox.recv_many(&mut reports, MOST).await == 0 {
@@ -37,11 +55,12 @@ pub(crate) async fn run<J: Job>(core: &Core, job: &J, mut inbox: mpsc::Receiver<
         }
         // The same job may be there twice, once under a token that is lost. In one call they could not be told apart.
         let twice = split_twice(&mut reports);
-        write(core, job, &reports).await;
-        for report in twice.chunks(1) {
-            write(core, job, report).await;
+        let apart = committer.split_apart(&mut reports);
+        committer.write(reports).await;
+        for report in apart.into_iter().chain(twice) {
+            committer.write(vec![report]).await;
+            core.wake_all();
         }
-        drop((reports, twice));
         core.wake_all();
     }
 }
@@ -54,27 +73,75 @@ fn split_twice<J: Job>(reports: &mut Vec<Report<J>>) -> Vec<Report<J>> {
     twice
 }
 
-async fn write<J: Job>(core: &Core, job: &J, reports: &[Report<J>]) {
-    match commit(core, job, reports).await {
-        Ok(()) => {}
-        Err(error) if reports.len() > 1 => {
-            tracing::warn!(%error, kind = J::KIND, jobs = reports.len(), "commit failed, each is tried alone");
-            for report in reports.chunks(1) {
-                alone(core, job, report).await;
+impl<J: Job> Committer<'_, J> {
+    /// Takes out the reports of lanes that are written by themselves.
+    fn split_apart(&mut self, reports: &mut Vec<Report<J>>) -> Vec<Report<J>> {
+        self.apart.retain(|_, until| *until > Instant::now());
+        if self.apart.is_empty() {
+            return Vec::new();
+        }
+        let all = std::mem::take(reports).into_iter();
+        let (apart, rest) = all.partition(|report| self.apart.contains_key(&report.finished.job.lane));
+        *reports = rest;
+        apart
+    }
+
+    /// Writes them together; if that fails, each alone.
+    async fn write(&mut self, reports: Vec<Report<J>>) {
+        if reports.is_empty() {
+            return;
+        }
+        let Err(error) = self.patiently(&reports).await else { return };
+        if let [report] = reports.as_slice() {
+            self.failed(report, &error).await;
+            return;
+        }
+        tracing::warn!(%error, kind = J::KIND, jobs = reports.len(), "commit failed, each is tried alone");
+        for report in reports.chunks(1) {
+            let Err(error) = commit(self.core, self.job, report).await else { continue };
+            if !self.failed(&report[0], &error).await {
+                // Nothing can be written just now: the others come back when their leases end.
+                return;
             }
         }
-        Err(_) => alone(core, job, reports).await,
     }
-}
 
-/// A database that restarts, or two transactions in each other's way, are no failure of the job.
-async fn alone<J: Job>(core: &Core, job: &J, report: &[Report<J>]) {
-    for pause in PAUSES {
-        sleep(pause).await;
-        match commit(core, job, report).await {
-            Ok(()) => return,
-            Err(error) if pause == PAUSES[PAUSES.len() - 1] => put_back(core, &report[0], &error).await,
-            Err(error) => tracing::debug!(%error, kind = J::KIND, "commit failed, it is tried again"),
+    /// One try, and more only while the database does not answer at all.
+    async fn patiently(&self, reports: &[Report<J>]) -> Result<(), StoreError> {
+        let mut tried = Ok(());
+        for pause in PAUSES {
+            sleep(pause).await;
+            tried = commit(self.core, self.job, reports).await;
+            let Err(error) = &tried else { return Ok(()) };
+            if !error.is_away() || self.core.store.ping().await.is_ok() {
+                break;
+            }
+            tracing::debug!(%error, kind = J::KIND, "the database does not answer, the commit is tried again");
+        }
+        tried
+    }
+
+    /// What a job could not be written for decides what becomes of it. `false` when the database did not take even that.
+    async fn failed(&mut self, report: &Report<J>, error: &StoreError) -> bool {
+        let job = &report.finished.job;
+        let done = if error.is_permanent() || job.attempt >= job.max_attempts {
+            tracing::error!(%error, job = job.id, kind = J::KIND, "effects of a job cannot be written, it is given up");
+            grave::bury(self.core, self.job, held(report), Lost::Read(job), &error.to_string()).await
+        } else {
+            tracing::warn!(%error, job = job.id, kind = J::KIND, "effects of a job not written, it is tried again");
+            put_back(self.core, report, &error.to_string()).await
+        };
+        match done {
+            Ok(()) => {
+                if self.apart.len() < MAX_APART {
+                    self.apart.insert(job.lane.clone(), Instant::now() + APART);
+                }
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, job = job.id, "the job comes back when its lease ends");
+                false
+            }
         }
     }
 }
@@ -111,14 +178,10 @@ fn held<J: Job>(report: &Report<J>) -> Held<'_> {
     Held { lease, queue: report.queue, team_id: &job.team_id, ended: J::ended(&report.finished.done) }
 }
 
-async fn put_back<J: Job>(core: &Core, report: &Report<J>, error: &StoreError) {
-    let job = &report.finished.job;
-    tracing::error!(%error, job = job.id, kind = J::KIND, "effects of a job not written, it is tried again");
-    let (now, text) = (core.now(), error.to_string());
+async fn put_back<J: Job>(core: &Core, report: &Report<J>, error: &str) -> Result<(), StoreError> {
+    let (job, now) = (&report.finished.job, core.now());
     let later = chrono::TimeDelta::from_std(pause(job.attempt, &job.id)).unwrap_or_default();
-    let how = Retry { run_at: now + later, error: &text, counted: true };
-    let put_back = async { jobs::retry(&mut core.store.conn().await?, &held(report), &how, now).await };
-    if let Err(error) = put_back.await {
-        tracing::warn!(%error, job = job.id, "the job comes back when its lease ends");
-    }
+    let how = Retry { run_at: now + later, error, counted: true };
+    jobs::retry(&mut core.store.conn().await?, &held(report), &how, now).await?;
+    Ok(())
 }

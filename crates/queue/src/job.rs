@@ -28,7 +28,8 @@ pub trait Job: Send + Sync + 'static {
     /// with each alone.
     ///
     /// # Errors
-    /// Then nothing is written, and the job is tried again.
+    /// Then nothing is written. After one that [is permanent](StoreError::is_permanent) the job is given up; after others
+    /// it is tried again.
     fn commit(
         &self,
         conn: &mut Conn,
@@ -43,6 +44,20 @@ pub trait Job: Send + Sync + 'static {
         &self,
         conn: &mut Conn,
         job: &Running<Self::Payload>,
+        error: &str,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (conn, job, error);
+        async { Ok(()) }
+    }
+
+    /// As [`Job::give_up`], of a job whose payload cannot be read: its id and its lane say whose it was.
+    ///
+    /// # Errors
+    /// As [`Job::give_up`].
+    fn give_up_unread(
+        &self,
+        conn: &mut Conn,
+        job: &Claimed,
         error: &str,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
         let _ = (conn, job, error);

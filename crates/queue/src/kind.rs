@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
+use store::StoreError;
 use store::jobs::{self, Claimed, Held, Retry};
-use store::{Conn, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::commits::{self, Report};
+use crate::grave::{self, Lost};
 use crate::job::{pause, running};
 use crate::worker::Core;
 use crate::{Failure, Finished, Job, Running};
@@ -132,24 +133,17 @@ impl<J: Job> Typed<J> {
         error: &str,
     ) -> Result<(), StoreError> {
         tracing::warn!(job = job.id, kind = J::KIND, error, "job given up");
-        let now = core.now();
-        let mut conn = core.store.conn().await?;
-        conn.tx(async |conn: &mut Conn| {
-            if jobs::bury(conn, held, error, now).await? {
-                self.job.give_up(conn, job, error).await?;
-            }
-            Ok(())
-        })
-        .await
+        grave::bury(core, &self.job, *held, Lost::Read(job), error).await
     }
 
     async fn bury_unread(&self, core: &Core, claimed: &Claimed, error: &serde_json::Error) {
         tracing::error!(job = claimed.id, kind = J::KIND, %error, "payload not understood, the job is given up");
         let text = format!("payload not understood: {error}");
-        let buried = async { jobs::bury(&mut core.store.conn().await?, &claimed.held(None), &text, core.now()).await };
+        let buried = grave::bury(core, &self.job, claimed.held(None), Lost::Unread(claimed), &text);
         if let Err(error) = buried.await {
             tracing::warn!(%error, job = claimed.id, "not buried, the job comes back when its lease ends");
         }
+        core.wake_all();
     }
 }
 

@@ -55,6 +55,7 @@
 
 mod claims;
 mod commits;
+mod grave;
 mod job;
 mod kind;
 mod leases;

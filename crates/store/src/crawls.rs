@@ -4,7 +4,9 @@
 //! the limit is never overshot and the sums are right at every moment, whatever number of workers there is.
 
 mod documents;
+mod erase;
 mod pages;
+mod pieces;
 mod secrets;
 mod traps;
 
@@ -17,11 +19,13 @@ use crate::error::Result;
 use crate::schema::crawl;
 use crate::stamp::{MaybeStamp, Stamp};
 
-pub use documents::{KnownUrl, NewDocument, StoredDocument, add_documents, documents, known_urls};
+pub use documents::{KnownUrl, NewDocument, StoredDocument, add_documents, document_sizes, documents, known_urls};
+pub use erase::{erase, expired, first_documents, known_blobs, remove};
 pub use pages::{
-    Listed, NewPage, PageState, add_pages, claim_key, end_pages, fail_page, list_pages, listed, promote_spare, unknown,
-    urls_of,
+    Listed, NewPage, PageState, add_pages, claim_key, end_pages, fail_page, is_queued, list_pages, listed,
+    promote_spare, unknown, urls_of,
 };
+pub use pieces::{add_pieces, append_by_key, first_piece, has_pieces, remember_append, remove_piece, remove_pieces};
 pub use secrets::{OF_THE_JOB, forget_secrets, keep_secrets, secret};
 pub use traps::{enter_families, enter_runs, trapped_templates};
 
@@ -157,6 +161,17 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Crawl>> {
     )?)
 }
 
+/// Erases what a crawl says of its pages: its address and its request, of which `request` is left.
+///
+/// # Errors
+/// Those of the database.
+pub async fn redact(conn: &mut Conn, id: &str, request: &str) -> Result<()> {
+    let set = (crawl::url.eq(None::<&str>), crawl::landed_url.eq(None::<&str>), crawl::request.eq(request));
+    let _turn = conn.turn().await?;
+    on!(conn, |c| diesel::update(crawl::table.find(id)).set(set).execute(c).await)?;
+    Ok(())
+}
+
 /// Writes down what changes in the life of a crawl: status, counters, credits, times, texts. The row is locked.
 ///
 /// # Errors
@@ -205,25 +220,4 @@ pub async fn load_of(conn: &mut Conn, team: &str) -> Result<(i64, i64)> {
     let query = crawl::table.filter(crawl::team_id.eq(team)).filter(crawl::status.eq(SCRAPING)).select(crawl::pending);
     let pending: Vec<i64> = on!(conn, |c| query.load(c).await)?;
     Ok((i64::try_from(pending.len()).unwrap_or(i64::MAX), pending.iter().sum()))
-}
-
-/// Removes one crawl whose time is over at `now`, with its pages and documents, and gives the keys of documents that are
-/// kept elsewhere. `None` when there is no more.
-///
-/// # Errors
-/// Those of the database.
-pub async fn remove_expired(conn: &mut Conn, now: Timestamp) -> Result<Option<Vec<String>>> {
-    conn.atomic(async |conn: &mut Conn| {
-        let due = crawl::table
-            .filter(crawl::expires_at.le(Stamp::from(now)))
-            .filter(crawl::status.ne(SCRAPING))
-            .order(crawl::expires_at)
-            .select(crawl::id);
-        let id: Option<String> = on!(conn, |c| due.first(c).await.optional())?;
-        let Some(id) = id else { return Ok(None) };
-        let blobs = documents::blobs_of(conn, &id).await?;
-        on!(conn, |c| diesel::delete(crawl::table.find(&id)).execute(c).await)?;
-        Ok(Some(blobs))
-    })
-    .await
 }

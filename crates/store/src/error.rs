@@ -52,6 +52,49 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
+    /// Whether the same transaction would fail again, however often it is tried: the ledger refuses it, the rows contradict
+    /// each other or a constraint, or a value cannot be stored. A unique value that is taken is not among them: another
+    /// transaction may have been faster, and the next attempt sees its row.
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        use diesel::result::{DatabaseErrorKind as Kind, Error};
+        match self {
+            StoreError::Ledger(_) | StoreError::UnknownTeam | StoreError::Inconsistent(_) => true,
+            StoreError::Query(Error::DatabaseError(kind, _)) => matches!(
+                kind,
+                Kind::ForeignKeyViolation
+                    | Kind::RestrictViolation
+                    | Kind::NotNullViolation
+                    | Kind::CheckViolation
+                    | Kind::ExclusionViolation
+            ),
+            StoreError::Query(error) => matches!(
+                error,
+                Error::InvalidCString(_)
+                    | Error::NotFound
+                    | Error::QueryBuilderError(_)
+                    | Error::DeserializationError(_)
+                    | Error::SerializationError(_)
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether no connection could be had, or it was lost: it says nothing about what was to be written.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        use diesel::result::{DatabaseErrorKind as Kind, Error};
+        matches!(
+            self,
+            StoreError::Connect(_)
+                | StoreError::Pool(_)
+                | StoreError::Query(
+                    Error::DatabaseError(Kind::ClosedConnection | Kind::UnableToSendCommand, _)
+                        | Error::BrokenTransactionManager
+                )
+        )
+    }
+
     /// Whether a row with the same unique value is there already.
     #[must_use]
     pub fn is_duplicate(&self) -> bool {

@@ -24,8 +24,8 @@ use crawl_frontier::Ended;
 
 pub use check::contradictions;
 pub use claim::claim;
-pub use dead::{Dead, dead, forget_dead, redrive};
-pub use end::{Retry, bury, cancel, finish, release, retry};
+pub use dead::{Dead, dead, forget_dead, forget_one, redrive};
+pub use end::{Retry, bury, cancel, finish, release, retry, trim};
 pub use enqueue::{enqueue, set_cap, set_team_cap};
 pub use lease::{Reaped, reap, renew, still_ours};
 pub use look::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};

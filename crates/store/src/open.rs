@@ -17,7 +17,7 @@ use diesel_async::pooled_connection::{
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::Semaphore;
 
-use crate::conn::{AsyncSqlite, Conn, Link};
+use crate::conn::{AsyncSqlite, Conn, Link, on};
 use crate::error::{Result, StoreError};
 use crate::postgres::Server;
 
@@ -106,6 +106,16 @@ impl Store {
                 Conn::new(Link::Sqlite(link), Some(Arc::clone(writer)))
             }
         })
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`StoreError::Pool`], or that of the connection.
+    pub async fn ping(&self) -> Result<()> {
+        let mut conn = self.conn().await?;
+        on!(conn, |c| c.batch_execute("SELECT 1").await)?;
+        Ok(())
     }
 
     /// Which database it is.

@@ -276,6 +276,22 @@ table! {
 }
 
 table! {
+    crawl_piece (crawl_id, seq) {
+        crawl_id -> Text,
+        seq -> BigInt,
+        urls -> Binary,
+    }
+}
+
+table! {
+    crawl_append (crawl_id, idempotency_key) {
+        crawl_id -> Text,
+        idempotency_key -> Text,
+        fingerprint -> Text,
+    }
+}
+
+table! {
     crawl_family (crawl_id, hash) {
         crawl_id -> Text,
         hash -> BigInt,
@@ -332,6 +348,9 @@ table! {
         created_at -> Timestamp,
         delivered_at -> Nullable<Timestamp>,
         next_at -> Nullable<Timestamp>,
+        has_body -> Bool,
+        body_bytes -> BigInt,
+        body_digest -> Text,
     }
 }
 
@@ -346,3 +365,4 @@ joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(job, job_lane);
 allow_tables_to_appear_in_same_query!(webhook_delivery, webhook_secret);
+allow_tables_to_appear_in_same_query!(crawl, webhook_delivery);

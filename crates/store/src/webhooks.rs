@@ -16,7 +16,7 @@ use crate::schema::{webhook_delivery, webhook_secret};
 use crate::stamp::Stamp;
 
 pub use attempt::{Attempt, record};
-pub use log::{Logged, find, forget, list};
+pub use log::{Logged, drop_bodies, find, forget, list};
 pub use secret::{Secrets, add_secret, rotate, secrets};
 
 /// What came of a delivery so far.
@@ -47,6 +47,8 @@ pub struct NewDelivery {
     pub headers: String,
     /// The exact bytes of the body.
     pub body: Vec<u8>,
+    /// SHA-256 of the body in hexadecimal digits: it stays when the body goes.
+    pub digest: String,
     /// Whether the row may stay when the delivery has ended; otherwise it is removed then.
     pub keep: bool,
     /// When it was made.
@@ -89,6 +91,9 @@ struct Row<'a> {
     attempts: i32,
     created_at: Stamp,
     next_at: Option<Stamp>,
+    has_body: bool,
+    body_bytes: i64,
+    body_digest: &'a str,
 }
 
 /// Rows of one statement: SQLite takes 32 766 values.
@@ -141,13 +146,14 @@ pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<
     Ok(Some((parcel, secrets.map(|row| secret::valid(row, now)))))
 }
 
-/// Makes a delivery that has ended pending again, with all its attempts before it; says whether it had ended.
+/// Makes a delivery that has ended pending again, with all its attempts before it; says whether it had ended and still has
+/// its body.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     use webhook_delivery::columns as c;
-    let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str()));
+    let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);
     let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(Stamp::from(now))));
     let query = diesel::update(ended).set(set);
     let _turn = conn.turn().await?;
@@ -173,10 +179,25 @@ impl State {
 }
 
 fn row(delivery: &NewDelivery) -> Row<'_> {
-    let NewDelivery { id, team_id, job_id, event, url, headers, body, keep, created_at } = delivery;
+    let NewDelivery { id, team_id, job_id, event, url, headers, body, digest, keep, created_at } = delivery;
     let created_at = Stamp::from(*created_at);
-    let (state, attempts, next_at) = (State::Pending.as_str(), 0, Some(created_at));
-    Row { id, team_id, job_id, event, url, headers, body, keep: *keep, state, attempts, created_at, next_at }
+    Row {
+        id,
+        team_id,
+        job_id,
+        event,
+        url,
+        headers,
+        body,
+        keep: *keep,
+        state: State::Pending.as_str(),
+        attempts: 0,
+        created_at,
+        next_at: Some(created_at),
+        has_body: true,
+        body_bytes: i64::try_from(body.len()).unwrap_or(i64::MAX),
+        body_digest: digest,
+    }
 }
 
 /// Bodies are pages, and headers may hold the receiver's password: neither is printed.

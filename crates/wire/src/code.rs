@@ -66,6 +66,7 @@ codes! {
     DuplicateRequest "duplicate_request" 409 "This `x-idempotency-key` belongs to an earlier request with other parameters. Use a new one."
     RequestInFlight "request_in_flight" 409 "The request with this `x-request-id` is still running. Wait and send it again."
     JobFinished "JOB_FINISHED" 409 "The job has already ended, so it cannot be cancelled and takes no more pages."
+    DeliveryGone "DELIVERY_GONE" 409 "The body of this webhook delivery is no longer kept: the receiver took it, or its job has expired. It cannot be sent again."
     PayloadTooLarge "PAYLOAD_TOO_LARGE" 413 "The request body is over the limit of the server."
     UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" 415 "The body must be sent as `Content-Type: application/json`, not compressed."
     ScrapeDnsResolutionError "SCRAPE_DNS_RESOLUTION_ERROR" 400 "The host name of the URL, or of one it redirects to, does not resolve. Check its spelling."

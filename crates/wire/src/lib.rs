@@ -19,6 +19,7 @@
 
 mod action;
 mod admin;
+mod append;
 mod batch;
 mod block;
 mod branding;
@@ -52,6 +53,7 @@ mod words;
 
 pub use action::*;
 pub use admin::*;
+pub use append::Given;
 pub use batch::*;
 pub use block::*;
 pub use branding::*;

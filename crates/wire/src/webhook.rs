@@ -68,6 +68,10 @@ pub struct DeliveryView {
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub next_at: Option<Timestamp>,
+    /// The size of its body. The body itself goes when it was delivered, and with its job.
+    pub body_bytes: u64,
+    /// SHA-256 of its body in hexadecimal digits; null when it was made by an older version.
+    pub body_digest: Option<String>,
 }
 
 /// What a team's webhooks are signed with.

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use url::Url;
 use utoipa::ToSchema;
 
+use crate::error::Invalid;
 use crate::headers;
-use crate::read::{Field, Fields};
+use crate::read::{self, Field, Fields};
 use crate::target::target_url;
 use crate::words::{Word, words};
 
@@ -55,6 +56,15 @@ words! {
         /// The job has failed.
         Failed = "failed",
     }
+}
+
+/// Decodes a `webhook` that stands alone, as in a request that was written down.
+///
+/// # Errors
+/// [`Invalid`], as for the request that it belongs to.
+pub fn decode_webhook(webhook: Value) -> Result<WebhookConfig, Invalid> {
+    let body = [("webhook".to_owned(), webhook)].into_iter().collect();
+    read::body(body, |fields| fields.need("webhook").and_then(WebhookConfig::read))
 }
 
 impl WebhookConfig {

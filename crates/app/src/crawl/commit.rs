@@ -2,10 +2,11 @@
 //! jobs. So a page counts once, whatever dies when.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use base::Timestamp;
 use crawl_frontier::Run;
-use queue::{Finished, Running};
+use queue::Finished;
 use store::crawls::{self, Crawl, NewPage, PageState};
 use store::jobs;
 use store::ledger::{self, Booking};
@@ -13,10 +14,11 @@ use store::{Conn, StoreError};
 use webhooks::Event;
 
 use super::context::Context;
+use super::deposit::Deposit;
 use super::document::{Packed, Place};
-use super::end;
 use super::page::{Became, Found, Payload, Visited};
 use super::submit::jobs_of;
+use super::{end, is_private};
 use crate::webhooks::{Source, emit_all};
 use crate::{App, metrics};
 
@@ -24,6 +26,7 @@ type Done = Finished<Payload, Option<Visited>>;
 
 /// Writes down what visits of any number of crawls brought. Their jobs are gone already, and the teams' rows locked.
 pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
+    spoil(done)?;
     // In the order of their ids, so that two workers never wait for each other.
     let mut crawls: BTreeMap<&str, Vec<(&str, &Visited)>> = BTreeMap::new();
     for Finished { job, done } in done {
@@ -32,6 +35,7 @@ pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result
         }
     }
     for (crawl, pages) in crawls {
+        pages.iter().filter_map(|(_, visited)| deposit(visited)).for_each(Deposit::look);
         let Some(row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { continue };
         let Some((_, first)) = pages.first() else { continue };
         let mut batch = Batch { app, context: &first.context, row, now: app.now() };
@@ -40,16 +44,56 @@ pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result
     Ok(())
 }
 
-/// Ends a page whose attempts are used up.
-pub(super) async fn give_up(app: &App, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
-    let Some(mut row) = crawls::lock(conn, &job.payload.crawl).await?.filter(Crawl::is_open) else { return Ok(()) };
-    tracing::warn!(crawl = row.id, page = job.id, error, "page given up");
-    let reason = ("UNKNOWN_ERROR", "the page could not be processed");
-    crawls::fail_page(conn, &job.id, PageState::Failed, reason, app.now()).await?;
-    row.pending -= 1;
-    row.failed += 1;
-    end::if_over(app, conn, &mut row).await?;
-    crawls::save(conn, &row).await
+/// Fail point `commit_poison`: pages with `poison` in their URL cannot be written down. `return` fails for ever, as a
+/// ledger does that refuses; `return(transient)` fails as a database does that is short of something.
+fn spoil(done: &[&Done]) -> Result<(), StoreError> {
+    fail::fail_point!(
+        "commit_poison",
+        done.iter().any(|finished| finished.job.payload.url.contains("poison")),
+        |how| Err(match how.as_deref() {
+            Some("transient") => StoreError::Pool("spoilt by a fail point".to_owned()),
+            _ => StoreError::Inconsistent("spoilt by a fail point".to_owned()),
+        })
+    );
+    let _ = done;
+    Ok(())
+}
+
+/// Writes down that a page was given up: with the same consequences as a page that could not be scraped. Nothing happens
+/// when something is written of it already.
+pub(super) async fn give_up(
+    app: &App,
+    conn: &mut Conn,
+    crawl: &str,
+    page: &str,
+    error: &str,
+) -> Result<(), StoreError> {
+    let found = crawls::lock(conn, crawl).await?;
+    // Of a private job nothing is kept, and of one that is gone there is nothing to do again.
+    if found.as_ref().is_none_or(is_private) {
+        jobs::forget_one(conn, page).await?;
+    }
+    let Some(row) = found.filter(Crawl::is_open) else { return Ok(()) };
+    if !crawls::is_queued(conn, page).await? {
+        return Ok(());
+    }
+    tracing::warn!(crawl, page, error, "page given up");
+    let context = app.contexts().of(conn, &row).await?;
+    let (code, error) = ("UNKNOWN_ERROR".to_owned(), "the page could not be processed".to_owned());
+    let visited = Visited::without(Arc::clone(&context), Became::Failed { code, error });
+    Batch { app, context: &context, row, now: app.now() }.write(conn, vec![(page, &visited)]).await
+}
+
+/// Tells the bodies among the blobs what the transaction has decided.
+pub(super) fn settled<'a>(done: impl Iterator<Item = &'a Visited>) {
+    done.filter_map(deposit).for_each(Deposit::settle);
+}
+
+fn deposit(visited: &Visited) -> Option<&Deposit> {
+    match &visited.became {
+        Became::Document(packed) => packed.deposit.as_ref(),
+        _ => None,
+    }
 }
 
 /// The visits of one crawl that are written down together.
@@ -136,6 +180,7 @@ impl Batch<'_> {
         crawls::enter_runs(conn, &self.row.id, &likenesses, longer).await?;
         let mut rows = Vec::with_capacity(kept.len());
         for (id, _, packed) in &kept {
+            packed.deposit.iter().for_each(Deposit::keep);
             self.row.completed += 1;
             let site = packed.site().filter(|_| !self.context.is_private());
             let (crawl, team, seq) = (self.row.id.as_str(), self.row.team_id.as_str(), self.row.completed);

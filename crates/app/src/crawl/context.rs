@@ -8,15 +8,16 @@ use base::Secret;
 use crawl_frontier::Scope;
 use fetch::BasicAuth;
 use store::crawls::{self, Crawl};
-use store::teams;
+use store::{Conn, StoreError, teams};
 use tokio::time::Instant;
 use url::Url;
 use webhooks::JobKind;
 use wire::{ScrapeOptions, SitemapMode};
 
+use super::end::{hook_of, kind_of};
 use super::secrets::Secrets;
 use super::submit::Lanes;
-use super::{BATCH, scope};
+use super::{BATCH, is_private, scope};
 use crate::auth::Caller;
 use crate::webhooks::Hook;
 use crate::{App, AppError};
@@ -71,14 +72,39 @@ impl Contexts {
         let secrets = crawls::secret(&mut conn, id, crawls::OF_THE_JOB).await?;
         drop(conn);
         let context = Arc::new(Context::read(row, team, secrets.as_ref())?);
+        self.keep(&context);
+        Ok(Some(context))
+    }
+
+    /// The context of a crawl whose row is there, for the transaction that locked it. A request that this version cannot
+    /// read is no reason to lose what must be said of it: then only its limits and its hook count.
+    pub(crate) async fn of(&self, conn: &mut Conn, row: &Crawl) -> Result<Arc<Context>, StoreError> {
+        if let Some(found) = self.fresh(&row.id) {
+            return Ok(found);
+        }
+        let team = teams::find(conn, &row.team_id).await?.ok_or(StoreError::UnknownTeam)?;
+        let secrets = crawls::secret(conn, &row.id, crawls::OF_THE_JOB).await?;
+        Ok(match Context::read(row.clone(), team.clone(), secrets.as_ref()) {
+            Ok(context) => {
+                let context = Arc::new(context);
+                self.keep(&context);
+                context
+            }
+            Err(error) => {
+                tracing::error!(crawl = row.id, ?error, "the request of a job cannot be read any more");
+                Arc::new(Context::bare(row, team, secrets.as_ref()))
+            }
+        })
+    }
+
+    fn keep(&self, context: &Arc<Context>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST {
             all.retain(|_, (read, _)| read.elapsed() < FRESH);
         }
         if all.len() < MOST {
-            all.insert(id.to_owned(), (Instant::now(), Arc::clone(&context)));
+            all.insert(context.id.clone(), (Instant::now(), Arc::clone(context)));
         }
-        Ok(Some(context))
     }
 
     /// To be read again: something of it has changed.
@@ -96,6 +122,19 @@ impl Context {
     /// Whether no trace of its pages may be left elsewhere.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
+    }
+
+    fn bare(row: &Crawl, team: teams::Team, secrets: Option<&Secret>) -> Self {
+        Self {
+            id: row.id.clone(),
+            options: ScrapeOptions::default(),
+            zero_data_retention: is_private(row),
+            lanes: Lanes::new(team.concurrency, None, None),
+            hook: hook_of(row, secrets),
+            kind: kind_of(row),
+            frontier: None,
+            caller: Caller { team, key: row.api_key_id.clone() },
+        }
     }
 
     fn read(row: Crawl, team: teams::Team, secrets: Option<&Secret>) -> Result<Self, AppError> {

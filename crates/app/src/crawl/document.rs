@@ -1,13 +1,19 @@
 //! Documents of crawls and batches as they are kept: JSON, compressed, small ones in their row and large ones among the
 //! blobs.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use blobs::BlobError;
 use bytes::Bytes;
+use serde_json::json;
 use serde_json::value::RawValue;
 use store::crawls::{NewDocument, StoredDocument};
 use tokio::task::spawn_blocking;
 use url::Url;
 use wire::Document;
 
+use super::deposit::Deposit;
 use super::host_of;
 use crate::{App, AppError};
 
@@ -23,7 +29,8 @@ pub(crate) struct Packed {
     /// For the webhook.
     pub(crate) json: Box<RawValue>,
     body: Option<Vec<u8>>,
-    blob: Option<String>,
+    /// The body, when it lies among the blobs.
+    pub(super) deposit: Option<Deposit>,
     url: String,
     title: Option<String>,
     description: Option<String>,
@@ -39,15 +46,14 @@ impl Packed {
         let body = zstd::bulk::compress(json.get().as_bytes(), LEVEL).map_err(AppError::internal)?;
         room.shrink((json.get().len() + body.len()) as u64);
         let (url, title, description) = (document.metadata.url.clone(), text("title"), text("description"));
-        Ok(Self { json, body: Some(body), blob: None, url, title, description, _room: room })
+        Ok(Self { json, body: Some(body), deposit: None, url, title, description, _room: room })
     }
 
-    /// Puts a large one among the blobs, under a key of its own.
-    pub(crate) async fn put_away(&mut self, app: &App, page: &str) -> Result<(), AppError> {
-        if let Some(body) = self.body.take_if(|body| body.len() > LARGE) {
-            let key = format!("documents/{page}");
-            app.blobs.put(&key, Bytes::from(body)).await.map_err(AppError::internal)?;
-            self.blob = Some(key);
+    /// Puts a large one among the blobs. A private one stays in its row: what is removed there is gone at once, and a killed
+    /// process leaves nothing behind.
+    pub(crate) async fn put_away(&mut self, app: &App, is_private: bool) -> Result<(), AppError> {
+        if let Some(body) = self.body.take_if(|body| body.len() > LARGE && !is_private) {
+            self.deposit = Some(Deposit::put(app, body).await?);
         }
         Ok(())
     }
@@ -70,7 +76,7 @@ impl Packed {
             description: self.description.clone(),
             bytes: i64::try_from(self.json.get().len()).unwrap_or(i64::MAX),
             body: self.body.clone(),
-            blob: self.blob.clone(),
+            blob: self.deposit.as_ref().map(|deposit| deposit.key().to_owned()),
         }
     }
 }
@@ -85,24 +91,61 @@ pub(crate) struct Place<'a> {
     pub(crate) site: Option<String>,
 }
 
-/// The JSON of documents that were kept, in the same order.
+/// The JSON of documents that were kept, in the same order. One whose body is lost or cannot be unpacked says so in
+/// `metadata.error`; the others are not concerned.
+///
+/// # Errors
+/// [`AppError::Internal`] when the blobs cannot be asked: then it is worth trying again.
 pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<Box<RawValue>>, AppError> {
     let mut bodies = Vec::with_capacity(rows.len());
-    for row in rows {
-        let limit = usize::try_from(row.bytes).unwrap_or(LONGEST).min(LONGEST);
-        let body = match (row.body, row.blob) {
-            (Some(body), _) => Bytes::from(body),
-            (None, Some(key)) => app.blobs.get(&key).await.map_err(AppError::internal)?.unwrap_or_default(),
-            (None, None) => Bytes::new(),
+    for mut row in rows {
+        let body = match (row.body.take(), row.blob.as_deref()) {
+            (Some(body), _) => Some(Bytes::from(body)),
+            (None, Some(key)) => match app.blobs.get(key).await {
+                Err(error @ BlobError::Store { .. }) => return Err(AppError::internal(error)),
+                other => other.ok().flatten(),
+            },
+            (None, None) => None,
         };
-        bodies.push((body, limit));
+        bodies.push((row, body));
     }
-    let work = move || bodies.into_iter().map(|(body, limit)| read(&body, limit)).collect();
+    let app = app.clone();
+    let work = move || bodies.into_iter().map(|(row, body)| read_or_tell(&app, &row, body.as_deref())).collect();
     spawn_blocking(work).await.map_err(AppError::internal)?
 }
 
-fn read(body: &[u8], limit: usize) -> Result<Box<RawValue>, AppError> {
-    let json = zstd::bulk::decompress(body, limit).map_err(AppError::internal)?;
-    let json = String::from_utf8(json).map_err(AppError::internal)?;
-    RawValue::from_string(json).map_err(AppError::internal)
+fn read_or_tell(app: &App, row: &StoredDocument, body: Option<&[u8]>) -> Result<Box<RawValue>, AppError> {
+    let limit = usize::try_from(row.bytes).unwrap_or(LONGEST).min(LONGEST);
+    if let Some(document) = body.and_then(|body| read(body, limit)) {
+        return Ok(document);
+    }
+    if app.lost().is_news(&row.page_id) {
+        tracing::warn!(page = row.page_id, blob = row.blob, "the body of a document is lost or damaged");
+    }
+    let metadata = json!({
+        "url": row.url,
+        "sourceURL": row.url,
+        "scrapeId": row.page_id,
+        "error": "the stored document is lost; scrape the page again",
+    });
+    serde_json::value::to_raw_value(&json!({ "metadata": metadata })).map_err(AppError::internal)
+}
+
+fn read(body: &[u8], limit: usize) -> Option<Box<RawValue>> {
+    let json = zstd::bulk::decompress(body, limit).ok()?;
+    RawValue::from_string(String::from_utf8(json).ok()?).ok()
+}
+
+/// Pages whose documents were found to be lost, so that each is logged once.
+#[derive(Debug, Default)]
+pub(crate) struct Lost(Mutex<HashSet<String>>);
+
+impl Lost {
+    /// As many as are remembered.
+    const MOST: usize = 10_000;
+
+    fn is_news(&self, page: &str) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.len() < Self::MOST && known.insert(page.to_owned())
+    }
 }

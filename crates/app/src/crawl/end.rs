@@ -1,6 +1,7 @@
 //! How crawls and batches come to an end: by their last page, or by their owner.
 
 use base::{Secret, Timestamp};
+use chrono::TimeDelta;
 use serde_json::Value;
 use store::crawls::{self, Crawl};
 use store::jobs::{self, Queue};
@@ -9,11 +10,16 @@ use uuid::Uuid;
 use webhooks::{Event, JobKind};
 
 use super::secrets::Secrets;
-use super::{BATCH, RETENTION, kickoff, read};
+use super::{BATCH, RETENTION, erase, is_private, kickoff, read};
 use crate::auth::Caller;
 use crate::see_through::see_through;
 use crate::webhooks::{Hook, emit};
 use crate::{App, AppError};
+
+/// Waiting jobs that one transaction takes out of the queue.
+const PIECE: i64 = 1000;
+/// How long it can be read how a private job was stopped. Its pages are gone by then.
+const ERASED_RETENTION: TimeDelta = TimeDelta::hours(1);
 
 /// Ends the job when nothing is left to do. The row is locked; the caller saves it.
 pub(super) async fn if_over(app: &App, conn: &mut Conn, row: &mut Crawl) -> Result<(), StoreError> {
@@ -30,44 +36,67 @@ pub(super) async fn if_over(app: &App, conn: &mut Conn, row: &mut Crawl) -> Resu
     announce(conn, row, now).await
 }
 
-/// Stops a job of the caller's team: pages that run are dropped unpaid, and what is left of its credits goes back.
+/// Stops a job of the caller's team: pages that run are dropped unpaid, and what is left of its credits goes back. Of a
+/// private job pages and documents are erased, also when it has ended before.
 ///
 /// # Errors
 /// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
 pub async fn cancel(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<(), AppError> {
     let row = read::find(app, caller, kind, id).await?;
-    if !row.is_open() {
-        return Err(AppError::JobFinished);
-    }
-    let (worker, crawl) = (app.clone(), row.id.clone());
-    let stopped = see_through(&app.tracker, async move { stop(&worker, &crawl).await });
-    if !stopped.await? {
-        return Err(AppError::JobFinished);
-    }
-    app.contexts().forget(&row.id);
-    app.changes.tell(&row.id);
+    let (worker, crawl, private) = (app.clone(), row.id.clone(), is_private(&row));
+    let stopped = see_through(&app.tracker, async move {
+        if !row.is_open() || !stop(&worker, &row.id).await? {
+            erase::ended(&worker, &row).await?;
+            return Ok::<_, AppError>(false);
+        }
+        clear(&worker, &row.id).await?;
+        if private {
+            erase::stopped(&worker, &row.id).await?;
+        }
+        Ok(true)
+    });
+    let stopped = stopped.await?;
+    app.contexts().forget(&crawl);
+    app.changes.tell(&crawl);
     app.waker.wake(Queue::Pages);
     app.waker.wake(Queue::Hooks);
-    Ok(())
+    if stopped { Ok(()) } else { Err(AppError::JobFinished) }
 }
 
 /// `false` when it had ended.
-async fn stop(app: &App, crawl: &str) -> Result<bool, StoreError> {
+async fn stop(app: &App, crawl: &str) -> Result<bool, AppError> {
     let now = app.now();
-    let mut conn = app.store.conn().await?;
-    conn.tx(async |conn: &mut Conn| {
-        // Jobs first: everybody locks the team before the crawl.
-        jobs::cancel(conn, Queue::Pages, crawl, now).await?;
-        jobs::cancel(conn, Queue::Pages, &kickoff::lane(crawl), now).await?;
-        let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(false) };
-        row.pending = 0;
-        row.error = Some("cancelled by its owner".to_owned());
-        close(conn, &mut row, crawls::CANCELLED, now).await?;
-        crawls::save(conn, &row).await?;
-        announce(conn, &row, now).await?;
-        Ok(true)
-    })
-    .await
+    let mut conn = app.conn().await?;
+    let stopped: Result<bool, StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let Some(row) = crawls::find(conn, crawl).await? else { return Ok(false) };
+            // Everybody locks the team before the crawl.
+            jobs::lock_team(conn, Queue::Pages, &row.team_id).await?;
+            let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(false) };
+            row.pending = 0;
+            row.error = Some("cancelled by its owner".to_owned());
+            close(conn, &mut row, crawls::CANCELLED, now).await?;
+            if is_private(&row) {
+                // Its documents are erased next; nobody is to wait for them.
+                row.completed = 0;
+                row.expires_at = now + ERASED_RETENTION;
+            }
+            crawls::save(conn, &row).await?;
+            announce(conn, &row, now).await?;
+            Ok(true)
+        })
+        .await;
+    Ok(stopped?)
+}
+
+/// Takes the jobs of a stopped crawl out of the queue, a long list a piece at a time. Those that run are dropped; one that
+/// is claimed meanwhile finds that its crawl has ended.
+async fn clear(app: &App, crawl: &str) -> Result<(), AppError> {
+    while jobs::trim(&mut app.conn().await?, Queue::Pages, crawl, PIECE).await? > 0 {}
+    let now = app.now();
+    jobs::cancel(&mut app.conn().await?, Queue::Pages, crawl, now).await?;
+    jobs::cancel(&mut app.conn().await?, Queue::Pages, &kickoff::lane(crawl), now).await?;
+    Ok(())
 }
 
 async fn close(conn: &mut Conn, row: &mut Crawl, status: &str, now: Timestamp) -> Result<(), StoreError> {
@@ -98,7 +127,7 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
     // Nobody works on it any more.
     crawls::forget_secrets(conn, &row.id).await?;
     let Some(hook) = hook_of(row, secrets.as_ref()) else { return Ok(()) };
-    let kind = if row.kind == BATCH { JobKind::Batch } else { JobKind::Crawl };
+    let kind = kind_of(row);
     let event = match &row.error {
         Some(error) => Event::new(kind.failed()).because(error.as_str()),
         None => Event::new(kind.completed()),
@@ -106,18 +135,50 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
     emit(conn, &hook, &row.team_id, &row.id, &event, now).await
 }
 
-/// The hook as the request had it; it was checked then.
-fn hook_of(row: &Crawl, secrets: Option<&Secret>) -> Option<Hook> {
-    let secrets = Secrets::read(secrets).ok()?;
-    let request: Value = serde_json::from_str(&row.request).ok()?;
-    let hook = if row.kind == BATCH {
-        let mut request = wire::decode_batch(request).ok()?;
-        secrets.into_batch(&mut request);
-        Hook::check(request.webhook.as_ref(), request.is_private())
-    } else {
-        let mut request = wire::decode_crawl(request).ok()?;
-        secrets.into_crawl(&mut request);
-        Hook::check(request.webhook.as_ref(), request.is_private())
+pub(super) fn kind_of(row: &Crawl) -> JobKind {
+    if row.kind == BATCH { JobKind::Batch } else { JobKind::Crawl }
+}
+
+/// The hook as the request had it. Only this part of it is read: the last event must not be lost because a later version
+/// does not know an option any more.
+pub(super) fn hook_of(row: &Crawl, secrets: Option<&Secret>) -> Option<Hook> {
+    let read = || -> Result<Option<Hook>, AppError> {
+        let mut request: Value = serde_json::from_str(&row.request).map_err(AppError::internal)?;
+        let Some(webhook) = request.get_mut("webhook").map(Value::take).filter(|webhook| !webhook.is_null()) else {
+            return Ok(None);
+        };
+        let mut webhook = wire::decode_webhook(webhook)?;
+        Secrets::read(secrets).map_err(AppError::internal)?.into_webhook(&mut webhook);
+        Hook::check(Some(&webhook), is_private(row))
     };
-    hook.ok().flatten()
+    read().unwrap_or_else(|error| {
+        tracing::error!(job = row.id, ?error, "the webhook of a job cannot be read, its receiver is not told");
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use base::new_id;
+    use serde_json::json;
+    use store::teams::Team;
+
+    use super::*;
+    use crate::crawl::{CRAWL, blank};
+
+    #[test]
+    fn a_hook_is_found_in_a_request_of_another_version() {
+        let check = |request: &str, want: bool| {
+            let caller = Caller { team: Team::new("t", "t", Timestamp::UNIX_EPOCH), key: None };
+            let row = Crawl { request: request.to_owned(), ..blank(new_id(), CRAWL, &caller, Timestamp::UNIX_EPOCH) };
+            assert_eq!(hook_of(&row, None).is_some(), want, "{request}");
+        };
+        let hook = json!("https://hook.test/");
+        check(&json!({ "url": "https://a.test/", "webhook": hook }).to_string(), true);
+        check(&json!({ "url": "https://a.test/", "newOption": [1], "limit": -1, "webhook": hook }).to_string(), true);
+        check(&json!({ "webhook": { "url": "https://hook.test/", "events": ["page"] } }).to_string(), true);
+        check(&json!({ "url": "https://a.test/", "webhook": null }).to_string(), false);
+        check(&json!({ "webhook": 5 }).to_string(), false);
+        check("broken", false);
+    }
 }

@@ -10,7 +10,7 @@ use crawl_frontier::Verdict;
 use queue::{Failure, Finished, Job, Running};
 use serde::{Deserialize, Serialize};
 use store::crawls::{self, Crawl};
-use store::jobs::{self, Lane, NewJob, Queue};
+use store::jobs::{self, Claimed, Lane, NewJob, Queue};
 use store::{Conn, StoreError, hosts};
 use tokio::time::Instant;
 use wire::SitemapMode;
@@ -65,6 +65,11 @@ pub(super) fn lane(crawl: &str) -> String {
     format!("{crawl}:start")
 }
 
+/// Whose first job stands in such a lane.
+pub(super) fn crawl_of(lane: &str) -> &str {
+    lane.strip_suffix(":start").unwrap_or(lane)
+}
+
 impl Job for Kickoff {
     const KIND: &'static str = KIND;
     type Payload = Payload;
@@ -94,6 +99,10 @@ impl Job for Kickoff {
     async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
         tracing::warn!(crawl = job.payload.crawl, error, "sitemaps given up");
         prepared(&self.app, conn, &job.payload.crawl).await
+    }
+
+    async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
+        prepared(&self.app, conn, crawl_of(&job.lane)).await
     }
 }
 

@@ -9,6 +9,7 @@ use fetch::BasicAuth;
 use queue::{Failure, Finished, Job, Running};
 use serde::Deserialize;
 use store::crawls::{self, NewPage};
+use store::jobs::Claimed;
 use store::{Conn, StoreError};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -107,7 +108,12 @@ impl Job for Visit {
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
-        commit::give_up(&self.app, conn, job, error).await
+        commit::give_up(&self.app, conn, &job.payload.crawl, &job.id, error).await
+    }
+
+    async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, error: &str) -> Result<(), StoreError> {
+        // The lane of its pages has the name of the crawl.
+        commit::give_up(&self.app, conn, &job.lane, &job.id, error).await
     }
 
     fn ended(done: &Option<Visited>) -> Option<Ended> {
@@ -115,6 +121,7 @@ impl Job for Visit {
     }
 
     fn after_commit(&self, done: &[&Finished<Payload, Option<Visited>>]) {
+        commit::settled(done.iter().filter_map(|finished| finished.done.as_ref()));
         for Finished { job, done } in done {
             if done.as_ref().is_some_and(|visited| visited.landed.is_some()) {
                 self.app.contexts().forget(&job.payload.crawl);
@@ -171,12 +178,12 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         let error = format!("the site answered {}", page.document.metadata.status_code);
         return Err(Failure::Retry { at, error, ended: Some(ended), counted: true });
     }
-    let (depth, id) = (job.payload.depth, job.id.clone());
+    let (depth, is_private) = (job.payload.depth, context.is_private());
     let work = move || read(context, site.as_deref(), (&url, depth), page);
     let read = spawn_blocking(work).await.map_err(|error| again(&error))?;
     let mut visited = read.map_err(|error| again(&error))?;
     if let Became::Document(packed) = &mut visited.became {
-        packed.put_away(app, &id).await.map_err(|error| again(&error))?;
+        packed.put_away(app, is_private).await.map_err(|error| again(&error))?;
     }
     Ok(Visited { credits, ended: Some(ended), ..visited })
 }
@@ -226,7 +233,7 @@ fn ended(app: &App, page: &Page, took: Duration) -> Ended {
 }
 
 impl Visited {
-    fn without(context: Arc<Context>, became: Became) -> Self {
+    pub(super) fn without(context: Arc<Context>, became: Became) -> Self {
         Self {
             context,
             became,

@@ -64,7 +64,7 @@ pub async fn status(
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(Progress {
         status: status_of(&row),
-        total: count(row.completed + row.pending),
+        total: count(total(&row)),
         completed: count(row.completed),
         credits_used: row.credits,
         created_at: row.created_at,
@@ -86,6 +86,12 @@ pub(super) async fn find(app: &App, caller: &Caller, kind: &'static str, id: Uui
     found.filter(ours).ok_or(AppError::NotFound(if kind == super::CRAWL { "crawl" } else { "batch scrape" }))
 }
 
+/// Pages done, running and waiting. Those of a long batch may not all have rows yet.
+fn total(row: &Crawl) -> i64 {
+    let known = row.completed + row.pending;
+    if row.kind == super::BATCH && row.is_open() { known.max(row.page_limit - row.failed) } else { known }
+}
+
 pub(super) fn status_of(row: &Crawl) -> JobStatus {
     match row.status.as_str() {
         crawls::COMPLETED => JobStatus::Completed,
@@ -95,23 +101,22 @@ pub(super) fn status_of(row: &Crawl) -> JobStatus {
     }
 }
 
+/// Sizes first, bodies then: only what fits is read.
 async fn chunk(app: &App, crawl: &str, mut after: i64, most: i64) -> Result<Vec<Box<RawValue>>, AppError> {
-    let (mut rows, mut bytes) = (Vec::new(), 0);
-    let mut left = most;
-    'reading: while left > 0 {
+    let sizes = crawls::document_sizes(&mut app.conn().await?, crawl, after, most).await?;
+    let mut sum = 0;
+    let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
+        sum += bytes + 1;
+        sum <= CHUNK || *index == 0
+    });
+    let mut left = i64::try_from(fitting.count()).unwrap_or(0);
+    let mut rows = Vec::new();
+    while left > 0 {
         let step = crawls::documents(&mut app.conn().await?, crawl, after, left.min(STEP)).await?;
-        let is_last = step.len() < usize::try_from(left.min(STEP)).unwrap_or(usize::MAX);
-        for row in step {
-            bytes += row.bytes + 1;
-            if bytes > CHUNK && !rows.is_empty() {
-                break 'reading;
-            }
-            (after, left) = (row.seq, left - 1);
-            rows.push(row);
-        }
-        if is_last {
-            break;
-        }
+        let Some(last) = step.last() else { break };
+        after = last.seq;
+        left -= i64::try_from(step.len()).unwrap_or(left);
+        rows.extend(step);
     }
     unpack(app, rows).await
 }

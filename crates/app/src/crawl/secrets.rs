@@ -69,14 +69,20 @@ impl Secrets {
         headers: &mut BTreeMap<String, String>,
         webhook: Option<&mut WebhookConfig>,
     ) -> Option<BasicAuth> {
-        headers.extend(self.headers);
+        let Self { user, headers: given, hook_user, hook_headers } = self;
+        headers.extend(given);
         if let Some(hook) = webhook {
-            hook.headers.extend(self.hook_headers);
-            if let Some((name, password)) = self.hook_user.map(BasicAuth::from) {
-                credentials::put(&mut hook.url, &name, &password);
-            }
+            Self { hook_user, hook_headers, ..Self::default() }.into_webhook(hook);
         }
-        self.user.map(BasicAuth::from)
+        user.map(BasicAuth::from)
+    }
+
+    /// The webhook of a request as it was given.
+    pub(crate) fn into_webhook(self, hook: &mut WebhookConfig) {
+        hook.headers.extend(self.hook_headers);
+        if let Some((name, password)) = self.hook_user.map(BasicAuth::from) {
+            credentials::put(&mut hook.url, &name, &password);
+        }
     }
 
     /// As text for the table; `None` when there are none.

@@ -6,7 +6,7 @@ use base::{Secret, Timestamp, new_id};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use store::crawls::{self, Crawl, NewPage};
-use store::jobs::{self, Lane, NewJob, Queue};
+use store::jobs::{Lane, NewJob, Queue};
 use store::ledger::{self, Booking};
 use store::{Conn, StoreError};
 use url::Url;
@@ -14,6 +14,7 @@ use uuid::Uuid;
 use webhooks::{Event, JobKind};
 use wire::WebhookConfig;
 
+use super::fill::Pages;
 use super::{BATCH, LONGEST_LIFE, host_of, kickoff, page, url_of};
 use crate::auth::Caller;
 use crate::see_through::see_through;
@@ -27,8 +28,8 @@ const ATTEMPTS: i32 = 5;
 pub(crate) struct Submission {
     pub(crate) row: Crawl,
     /// Pages that are known from the start.
-    pub(crate) pages: Vec<NewPage>,
-    /// What nobody may read again, by the id of its page or [`crawls::OF_THE_JOB`].
+    pub(crate) pages: Pages,
+    /// What nobody may read again, of the whole job.
     pub(crate) secrets: Vec<(String, Secret)>,
     /// The most that one page can cost.
     pub(crate) price: i64,
@@ -139,8 +140,7 @@ async fn write(app: &App, submission: Submission, hook: Option<Hook>, unlimited:
         }
         crawls::keep_secrets(conn, &row.id, &secrets).await?;
         let worst = row.page_limit.saturating_mul(price);
-        let pages = crawls::add_pages(conn, &mut row, pages).await?;
-        jobs::enqueue(conn, &lanes.pages(&row), &jobs_of(&row.id, &pages, now), now).await?;
+        pages.write(conn, &mut row, &lanes, now).await?;
         if kickoff {
             kickoff::enqueue(conn, &row, &lanes, now).await?;
         }

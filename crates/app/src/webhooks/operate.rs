@@ -43,18 +43,19 @@ pub async fn deliveries(
     Ok(Listing { success: true, data, next })
 }
 
-/// Sends a delivery that has ended once more, at once and with all its retries; the bytes and the id stay the same. One
+/// Sends a delivery that has failed once more, at once and with all its retries; the bytes and the id stay the same. One
 /// that is still being tried is left as it is.
 ///
 /// # Errors
-/// [`AppError::NotFound`] when it is unknown or no longer kept.
+/// [`AppError::NotFound`] when it is unknown or no longer kept; [`AppError::DeliveryGone`] when its body is, because the
+/// receiver took it or its job has expired.
 pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppError> {
     let (id, now) = (delivery.to_string(), app.now());
     let mut conn = app.conn().await?;
     let found = conn
         .tx(async |conn: &mut Conn| -> Result<Option<Logged>, StoreError> {
             let Some(found) = rows::find(conn, &id).await? else { return Ok(None) };
-            if found.state != State::Pending {
+            if found.state != State::Pending && found.has_body {
                 let lane_id = retry_lane(&found.job_id);
                 jobs::enqueue(conn, &lane(&found.team_id, &lane_id), &[attempt(&id, 0, now)], now).await?;
                 rows::reopen(conn, &id, now).await?;
@@ -62,8 +63,12 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
             rows::find(conn, &id).await
         })
         .await?;
+    let found = found.ok_or(AppError::NotFound("webhook delivery"))?;
+    if !found.has_body {
+        return Err(AppError::DeliveryGone);
+    }
     app.waker.wake(Queue::Hooks);
-    view(found.ok_or(AppError::NotFound("webhook delivery"))?)
+    view(found)
 }
 
 /// What a team's webhooks are signed with; it gets its first secret here if it has none.
@@ -130,5 +135,7 @@ fn view(logged: Logged) -> Result<DeliveryView, AppError> {
         created_at: logged.created_at,
         delivered_at: logged.delivered_at,
         next_at: logged.next_at,
+        body_bytes: u64::try_from(logged.body_bytes).unwrap_or(0),
+        body_digest: Some(logged.body_digest).filter(|digest| !digest.is_empty()),
     })
 }

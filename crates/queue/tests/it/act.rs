@@ -8,7 +8,7 @@ use base::{Clock, SystemClock};
 use queue::{Failure, Finished, Job, Running, Settings, Waker, Worker};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::jobs::{self, Filter, Lane, NewJob, Queue};
+use store::jobs::{self, Claimed, Filter, Lane, NewJob, Queue};
 use store::scrapes::{self, Scrape};
 use store::{Conn, Store, StoreError};
 use tokio::task::JoinHandle;
@@ -24,12 +24,20 @@ pub(crate) struct Act(pub(crate) Log);
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Orders {
-    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit fails).
+    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit fails).
     act: String,
     /// Milliseconds before that.
     wait: Option<u64>,
     /// How often it does that, before it does well.
     times: Option<i32>,
+}
+
+/// What the commit of a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Well,
+    Spoilt,
+    Jammed,
 }
 
 impl Log {
@@ -68,15 +76,15 @@ impl Drop for Dropped<'_> {
 impl Job for Act {
     const KIND: &'static str = "act";
     type Payload = Orders;
-    type Done = bool;
+    type Done = Effect;
 
-    async fn run(&self, job: &Running<Orders>) -> Result<bool, Failure> {
+    async fn run(&self, job: &Running<Orders>) -> Result<Effect, Failure> {
         self.0.add(format!("run {}", job.id));
         let _dropped = Dropped(&self.0, &job.id);
         sleep(Duration::from_millis(job.payload.wait.unwrap_or(0))).await;
         let over = job.payload.times.is_some_and(|times| job.attempt > times);
         match job.payload.act.as_str() {
-            _ if over => Ok(true),
+            _ if over => Ok(Effect::Well),
             "fail" => Err(Failure::Retry {
                 at: Some(SystemClock.now()),
                 error: "failed".to_owned(),
@@ -86,17 +94,20 @@ impl Job for Act {
             "dead" => Err(Failure::Dead { error: "hopeless".to_owned() }),
             "panic" => panic!("as ordered"),
             "hang" => pending().await,
-            "spoil" => Ok(false),
-            _ => Ok(true),
+            "spoil" => Ok(Effect::Spoilt),
+            "jam" => Ok(Effect::Jammed),
+            _ => Ok(Effect::Well),
         }
     }
 
     /// One row for each job, of which there cannot be two.
-    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Orders, bool>]) -> Result<(), StoreError> {
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Orders, Effect>]) -> Result<(), StoreError> {
         for finished in done {
             scrapes::insert(conn, &row(&finished.job.id)).await?;
-            if !finished.done {
-                return Err(StoreError::UnknownTeam);
+            match finished.done {
+                Effect::Well => {}
+                Effect::Spoilt => return Err(StoreError::UnknownTeam),
+                Effect::Jammed => return Err(StoreError::Pool("as ordered".to_owned())),
             }
         }
         self.0.add(format!("commit {}", names(done)));
@@ -108,7 +119,12 @@ impl Job for Act {
         Ok(())
     }
 
-    fn after_commit(&self, done: &[&Finished<Orders, bool>]) {
+    async fn give_up_unread(&self, _: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
+        self.0.add(format!("unread {} of {}", job.id, job.lane));
+        Ok(())
+    }
+
+    fn after_commit(&self, done: &[&Finished<Orders, Effect>]) {
         done.iter().for_each(|finished| self.0.add(format!("done {}", finished.job.id)));
     }
 }
@@ -175,7 +191,7 @@ pub(crate) async fn assert_empty(store: &Store) {
     assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
 }
 
-fn names(done: &[&Finished<Orders, bool>]) -> String {
+fn names(done: &[&Finished<Orders, Effect>]) -> String {
     done.iter().map(|finished| finished.job.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 

@@ -16,6 +16,8 @@ suite!(
     every_job_is_done_once,
     failures_are_tried_again_and_then_given_up,
     one_spoilt_commit_does_not_spoil_the_others,
+    a_commit_that_can_never_succeed_ends_its_job_at_once,
+    a_commit_that_fails_comes_back_without_holding_up_others,
     what_cannot_be_read_is_given_up,
     a_full_queue_of_hooks_does_not_stop_pages,
     lanes_of_many_phases_end_in_order,
@@ -79,6 +81,44 @@ async fn one_spoilt_commit_does_not_spoil_the_others(db: Db) {
     assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
 }
 
+async fn a_commit_that_can_never_succeed_ends_its_job_at_once(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let poison: Vec<NewJob> = (0..30).map(|n| job(&format!("bad{n}"), json!({ "act": "spoil" }))).collect();
+    add(&store, &Lane { cap: 4, ..lane("poison", "a") }, &poison).await;
+    let good: Vec<NewJob> = (0..60).map(|n| well(&format!("good{n}"))).collect();
+    add(&store, &Lane { cap: 4, ..lane("good", "b") }, &good).await;
+    let began = Instant::now();
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("done good", 60).await;
+    assert!(began.elapsed() < Duration::from_secs(10), "each used to take more than three seconds of everybody's time");
+    log.reach("gave up bad", 30).await;
+    worker.end().await;
+    assert_eq!((log.count("run bad"), log.count("done bad")), (30, 0), "none is tried again");
+    assert_eq!(jobs::dead(&mut store.conn().await.unwrap(), None, 99).await.unwrap().len(), 30);
+    assert_empty(&store).await;
+}
+
+async fn a_commit_that_fails_comes_back_without_holding_up_others(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let jam = |id: &str, times: Option<i32>| job(id, json!({ "act": "jam", "times": times }));
+    let always = (0..20).map(|n| jam(&format!("always{n}"), None));
+    add(&store, &lane("jam", "a"), &always.chain([jam("once", Some(1))]).collect::<Vec<_>>()).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("run", 5).await;
+    let began = Instant::now();
+    for n in 0..5 {
+        add(&store, &lane("good", "b"), &[well(&format!("good{n}"))]).await;
+        worker.waker.wake(Queue::Pages);
+        log.reach(&format!("done good{n}"), 1).await;
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "each used to take more than three seconds of everybody's time");
+    log.reach("done once", 1).await;
+    log.reach("gave up always", 20).await;
+    worker.end().await;
+    assert_eq!((log.count("run once"), log.count("run always")), (2, 60), "as often as it may");
+    assert_empty(&store).await;
+}
+
 async fn what_cannot_be_read_is_given_up(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     add(&store, &lane("l", "a"), &[job("j", json!([1, 2])), NewJob { kind: "newer", ..well("k") }]).await;
@@ -98,7 +138,7 @@ async fn what_cannot_be_read_is_given_up(db: Db) {
     assert!(jobs::dead(&mut conn, None, 9).await.unwrap()[0].error.contains("payload"));
     let left = jobs::list(&mut conn, jobs::Filter::default(), None, 9).await.unwrap();
     assert_eq!((left.len(), left[0].id.as_str(), left[0].attempt), (1, "k", 0), "for a newer worker");
-    assert_eq!(log.lines(), Vec::<String>::new());
+    assert_eq!(log.lines(), ["unread j of l"]);
 }
 
 async fn a_full_queue_of_hooks_does_not_stop_pages(db: Db) {

@@ -44,6 +44,10 @@ pub struct NewDocument {
 pub struct StoredDocument {
     /// Its number, from 1.
     pub seq: i64,
+    /// The page it was made of.
+    pub page_id: String,
+    /// The page's address after redirects.
+    pub url: String,
     /// The size of the JSON, uncompressed.
     pub bytes: i64,
     /// The JSON, compressed.
@@ -85,6 +89,20 @@ pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()
     Ok(())
 }
 
+/// The numbers and sizes (of the JSON, uncompressed, in bytes) of up to `limit` documents of a crawl behind number `after`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn document_sizes(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
+    let query = crawl_document::table
+        .filter(crawl_document::crawl_id.eq(crawl))
+        .filter(crawl_document::seq.gt(after))
+        .order(crawl_document::seq)
+        .limit(limit)
+        .select((crawl_document::seq, crawl_document::bytes));
+    Ok(on!(conn, |c| query.load(c).await)?)
+}
+
 /// Up to `limit` documents of a crawl behind number `after`.
 ///
 /// # Errors
@@ -108,13 +126,4 @@ pub async fn known_urls(conn: &mut Conn, team: &str, host: &str, limit: i64) -> 
         .filter(crawl_document::site.eq(host))
         .limit(limit);
     Ok(on!(conn, |c| query.select(KnownUrl::as_select()).load(c).await)?)
-}
-
-/// Where the documents of a crawl are that are not in the database.
-pub(super) async fn blobs_of(conn: &mut Conn, crawl: &str) -> Result<Vec<String>> {
-    let query = crawl_document::table
-        .filter(crawl_document::crawl_id.eq(crawl))
-        .filter(crawl_document::blob.is_not_null())
-        .select(crawl_document::blob.assume_not_null());
-    Ok(on!(conn, |c| query.load(c).await)?)
 }

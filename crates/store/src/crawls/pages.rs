@@ -225,6 +225,16 @@ pub async fn fail_page(
     Ok(())
 }
 
+/// Whether a page still waits or runs: what became of it is not written down yet.
+///
+/// # Errors
+/// Those of the database.
+pub async fn is_queued(conn: &mut Conn, id: &str) -> Result<bool> {
+    let state = crawl_page::table.find(id).select(crawl_page::state);
+    let state: Option<String> = on!(conn, |c| state.get_result(c).await.optional())?;
+    Ok(state.as_deref() == Some(PageState::Queued.as_str()))
+}
+
 /// Takes on spare pages as far as there is room again. Changes the counters in `crawl`, which is locked.
 ///
 /// # Errors

@@ -91,6 +91,15 @@ pub async fn forget_dead(conn: &mut Conn, before: Timestamp, limit: i64) -> Resu
     .await
 }
 
+/// Removes one dead letter; nothing there is no error.
+///
+/// # Errors
+/// Those of the database.
+pub async fn forget_one(conn: &mut Conn, id: &str) -> Result<()> {
+    on!(conn, |c| diesel::delete(dead_job::table.find(id)).execute(c).await)?;
+    Ok(())
+}
+
 /// What [`redrive`] needs.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = dead_job)]

@@ -128,6 +128,24 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
     .await
 }
 
+/// Removes up to `limit` waiting jobs of a lane that is about to be [`cancel`]led, and says how many: so that a long one is
+/// not removed in one go.
+///
+/// # Errors
+/// Those of the database.
+pub async fn trim(conn: &mut Conn, queue: Queue, lane: &str, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let row = job_lane::table.find((queue.as_str(), lane)).select((job_lane::team_id, job_lane::number));
+        let found: Option<(String, i64)> = on!(conn, |c| row.get_result(c).await.optional())?;
+        let Some((team, number)) = found else { return Ok(0) };
+        free::lock_teams(conn, [(queue.as_str(), team.as_str())]).await?;
+        let waiting = || job::table.filter(job::lane.eq(number)).filter(job::token.is_null());
+        let ids: Vec<String> = on!(conn, |c| waiting().limit(limit).select(job::id).load(c).await)?;
+        Ok(on!(conn, |c| diesel::delete(waiting().filter(job::id.eq_any(&ids))).execute(c).await)?)
+    })
+    .await
+}
+
 /// The values of a job that waits.
 #[derive(AsChangeset)]
 #[diesel(table_name = job, treat_none_as_null = true)]

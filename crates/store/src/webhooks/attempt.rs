@@ -37,7 +37,7 @@ pub struct Attempt<'a> {
 }
 
 /// Writes down how attempts ended, at most one of a delivery, and gives the ids of those deliveries that were still
-/// pending. One that has ended and may not be kept is removed.
+/// pending. One that was delivered loses its body and headers; one that has ended and may not be kept is removed.
 ///
 /// # Errors
 /// Those of the database.
@@ -75,7 +75,9 @@ pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet
 }
 
 const POSTGRES: &str = "UPDATE webhook_delivery AS d SET state = u.state, attempts = u.attempts, status = u.status,
-        error = u.error, duration_ms = u.duration_ms, next_at = u.next_at, delivered_at = u.delivered_at
+        error = u.error, duration_ms = u.duration_ms, next_at = u.next_at, delivered_at = u.delivered_at,
+        has_body = u.state <> 'delivered', body = CASE u.state WHEN 'delivered' THEN '' ELSE d.body END,
+        headers = CASE u.state WHEN 'delivered' THEN json_build_object()::text ELSE d.headers END
     FROM unnest({}, {}, {}, {}, {}, {}, {}, {})
         AS u(id, state, attempts, status, error, duration_ms, next_at, delivered_at)
     WHERE d.id = u.id AND d.state = 'pending' RETURNING d.id, d.keep";
@@ -99,7 +101,8 @@ fn to_postgres<'a>(attempts: &'a [Attempt<'_>]) -> Sql<'a, Pg, (Text, Bool)> {
 fn update<'a>(attempt: &'a Attempt<'_>) -> Sql<'a, diesel::sqlite::Sqlite, (Text, Bool)> {
     Sql::new(
         "UPDATE webhook_delivery SET state = {}, attempts = {}, status = {}, error = {}, duration_ms = {}, next_at = {},
-            delivered_at = {} WHERE id = {} AND state = 'pending' RETURNING id, keep",
+            delivered_at = {}, has_body = ?1 <> 'delivered', body = CASE ?1 WHEN 'delivered' THEN x'' ELSE body END,
+            headers = CASE ?1 WHEN 'delivered' THEN json_object() ELSE headers END WHERE id = {} AND state = 'pending' RETURNING id, keep",
     )
     .bind::<Text, _>(attempt.state.as_str())
     .bind::<Integer, _>(attempt.attempts)

@@ -1,13 +1,15 @@
 //! The log of deliveries, newest first, without bodies and headers.
 
 use base::Timestamp;
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use super::State;
 use crate::conn::{Conn, on};
+use crate::crawls::SCRAPING;
 use crate::error::Result;
-use crate::schema::webhook_delivery;
+use crate::schema::{crawl, webhook_delivery};
 use crate::stamp::Stamp;
 
 /// A delivery as the log shows it.
@@ -39,6 +41,12 @@ pub struct Logged {
     pub delivered_at: Option<Timestamp>,
     /// When the next attempt is due, while there is one.
     pub next_at: Option<Timestamp>,
+    /// Whether body and headers are still there, so that it can be sent again.
+    pub has_body: bool,
+    /// The size of the body.
+    pub body_bytes: i64,
+    /// SHA-256 of the body in hexadecimal digits; empty when it was made by an older version.
+    pub body_digest: String,
 }
 
 #[derive(Queryable, Selectable)]
@@ -57,6 +65,9 @@ struct Row {
     created_at: Stamp,
     delivered_at: Option<Stamp>,
     next_at: Option<Stamp>,
+    has_body: bool,
+    body_bytes: i64,
+    body_digest: String,
 }
 
 /// One delivery.
@@ -110,11 +121,38 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
     .await
 }
 
+/// Removes body and headers of up to `limit` deliveries whose job is gone or over at `now`, and says of how many. What was
+/// still to be delivered has failed then; what may not be kept is removed.
+///
+/// # Errors
+/// Those of the database.
+pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
+    use webhook_delivery::columns as c;
+    conn.atomic(async |conn: &mut Conn| {
+        let alive = crawl::status.eq(SCRAPING).or(crawl::expires_at.gt(Stamp::from(now)));
+        let alive = crawl::table.filter(crawl::id.eq(c::job_id)).filter(alive);
+        let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
+        let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
+        let found = || webhook_delivery::table.filter(c::id.eq_any(&ids));
+        let private = diesel::delete(found().filter(not(c::keep)));
+        on!(conn, |conn| private.execute(conn).await)?;
+        let failed =
+            (c::state.eq(State::Failed.as_str()), c::error.eq("its job has expired"), c::next_at.eq(None::<Stamp>));
+        let pending = diesel::update(found().filter(c::state.eq(State::Pending.as_str()))).set(failed);
+        on!(conn, |conn| pending.execute(conn).await)?;
+        let gone = (c::has_body.eq(false), c::body.eq(Vec::<u8>::new()), c::headers.eq("{}"));
+        on!(conn, |conn| diesel::update(found()).set(gone).execute(conn).await)?;
+        Ok(ids.len())
+    })
+    .await
+}
+
 impl TryFrom<Row> for Logged {
     type Error = crate::StoreError;
 
     fn try_from(row: Row) -> Result<Self> {
         let Row { id, team_id, job_id, event, url, state, attempts, status, error, duration_ms, .. } = row;
+        let (has_body, body_bytes, body_digest) = (row.has_body, row.body_bytes, row.body_digest);
         let [delivered_at, next_at] = [row.delivered_at, row.next_at].map(|moment| moment.map(Timestamp::from));
         let (state, created_at) = (State::read(&state)?, row.created_at.into());
         Ok(Self {
@@ -131,6 +169,9 @@ impl TryFrom<Row> for Logged {
             created_at,
             delivered_at,
             next_at,
+            has_body,
+            body_bytes,
+            body_digest,
         })
     }
 }

@@ -18,10 +18,11 @@ suite!(
     another_address_of_a_known_page_is_found_out,
     families_and_runs_are_counted,
     expired_crawls_go_with_all_they_have,
-    secrets_stand_apart_and_go
+    secrets_stand_apart_and_go,
+    pieces_are_taken_in_order_and_once
 );
 
-fn crawl(id: &str, limit: i64) -> Crawl {
+pub(crate) fn crawl(id: &str, limit: i64) -> Crawl {
     Crawl {
         id: id.to_owned(),
         team_id: "red".to_owned(),
@@ -218,13 +219,24 @@ async fn families_and_runs_are_counted(store: Store) {
 async fn expired_crawls_go_with_all_they_have(store: Store) {
     let mut conn = begin(&store, 10).await;
     add(&mut conn, pages([1, 2])).await;
-    crawls::add_documents(&mut conn, vec![document(1, None), document(2, None)]).await.unwrap();
-    assert_eq!(crawls::remove_expired(&mut conn, at(100)).await.unwrap(), None, "it is at work");
+    crawls::enter_families(&mut conn, "one", &[(1, 3), (2, 3), (3, 3)]).await.unwrap();
+    crawls::add_pieces(&mut conn, "one", &[vec![1]]).await.unwrap();
+    crawls::add_documents(&mut conn, (1..=5).map(|seq| document(seq, None)).collect()).await.unwrap();
+    assert_eq!(crawls::expired(&mut conn, at(100)).await.unwrap(), None, "it is at work");
     let mut row = crawls::find(&mut conn, "one").await.unwrap().unwrap();
     (row.status, row.finished_at) = (CANCELLED.to_owned(), Some(at(2)));
     crawls::save(&mut conn, &row).await.unwrap();
-    assert_eq!(crawls::remove_expired(&mut conn, at(59)).await.unwrap(), None);
-    assert_eq!(crawls::remove_expired(&mut conn, at(60)).await.unwrap(), Some(vec!["documents/2".to_owned()]));
+    assert_eq!(crawls::expired(&mut conn, at(59)).await.unwrap(), None);
+    assert_eq!(crawls::expired(&mut conn, at(60)).await.unwrap().as_deref(), Some("one"));
+    let keys = ["documents/2", "documents/3", "documents/9"];
+    assert_eq!(crawls::known_blobs(&mut conn, &keys).await.unwrap(), HashSet::from(["documents/2".to_owned()]));
+    // Two of each kind at a time: documents, pages, a piece, families; then the rest.
+    let first = crawls::first_documents(&mut conn, "one", 2).await.unwrap();
+    assert_eq!(first, [(1, None, 10), (2, Some("documents/2".to_owned()), 10)]);
+    assert_eq!(crawls::erase(&mut conn, "one", 2, 2, true).await.unwrap(), 2 + 2 + 1 + 2);
+    assert_eq!(crawls::erase(&mut conn, "one", 5, 2, false).await.unwrap(), 3 + 1);
+    assert_eq!(crawls::erase(&mut conn, "one", 5, 2, false).await.unwrap(), 0);
+    crawls::remove(&mut conn, "one").await.unwrap();
     assert_eq!(crawls::find(&mut conn, "one").await.unwrap(), None);
     assert!(crawls::documents(&mut conn, "one", 0, 10).await.unwrap().is_empty());
     assert_eq!(crawls::load_of(&mut conn, "red").await.unwrap(), (0, 0));
@@ -248,4 +260,24 @@ async fn secrets_stand_apart_and_go(store: Store) {
         assert_eq!(found.as_ref().map(Secret::expose), expect, "{id} {page}");
     }
     assert_eq!(crawls::secret(&mut conn, "two", OF_THE_JOB).await.unwrap().unwrap().expose(), "job");
+}
+
+async fn pieces_are_taken_in_order_and_once(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    assert_eq!(crawls::first_piece(&mut conn, "one").await.unwrap(), None);
+    crawls::add_pieces(&mut conn, "one", &[vec![1], vec![2]]).await.unwrap();
+    crawls::add_pieces(&mut conn, "one", &[vec![3]]).await.unwrap();
+    for n in 1..=3_u8 {
+        assert!(crawls::has_pieces(&mut conn, "one").await.unwrap());
+        let (seq, bytes) = crawls::first_piece(&mut conn, "one").await.unwrap().unwrap();
+        assert_eq!(bytes, [n]);
+        assert!(crawls::remove_piece(&mut conn, "one", seq).await.unwrap());
+        assert!(!crawls::remove_piece(&mut conn, "one", seq).await.unwrap());
+    }
+    assert!(!crawls::has_pieces(&mut conn, "one").await.unwrap());
+    crawls::remember_append(&mut conn, "one", "k", "f").await.unwrap();
+    assert!(crawls::remember_append(&mut conn, "one", "k", "g").await.unwrap_err().is_duplicate());
+    assert_eq!(crawls::append_by_key(&mut conn, "one", "k").await.unwrap().as_deref(), Some("f"));
+    assert_eq!(crawls::append_by_key(&mut conn, "one", "l").await.unwrap(), None);
+    crawls::remove(&mut conn, "one").await.unwrap();
 }

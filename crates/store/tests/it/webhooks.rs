@@ -2,7 +2,7 @@
 
 use base::Secret;
 use store::webhooks::{self, Attempt, NewDelivery, State};
-use store::{Conn, Store, StoreError, teams};
+use store::{Conn, Store, StoreError, crawls, teams};
 
 use crate::{at, suite};
 
@@ -14,6 +14,7 @@ suite!(
     what_may_not_be_kept_goes_with_the_end,
     the_log_is_paged_newest_first,
     old_ones_are_forgotten,
+    bodies_go_when_delivered_and_with_their_job,
     a_rolled_back_transaction_leaves_none
 );
 
@@ -30,6 +31,7 @@ fn delivery(id: &str, team: &str, minute: i64) -> NewDelivery {
         url: "https://hook.test/x".to_owned(),
         headers: r#"{"X-Own":"1"}"#.to_owned(),
         body: vec![0, 255, b'{', 10],
+        digest: "d1".to_owned(),
         keep: true,
         created_at: at(minute),
     }
@@ -178,6 +180,46 @@ async fn old_ones_are_forgotten(store: Store) {
     assert_eq!(webhooks::forget(&mut conn, at(3), 2).await.unwrap(), 0);
     let left = webhooks::list(&mut conn, "red", None, None, 10).await.unwrap();
     assert_eq!(left.iter().map(|logged| logged.id.as_str()).collect::<Vec<_>>(), ["d4", "d3"]);
+}
+
+/// Whether body and headers are there, and how it stands.
+async fn contents(conn: &mut Conn, id: &str) -> (bool, State) {
+    let (parcel, _) = webhooks::parcel(conn, id, at(0)).await.unwrap().unwrap();
+    let logged = webhooks::find(conn, id).await.unwrap().unwrap();
+    assert_eq!((logged.body_bytes, logged.body_digest.as_str()), (4, "d1"), "what was sent can still be told");
+    assert_eq!(parcel.body.is_empty(), parcel.headers == "{}");
+    assert_eq!(parcel.body.is_empty(), !logged.has_body);
+    (logged.has_body, logged.state)
+}
+
+async fn bodies_go_when_delivered_and_with_their_job(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let mut job = crate::crawls::crawl("one", 1);
+    assert!(crawls::create(&mut conn, &job).await.unwrap());
+    let of_job = |id: &str| NewDelivery { job_id: "one".to_owned(), ..delivery(id, "red", 0) };
+    let private = NewDelivery { keep: false, ..of_job("d4") };
+    webhooks::insert(&mut conn, &[of_job("d1"), of_job("d2"), of_job("d3"), private]).await.unwrap();
+    recorded(&mut conn, attempt("d1", 1, State::Delivered)).await;
+    recorded(&mut conn, attempt("d2", 4, State::Failed)).await;
+    recorded(&mut conn, attempt("d3", 1, State::Pending)).await;
+    assert_eq!(contents(&mut conn, "d1").await, (false, State::Delivered));
+    assert!(!webhooks::reopen(&mut conn, "d1", at(9)).await.unwrap(), "there is nothing to send");
+    assert_eq!(webhooks::drop_bodies(&mut conn, at(999), 9).await.unwrap(), 0, "the job is at work");
+    (job.status, job.finished_at) = (crawls::COMPLETED.to_owned(), Some(at(2)));
+    crawls::save(&mut conn, &job).await.unwrap();
+    assert_eq!(webhooks::drop_bodies(&mut conn, at(59), 9).await.unwrap(), 0, "its results can be read");
+    assert_eq!(contents(&mut conn, "d2").await, (true, State::Failed));
+    assert_eq!(webhooks::drop_bodies(&mut conn, at(60), 2).await.unwrap(), 2);
+    assert_eq!(webhooks::drop_bodies(&mut conn, at(60), 2).await.unwrap(), 1);
+    assert_eq!(webhooks::drop_bodies(&mut conn, at(60), 2).await.unwrap(), 0);
+    assert_eq!(contents(&mut conn, "d2").await, (false, State::Failed));
+    assert_eq!(contents(&mut conn, "d3").await, (false, State::Failed));
+    assert_eq!(webhooks::find(&mut conn, "d4").await.unwrap(), None, "of a private job nothing stays");
+    webhooks::insert(&mut conn, &[NewDelivery { job_id: "gone".to_owned(), ..delivery("d5", "red", 0) }])
+        .await
+        .unwrap();
+    assert_eq!(webhooks::drop_bodies(&mut conn, at(0), 2).await.unwrap(), 1);
 }
 
 async fn a_rolled_back_transaction_leaves_none(store: Store) {

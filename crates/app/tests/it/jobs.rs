@@ -1,0 +1,382 @@
+//! Crawls and batches with a worker: what becomes of pages, bodies and long lists when things go wrong.
+
+use std::time::Duration;
+
+use app::auth::Caller;
+use app::crawl::Progress;
+use app::{AppError, WorkerSettings, batch, crawl, maintain_once, worker};
+use base::{Clock, SystemClock};
+use serde_json::{Value, json};
+use store::crawls::{self, PageState};
+use store::jobs::{self, Filter, Lane, NewJob, Queue};
+use testkit::Reply;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use wire::{Given, JobStatus, ResultsQuery, TeamFlags};
+
+use crate::world::World;
+
+/// A world with a team and, once it is started, a worker.
+struct Jobs {
+    world: World,
+    caller: Caller,
+    stop: CancellationToken,
+    working: Option<JoinHandle<()>>,
+}
+
+impl Jobs {
+    async fn new(credits: i64) -> Self {
+        let world = World::start().await;
+        // Bodies are dated by the clock of the machine.
+        world.clock.set(SystemClock.now());
+        let flags = TeamFlags { zero_data_retention: true, ..TeamFlags::default() };
+        let caller = world.team_with(Some(credits), flags).await;
+        Self { world, caller, stop: CancellationToken::new(), working: None }
+    }
+
+    fn work(&mut self) {
+        let (lease, drain) = (Duration::from_secs(60), Duration::from_millis(100));
+        let settings = WorkerSettings { pages: 16, hooks: 16, per_host: 16, lease, drain };
+        self.working = Some(tokio::spawn(worker(&self.world.app, settings).run(self.stop.clone())));
+    }
+
+    async fn end(mut self) -> World {
+        self.stop.cancel();
+        if let Some(working) = self.working.take() {
+            working.await.unwrap();
+        }
+        self.world
+    }
+
+    fn url(&self, path: &str) -> String {
+        self.world.site.url(path).to_string()
+    }
+
+    async fn batch(&self, body: Value) -> Result<Uuid, AppError> {
+        let given = Given::of(&body);
+        let request = wire::decode_batch(body).unwrap();
+        batch::start(&self.world.app, &self.caller, request, &given, None).await.map(|started| started.id)
+    }
+
+    async fn crawl(&self, body: Value) -> Uuid {
+        let request = wire::decode_crawl(body).unwrap();
+        crawl::start(&self.world.app, &self.caller, request, None).await.unwrap()
+    }
+
+    async fn status(&self, kind: &'static str, id: Uuid) -> Progress {
+        crawl::status(&self.world.app, &self.caller, kind, id, ResultsQuery::default()).await.unwrap()
+    }
+
+    async fn ended(&self, kind: &'static str, id: Uuid) -> Progress {
+        for _ in 0..3000 {
+            let progress = self.status(kind, id).await;
+            if progress.status != JobStatus::Scraping {
+                return progress;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        panic!("still at work: {:?}", self.status(kind, id).await);
+    }
+
+    /// Files of documents among the blobs.
+    fn bodies(&self) -> Vec<std::path::PathBuf> {
+        let is_document = |path: &std::path::PathBuf| path.parent().is_some_and(|folder| folder.ends_with("documents"));
+        self.world.bodies().into_iter().filter(is_document).collect()
+    }
+
+    /// Waits until so many are left.
+    async fn bodies_become(&self, count: usize) {
+        for _ in 0..500 {
+            if self.bodies().len() == count {
+                return;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        panic!("not {count}, but {:?}", self.bodies());
+    }
+
+    async fn reserved(&self) -> i64 {
+        self.world.balance(&self.caller).await.reserved
+    }
+
+    /// The jobs of pages that wait, by id.
+    async fn waiting(&self, id: Uuid) -> Vec<String> {
+        let (lane, mut conn) = (id.to_string(), self.world.app.store.conn().await.unwrap());
+        let filter = Filter { queue: Some(Queue::Pages), lane: Some(&lane), ..Filter::default() };
+        jobs::list(&mut conn, filter, None, 10_000).await.unwrap().into_iter().map(|job| job.id).collect()
+    }
+}
+
+fn html(body: &str) -> Reply {
+    Reply { body: body.to_owned().into(), ..Reply::default() }.header("content-type", "text/html")
+}
+
+/// A page that stays large when it is compressed.
+fn large(seed: u64, head: &str) -> Reply {
+    let mut state = seed.wrapping_mul(2) + 1;
+    let mut words = String::with_capacity(400_000);
+    while words.len() < 400_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        words.push_str(&format!("{:x} ", state >> 16));
+    }
+    html(&format!("<html><head>{head}</head><body><main><p>{words}</p></main></body></html>"))
+}
+
+fn markdown(documents: &[Box<serde_json::value::RawValue>]) -> Vec<Value> {
+    documents.iter().map(|document| serde_json::from_str(document.get()).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_can_never_be_written_down_end_their_job() {
+    fail::cfg("commit_poison", "return").unwrap();
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|seen| (seen.path != "/hook").then(|| html("<p>words")));
+    jobs.world.site.respond("/hook", Reply::default());
+    let urls: Vec<String> = (0..6).map(|n| jobs.url(&format!("/{}{n}", ["poison", "good"][n % 2]))).collect();
+    let hook = json!({"url": jobs.url("/hook"), "events": ["page", "completed"]});
+    let id = jobs.batch(json!({"urls": urls, "webhook": hook})).await.unwrap();
+    jobs.work();
+    let ended = jobs.ended("batch", id).await;
+    assert_eq!((ended.status, ended.completed, ended.credits_used), (JobStatus::Completed, 3, 3));
+    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap().errors;
+    assert!(errors.len() == 3 && errors.iter().all(|error| error.url.contains("poison")), "{errors:?}");
+    let asked = jobs.world.site.requests().into_iter().filter(|seen| seen.path != "/hook").count();
+    assert_eq!(asked, 6, "none was asked twice");
+    for _ in 0..500 {
+        if jobs.hooked().len() == 7 {
+            break;
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+    let failed = jobs.hooked().iter().filter(|body| body["success"] == json!(false)).count();
+    assert_eq!((jobs.hooked().len(), failed), (7, 3), "the receiver hears of those that were given up");
+    assert_eq!(jobs.reserved().await, 0);
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_is_given_up_leaves_its_place_to_another() {
+    fail::cfg("commit_poison", "return").unwrap();
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|seen| match seen.path.as_str() {
+        "/" => Some(html("<p>start <a href='/poison'>1</a> <a href='/a'>2</a> <a href='/b'>3</a>")),
+        "/robots.txt" | "/sitemap.xml" => None,
+        path => Some(html(&format!("<p>words of {path}"))),
+    });
+    let id = jobs.crawl(json!({"url": jobs.url("/"), "limit": 3, "sitemap": "skip"})).await;
+    jobs.work();
+    let ended = jobs.ended("crawl", id).await;
+    assert_eq!((ended.status, ended.completed), (JobStatus::Completed, 3), "the spare page took its place");
+    assert_eq!(jobs.reserved().await, 0);
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_whose_job_cannot_be_read_does_not_keep_its_batch_open() {
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|_| Some(html("<p>words")));
+    let id = jobs.batch(json!({"urls": [jobs.url("/a"), jobs.url("/b")]})).await.unwrap();
+    let (lane, waiting, now) = (id.to_string(), jobs.waiting(id).await, jobs.world.clock.now());
+    let mut conn = jobs.world.app.store.conn().await.unwrap();
+    jobs::cancel(&mut conn, Queue::Pages, &lane, now).await.unwrap();
+    let team = &jobs.caller.team.id;
+    let lane = Lane { queue: Queue::Pages, id: &lane, team_id: team, cap: 9, team_cap: 9, delay: Duration::ZERO };
+    let unread = waiting.iter().map(|id| NewJob::new(id.clone(), "crawl.page", json!(["from another version"]), now));
+    jobs::enqueue(&mut conn, &lane, &unread.collect::<Vec<_>>(), now).await.unwrap();
+    drop(conn);
+    jobs.work();
+    let ended = jobs.ended("batch", id).await;
+    assert_eq!((ended.status, ended.completed, ended.total), (JobStatus::Completed, 0, 0));
+    assert_eq!(jobs.reserved().await, 0);
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_are_not_kept_go() {
+    let mut jobs = Jobs::new(100).await;
+    // Five addresses that all say that they are one page.
+    jobs.world.site.others(|seen| match seen.path.as_str() {
+        "/robots.txt" | "/sitemap.xml" => None,
+        "/" => {
+            let links: String = (0..5).map(|n| format!("<a href='/p{n}'>{n}</a>")).collect();
+            Some(html(&format!("<p>start {links}")))
+        }
+        _ => Some(large(7, "<link rel='canonical' href='/p0'>")),
+    });
+    let body = json!({"url": jobs.url("/"), "sitemap": "skip"});
+    let id = jobs.crawl(body).await;
+    jobs.work();
+    let ended = jobs.ended("crawl", id).await;
+    assert_eq!(ended.completed, 2, "the start and one of the five");
+    jobs.bodies_become(1).await;
+    // Of a private crawl nothing is among the blobs at any time.
+    let id = jobs.crawl(json!({"url": jobs.url("/"), "sitemap": "skip", "zeroDataRetention": true})).await;
+    assert_eq!(jobs.ended("crawl", id).await.documents.len(), 2);
+    assert_eq!(jobs.bodies().len(), 1);
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_of_stopped_and_poisoned_pages_go() {
+    fail::cfg("commit_poison", "return").unwrap();
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|seen| Some(large(seen.path.len() as u64, "")));
+    let urls: Vec<String> = (0..4).map(|n| jobs.url(&format!("/poison{}", "x".repeat(n)))).collect();
+    let id = jobs.batch(json!({"urls": urls})).await.unwrap();
+    jobs.work();
+    assert_eq!(jobs.ended("batch", id).await.completed, 0);
+    jobs.bodies_become(0).await;
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_no_document_knows_are_swept() {
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|_| Some(large(1, "")));
+    let id = jobs.batch(json!({"urls": [jobs.url("/a")]})).await.unwrap();
+    jobs.work();
+    assert_eq!(jobs.ended("batch", id).await.completed, 1);
+    // What a process leaves that is killed before the commit, of this version and of earlier ones.
+    for name in [base::new_id().to_string(), "old".to_owned()] {
+        jobs.world.app.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
+    }
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap().orphans, 0, "they may be on their way");
+    jobs.world.clock.advance(Duration::from_secs(2 * 60 * 60));
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap().orphans, 2);
+    assert_eq!(jobs.bodies().len(), 1);
+    assert!(markdown(&jobs.status("batch", id).await.documents)[0]["markdown"].is_string());
+    jobs.world.clock.advance(Duration::from_secs(23 * 60 * 60));
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap().crawls, 1);
+    assert_eq!(jobs.bodies().len(), 0);
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_body_costs_its_document_only() {
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|seen| Some(large(seen.path.len() as u64, "")));
+    let urls: Vec<String> = (1..=4).map(|n| jobs.url(&format!("/{}", "p".repeat(n)))).collect();
+    let id = jobs.batch(json!({"urls": urls})).await.unwrap();
+    jobs.work();
+    jobs.ended("batch", id).await;
+    let bodies = jobs.bodies();
+    assert_eq!(bodies.len(), 4);
+    std::fs::remove_file(&bodies[0]).unwrap();
+    std::fs::write(&bodies[1], "no zstd").unwrap();
+    let torn = std::fs::read(&bodies[2]).unwrap();
+    std::fs::write(&bodies[2], &torn[..torn.len() / 2]).unwrap();
+    for _ in 0..2 {
+        let documents = markdown(&jobs.status("batch", id).await.documents);
+        let (lost, whole): (Vec<_>, Vec<_>) =
+            documents.iter().partition(|document| document["metadata"]["error"].is_string());
+        assert_eq!((lost.len(), whole.len()), (3, 1));
+        assert!(
+            lost.iter().all(|document| urls.iter().any(|url| document["metadata"]["url"] == json!(url))),
+            "{lost:?}"
+        );
+        assert!(whole[0]["markdown"].is_string());
+    }
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_batch_is_accepted_whole_and_taken_on_in_pieces() {
+    let mut jobs = Jobs::new(2000).await;
+    // Refused without a connection, so that they are quick.
+    let urls: Vec<String> = (0..1300).map(|n| format!("http://10.0.0.1/{n}")).collect();
+    let id = jobs.batch(json!({"urls": urls})).await.unwrap();
+    assert_eq!((jobs.waiting(id).await.len(), jobs.status("batch", id).await.total), (0, 1300));
+    assert_eq!(jobs.reserved().await, 1300);
+    let more: Vec<String> = (0..600).map(|n| format!("http://10.0.0.1/more/{n}")).collect();
+    assert_eq!(jobs.batch(json!({"urls": more, "appendToId": id})).await.unwrap(), id);
+    assert_eq!((jobs.status("batch", id).await.total, jobs.reserved().await), (1900, 1900));
+    jobs.work();
+    let ended = jobs.ended("batch", id).await;
+    assert_eq!((ended.status, ended.total, jobs.reserved().await), (JobStatus::Completed, 0, 0));
+    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap().errors;
+    let found: std::collections::BTreeSet<String> = errors.into_iter().map(|error| error.url).collect();
+    assert_eq!(found, urls.into_iter().chain(more).collect(), "every page once");
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_batch_can_be_stopped_before_and_behind_its_pieces() {
+    let jobs = Jobs::new(2000).await;
+    let urls: Vec<String> = (0..1300).map(|n| format!("http://10.0.0.1/{n}")).collect();
+    let small = jobs.batch(json!({"urls": urls[..400]})).await.unwrap();
+    let long = jobs.batch(json!({"urls": urls})).await.unwrap();
+    for id in [small, long] {
+        crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap();
+        assert_eq!(jobs.status("batch", id).await.status, JobStatus::Cancelled);
+        assert!(jobs.waiting(id).await.is_empty());
+    }
+    assert_eq!(jobs.reserved().await, 0);
+    let mut conn = jobs.world.app.store.conn().await.unwrap();
+    assert_eq!(jobs::list(&mut conn, Filter::default(), None, 9).await.unwrap(), []);
+    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_private_job_that_is_stopped_nothing_is_left() {
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|seen| match seen.path.as_str() {
+        "/secretslow" => Some(Reply { delay: Duration::from_secs(20), ..html("<p>slow") }),
+        _ => Some(large(3, "")),
+    });
+    let body = json!({"urls": [jobs.url("/secret"), jobs.url("/secretslow")], "zeroDataRetention": true});
+    let id = jobs.batch(body).await.unwrap();
+    jobs.work();
+    while jobs.status("batch", id).await.completed == 0 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap();
+    let after = jobs.status("batch", id).await;
+    assert_eq!((after.status, after.completed, after.credits_used), (JobStatus::Cancelled, 0, 1));
+    assert!(after.documents.is_empty() && after.next_skip.is_none());
+    jobs.nothing_says("secret", id).await;
+    jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_private_job_that_has_ended_is_erased_on_demand() {
+    fail::cfg("commit_poison", "return").unwrap();
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.others(|_| Some(html("<p>words")));
+    let body = json!({"urls": [jobs.url("/secret"), jobs.url("/secretpoison")], "zeroDataRetention": true});
+    let id = jobs.batch(body).await.unwrap();
+    jobs.work();
+    assert_eq!(jobs.ended("batch", id).await.completed, 1);
+    let mut conn = jobs.world.app.store.conn().await.unwrap();
+    assert_eq!(jobs::dead(&mut conn, None, 9).await.unwrap(), [], "no dead letter holds its URL");
+    drop(conn);
+    let again = crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await;
+    assert!(matches!(again, Err(AppError::JobFinished)));
+    let gone = crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await;
+    assert!(matches!(gone, Err(AppError::NotFound(_))));
+    jobs.nothing_says("secret", id).await;
+    jobs.end().await;
+}
+
+impl Jobs {
+    /// The bodies of the events that came to the receiver.
+    fn hooked(&self) -> Vec<Value> {
+        let seen = self.world.site.requests().into_iter().filter(|seen| seen.path == "/hook");
+        seen.map(|seen| serde_json::from_slice(&seen.body).unwrap()).collect()
+    }
+
+    /// Neither the rows nor the blobs of a job hold the text.
+    async fn nothing_says(&self, text: &str, id: Uuid) {
+        let (id, mut conn) = (id.to_string(), self.world.app.store.conn().await.unwrap());
+        let row = crawls::find(&mut conn, &id).await.unwrap();
+        assert!(!format!("{row:?}").contains(text), "{row:?}");
+        assert_eq!(crawls::documents(&mut conn, &id, 0, 9).await.unwrap(), []);
+        for state in [PageState::Failed, PageState::Blocked, PageState::Done, PageState::Queued] {
+            assert_eq!(crawls::listed(&mut conn, &id, state, 9).await.unwrap(), []);
+        }
+        assert_eq!(crawls::first_piece(&mut conn, &id).await.unwrap(), None);
+        assert_eq!(self.waiting(id.parse().unwrap()).await, Vec::<String>::new());
+        assert_eq!(self.bodies().len(), 0);
+    }
+}

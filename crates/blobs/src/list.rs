@@ -1,0 +1,56 @@
+//! Looking through what is kept.
+
+use std::collections::BinaryHeap;
+use std::time::SystemTime;
+
+use futures_util::TryStreamExt;
+use object_store::ObjectStore;
+use object_store::path::Path;
+
+use crate::{BlobError, Blobs, failed};
+
+/// A blob that was found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Its key.
+    pub key: String,
+    /// When it was written, by the clock of the store.
+    pub written_at: SystemTime,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+impl Blobs {
+    /// The `limit` first blobs in `folder` (a key without its last segment) in the order of their keys, beginning behind the
+    /// key `after`. A local folder is looked through as a whole each time, an S3 store is asked for what is wanted.
+    ///
+    /// # Errors
+    /// As [`Blobs::put`].
+    pub async fn list(&self, folder: &str, after: Option<&str>, limit: usize) -> Result<Vec<Found>, BlobError> {
+        let prefix = self.path(folder)?;
+        let offset = after.map(|key| self.path(key)).transpose()?.unwrap_or_else(|| Path::from(""));
+        let refused = |source| failed("list", folder, source);
+        let mut stream = self.store.list_with_offset(Some(&prefix), &offset);
+        // Not every store lists in order: the first ones are known when all were seen.
+        let mut first: BinaryHeap<Found> = BinaryHeap::with_capacity(limit.min(1000));
+        while let Some(meta) = stream.try_next().await.map_err(refused)? {
+            let Some(key) = self.key_of(&meta.location) else { continue };
+            first.push(Found { key, written_at: meta.last_modified.into(), bytes: meta.size });
+            if first.len() > limit {
+                first.pop();
+                if self.is_ordered {
+                    break;
+                }
+            }
+        }
+        Ok(first.into_sorted_vec())
+    }
+
+    fn key_of(&self, location: &Path) -> Option<String> {
+        let whole = location.as_ref();
+        if self.prefix.is_root() {
+            return Some(whole.to_owned());
+        }
+        whole.strip_prefix(self.prefix.as_ref())?.strip_prefix('/').map(str::to_owned)
+    }
+}

@@ -1,0 +1,50 @@
+//! Giving a job up: it becomes a dead letter, and its handler writes down what follows, in one transaction.
+
+use std::pin::Pin;
+
+use store::jobs::{self, Claimed, Held};
+use store::{Conn, StoreError};
+
+use crate::worker::Core;
+use crate::{Job, Running};
+
+type Writing<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
+
+/// Whose payload could be read, or not.
+pub(crate) enum Lost<'a, P> {
+    Read(&'a Running<P>),
+    Unread(&'a Claimed),
+}
+
+/// Buries a job. When its handler can never write down what follows, it is buried all the same: a job that cannot even be
+/// given up would come back for ever.
+pub(crate) fn bury<'a, J: Job>(
+    core: &'a Core,
+    handler: &'a J,
+    held: Held<'a>,
+    lost: Lost<'a, J::Payload>,
+    error: &'a str,
+) -> Writing<'a> {
+    Box::pin(async move {
+        let now = core.now();
+        let mut conn = core.store.conn().await?;
+        let told: Result<(), StoreError> = conn
+            .tx(async |conn: &mut Conn| {
+                if jobs::bury(conn, &held, error, now).await? {
+                    match &lost {
+                        Lost::Read(job) => handler.give_up(conn, job, error).await?,
+                        Lost::Unread(job) => handler.give_up_unread(conn, job, error).await?,
+                    }
+                }
+                Ok(())
+            })
+            .await;
+        match told {
+            Err(refusal) if refusal.is_permanent() => {
+                tracing::error!(error = %refusal, job = held.lease.id, kind = J::KIND, "what follows cannot be written");
+                jobs::bury(&mut conn, &held, error, now).await.map(drop)
+            }
+            other => other,
+        }
+    })
+}

@@ -1,0 +1,132 @@
+//! What `appendToId` may say beside its pages: nothing that the batch does not say itself.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::batch::BatchRequest;
+use crate::error::{FieldError, Invalid};
+use crate::parser::{Parser, PdfParser};
+
+/// Most keys of a body that are kept: more than a request has, so that a body of a million unknown ones costs nothing.
+const MAX_KEYS: usize = 200;
+/// Keys that belong to the call that adds pages, and not to the batch.
+const OWN_KEYS: [&str; 7] =
+    ["urls", "appendToId", "ignoreInvalidURLs", "origin", "integration", "useMock", "toolDetail"];
+
+/// The keys that a body gave; a null counts as absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given(BTreeSet<String>);
+
+impl Given {
+    /// The top-level keys of a body.
+    #[must_use]
+    pub fn of(body: &Value) -> Self {
+        let given = body.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        Self(given.map(|(key, _)| key.clone()).take(MAX_KEYS).collect())
+    }
+
+    fn options(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str).filter(|key| !OWN_KEYS.contains(key) && !key.starts_with("__experimental_"))
+    }
+}
+
+impl BatchRequest {
+    /// Checks that a request which adds pages to `batch` asks for nothing else than `batch` does. What it does not give is
+    /// as in `batch`; what it gives must be the same after reading, so that defaults written out are no difference.
+    ///
+    /// # Errors
+    /// [`Invalid`] with every field that differs, at most 20.
+    ///
+    /// ```
+    /// use serde_json::json;
+    ///
+    /// let batch = wire::decode_batch(json!({ "urls": ["https://a.test/"], "onlyMainContent": false }))?;
+    /// let body = json!({ "urls": ["https://b.test/"], "onlyMainContent": true });
+    /// let given = wire::Given::of(&body);
+    /// let invalid = wire::decode_batch(body)?.check_append(&given, &batch).unwrap_err();
+    /// assert_eq!(invalid.fields[0].path, "onlyMainContent");
+    /// # Ok::<(), wire::Invalid>(())
+    /// ```
+    pub fn check_append(&self, given: &Given, batch: &Self) -> Result<(), Invalid> {
+        const MAX_FAULTS: usize = 20;
+        let (ours, theirs) = (self.canonical(), batch.canonical());
+        let differs = given.options().filter(|key| ours.get(*key) != theirs.get(*key));
+        let fault = |key: &str| FieldError {
+            path: key.to_owned(),
+            message: "differs from the batch that `appendToId` names: leave it out, or start a new batch".to_owned(),
+        };
+        let fields: Vec<FieldError> = differs.take(MAX_FAULTS).map(fault).collect();
+        if fields.is_empty() {
+            return Ok(());
+        }
+        let message = fields.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        Err(Invalid { message, fields })
+    }
+
+    /// The request as JSON, with the defaults that it leaves out.
+    fn canonical(&self) -> Value {
+        let mut request = Self { urls: Vec::new(), ..self.clone() };
+        request.options.max_age = Some(self.options.max_age_ms());
+        request.options.parsers.get_or_insert_with(|| vec![Parser::Pdf(PdfParser::default())]);
+        serde_json::to_value(request).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::decode_batch;
+
+    fn check(batch: Value, append: Value, want: &[&str]) {
+        let with_urls = |mut body: Value| {
+            body["urls"] = json!(["https://a.test/"]);
+            body
+        };
+        let batch = decode_batch(with_urls(batch)).unwrap();
+        let body = with_urls(append.clone());
+        let given = Given::of(&body);
+        let checked = decode_batch(body).unwrap().check_append(&given, &batch);
+        let fields: Vec<String> =
+            checked.err().into_iter().flat_map(|invalid| invalid.fields).map(|field| field.path).collect();
+        assert_eq!(fields, want, "{append}");
+    }
+
+    #[test]
+    fn what_is_not_given_is_as_in_the_batch() {
+        let rich = json!({
+            "formats": ["html", "markdown"], "lockdown": true, "zeroDataRetention": true, "maxConcurrency": 2,
+            "webhook": "https://hook.test/", "waitFor": 5, "headers": { "a": "b" }, "maxAge": 5,
+        });
+        check(rich.clone(), json!({}), &[]);
+        check(rich.clone(), json!({ "origin": "x@1", "integration": "y", "ignoreInvalidURLs": false }), &[]);
+        check(rich.clone(), json!({ "webhook": { "url": "https://hook.test/" }, "waitFor": 5.0, "mobile": null }), &[]);
+        check(rich.clone(), rich.clone(), &[]);
+        check(
+            rich.clone(),
+            json!({ "lockdown": false, "zeroDataRetention": false }),
+            &["lockdown", "zeroDataRetention"],
+        );
+        check(
+            rich.clone(),
+            json!({ "webhook": "https://other.test/", "maxConcurrency": 3 }),
+            &["maxConcurrency", "webhook"],
+        );
+        check(rich, json!({ "formats": ["markdown"], "headers": {}, "maxAge": 6 }), &["formats", "headers", "maxAge"]);
+    }
+
+    #[test]
+    fn defaults_written_out_are_no_difference() {
+        check(json!({}), json!({ "maxAge": 172_800_000, "parsers": ["pdf"], "formats": ["markdown"] }), &[]);
+        check(json!({ "maxAge": 172_800_000, "parsers": ["pdf"] }), json!({ "onlyMainContent": true }), &[]);
+        check(json!({}), json!({ "lockdown": true }), &["lockdown"]);
+        check(
+            json!({}),
+            json!({ "zeroDataRetention": true, "webhook": "https://hook.test/" }),
+            &["webhook", "zeroDataRetention"],
+        );
+        check(json!({}), json!({ "maxConcurrency": 1, "storeInCache": false }), &["maxConcurrency", "storeInCache"]);
+    }
+}
