@@ -50,7 +50,7 @@ impl InFlight {
 
 impl fmt::Debug for InFlight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InFlight {{ {} MiB free }}", self.0.pool.available_permits() as u64 * UNIT >> 20)
+        write!(f, "InFlight {{ {} MiB free }}", (self.0.pool.available_permits() as u64 * UNIT) >> 20)
     }
 }
 
@@ -139,7 +139,7 @@ impl Room {
 impl fmt::Debug for Room {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = self.held();
-        write!(f, "Room {{ {} KiB, pass: {} }}", held.units() * UNIT >> 10, held.pass.is_some())
+        write!(f, "Room {{ {} KiB, pass: {} }}", (held.units() * UNIT) >> 10, held.pass.is_some())
     }
 }
 

@@ -77,9 +77,9 @@ impl<'p> Tree<'p> {
     pub(super) fn new(page: &'p Page) -> Tree<'p> {
         let mut last = vec![0; page.len()];
         let mut before = vec![0; page.len()];
-        for index in 1..page.len() {
+        for (index, before) in before.iter_mut().enumerate() {
             let Some(parent) = page.parent(index) else { continue };
-            before[index] = last[parent];
+            *before = last[parent];
             if page.element(index).is_some() {
                 last[parent] = index as u32;
             }
