@@ -47,14 +47,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let server = place.server(&[])?;
     let bad = Team::new(server.addr, "bad", 1_000_000).await?;
     let good = Team::new(server.addr, "good", 1_000_000).await?;
-    let innocent = Innocent {
-        batch: true,
-        least: Duration::from_secs(args.seconds),
-        alone: Duration::from_secs(args.seconds),
-        addr: server.addr,
-        key: good.key().to_owned(),
-        page: site.url(args.pages),
-    };
+    let innocent = bystander(&server, &good, args.seconds, site.url(args.pages));
     let urls: Vec<String> = (0..args.pages).map(|number| site.url(number)).collect();
     if args.by == Way::Append {
         let copies = bad.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls })).await?;
@@ -84,6 +77,12 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         ensure!(left == 1_000_000, "{} credits are gone for pages that nobody got", 1_000_000 - left);
     }
     Ok(())
+}
+
+/// The other team, which works as long alone as beside.
+fn bystander(server: &Node, team: &Team, seconds: u64, page: String) -> Innocent {
+    let time = Duration::from_secs(seconds);
+    Innocent { batch: true, least: time, alone: time, addr: server.addr, key: team.key().to_owned(), page }
 }
 
 /// A batch of pages for which the fail point refuses the commit.
