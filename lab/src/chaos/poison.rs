@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::Team;
 use super::node::{Node, Place};
@@ -28,8 +28,7 @@ pub(crate) struct Args {
 enum Way {
     /// The server's fail point `commit_poison`.
     FailPoint,
-    /// Pages that cost more than was reserved for them, put into a batch with `appendToId`. A server that refuses them is
-    /// not measured.
+    /// Pages that cost more than was reserved for them, put into a batch with `appendToId`.
     Append,
 }
 
@@ -48,25 +47,16 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let server = place.server(&[])?;
     let bad = Team::new(server.addr, "bad", 1_000_000).await?;
     let good = Team::new(server.addr, "good", 1_000_000).await?;
-    let innocent = Innocent {
-        batch: true,
-        least: Duration::from_secs(args.seconds),
-        alone: Duration::from_secs(args.seconds),
-        addr: server.addr,
-        key: good.key().to_owned(),
-        page: site.url(args.pages),
-    };
-    let job = match args.by {
-        Way::FailPoint => None,
-        Way::Append => match prepared(&bad, &server, &site, args.pages).await? {
-            Some(job) => Some(job),
-            None => return Ok(()),
-        },
-    };
+    let innocent = bystander(&server, &good, args.seconds, site.url(args.pages));
+    let urls: Vec<String> = (0..args.pages).map(|number| site.url(number)).collect();
+    if args.by == Way::Append {
+        let copies = bad.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls })).await?;
+        bad.finished(server.addr, &copies, PATIENCE).await?;
+    }
     let attack = async {
-        match &job {
-            Some(job) => append(&bad, &server, &site, args.pages, job).await.map(|_| job.clone()),
-            None => poisoned(&bad, &server, &site, args.pages).await,
+        match args.by {
+            Way::FailPoint => poisoned(&bad, &server, &urls).await,
+            Way::Append => appended(&bad, &server, &urls).await,
         }
     };
     let (job, waits) = innocent.beside(attack).await?;
@@ -89,36 +79,30 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
+/// The other team, which works as long alone as beside.
+fn bystander(server: &Node, team: &Team, seconds: u64, page: String) -> Innocent {
+    let time = Duration::from_secs(seconds);
+    Innocent { batch: true, least: time, alone: time, addr: server.addr, key: team.key().to_owned(), page }
+}
+
 /// A batch of pages for which the fail point refuses the commit.
-async fn poisoned(team: &Team, server: &Node, site: &MadeSite, pages: usize) -> Result<String> {
-    let urls: Vec<String> = (0..pages).map(|number| format!("{}?poison", site.url(number))).collect();
-    team.start(server.addr, "/v2/batch/scrape", &batch(&urls)).await
+async fn poisoned(team: &Team, server: &Node, urls: &[String]) -> Result<String> {
+    let urls: Vec<String> = urls.iter().map(|url| format!("{url}?poison")).collect();
+    let batch =
+        json!({ "urls": urls, "formats": ["markdown"], "maxAge": 0, "storeInCache": false, "maxConcurrency": 8 });
+    team.start(server.addr, "/v2/batch/scrape", &batch).await
 }
 
-/// A batch that takes pages from copies, at five credits each, with all the copies in place. None when the server refuses to
-/// add ordinary pages to it.
-async fn prepared(team: &Team, server: &Node, site: &MadeSite, pages: usize) -> Result<Option<String>> {
-    let urls: Vec<String> = (0..pages).map(|number| site.url(number)).collect();
-    let copies = team.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls })).await?;
-    team.finished(server.addr, &copies, PATIENCE).await?;
-    let job = team.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls[..1], "lockdown": true })).await?;
-    team.finished(server.addr, &job, PATIENCE).await?;
-    let answer = append(team, server, site, 1, &job).await?;
-    if answer.0 == 400 {
-        say!("the server refuses pages of another price: {}", answer.1);
-        return Ok(None);
-    }
-    ensure!(answer.0 == 200, "POST /v2/batch/scrape answers {}: {}", answer.0, answer.1);
-    Ok(Some(job))
-}
-
-async fn append(team: &Team, server: &Node, site: &MadeSite, pages: usize, job: &str) -> Result<(u16, String)> {
+/// A batch that takes pages from copies, at five credits each, and spends all that is reserved for it; while it runs the same
+/// pages are added without a word about copies.
+async fn appended(team: &Team, server: &Node, urls: &[String]) -> Result<String> {
+    let job = team.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls, "lockdown": true })).await?;
     let Some(id) = job.rsplit('/').next() else { bail!("no id in {job}") };
-    let urls: Vec<String> = (0..pages).map(|number| site.url(number)).collect();
     let answer = team.post(server.addr, "/v2/batch/scrape", &json!({ "urls": urls, "appendToId": id })).await?;
-    Ok((answer.status, answer.text()))
-}
-
-fn batch(urls: &[String]) -> Value {
-    json!({ "urls": urls, "formats": ["markdown"], "maxAge": 0, "storeInCache": false, "maxConcurrency": 8 })
+    match answer.status {
+        200 => {}
+        400 => say!("the server refuses these pages: {}", answer.text()),
+        status => bail!("POST /v2/batch/scrape answers {status}: {}", answer.text()),
+    }
+    Ok(job)
 }
