@@ -11,7 +11,6 @@ use app::{App, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use store::{Store, StoreError};
-use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::StartError;
@@ -30,7 +29,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let proxies = proxies(config);
     let web = app::Web::new(client.clone(), proxies.basic.clone());
     let engine = Arc::new(fetch::HttpEngine::new(client, proxies));
-    let tools = scrape::Tools { engines: vec![engine], cpu: Arc::new(Semaphore::new(parses(config))) };
+    let tools = scrape::Tools { engines: vec![engine], cpu: scrape::Cpu::new(parses(config)) };
     let app = App::new(Parts {
         store,
         blobs,

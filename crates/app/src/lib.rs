@@ -11,7 +11,7 @@
 //! let app = App::new(Parts {
 //!     store: store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], cpu: Arc::new(tokio::sync::Semaphore::new(2)) },
+//!     tools: scrape::Tools { engines: vec![], cpu: scrape::Cpu::new(2) },
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),

@@ -116,7 +116,7 @@ impl Job {
             match (wants_page, site.rules.allows_url(&self.url)) {
                 (false, _) => Front::Unasked,
                 (true, false) => Front::Forbidden,
-                (true, true) => front::read(app, self).await,
+                (true, true) => front::read(app, caller, self).await,
             }
         };
         let maps = async {

@@ -148,12 +148,13 @@ impl Job {
             credentials: basic_auth.is_some(),
         };
         let began = app.now();
+        let owner = caller.team.id.clone();
         let deadline = started + Duration::from_millis(options.timeout.into());
         Self {
             id: new_id().to_string(),
             policy: cache::policy(&options, situation, began),
             place: Place::of(app, caller, &url, &options),
-            target: Target { url, basic_auth, options, deadline, private, collect_links: false },
+            target: Target { url, basic_auth, options, deadline, private, owner, collect_links: false },
             private,
             began,
             started,

@@ -1,4 +1,5 @@
-//! Words every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]).
+//! Words every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
+//! the end of work that nobody waits for ([`Stop`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};
@@ -12,7 +13,9 @@
 mod clock;
 mod id;
 mod secret;
+mod stop;
 
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use id::new_id;
 pub use secret::Secret;
+pub use stop::Stop;

@@ -3,50 +3,43 @@
 use std::cell::LazyCell;
 use std::sync::Arc;
 
+use base::Stop;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fetch::{Fetched, Kind};
 use formats::{Content, ContentOptions, MarkdownOptions, Page};
-use tokio::task::{JoinError, spawn_blocking};
-use tokio::time::timeout_at;
 use wire::{AttributeValues, Document, Format, FormatKind, Metadata, ScrapeOptions};
 
 use crate::detect::{Route, route};
-use crate::{Derived, ScrapeError, Target, Tools, finish, plain};
+use crate::{CpuError, Derived, ScrapeError, Target, Tools, finish, plain};
 
 /// Makes the document of a page that was fetched now or comes from the cache.
 ///
-/// The page is parsed once, off the async threads, when `tools.cpu` has room. At the deadline the answer is given up at
-/// once; the parsing itself cannot be stopped and keeps its place until it ends.
+/// The page is parsed once, off the async threads, when `tools.cpu` has room for the owner. At the deadline, and when the
+/// future is dropped, the work is told to stop; it keeps its place until it has.
 ///
 /// # Errors
 /// [`ScrapeError::UnsupportedFile`], [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`] when our code broke on it.
 pub async fn derive(tools: &Tools, target: &Target, fetched: Fetched) -> Result<Derived, ScrapeError> {
     let route = route(&fetched, &target.options)?;
-    let room = timeout_at(target.deadline, Arc::clone(&tools.cpu).acquire_owned()).await;
-    // Nobody closes the semaphore; if somebody did, waiting for it would have no end.
-    let Ok(Ok(permit)) = room else {
-        return Err(ScrapeError::Timeout);
-    };
     let (source, options, collect) = (target.url.clone(), Arc::clone(&target.options), target.collect_links);
-    let work = spawn_blocking(move || {
-        let _held_to_the_end = permit;
+    let work = move |_stop: &Stop| {
         fail::fail_point!("convert_panic");
         let (mut document, warnings) = document(route, &fetched, &options, collect);
         let links = if collect { collected(&mut document, &options) } else { Vec::new() };
         let (document, warnings) = finish::finish(document, warnings, &fetched, &source);
         Derived { document, links, warnings }
-    });
-    match timeout_at(target.deadline, work).await {
-        Ok(done) => done.map_err(|error| broken(&error, target)),
-        Err(_) => Err(ScrapeError::Timeout),
-    }
+    };
+    tools.cpu.run(&target.owner, target.deadline, work).await.map_err(|error| match error {
+        CpuError::Timeout => ScrapeError::Timeout,
+        CpuError::Panicked => broken(target),
+    })
 }
 
 /// The panic's own text went to the panic hook; here only the place is named, for those who may be named.
-fn broken(error: &JoinError, target: &Target) -> ScrapeError {
+fn broken(target: &Target) -> ScrapeError {
     let host = target.url.host_str().filter(|_| !target.private).unwrap_or("***");
-    tracing::error!(url.host = host, panic = error.is_panic(), "a page broke the pipeline");
+    tracing::error!(url.host = host, "a page broke the pipeline");
     ScrapeError::Panicked
 }
 

@@ -3,10 +3,10 @@
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! use std::{sync::Arc, time::Duration};
-//! use scrape::{Target, Tools};
+//! use scrape::{Cpu, Target, Tools};
 //! use url::Url;
 //!
-//! let tools = Tools { engines: Vec::new(), cpu: Arc::new(tokio::sync::Semaphore::new(2)) };
+//! let tools = Tools { engines: Vec::new(), cpu: Cpu::new(2) };
 //! let url = Url::parse("https://example.com/")?;
 //! let target = Target {
 //!     url: url.clone(),
@@ -14,6 +14,7 @@
 //!     options: Arc::default(),
 //!     deadline: tokio::time::Instant::now() + Duration::from_secs(5),
 //!     private: false,
+//!     owner: "team".to_owned(),
 //!     collect_links: false,
 //! };
 //! // With engines, `scrape::fetch(&tools, &target)` gets the page; here it is at hand already.
@@ -25,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cpu;
 mod derive;
 mod detect;
 mod error;
@@ -33,6 +35,7 @@ mod finish;
 mod plain;
 mod target;
 
+pub use cpu::{Cpu, CpuError};
 pub use derive::derive;
 pub use error::ScrapeError;
 pub use fetch_phase::fetch;

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use base::Secret;
 use fetch::Engine;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 use wire::{Document, ScrapeOptions};
+
+use crate::Cpu;
 
 /// What every scrape uses.
 #[derive(Clone)]
 pub struct Tools {
     /// Ways to get a page.
     pub engines: Vec<Arc<dyn Engine>>,
-    /// How many pages may be parsed at once. As many as there are cores keeps the service answering.
-    pub cpu: Arc<Semaphore>,
+    /// Places for work that keeps a core busy.
+    pub cpu: Cpu,
 }
 
 /// What to scrape. Has no `Debug`: the URL and the headers may hold secrets.
@@ -31,6 +32,8 @@ pub struct Target {
     pub deadline: Instant,
     /// Whether the URL must not be logged (lockdown, zero data retention).
     pub private: bool,
+    /// Who has it done: one owner holds only its share of [`Tools::cpu`]. Any label.
+    pub owner: String,
     /// Whether [`Derived::links`] is wanted, as by a crawl.
     pub collect_links: bool,
 }

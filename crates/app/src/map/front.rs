@@ -9,6 +9,7 @@ use wire::ScrapeOptions;
 
 use super::Job;
 use super::links::Links;
+use crate::auth::Caller;
 use crate::{App, AppError};
 
 /// What became of it.
@@ -28,7 +29,7 @@ pub(super) enum Front {
 }
 
 /// Gets the page and its links. It is neither taken from the cache nor kept there.
-pub(super) async fn read(app: &App, job: &Job) -> Front {
+pub(super) async fn read(app: &App, caller: &Caller, job: &Job) -> Front {
     let options = ScrapeOptions {
         formats: Vec::new(),
         timeout: job.request.timeout,
@@ -41,6 +42,7 @@ pub(super) async fn read(app: &App, job: &Job) -> Front {
         options: Arc::new(options),
         deadline: job.soft_deadline,
         private: job.request.zero_data_retention,
+        owner: caller.team.id.clone(),
         collect_links: true,
     };
     let fetched = match fetch(&app.tools, &target).await {

@@ -13,7 +13,6 @@ use net::{Allow, Client, Config, Egress, Limits};
 use store::Store;
 use tempfile::TempDir;
 use testkit::{ManualClock, Site};
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 use wire::{CreateTeam, Document, ScrapeOptions, ScrapeRequest, TeamFlags};
 
@@ -117,7 +116,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Setting
     let app = App::new(Parts {
         store: Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap(),
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools { engines: vec![engine], cpu: Arc::new(Semaphore::new(2)) },
+        tools: ::scrape::Tools { engines: vec![engine], cpu: ::scrape::Cpu::new(2) },
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),

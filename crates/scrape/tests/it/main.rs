@@ -1,6 +1,7 @@
 //! The pipeline from a server on loopback to the document.
 
 #[cfg(test)]
+mod cpu;
 mod setup;
 
 use std::sync::Arc;
@@ -186,10 +187,23 @@ async fn the_deadline_holds_in_every_phase() {
     let hanging = Target { deadline: soon(), ..target(site.url("/hang"), ScrapeOptions::default()) };
     assert!(matches!(scrape::fetch(&tools(&[&site]), &hanging).await, Err(ScrapeError::Timeout)));
 
-    let busy = Tools { cpu: Arc::new(tokio::sync::Semaphore::new(0)), ..tools(&[]) };
+    let busy = tools(&[]);
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Arc::new(std::sync::Mutex::new(released));
+    let later = Instant::now() + Duration::from_secs(60);
+    let held = (0..2).map(|_| {
+        let (cpu, released) = (busy.cpu.clone(), Arc::clone(&released));
+        let wait = move |_: &base::Stop| drop(released.lock().unwrap().recv());
+        async move { cpu.run("team", later, wait).await }
+    });
     let waiting = Target { deadline: soon(), ..target(site.url("/"), ScrapeOptions::default()) };
     let fetched = Fetched::new(site.url("/"), 200, None, "<p>x".into());
-    assert!(matches!(scrape::derive(&busy, &waiting, fetched).await, Err(ScrapeError::Timeout)));
+    tokio::select! {
+        biased;
+        _ = futures_util::future::join_all(held) => panic!("nobody has released them"),
+        derived = scrape::derive(&busy, &waiting, fetched) => assert!(matches!(derived, Err(ScrapeError::Timeout))),
+    }
+    drop(release);
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use fetch::{Fetched, HttpEngine, Proxies};
-use scrape::{Derived, ScrapeError, Target, Tools};
+use scrape::{Cpu, Derived, ScrapeError, Target, Tools};
 use testkit::Site;
-use tokio::sync::{RwLock, Semaphore};
+use tokio::sync::RwLock;
 use tokio::time::Instant;
 use url::Url;
 use wire::{Document, Format, ScrapeOptions};
@@ -20,7 +20,7 @@ pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     let engine = HttpEngine::new(net::Client::new(config).unwrap(), Proxies::default());
-    Tools { engines: vec![Arc::new(engine)], cpu: Arc::new(Semaphore::new(2)) }
+    Tools { engines: vec![Arc::new(engine)], cpu: Cpu::new(2) }
 }
 
 pub(crate) fn options(formats: Vec<Format>) -> ScrapeOptions {
@@ -29,7 +29,8 @@ pub(crate) fn options(formats: Vec<Format>) -> ScrapeOptions {
 
 pub(crate) fn target(url: Url, options: ScrapeOptions) -> Target {
     let deadline = Instant::now() + Duration::from_secs(10);
-    Target { url, basic_auth: None, options: Arc::new(options), deadline, private: false, collect_links: false }
+    let (options, owner) = (Arc::new(options), "team".to_owned());
+    Target { url, basic_auth: None, options, deadline, private: false, owner, collect_links: false }
 }
 
 pub(crate) async fn run(site: &Site, path: &str, options: ScrapeOptions) -> Result<Derived, ScrapeError> {

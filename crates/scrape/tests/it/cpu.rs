@@ -1,0 +1,97 @@
+//! Places for work of the processor: who gets one, and when it is free again.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use base::Stop;
+use scrape::{Cpu, CpuError};
+use tokio::time::{Instant, timeout};
+
+fn in_ms(ms: u64) -> Instant {
+    Instant::now() + Duration::from_millis(ms)
+}
+
+/// Works until it is told to stop, says so, and then works on until `release`.
+fn until_stopped(told: mpsc::Sender<()>, release: mpsc::Receiver<()>) -> impl FnOnce(&Stop) + Send + 'static {
+    move |stop| {
+        while !stop.is_set() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        told.send(()).unwrap();
+        drop(release.recv());
+    }
+}
+
+const A_MINUTE: u64 = 60_000;
+
+#[tokio::test]
+async fn work_is_told_to_stop_at_its_deadline_and_keeps_its_place_until_it_has() {
+    let cpu = Cpu::new(1);
+    let ((told, is_told), (release, released)) = (mpsc::channel(), mpsc::channel());
+    let done = cpu.run("a", in_ms(50), until_stopped(told, released)).await;
+    assert_eq!(done, Err(CpuError::Timeout));
+    is_told.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert_eq!(cpu.run("a", in_ms(50), |_| ()).await, Err(CpuError::Timeout));
+    drop(release);
+    assert_eq!(cpu.run("a", in_ms(A_MINUTE), |_| 7).await, Ok(7));
+}
+
+#[tokio::test]
+async fn work_that_nobody_waits_for_is_told_to_stop() {
+    let cpu = Cpu::new(1);
+    let ((told, is_told), (release, released)) = (mpsc::channel(), mpsc::channel());
+    let dropped = timeout(Duration::from_millis(50), cpu.run("a", in_ms(A_MINUTE), until_stopped(told, released))).await;
+    assert!(dropped.is_err());
+    is_told.recv_timeout(Duration::from_secs(10)).unwrap();
+    drop(release);
+    assert_eq!(cpu.run("a", in_ms(A_MINUTE), |stop| stop.is_set()).await, Ok(false));
+}
+
+#[tokio::test]
+async fn slow_work_holds_up_neither_its_own_team_nor_others() {
+    let cpu = Cpu::new(2);
+    let mut ends = Vec::new();
+    let mut slow = Vec::new();
+    for _ in 0..2 {
+        let (release, released) = mpsc::channel::<()>();
+        let cpu = cpu.clone();
+        slow.push(tokio::spawn(async move { cpu.run("a", in_ms(A_MINUTE), move |_| drop(released.recv())).await }));
+        ends.push(release);
+    }
+    tokio::task::yield_now().await;
+    for owner in ["a", "b"] {
+        let began = Instant::now();
+        assert_eq!(cpu.run(owner, in_ms(A_MINUTE), |_| ()).await, Ok(()));
+        assert!(began.elapsed() < Duration::from_secs(5), "{owner} waited {:?}", began.elapsed());
+    }
+    drop(ends);
+    for one in slow {
+        assert_eq!(one.await.unwrap(), Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn another_team_has_a_place_while_one_has_all_it_may_have() {
+    let cpu = Cpu::new(1);
+    let mut ends = Vec::new();
+    for _ in 0..20 {
+        let (release, released) = mpsc::channel::<()>();
+        let cpu = cpu.clone();
+        tokio::spawn(async move { cpu.run("a", in_ms(A_MINUTE), move |_| drop(released.recv())).await });
+        ends.push(release);
+    }
+    // Long enough for slow work to have moved to the places for it.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(cpu.run("a", in_ms(100), |_| ()).await, Err(CpuError::Timeout));
+    for _ in 0..3 {
+        assert_eq!(cpu.run("b", in_ms(A_MINUTE), |_| ()).await, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn a_panic_frees_the_place() {
+    let cpu = Cpu::new(1);
+    let broken = cpu.run("a", in_ms(A_MINUTE), |_| assert!(std::hint::black_box(false), "as the test wants it")).await;
+    assert_eq!(broken, Err(CpuError::Panicked));
+    assert_eq!(cpu.run("a", in_ms(A_MINUTE), |_| ()).await, Ok(()));
+}
