@@ -6,6 +6,7 @@ mod auth;
 mod batch;
 mod cache;
 mod crawl;
+mod crawl_bounds;
 mod credits;
 mod docs;
 mod health;

@@ -1,7 +1,7 @@
 //! What the pages of one crawl have in common, read once and kept for a while.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crawl_frontier::Scope;
@@ -24,6 +24,10 @@ const FRESH: Duration = Duration::from_secs(30);
 const LEAST_LINKS: usize = 10_000;
 /// Most crawls that are remembered.
 const MOST: usize = 1000;
+/// Most bytes of compiled patterns that are remembered, besides small ones.
+const MAX_PATTERNS: usize = 64 << 20;
+/// Compiled patterns of this size are small.
+const SMALL_PATTERNS: usize = 64 << 10;
 
 /// The same for all pages of a crawl or batch.
 pub(crate) struct Context {
@@ -45,6 +49,8 @@ pub(crate) struct Frontier {
     pub(crate) sitemap: SitemapMode,
     pub(crate) ignore_robots: bool,
     pub(crate) agent: Option<String>,
+    /// Where the start was redirected to.
+    landed: Option<Url>,
     /// Links of one page that are looked at: among so many there are enough that the crawl does not know.
     pub(crate) most_links: usize,
 }
@@ -63,24 +69,38 @@ impl Contexts {
         let Some(row) = crawls::find(&mut conn, id).await?.filter(Crawl::is_open) else { return Ok(None) };
         let team = teams::find(&mut conn, &row.team_id).await?.ok_or_else(|| AppError::internal("no such team"))?;
         drop(conn);
-        let context = Arc::new(Context::read(row, team)?);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST {
+        let before = self.lock().get(id).map(|(_, context)| Arc::clone(context));
+        let context = Arc::new(Context::read(app, row, team, before).await?);
+        self.keep(&context);
+        Ok(Some(context))
+    }
+
+    fn keep(&self, context: &Arc<Context>) {
+        let mut all = self.lock();
+        let patterns = context.pattern_bytes();
+        let has_room = |all: &HashMap<String, (Instant, Arc<Context>)>| {
+            let bytes = || all.values().map(|(_, context)| context.pattern_bytes()).sum::<usize>();
+            all.len() < MOST && (patterns <= SMALL_PATTERNS || bytes() + patterns <= MAX_PATTERNS)
+        };
+        if !has_room(&all) {
             all.retain(|_, (read, _)| read.elapsed() < FRESH);
         }
-        if all.len() < MOST {
-            all.insert(id.to_owned(), (Instant::now(), Arc::clone(&context)));
+        if has_room(&all) {
+            all.insert(context.id.clone(), (Instant::now(), Arc::clone(context)));
         }
-        Ok(Some(context))
     }
 
     /// To be read again: something of it has changed.
     pub(crate) fn forget(&self, id: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Arc<Context>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fresh(&self, id: &str) -> Option<Arc<Context>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.lock();
         all.get(id).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, context)| Arc::clone(context))
     }
 }
@@ -91,7 +111,13 @@ impl Context {
         self.zero_data_retention || self.options.lockdown
     }
 
-    fn read(row: Crawl, team: teams::Team) -> Result<Self, AppError> {
+    /// Bytes of its compiled patterns.
+    fn pattern_bytes(&self) -> usize {
+        self.frontier.as_ref().map_or(0, |frontier| frontier.scope.size())
+    }
+
+    /// `before` is what was read earlier: a request never changes, and its patterns need not be compiled again.
+    async fn read(app: &App, row: Crawl, team: teams::Team, before: Option<Arc<Self>>) -> Result<Self, AppError> {
         let request = serde_json::from_str(&row.request).map_err(AppError::internal)?;
         let cap = team.concurrency;
         let caller = Caller { team, key: row.api_key_id.clone() };
@@ -109,9 +135,16 @@ impl Context {
             });
         }
         let request = wire::decode_crawl(request).map_err(AppError::internal)?;
-        let scope = scope(&request)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
-        let scope = landed.iter().fold(scope, Scope::landed_at);
+        let known = before.as_ref().and_then(|before| before.frontier.as_ref());
+        let scope = match known.filter(|known| known.landed == landed) {
+            Some(known) => known.scope.clone(),
+            None => {
+                let landed = landed.clone();
+                let compile = move |scope, _: &Url| landed.iter().fold(scope, Scope::landed_at);
+                scope(app, &caller, &request, compile).await?
+            }
+        };
         let hook = Hook::check(request.webhook.as_ref(), request.is_private())?;
         // It knows its pages, as many other addresses of them, and spare ones.
         let most_links = usize::try_from(row.page_limit).unwrap_or(usize::MAX).saturating_mul(2).max(LEAST_LINKS);
@@ -130,6 +163,7 @@ impl Context {
                 sitemap: options.sitemap,
                 ignore_robots: options.ignore_robots_txt,
                 agent: options.robots_user_agent,
+                landed,
                 most_links,
             }),
         })
