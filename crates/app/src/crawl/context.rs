@@ -70,7 +70,7 @@ impl Contexts {
         let team = teams::find(&mut conn, &row.team_id).await?.ok_or_else(|| AppError::internal("no such team"))?;
         drop(conn);
         let before = self.lock().get(id).map(|(_, context)| Arc::clone(context));
-        let context = Arc::new(Context::read(app, row, team, before).await?);
+        let context = Arc::new(Context::read(app, row, team, before.as_deref()).await?);
         self.keep(&context);
         Ok(Some(context))
     }
@@ -117,7 +117,7 @@ impl Context {
     }
 
     /// `before` is what was read earlier: a request never changes, and its patterns need not be compiled again.
-    async fn read(app: &App, row: Crawl, team: teams::Team, before: Option<Arc<Self>>) -> Result<Self, AppError> {
+    async fn read(app: &App, row: Crawl, team: teams::Team, before: Option<&Self>) -> Result<Self, AppError> {
         let request = serde_json::from_str(&row.request).map_err(AppError::internal)?;
         let cap = team.concurrency;
         let caller = Caller { team, key: row.api_key_id.clone() };
@@ -136,12 +136,12 @@ impl Context {
         }
         let request = wire::decode_crawl(request).map_err(AppError::internal)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
-        let known = before.as_ref().and_then(|before| before.frontier.as_ref());
+        let known = before.and_then(|before| before.frontier.as_ref());
         let scope = match known.filter(|known| known.landed == landed) {
             Some(known) => known.scope.clone(),
             None => {
                 let landed = landed.clone();
-                let compile = move |scope, _: &Url| landed.iter().fold(scope, Scope::landed_at);
+                let compile = move |scope: Scope, _: &Url| landed.iter().fold(scope, Scope::landed_at);
                 scope(app, &caller, &request, compile).await?
             }
         };
