@@ -139,8 +139,7 @@ impl Job {
             }
         }
         let known = if wants_page { self.known(app, caller).await } else { Vec::new() };
-        let warning = warning(&page, found);
-        let (url, request) = (self.url.clone(), self.request.clone());
+        let (url, request, warning) = (self.url.clone(), self.request.clone(), warning(&page, found));
         let gathered = in_place(place, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
             let known = links::known(&request, &scope, known, stop);
             let is_alone = from_sitemaps.is_empty() && known.is_empty();

@@ -10,7 +10,7 @@ use store::teams;
 use tokio::time::Instant;
 use url::Url;
 use webhooks::JobKind;
-use wire::{ScrapeOptions, SitemapMode};
+use wire::{CrawlRequest, ScrapeOptions, SitemapMode};
 
 use super::submit::Lanes;
 use super::{BATCH, scope};
@@ -136,14 +136,10 @@ impl Context {
         }
         let request = wire::decode_crawl(request).map_err(AppError::internal)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
-        let known = before.and_then(|before| before.frontier.as_ref());
-        let scope = match known.filter(|known| known.landed == landed) {
+        let known = before.and_then(|before| before.frontier.as_ref()).filter(|known| known.landed == landed);
+        let scope = match known {
             Some(known) => known.scope.clone(),
-            None => {
-                let landed = landed.clone();
-                let compile = move |scope: Scope, _: &Url| landed.iter().fold(scope, Scope::landed_at);
-                scope(app, &caller, &request, compile).await?
-            }
+            None => compiled(app, &caller, &request, landed.clone()).await?,
         };
         let hook = Hook::check(request.webhook.as_ref(), request.is_private())?;
         // It knows its pages, as many other addresses of them, and spare ones.
@@ -168,4 +164,8 @@ impl Context {
             }),
         })
     }
+}
+
+async fn compiled(app: &App, caller: &Caller, request: &CrawlRequest, landed: Option<Url>) -> Result<Scope, AppError> {
+    scope(app, caller, request, move |scope, _| landed.iter().fold(scope, Scope::landed_at)).await
 }

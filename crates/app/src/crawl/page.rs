@@ -159,10 +159,9 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         let error = format!("the site answered {}", page.document.metadata.status_code);
         return Err(Failure::Retry { at, error, ended: Some(ended), counted: true });
     }
-    let (depth, id) = (job.payload.depth, job.id.clone());
-    let (owner, deadline) = (context.caller.team.id.clone(), Instant::now() + READ_PATIENCE);
+    let (depth, id, owner) = (job.payload.depth, job.id.clone(), context.caller.team.id.clone());
     let work = move |stop: &Stop| read(context, site.as_deref(), (&url, depth), page, stop);
-    let read = app.tools.cpu.run(&owner, deadline, work).await.map_err(|error| again(&error))?;
+    let read = app.tools.cpu.run(&owner, Instant::now() + READ_PATIENCE, work).await.map_err(|error| again(&error))?;
     let mut visited = read.map_err(|error| again(&error))?;
     if let Became::Document(packed) = &mut visited.became {
         packed.put_away(app, &id).await.map_err(|error| again(&error))?;
