@@ -136,11 +136,8 @@ impl Context {
         }
         let request = wire::decode_crawl(request).map_err(AppError::internal)?;
         let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
-        let known = before.and_then(|before| before.frontier.as_ref()).filter(|known| known.landed == landed);
-        let scope = match known {
-            Some(known) => known.scope.clone(),
-            None => compiled(app, &caller, &request, landed.clone()).await?,
-        };
+        let known = before.and_then(|before| before.frontier.as_ref());
+        let scope = scope_of(app, &caller, &request, (landed.clone(), known)).await?;
         let hook = Hook::check(request.webhook.as_ref(), request.is_private())?;
         // It knows its pages, as many other addresses of them, and spare ones.
         let most_links = usize::try_from(row.page_limit).unwrap_or(usize::MAX).saturating_mul(2).max(LEAST_LINKS);
@@ -166,6 +163,15 @@ impl Context {
     }
 }
 
-async fn compiled(app: &App, caller: &Caller, request: &CrawlRequest, landed: Option<Url>) -> Result<Scope, AppError> {
-    scope(app, caller, request, move |scope, _| landed.iter().fold(scope, Scope::landed_at)).await
+/// The scope as it was compiled before, unless the start was redirected since.
+async fn scope_of(
+    app: &App,
+    caller: &Caller,
+    request: &CrawlRequest,
+    (landed, known): (Option<Url>, Option<&Frontier>),
+) -> Result<Scope, AppError> {
+    match known.filter(|known| known.landed == landed) {
+        Some(known) => Ok(known.scope.clone()),
+        None => scope(app, caller, request, move |scope, _| landed.iter().fold(scope, Scope::landed_at)).await,
+    }
 }
