@@ -8,6 +8,7 @@ mod batch;
 mod budget;
 mod cache;
 mod crawl;
+mod crawl_bounds;
 mod credits;
 mod deployment;
 mod docs;

@@ -16,12 +16,16 @@ mod read;
 mod secrets;
 mod submit;
 
+use std::time::Duration;
+
+use ::scrape::CpuError;
 use base::{Timestamp, new_id};
 use chrono::TimeDelta;
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use store::crawls::{self, Crawl};
+use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
 use wire::{CrawlRequest, Invalid, ParamsPreview, ScrapeRequest, Unsupported};
@@ -52,6 +56,8 @@ pub(crate) const BATCH: &str = "batch";
 pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// A crawl that has not ended by then gives its credits back.
 pub(crate) const LONGEST_LIFE: TimeDelta = TimeDelta::days(30);
+/// Longest wait for a place to compile patterns in.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Accepts a crawl and gives its id. The credits for `limit` pages are set aside, the start page is queued, and the crawl
 /// survives whatever happens from here on. The same `idempotency_key` with the same request gives the same crawl.
@@ -67,7 +73,7 @@ pub async fn start(
 ) -> Result<Uuid, AppError> {
     check(caller, &request)?;
     crate::room::check(app)?;
-    let scope = scope(&request)?;
+    let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let now = app.now();
     let id = new_id();
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
@@ -83,7 +89,7 @@ pub async fn start(
         idempotency_key: idempotency_key.map(str::to_owned),
         ..blank(id, CRAWL, caller, now)
     };
-    let mut pages = match scope.admit_start(&request.url) {
+    let mut pages = match verdict {
         Verdict::Follow { key, depth } => new_pages([(request.url.clone(), key.to_string(), depth)]),
         Verdict::Skip(_) => Vec::new(),
     };
@@ -132,10 +138,39 @@ fn check(caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     scrape::check(caller, &page)
 }
 
-/// Which links the crawl may follow.
-pub(crate) fn scope(request: &CrawlRequest) -> Result<Scope, AppError> {
+/// Compiles which links the crawl may follow, and does something with it and the start. Patterns are text of a caller:
+/// this takes one of the team's places, unless there are none.
+async fn scope<T: Send + 'static>(
+    app: &App,
+    caller: &Caller,
+    request: &CrawlRequest,
+    then: impl FnOnce(Scope, &Url) -> T + Send + 'static,
+) -> Result<T, AppError> {
+    let (start, options) = (request.url.clone(), scope_options(request));
+    let is_plain = options.include_paths.is_empty() && options.exclude_paths.is_empty();
+    let work = move || Scope::new(&start, &options).map(|scope| then(scope, &start));
+    let done = if is_plain {
+        work()
+    } else {
+        let compiled = app.tools.cpu.run(&caller.team.id, Instant::now() + PATIENCE, move |_| work()).await;
+        compiled.map_err(|error| no_place(error, caller))?
+    };
+    done.map_err(|error| AppError::Invalid(refused(&error)))
+}
+
+/// Work of a team that found no place for the processor, or broke.
+fn no_place(error: CpuError, caller: &Caller) -> AppError {
+    match error {
+        CpuError::Timeout => {
+            AppError::ConcurrencyLimited { limit: u32::try_from(caller.team.concurrency).unwrap_or(0) }
+        }
+        CpuError::Panicked => AppError::internal(error),
+    }
+}
+
+fn scope_options(request: &CrawlRequest) -> ScopeOptions {
     let options = &request.options;
-    let scope = ScopeOptions {
+    ScopeOptions {
         include_paths: options.include_paths.clone(),
         exclude_paths: options.exclude_paths.clone(),
         regex_on_full_url: options.regex_on_full_url,
@@ -147,8 +182,7 @@ pub(crate) fn scope(request: &CrawlRequest) -> Result<Scope, AppError> {
             fold_similar: options.deduplicate_similar_urls,
             ignore_query: options.ignore_query_parameters,
         },
-    };
-    Scope::new(&request.url, &scope).map_err(|error| AppError::Invalid(refused(&error)))
+    }
 }
 
 fn refused(error: &PatternError) -> Invalid {

@@ -7,12 +7,12 @@ mod links;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use base::{Timestamp, new_id};
+use base::{Stop, Timestamp, new_id};
 use chrono::TimeDelta;
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
 use fetch::BasicAuth;
-use scrape::ScrapeError;
-use store::crawls;
+use scrape::{CpuError, ScrapeError};
+use store::crawls::{self, KnownUrl};
 use tokio::time::{Instant, timeout_at};
 use url::{Position, Url};
 use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
@@ -20,7 +20,7 @@ use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
 use crate::auth::Caller;
 use crate::reservation::Funds;
 use crate::robots::{self, AGENT, Manner};
-use crate::sitemaps::{self, Listed, Sink};
+use crate::sitemaps::{self, Listed, Sink, Terms};
 use crate::{App, AppError, credentials};
 use front::Front;
 use links::Links;
@@ -107,12 +107,13 @@ impl Job {
 
     async fn make(&self, app: &App, caller: &Caller) -> Result<Made, AppError> {
         let manner = self.manner();
-        let site = robots::rules(app, &self.url, manner).await?;
+        let site = robots::rules_at_start(app, &self.url, manner).await?;
         if let Some(failure) = site.failure {
             return Err(failure.error(&self.url).into());
         }
         let mut scope = self.scope()?;
-        let mut listed = Sitemaps { scope: &scope, links: Links::new(&self.request) };
+        let (terms, place) = (Terms { owner: &caller.team.id, obey: true }, (app, caller, self.deadline));
+        let mut listed = Sitemaps { place, scope: &scope, links: Links::new(&self.request) };
         let wants_page = self.request.sitemap != SitemapMode::Only;
         let page = async {
             match (wants_page, site.rules.allows_url(&self.url)) {
@@ -124,7 +125,7 @@ impl Job {
         let maps = async {
             match self.request.sitemap {
                 SitemapMode::Skip => Ok(sitemaps::Found::default()),
-                _ => sitemaps::each(app, &self.url, manner, true, &mut listed).await,
+                _ => sitemaps::each(app, &self.url, manner, terms, &mut listed).await,
             }
         };
         let (page, found) = tokio::join!(page, maps);
@@ -134,39 +135,39 @@ impl Job {
             scope = scope.landed_at(landed);
             // The site has moved, and its sitemaps with it.
             if self.request.sitemap != SitemapMode::Skip && from_sitemaps.is_empty() {
-                let mut again = Sitemaps { scope: &scope, links: from_sitemaps };
-                found = sitemaps::each(app, landed, manner, true, &mut again).await?;
+                let mut again = Sitemaps { place, scope: &scope, links: from_sitemaps };
+                found = sitemaps::each(app, landed, manner, terms, &mut again).await?;
                 from_sitemaps = again.links;
             }
         }
-        let known = if wants_page { self.known(app, caller, &scope).await } else { Links::new(&self.request) };
+        let known = if wants_page { self.known(app, caller).await } else { Vec::new() };
         let warnings = warnings(&page, found);
-        let first = front::links(page, self, &scope, from_sitemaps.is_empty() && known.is_empty())?;
-        let links = first.and(from_sitemaps).and(known).ranked(self.request.search.clone()).await?;
+        let (url, request) = (self.url.clone(), self.request.clone());
+        let gathered = in_place(place, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
+            let known = links::known(&request, &scope, known, stop);
+            let is_alone = from_sitemaps.is_empty() && known.is_empty();
+            let first = front::links(page, (url, &request), &scope, (is_alone, stop))?;
+            Ok(first.and(from_sitemaps).and(known).ranked(request.search.as_deref(), stop))
+        });
+        let links = gathered.await??;
         let advice = advice::broader(&self.url, self.request.limit, links.len());
         let warnings: Vec<String> = advice.into_iter().chain(warnings).collect();
         Ok((links, (!warnings.is_empty()).then(|| warnings.join("; "))))
     }
 
     /// What earlier crawls of this team have seen of the host. Nothing hangs on it.
-    async fn known(&self, app: &App, caller: &Caller, scope: &Scope) -> Links {
-        let mut links = Links::new(&self.request);
+    async fn known(&self, app: &App, caller: &Caller) -> Vec<KnownUrl> {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {
             let mut conn = app.store.conn().await?;
             crawls::known_urls(&mut conn, &caller.team.id, host, i64::from(MAX_MAP_LIMIT)).await
         };
         match timeout_at(self.soft_deadline, find).await {
-            Ok(Ok(known)) => {
-                for page in known {
-                    let Ok(url) = Url::parse(&page.url) else { continue };
-                    let _is_full = links.add(scope, url, page.title, page.description);
-                }
-            }
+            Ok(Ok(known)) => return known,
             Ok(Err(error)) => tracing::warn!(%error, "earlier crawls not readable, the map goes without them"),
             Err(_) => {}
         }
-        links
+        Vec::new()
     }
 
     fn scope(&self) -> Result<Scope, AppError> {
@@ -202,20 +203,39 @@ impl Job {
     }
 }
 
+/// Whose places for processor work are taken, and until when it must be done.
+type Place<'a> = (&'a App, &'a Caller, Instant);
+
+/// Sorts addresses off the async threads. At the deadline there is no map.
+async fn in_place<T: Send + 'static>(
+    (app, caller, deadline): Place<'_>,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> Result<T, AppError> {
+    app.tools.cpu.run(&caller.team.id, deadline, work).await.map_err(|error| match error {
+        CpuError::Timeout => AppError::MapTimeout,
+        CpuError::Panicked => AppError::internal(error),
+    })
+}
+
 /// Collects what sitemaps list, until there is enough.
 struct Sitemaps<'a> {
+    place: Place<'a>,
     scope: &'a Scope,
     links: Links,
 }
 
 impl Sink for Sitemaps<'_> {
     async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
-        for Listed { url, about } in pages {
-            if self.links.add(self.scope, url, about.title, about.description).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+        let (scope, mut links) = (self.scope.clone(), std::mem::take(&mut self.links));
+        let work = move |stop: &Stop| {
+            let mut pages = pages.into_iter().take_while(|_| !stop.is_set());
+            let ended =
+                pages.try_for_each(|Listed { url, about }| links.add(&scope, url, about.title, about.description));
+            (links, ended)
+        };
+        let (links, ended) = in_place(self.place, work).await?;
+        self.links = links;
+        Ok(ended)
     }
 }
 

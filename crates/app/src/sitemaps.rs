@@ -5,7 +5,7 @@
 //! use std::ops::ControlFlow;
 //!
 //! use app::robots::{AGENT, Manner};
-//! use app::sitemaps::{self, Listed, Sink};
+//! use app::sitemaps::{self, Listed, Sink, Terms};
 //!
 //! struct First(Vec<Listed>);
 //!
@@ -19,7 +19,8 @@
 //! let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(25);
 //! let manner = Manner { agent: AGENT, deadline, verify_tls: false, private: false };
 //! let mut first = First(Vec::new());
-//! let found = sitemaps::each(app, start, manner, true, &mut first).await?;
+//! let terms = Terms { owner: "team", obey: true };
+//! let found = sitemaps::each(app, start, manner, terms, &mut first).await?;
 //! println!("{} pages from {} sitemaps", first.0.len(), found.sitemaps);
 //! # Ok(())
 //! # }
@@ -29,7 +30,7 @@ mod hunt;
 mod read;
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crawl_frontier::{SitemapCandidate, SitemapUrl, sitemap_candidates};
@@ -57,9 +58,18 @@ pub struct Listed {
     pub about: SitemapUrl,
 }
 
+/// Whose work it is, and what it must respect.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// Who has it done: reading takes that owner's places for processor work.
+    pub owner: &'a str,
+    /// Whether robots.txt decides about the places that are only guessed.
+    pub obey: bool,
+}
+
 /// Who gets the pages.
 pub trait Sink: Send {
-    /// Takes a batch of pages, a few thousand at most and never none. While it works the downloads wait, so it may
+    /// Takes a batch of pages, two thousand at most and never none. While it works the downloads wait, so it may
     /// write to the database; `Break` ends them.
     fn take(&mut self, pages: Vec<Listed>) -> impl Future<Output = Result<ControlFlow<()>, AppError>> + Send;
 }
@@ -81,9 +91,9 @@ pub struct Found {
 /// (3 indexes deep), and else those in the usual places; XML, text, RSS and Atom, gzipped or not, however broken.
 ///
 /// Every request passes the guard. At most 60 requests and 256 MiB, 15 s for each sitemap; `manner.deadline` ends the
-/// whole, and what came before counts. Only pieces are in memory, and what the sink keeps. With `obey`, robots.txt
-/// decides about the places that are only guessed; sitemaps that the site itself names are always read (RFC 9309
-/// section 2.2.4: `Sitemap` belongs to no group).
+/// whole, and what came before counts. Only pieces are in memory, and what the sink keeps. Sitemaps that the site itself
+/// names are always read (RFC 9309 section 2.2.4: `Sitemap` belongs to no group). Unpacking and parsing take the places
+/// for processor work of the owner.
 ///
 /// # Errors
 /// Those of the sink. What goes wrong with a sitemap is counted in [`Found`].
@@ -91,7 +101,7 @@ pub async fn each(
     app: &App,
     start: &Url,
     manner: Manner<'_>,
-    obey: bool,
+    terms: Terms<'_>,
     sink: &mut impl Sink,
 ) -> Result<Found, AppError> {
     let lines = match robots::rules(app, start, manner).await {
@@ -99,7 +109,7 @@ pub async fn each(
         Err(AppError::Scrape(_)) => return Ok(Found { is_cut: true, ..Found::default() }),
         Err(error) => return Err(error),
     };
-    let context = Context { app, manner, obey, bytes: AtomicU64::new(0) };
+    let context = Context { app, manner, terms, bytes: Arc::default() };
     let mut hunt = Hunt::default();
     let (likely, guesses): (Vec<_>, Vec<_>) = sitemap_candidates(start, &lines).into_iter().partition(is_likely);
     let ended = hunt.run(&context, likely.into_iter().map(Place::from), sink).await?;

@@ -1,14 +1,20 @@
-//! includePaths and excludePaths: RE2-style patterns, compiled once, matched in linear time.
+//! includePaths and excludePaths: RE2-style patterns, compiled once within one budget, matched in counted steps.
+
+mod automaton;
+mod parse;
+mod words;
 
 use std::borrow::Cow;
 use std::fmt;
 
-use regex::bytes::{RegexBuilder, RegexSet, RegexSetBuilder};
+use regex_automata::hybrid::dfa::Cache;
 use thiserror::Error;
 use url::{Position, Url};
 
 use crate::reason::Reason;
-use crate::spelling;
+use crate::{Steps, spelling};
+use automaton::{Automaton, Builder};
+use words::{Word, Words};
 
 /// Most patterns of one field, and of both together (docs/CONTRACT.md, "Crawl").
 pub const MOST_PATTERNS: usize = 1000;
@@ -17,11 +23,10 @@ pub const LONGEST_PATTERN: usize = 2000;
 /// Most characters of all patterns of both fields together.
 pub const MOST_PATTERN_CHARACTERS: usize = 100_000;
 
-/// Most bytes that one pattern may take compiled. Counted repeats of large classes reach it.
-const MOST_COMPILED: usize = 1 << 20;
-/// Most bytes that all patterns of a field may take compiled. It also bounds the time: the worst patterns that fit take
-/// about two seconds for the worst path of 8000 bytes, ordinary ones microseconds.
-const MOST_COMPILED_TOGETHER: usize = 4 << 20;
+/// Most bytes that all patterns of a request may take compiled, besides 32 for each of their characters.
+const MAX_SIZE: usize = 1 << 20;
+/// Most work to understand all patterns of a request; see [`parse`].
+const MAX_WORK: u64 = 8_000_000;
 
 /// Which URLs a crawl wants by their path.
 #[derive(Debug, Clone)]
@@ -31,12 +36,19 @@ pub struct PathFilter {
     full_url: bool,
 }
 
-/// The patterns of one field. As in RE2, `\w`, `\d` and `\s` mean ASCII, which also keeps counted classes small; only
-/// patterns that name other characters know Unicode.
-#[derive(Debug, Clone)]
+/// The patterns of one field.
+#[derive(Debug, Clone, Default)]
 struct Patterns {
-    ascii: RegexSet,
-    unicode: RegexSet,
+    words: Words,
+    automata: Vec<Automaton>,
+}
+
+/// A filter at work on many URLs: what it learns of them makes the next ones cheaper.
+#[derive(Debug)]
+pub(crate) struct Matcher<'f> {
+    filter: &'f PathFilter,
+    include: Vec<Option<Cache>>,
+    exclude: Vec<Option<Cache>>,
 }
 
 /// A list of patterns of the crawl request.
@@ -79,9 +91,6 @@ pub enum PatternError {
         "includePaths and excludePaths have {0} characters together, at most {MOST_PATTERN_CHARACTERS} are allowed"
     )]
     TooLongTogether(usize),
-    /// Each pattern is small enough, but all of them are not.
-    #[error("the patterns of {0} are too large together; use fewer counted repeats and classes")]
-    TooLargeTogether(Field),
 }
 
 /// What is wrong with one pattern.
@@ -90,9 +99,12 @@ pub enum PatternFault {
     /// Over [`LONGEST_PATTERN`].
     #[error("has {0} characters, at most {LONGEST_PATTERN} are allowed")]
     TooLong(usize),
-    /// Takes too much memory when compiled.
-    #[error("is too large when compiled; use fewer or smaller counted repeats")]
+    /// Takes too much memory or time when compiled.
+    #[error("is too large when compiled; use fewer or smaller counted repeats and classes")]
     TooLarge,
+    /// Is small enough, but with those before it too much.
+    #[error("makes the patterns of the request too large together; use fewer counted repeats and classes")]
+    TooLargeTogether,
     /// Look-ahead or look-behind.
     #[error("uses look-around, which RE2 syntax does not have")]
     LookAround,
@@ -142,8 +154,9 @@ impl PathFilter {
         if characters > MOST_PATTERN_CHARACTERS {
             return Err(PatternError::TooLongTogether(characters));
         }
-        let include = Patterns::new(Field::Include, include)?;
-        let exclude = Patterns::new(Field::Exclude, exclude)?;
+        let (mut work, mut builder) = (Steps::new(MAX_WORK), Builder::new(MAX_SIZE));
+        let mut compile = |field, patterns| Patterns::new(field, patterns, (&mut work, &mut builder));
+        let (include, exclude) = (compile(Field::Include, include)?, compile(Field::Exclude, exclude)?);
         Ok(Self { include, exclude, full_url })
     }
 
@@ -151,17 +164,16 @@ impl PathFilter {
     /// so that `/café` finds `/caf%C3%A9`.
     #[must_use]
     pub fn refuses(&self, url: &Url) -> Option<Reason> {
-        if self.excludes(url) {
-            return Some(Reason::Excluded);
-        }
-        let include = self.include.as_ref()?;
-        (!include.find(self.subject(url))).then_some(Reason::NotIncluded)
+        self.matcher().refuses(url, &mut Steps::of_a_url())
     }
 
-    /// Whether a URL matches a pattern of `excludePaths`.
-    #[must_use]
-    pub fn excludes(&self, url: &Url) -> bool {
-        self.exclude.as_ref().is_some_and(|exclude| exclude.find(self.subject(url)))
+    /// Bytes that the patterns take.
+    pub(crate) fn size(&self) -> usize {
+        [&self.include, &self.exclude].into_iter().flatten().map(Patterns::size).sum()
+    }
+
+    pub(crate) fn matcher(&self) -> Matcher<'_> {
+        Matcher { filter: self, include: Vec::new(), exclude: Vec::new() }
     }
 
     fn subject<'u>(&self, url: &'u Url) -> &'u str {
@@ -169,38 +181,83 @@ impl PathFilter {
     }
 }
 
-impl Patterns {
-    /// All patterns of a field in two automata; on failure each is compiled alone to find out which one is bad.
-    fn new(field: Field, patterns: &[String]) -> Result<Option<Self>, PatternError> {
-        let wanted: Vec<&str> = patterns.iter().map(String::as_str).filter(|pattern| !is_blank(pattern)).collect();
-        if wanted.is_empty() {
-            return Ok(None);
+impl Matcher<'_> {
+    /// See [`PathFilter::refuses`]. A URL that there are no steps left for is refused.
+    pub(crate) fn refuses(&mut self, url: &Url, steps: &mut Steps) -> Option<Reason> {
+        if let Some(reason) = self.excludes(url, steps) {
+            return Some(reason);
         }
-        let (unicode, ascii): (Vec<&str>, Vec<&str>) = wanted.into_iter().partition(|pattern| needs_unicode(pattern));
-        let set = |patterns: &[&str], unicode| {
-            // One pattern alone has the limit of one pattern.
-            let limit = if patterns.len() == 1 { MOST_COMPILED } else { MOST_COMPILED_TOGETHER };
-            RegexSetBuilder::new(patterns).unicode(unicode).size_limit(limit).build()
-        };
-        if let (Ok(ascii), Ok(unicode)) = (set(&ascii, false), set(&unicode, true)) {
-            return Ok(Some(Self { ascii, unicode }));
+        let include = self.filter.include.as_ref()?;
+        match include.find(self.filter.subject(url), &mut self.include, steps) {
+            Some(true) => None,
+            Some(false) => Some(Reason::NotIncluded),
+            None => Some(Reason::TooCostly),
         }
-        for (index, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| !is_blank(pattern)) {
-            let one = RegexBuilder::new(pattern).unicode(needs_unicode(pattern)).size_limit(MOST_COMPILED).build();
-            if let Err(error) = one {
-                return Err(refused(field, index, pattern, fault(pattern, &error)));
-            }
-        }
-        Err(PatternError::TooLargeTogether(field))
     }
 
-    fn find(&self, subject: &str) -> bool {
-        let find = |text: &[u8]| self.ascii.is_match(text) || self.unicode.is_match(text);
-        find(subject.as_bytes())
-            || match spelling::readable(subject) {
-                Cow::Borrowed(_) => false,
-                Cow::Owned(readable) => find(readable.as_bytes()),
+    /// Whether a URL matches a pattern of `excludePaths`, or may for all that is known.
+    pub(crate) fn excludes(&mut self, url: &Url, steps: &mut Steps) -> Option<Reason> {
+        let exclude = self.filter.exclude.as_ref()?;
+        match exclude.find(self.filter.subject(url), &mut self.exclude, steps) {
+            Some(true) => Some(Reason::Excluded),
+            Some(false) => None,
+            None => Some(Reason::TooCostly),
+        }
+    }
+}
+
+impl Patterns {
+    fn new(
+        field: Field,
+        patterns: &[String],
+        (work, builder): (&mut Steps, &mut Builder),
+    ) -> Result<Option<Self>, PatternError> {
+        let mut words = Vec::new();
+        let mut last = None;
+        for (index, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| !is_blank(pattern)) {
+            let mut add = || -> Result<(), PatternFault> {
+                let hir = parse::parse(pattern, work)?;
+                match Word::of(&hir) {
+                    Some(word) => words.push(word),
+                    None => builder.add(hir, pattern.len())?,
+                }
+                Ok(())
+            };
+            add().map_err(|fault| refused(field, index, pattern, fault))?;
+            last = Some((index, pattern));
+        }
+        let Some((index, pattern)) = last else { return Ok(None) };
+        let words = Words::new(words).ok_or(PatternFault::TooLargeTogether);
+        let both = words.and_then(|words| Ok(Self { words, automata: builder.finish()? }));
+        both.map(Some).map_err(|fault| refused(field, index, pattern, fault))
+    }
+
+    fn size(&self) -> usize {
+        self.words.size() + self.automata.iter().map(Automaton::size).sum::<usize>()
+    }
+
+    /// None when the steps are used up.
+    fn find(&self, subject: &str, caches: &mut Vec<Option<Cache>>, steps: &mut Steps) -> Option<bool> {
+        if self.find_in(subject.as_bytes(), caches, steps)? {
+            return Some(true);
+        }
+        match spelling::readable(subject) {
+            Cow::Borrowed(_) => Some(false),
+            Cow::Owned(readable) => self.find_in(readable.as_bytes(), caches, steps),
+        }
+    }
+
+    fn find_in(&self, text: &[u8], caches: &mut Vec<Option<Cache>>, steps: &mut Steps) -> Option<bool> {
+        if self.words.find(text, steps)? {
+            return Some(true);
+        }
+        caches.resize_with(self.automata.len(), || None);
+        for (automaton, cache) in self.automata.iter().zip(caches) {
+            if automaton.find(text, cache, steps)? {
+                return Some(true);
             }
+        }
+        Some(false)
     }
 }
 
@@ -208,27 +265,8 @@ fn is_blank(pattern: &str) -> bool {
     pattern.trim().is_empty()
 }
 
-fn needs_unicode(pattern: &str) -> bool {
-    !pattern.is_ascii() || [r"\p", r"\P", r"\x", r"\u", r"\U", "(?u"].iter().any(|mark| pattern.contains(mark))
-}
-
 fn refused(field: Field, index: usize, pattern: &str, fault: PatternFault) -> PatternError {
     PatternError::Pattern { field, index, pattern: pattern.to_owned(), fault }
-}
-
-fn fault(pattern: &str, error: &regex::Error) -> PatternFault {
-    let text = error.to_string();
-    if matches!(error, regex::Error::CompiledTooBig(_)) || text.contains("exceeds the maximum") {
-        PatternFault::TooLarge
-    } else if text.contains("look-around") || ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|mark| pattern.contains(mark)) {
-        PatternFault::LookAround
-    } else if text.contains("backreference") {
-        PatternFault::BackReference
-    } else {
-        // The last line of the parser's drawing is the sentence.
-        let last = text.lines().last().unwrap_or_default();
-        PatternFault::Syntax(last.trim_start_matches("error:").trim().to_owned())
-    }
 }
 
 /// A pattern in a message: cut after 100 characters, control characters escaped.
@@ -310,8 +348,8 @@ mod tests {
         check_error(
             &["((a{1,1000}){1,1000}){1,1000}"],
             &[],
-            "pattern 0 of includePaths is too large when compiled; use fewer or smaller counted repeats: \
-             ((a{1,1000}){1,1000}){1,1000}",
+            "pattern 0 of includePaths is too large when compiled; use fewer or smaller counted repeats and \
+             classes: ((a{1,1000}){1,1000}){1,1000}",
         );
         let long = "x".repeat(2001);
         let start =
@@ -334,9 +372,10 @@ mod tests {
             "includePaths and excludePaths have 102000 characters together, at most 100000 are allowed",
         );
         check_error(
-            &vec![r"\pL{9}"; 100],
-            &[],
-            "the patterns of includePaths are too large together; use fewer counted repeats and classes",
+            &["a"],
+            &vec!["[a-z]{900}"; 100],
+            "pattern 48 of excludePaths makes the patterns of the request too large together; use fewer counted \
+             repeats and classes: [a-z]{900}",
         );
         let words: Vec<String> = (0..1000).map(|number| format!("^/section-{number}/")).collect();
         assert!(PathFilter::new(&words, &[], false).is_ok());

@@ -1,13 +1,15 @@
 //! The verdict on one link: scope, filters, depth and traps in one place.
 
+use std::sync::Arc;
+
 use url::Url;
 
-use crate::file_type::is_skipped_file;
 use crate::filter::{PathFilter, PatternError};
 use crate::reason::Reason;
 use crate::robots::Rules;
 use crate::scope::{Home, Reach, is_homepage, is_social};
-use crate::traps::url_trap;
+use crate::sieve::Sieve;
+use crate::steps::Steps;
 use crate::url_key::{KeyRules, UrlKey, url_key};
 
 /// Longest URL in bytes that is followed; servers commonly refuse longer request lines.
@@ -35,16 +37,17 @@ pub struct ScopeOptions {
     pub key_rules: KeyRules,
 }
 
-/// Which links one crawl may follow. Compile it once per crawl and worker; it holds no state that changes.
+/// Which links one crawl may follow. Compile it once per crawl and worker, off the async threads; it holds no state that
+/// changes, and clones are cheap.
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// The start, and where it was redirected to.
     homes: Vec<Home>,
-    filter: PathFilter,
-    max_depth: Option<u32>,
+    filter: Arc<PathFilter>,
+    pub(crate) max_depth: Option<u32>,
     entire_domain: bool,
     subdomains: bool,
-    external: bool,
+    pub(crate) external: bool,
     key_rules: KeyRules,
 }
 
@@ -63,14 +66,14 @@ pub enum Verdict {
 }
 
 impl Scope {
-    /// Compiles the options of a crawl from `start`.
+    /// Compiles the options of a crawl from `start`; long lists of patterns take some ten milliseconds.
     ///
     /// # Errors
     /// [`PatternError`] when a pattern cannot be used; its message is for the caller.
     pub fn new(start: &Url, options: &ScopeOptions) -> Result<Self, PatternError> {
         Ok(Self {
             homes: vec![Home::of(start)],
-            filter: PathFilter::new(&options.include_paths, &options.exclude_paths, options.regex_on_full_url)?,
+            filter: PathFilter::new(&options.include_paths, &options.exclude_paths, options.regex_on_full_url)?.into(),
             max_depth: options.max_discovery_depth,
             entire_domain: options.crawl_entire_domain,
             subdomains: options.allow_subdomains,
@@ -89,28 +92,16 @@ impl Scope {
         self
     }
 
-    /// The verdict on a link of a page. `found_on` is the page's URL after redirects, `depth` that page's depth.
+    /// What judges many links within one budget of work.
+    #[must_use]
+    pub fn sieve(&self, steps: Steps) -> Sieve<'_> {
+        Sieve::new(self, self.filter.matcher(), steps)
+    }
+
+    /// The verdict on one link alone; see [`Sieve::admit`].
     #[must_use]
     pub fn admit(&self, link: &Url, found_on: &Url, depth: u32) -> Verdict {
-        if let Some(reason) = unusable(link) {
-            return Verdict::Skip(reason);
-        }
-        if self.max_depth.is_some_and(|max| depth >= max) {
-            return Verdict::Skip(Reason::Depth);
-        }
-        if is_skipped_file(link.path()) {
-            return Verdict::Skip(Reason::FileType);
-        }
-        if self.external && self.is_away(found_on) {
-            return Verdict::Skip(Reason::ExternalHop);
-        }
-        if let Some(reason) = self.out_of_scope(link).or_else(|| self.filter.refuses(link)) {
-            return Verdict::Skip(reason);
-        }
-        if let Some(trap) = url_trap(link) {
-            return Verdict::Skip(Reason::Trap(trap));
-        }
-        self.follow(link, depth.saturating_add(1))
+        self.sieve(Steps::of_a_url()).admit(link, found_on, depth)
     }
 
     /// The verdict on the start URL, which must match the path patterns too and is in scope by definition.
@@ -122,25 +113,16 @@ impl Scope {
         }
     }
 
-    /// The verdict on a URL from a sitemap or from an earlier crawl. Sitemaps do not lead to other sites.
+    /// The verdict on one listed URL alone; see [`Sieve::admit_listed`].
     #[must_use]
     pub fn admit_listed(&self, url: &Url) -> Verdict {
-        if let Some(reason) = unusable(url) {
-            return Verdict::Skip(reason);
-        }
-        if is_skipped_file(url.path()) {
-            return Verdict::Skip(Reason::FileType);
-        }
-        if self.is_away(url) {
-            return Verdict::Skip(Reason::External);
-        }
-        if let Some(reason) = self.out_of_scope(url).or_else(|| self.filter.refuses(url)) {
-            return Verdict::Skip(reason);
-        }
-        match url_trap(url) {
-            Some(trap) => Verdict::Skip(Reason::Trap(trap)),
-            None => self.follow(url, 0),
-        }
+        self.sieve(Steps::of_a_url()).admit_listed(url)
+    }
+
+    /// Bytes that the patterns take, for those who keep many scopes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.filter.size()
     }
 
     /// The verdict on the place that a followed link was redirected to. Redirects within the registrable domain are
@@ -159,8 +141,8 @@ impl Scope {
                 return Verdict::Skip(Reason::ExternalHomepage);
             }
         }
-        if self.filter.excludes(landed) {
-            return Verdict::Skip(Reason::Excluded);
+        if let Some(reason) = self.filter.matcher().excludes(landed, &mut Steps::of_a_url()) {
+            return Verdict::Skip(reason);
         }
         self.follow(landed, depth)
     }
@@ -193,7 +175,7 @@ impl Scope {
     }
 
     /// Whether a URL is of a site that only `allowExternalLinks` leads to.
-    fn is_away(&self, url: &Url) -> bool {
+    pub(crate) fn is_away(&self, url: &Url) -> bool {
         match self.reach(url) {
             Reach::Inside | Reach::OutsidePath => false,
             Reach::Subdomain => !self.subdomains,
@@ -211,11 +193,11 @@ impl Scope {
         self.key(if believed { canonical } else { page })
     }
 
-    fn follow(&self, url: &Url, depth: u32) -> Verdict {
+    pub(crate) fn follow(&self, url: &Url, depth: u32) -> Verdict {
         Verdict::Follow { key: self.key(url), depth }
     }
 
-    fn out_of_scope(&self, link: &Url) -> Option<Reason> {
+    pub(crate) fn out_of_scope(&self, link: &Url) -> Option<Reason> {
         match self.reach(link) {
             Reach::Inside => None,
             Reach::OutsidePath => (!self.entire_domain).then_some(Reason::OutsidePath),
@@ -239,7 +221,8 @@ impl Verdict {
     }
 }
 
-fn unusable(link: &Url) -> Option<Reason> {
+/// Why nobody can follow a link, whatever the crawl.
+pub(crate) fn unusable(link: &Url) -> Option<Reason> {
     if !matches!(link.scheme(), "http" | "https") {
         return Some(Reason::Scheme);
     }

@@ -29,8 +29,10 @@ mod reason;
 mod retry_after;
 mod robots;
 mod scope;
+mod sieve;
 mod sitemap;
 mod spelling;
+mod steps;
 mod traps;
 mod url_key;
 
@@ -45,10 +47,12 @@ pub use reason::{Listing, Reason};
 pub use retry_after::{LONGEST_RETRY_AFTER, retry_after};
 pub use robots::{MOST_ROBOTS_BYTES, MOST_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Rule, Rules, judge};
 pub use scope::{Reach, registrable_domain};
+pub use sieve::Sieve;
 pub use sitemap::{
     Kind, MOST_SITEMAP_BYTES, MOST_SITEMAP_NESTING, MOST_SITEMAP_URLS, Sitemap, SitemapCandidate, SitemapParser,
     SitemapUrl, sitemap_candidates,
 };
+pub use steps::Steps;
 pub use traps::{Family, Run, Trap, Traps, content_hash, family, template, url_trap};
 pub use url::Url;
 pub use url_key::{KeyRules, UrlKey, url_key};

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use base::Stop;
+
 use crate::spelling;
 
 /// A URL and what is known about its page.
@@ -27,12 +29,14 @@ const BEGINNING: f64 = 0.7;
 const PART: f64 = 0.35;
 /// Most words of a search that are looked at.
 const MOST_WORDS: usize = 16;
+/// Bytes of an address or text that are looked at. With a hundred thousand candidates each of them counts.
+const MAX_TEXT: usize = 512;
 
 /// The places of `candidates` in the order of how well they fit `query`, best first. All are kept: those that do not
 /// fit follow in their own order. Rare words count more than common ones; of two equals the shorter URL is first. The
-/// same input always gives the same order.
+/// same input always gives the same order, but for work that is stopped: that gives any.
 #[must_use]
-pub fn rank(query: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
+pub fn rank(query: &str, candidates: &[Candidate<'_>], stop: &Stop) -> Vec<usize> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
         if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
@@ -43,7 +47,11 @@ pub fn rank(query: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
     if wanted.is_empty() {
         return order;
     }
-    let found: Vec<Vec<f64>> = candidates.iter().map(|candidate| matches(&wanted, candidate)).collect();
+    let found: Vec<Vec<f64>> =
+        candidates.iter().take_while(|_| !stop.is_set()).map(|candidate| matches(&wanted, candidate)).collect();
+    if found.len() < candidates.len() {
+        return order;
+    }
     let scores = weighed(&found, wanted.len());
     order.sort_by(|&one, &other| {
         let by_score = scores[other].partial_cmp(&scores[one]).unwrap_or(Ordering::Equal);
@@ -70,6 +78,7 @@ fn matches(wanted: &[String], candidate: &Candidate<'_>) -> Vec<f64> {
         (IN_DESCRIPTION, candidate.description.unwrap_or_default()),
     ];
     for (weight, text) in fields.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let text = &text[..text.floor_char_boundary(MAX_TEXT)];
         let text = spelling::readable(text).to_lowercase();
         for (word, best) in wanted.iter().zip(&mut best) {
             let score = weight * likeness(word, &text);
@@ -134,7 +143,7 @@ mod tests {
 
     fn check(query: &str, urls: &[&str], expect: &[usize]) {
         let candidates: Vec<Candidate> = urls.iter().map(|url| Candidate { url, ..Default::default() }).collect();
-        assert_eq!(rank(query, &candidates), expect, "{query}");
+        assert_eq!(rank(query, &candidates, &Stop::new()), expect, "{query}");
     }
 
     #[test]
@@ -163,8 +172,8 @@ mod tests {
             page("https://a.test/2", "About us", "prices of our company"),
             page("https://a.test/3", "Team", "people"),
         ];
-        assert_eq!(rank("prices", &pages), [0, 1, 2]);
-        assert_eq!(rank("company", &pages), [1, 0, 2]);
+        assert_eq!(rank("prices", &pages, &Stop::new()), [0, 1, 2]);
+        assert_eq!(rank("company", &pages, &Stop::new()), [1, 0, 2]);
     }
 
     #[test]

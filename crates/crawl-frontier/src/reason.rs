@@ -32,6 +32,8 @@ pub enum Reason {
     Social,
     /// One of endlessly many addresses.
     Trap(Trap),
+    /// The patterns of the request or the rules of robots.txt took too much work before it was its turn.
+    TooCostly,
     /// robots.txt forbids it, or the site answered the request for robots.txt with a server error.
     Robots,
     /// The site could not be reached to ask for robots.txt.
@@ -63,6 +65,7 @@ impl Reason {
             Self::NotIncluded => "NOT_INCLUDED_PATH",
             Self::External | Self::ExternalHomepage | Self::ExternalHop | Self::Social => "EXTERNAL_LINK",
             Self::Trap(_) => "CRAWL_TRAP",
+            Self::TooCostly => "TOO_COSTLY",
             Self::Robots => "ROBOTS_BLOCKED",
             Self::RobotsUnreachable => "ROBOTS_UNREACHABLE",
         }
@@ -86,6 +89,10 @@ impl Reason {
             Self::ExternalHop => "links on pages of other sites are not followed",
             Self::Social => "the link leads to a social network, which is skipped",
             Self::Trap(trap) => trap.message(),
+            Self::TooCostly => {
+                "the path patterns and the rules of robots.txt take too much work on the links of its page; \
+                 use fewer and simpler patterns"
+            }
             Self::Robots => "robots.txt forbids the page",
             Self::RobotsUnreachable => "robots.txt could not be fetched, so the site is left alone",
         }

@@ -1,6 +1,7 @@
 //! robots.txt by RFC 9309, read as generously as Google's parser reads it (github.com/google/robotstxt).
 
 mod answer;
+mod index;
 mod line;
 mod rules;
 
@@ -12,13 +13,13 @@ pub use rules::{Rule, Rules};
 
 /// How much of a file is read (RFC 9309 section 2.5 asks for at least 500 KiB). A line that is cut there is left out.
 pub const MOST_ROBOTS_BYTES: usize = 500 * 1024;
+/// `Sitemap` lines that are kept; a crawl asks for fewer.
+const MAX_SITEMAPS: usize = 1000;
 
 /// A file that was read, for all robots.
 #[derive(Debug, Clone, Default)]
 pub struct Robots {
     groups: Vec<Group>,
-    /// Robot and what it was told by `Crawl-delay`, in the order of the file.
-    delays: Vec<(Agent, Duration)>,
     sitemaps: Vec<String>,
     denied: Option<Denied>,
 }
@@ -37,6 +38,9 @@ enum Denied {
 struct Group {
     agents: Vec<Agent>,
     rules: Vec<Rule>,
+    /// What `Crawl-delay` told so many of the agents, in the order of the file. Not one for each agent: a file of names and
+    /// delays would have as many as the product of both.
+    delays: Vec<(usize, Duration)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +68,9 @@ impl Robots {
                 Line::Rule { allow, pattern } if !group.agents.is_empty() => {
                     group.rules.push(Rule { allow, pattern: pattern.into_owned(), line: number });
                 }
-                Line::Delay(delay) => robots.delays.extend(group.agents.iter().map(|agent| (agent.clone(), delay))),
-                Line::Sitemap(url) => robots.sitemaps.push(url.into_owned()),
-                Line::Rule { .. } => {}
+                Line::Delay(delay) => group.delay(delay),
+                Line::Sitemap(url) if robots.sitemaps.len() < MAX_SITEMAPS => robots.sitemaps.push(url.into_owned()),
+                Line::Sitemap(_) | Line::Rule { .. } => {}
             }
         }
         robots.groups.push(group);
@@ -88,8 +92,8 @@ impl Robots {
         let named = own != Agent::Named(String::new()) && self.groups.iter().any(|group| group.agents.contains(&own));
         let wanted = if named { own } else { Agent::All };
         let groups = self.groups.iter().filter(|group| group.agents.contains(&wanted));
-        let delays = self.delays.iter().filter(|(agent, _)| *agent == wanted).map(|(_, delay)| *delay);
-        Rules::new(groups.flat_map(|group| group.rules.iter().cloned()).collect(), delays.max(), self.denied)
+        let delay = groups.clone().filter_map(|group| group.delay_of(&wanted)).max();
+        Rules::new(groups.flat_map(|group| group.rules.iter().cloned()).collect(), delay, self.denied)
     }
 
     /// Whether one robot may fetch one path with its query. For many paths take [`Robots::rules`] once.
@@ -98,10 +102,25 @@ impl Robots {
         self.rules(agent).allows(path_and_query)
     }
 
-    /// The values of all `Sitemap` lines, as they are written there.
+    /// The values of the `Sitemap` lines, as they are written there; of thousands the first.
     #[must_use]
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
+    }
+}
+
+impl Group {
+    fn delay(&mut self, delay: Duration) {
+        let agents = self.agents.len();
+        match self.delays.last_mut() {
+            Some((same, longest)) if *same == agents => *longest = delay.max(*longest),
+            _ => self.delays.push((agents, delay)),
+        }
+    }
+
+    fn delay_of(&self, agent: &Agent) -> Option<Duration> {
+        let place = self.agents.iter().position(|other| other == agent)?;
+        self.delays.iter().filter(|(agents, _)| *agents > place).map(|(_, delay)| *delay).max()
     }
 }
 

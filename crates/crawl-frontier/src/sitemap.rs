@@ -5,6 +5,8 @@ mod entry;
 mod parser;
 mod scan;
 
+use std::collections::HashSet;
+
 use url::Url;
 
 pub use parser::SitemapParser;
@@ -85,13 +87,13 @@ const GUESSES: [&str; 5] =
 /// robots.txt names none, the places that content systems use.
 #[must_use]
 pub fn sitemap_candidates(start: &Url, robots_lines: &[String]) -> Vec<SitemapCandidate> {
-    let mut found: Vec<SitemapCandidate> = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut add = |url: Option<Url>, is_declared: bool| {
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https")).map(|mut url| {
             url.set_fragment(None);
             url
         });
-        if let Some(url) = url.filter(|url| found.iter().all(|candidate| candidate.url != *url)) {
+        if let Some(url) = url.filter(|url| seen.insert(url.clone())) {
             found.push(SitemapCandidate { url, is_declared });
         }
     };

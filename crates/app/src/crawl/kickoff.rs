@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Timestamp, new_id};
-use crawl_frontier::Verdict;
+use base::{Stop, Timestamp, new_id};
+use crawl_frontier::{Scope, Steps, Verdict};
 use queue::{Failure, Finished, Job, Running};
 use serde::{Deserialize, Serialize};
-use store::crawls::{self, Crawl};
+use store::crawls::{self, Crawl, NewPage};
 use store::jobs::{self, Claimed, Lane, NewJob, Queue};
 use store::{Conn, StoreError, hosts};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use super::context::{Context, Frontier};
 use super::submit::{Lanes, jobs_of, new_pages};
 use super::{end, host_of};
 use crate::robots::{self, AGENT, Manner};
-use crate::sitemaps::{self, Listed, Sink};
+use crate::sitemaps::{self, Listed, Sink, Terms};
 use crate::{App, AppError};
 
 /// Name of the job.
@@ -124,7 +124,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
     let verify_tls = !context.options.skip_tls_verification;
     let manner = Manner { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
-        let site = robots::rules(app, &frontier.start, manner).await?;
+        let site = robots::rules_at_start(app, &frontier.start, manner).await?;
         if let (Some(host), Some(_)) = (host_of(&frontier.start), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
         }
@@ -133,7 +133,8 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
         return Ok(());
     }
     let mut feed = Feed { app, context, frontier };
-    let found = sitemaps::each(app, &frontier.start, manner, !frontier.ignore_robots, &mut feed).await?;
+    let terms = Terms { owner: &context.caller.team.id, obey: !frontier.ignore_robots };
+    let found = sitemaps::each(app, &frontier.start, manner, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
     Ok(())
 }
@@ -145,13 +146,22 @@ struct Feed<'a> {
     frontier: &'a Frontier,
 }
 
+/// The listed pages that the crawl may follow, within the work that a batch of them may cause.
+fn admitted(scope: &Scope, listed: Vec<Listed>, stop: &Stop) -> Vec<NewPage> {
+    let mut sieve = scope.sieve(Steps::of_a_page());
+    let followed = listed.into_iter().take_while(|_| !stop.is_set()).filter_map(|page| {
+        let Verdict::Follow { key, depth } = sieve.admit_listed(&page.url) else { return None };
+        Some((page.url, key.to_string(), depth))
+    });
+    new_pages(followed)
+}
+
 impl Sink for Feed<'_> {
     async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
-        let admitted = pages.into_iter().filter_map(|page| match self.frontier.scope.admit_listed(&page.url) {
-            Verdict::Follow { key, depth } => Some((page.url, key.to_string(), depth)),
-            Verdict::Skip(_) => None,
-        });
-        let pages = new_pages(admitted);
+        let scope = self.frontier.scope.clone();
+        let work = move |stop: &Stop| admitted(&scope, pages, stop);
+        let (owner, deadline) = (&self.context.caller.team.id, Instant::now() + PATIENCE);
+        let pages = self.app.tools.cpu.run(owner, deadline, work).await.map_err(AppError::internal)?;
         let now = self.app.now();
         let mut conn = self.app.conn().await?;
         let going_on: Result<bool, StoreError> = conn

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::Stop;
 use chrono::TimeDelta;
-use crawl_frontier::{Ended, Listing, Reason, Scope, Verdict, content_hash, retry_after, template};
+use crawl_frontier::{Ended, Listing, Reason, Scope, Steps, Verdict, content_hash, retry_after, template};
 use fetch::BasicAuth;
 use queue::{Failure, Finished, Job, Running};
 use serde::Deserialize;
 use store::crawls::{self, NewPage};
 use store::jobs::Claimed;
 use store::{Conn, StoreError};
-use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use url::Url;
 use wire::{Document, ScrapeRequest, SourceUrl};
@@ -35,6 +35,10 @@ const ROOM_PATIENCE: TimeDelta = TimeDelta::minutes(1);
 const MOST_LISTED: usize = 10_000;
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
+/// Longest time for reading a page, waiting for a place included. It is tried again then.
+const READ_PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes of a page's links that are looked at.
+const MAX_LINK_BYTES: usize = 2 << 20;
 
 /// Which page.
 #[derive(Debug, Deserialize)]
@@ -178,9 +182,9 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         let error = format!("the site answered {}", page.document.metadata.status_code);
         return Err(Failure::Retry { at, error, ended: Some(ended), counted: true });
     }
-    let (depth, is_private) = (job.payload.depth, context.is_private());
-    let work = move || read(context, site.as_deref(), (&url, depth), page);
-    let read = spawn_blocking(work).await.map_err(|error| again(&error))?;
+    let (depth, is_private, owner) = (job.payload.depth, context.is_private(), context.caller.team.id.clone());
+    let work = move |stop: &Stop| read(context, site.as_deref(), (&url, depth), page, stop);
+    let read = app.tools.cpu.run(&owner, Instant::now() + READ_PATIENCE, work).await.map_err(|error| again(&error))?;
     let mut visited = read.map_err(|error| again(&error))?;
     if let Became::Document(packed) = &mut visited.became {
         packed.put_away(app, is_private).await.map_err(|error| again(&error))?;
@@ -215,7 +219,13 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
         verify_tls: !context.options.skip_tls_verification,
         private: context.is_private(),
     };
-    robots::rules(app, url, manner).await.map(Some)
+    // The first page begins the crawl.
+    let site = if *url == frontier.start {
+        robots::rules_at_start(app, url, manner).await
+    } else {
+        robots::rules(app, url, manner).await
+    };
+    site.map(Some)
 }
 
 fn failed(error: &AppError) -> Became {
@@ -255,12 +265,13 @@ impl Frontier {
     }
 }
 
-/// Packs the document and sorts the links: work for the processor alone.
+/// Packs the document and sorts the links: work for the processor alone. When nobody waits for it any more it stops.
 fn read(
     context: Arc<Context>,
     site: Option<&SiteRules>,
     (url, depth): (&Url, u32),
     page: Page,
+    stop: &Stop,
 ) -> Result<Visited, AppError> {
     let Page { document, links, room, .. } = page;
     let packed = Became::Document(Box::new(Packed::of(&document, room)?));
@@ -279,8 +290,8 @@ fn read(
     }
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
-    let links = links.iter().filter_map(|link| Url::parse(link).ok()).map(credentials::cut);
-    let Sorted { found, external, blocked } = sort(scope, site, (&final_url, depth), links, frontier.most_links);
+    let links = looked_at(&links, frontier.most_links).take_while(|_| !stop.is_set());
+    let Sorted { found, external, blocked } = sort(scope, site, (&final_url, depth), links);
     Ok(Visited { alias, landed, found, external, blocked, likeness, ..Visited::without(context, packed) })
 }
 
@@ -303,24 +314,31 @@ struct Sorted {
     blocked: Vec<NewPage>,
 }
 
-/// Looks at links until `most` are found that may be followed.
-fn sort(
+/// The links of a page that are looked at, whatever comes of them: the first, up to so many and so many bytes.
+fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
+    let mut bytes = 0;
+    let within = move |link: &&str| {
+        bytes += link.len();
+        bytes <= MAX_LINK_BYTES
+    };
+    links.iter().take(most).map(String::as_str).take_while(within)
+}
+
+/// Tells links that are followed from those that are reported, within the work that a page may cause.
+fn sort<'l>(
     scope: &Scope,
     site: Option<&SiteRules>,
     (from, depth): (&Url, u32),
-    links: impl Iterator<Item = Url>,
-    most: usize,
+    links: impl Iterator<Item = &'l str>,
 ) -> Sorted {
     let mut sorted = Sorted::default();
-    for link in links {
-        if sorted.found.len() >= most {
-            break;
-        }
-        match scope.admit(&link, from, depth) {
+    let mut sieve = scope.sieve(Steps::of_a_page());
+    for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
+        match sieve.admit(&link, from, depth) {
             Verdict::Follow { key, depth } => {
                 // Other sites are asked when their turn comes.
                 let asked = site.filter(|_| link.origin() == from.origin());
-                let allowed = asked.is_none_or(|site| site.rules.allows_url(&link));
+                let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
                 let (template, family) = (template(&link), crawl_frontier::family(&link));
                 let Some(page) = new_pages([(link, key.to_string(), depth)]).pop() else { continue };
                 if allowed {
@@ -337,5 +355,56 @@ fn sort(
             Verdict::Skip(_) => {}
         }
     }
+    if sieve.is_used_up() {
+        tracing::debug!("links of a page left alone: patterns and rules take too much work on them");
+    }
     sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl_frontier::{Robots, ScopeOptions};
+
+    use super::*;
+
+    fn sorted(robots: &str, links: &[String], most: usize, stop: &Stop) -> Sorted {
+        let start = Url::parse("https://a.test/").unwrap();
+        let scope = Scope::new(&start, &ScopeOptions::default()).unwrap();
+        let site = SiteRules { rules: Robots::parse(robots.as_bytes()).rules("A"), ..SiteRules::default() };
+        let links = looked_at(links, most).take_while(|_| !stop.is_set());
+        sort(&scope, Some(&site), (&start, 0), links)
+    }
+
+    fn links(count: usize, path: &str) -> Vec<String> {
+        (0..count).map(|number| format!("https://a.test/{number}{path}")).collect()
+    }
+
+    #[test]
+    fn every_link_counts_whatever_comes_of_it() {
+        let none = Stop::new();
+        let blocked = sorted("User-agent: *\nDisallow: /", &links(500, ""), 200, &none);
+        assert_eq!((blocked.found.len(), blocked.blocked.len()), (0, 200));
+        let mut mixed = links(300, "");
+        drop(mixed.splice(100..100, std::iter::repeat_n("mailto:x@a.test".to_owned(), 150)));
+        assert_eq!(sorted("", &mixed, 200, &none).found.len(), 100);
+        let long = sorted("", &links(1000, &format!("/{}", "x".repeat(7000))), 10_000, &none);
+        assert!((295..300).contains(&long.found.len()), "{}", long.found.len());
+    }
+
+    #[test]
+    fn links_that_there_is_no_work_left_for_are_not_followed() {
+        let rules = format!("Disallow: /*{}b\n", "a".repeat(30)).repeat(11_000);
+        let links = links(40, &format!("/{}", "a".repeat(7900)));
+        let sorted = sorted(&format!("User-agent: *\n{rules}"), &links, 10_000, &Stop::new());
+        assert!(sorted.found.len() < 5, "{}", sorted.found.len());
+        assert_eq!(sorted.found.len() + sorted.blocked.len(), 40);
+    }
+
+    #[test]
+    fn nothing_is_looked_at_for_nobody() {
+        let stop = Stop::new();
+        stop.set();
+        let sorted = sorted("", &links(100, ""), 1000, &stop);
+        assert!(sorted.found.is_empty());
+    }
 }

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use base::Stop;
 use crawl_frontier::Scope;
 use scrape::{Target, derive, fetch};
 use url::Url;
-use wire::ScrapeOptions;
+use wire::{MapRequest, ScrapeOptions};
 
 use super::Job;
 use super::links::Links;
 use crate::auth::Caller;
 use crate::{App, AppError};
+
+/// Bytes of the page's links that are looked at.
+const MAX_LINK_BYTES: usize = 8 << 20;
 
 /// What became of it.
 pub(super) enum Front {
@@ -61,16 +65,25 @@ pub(super) async fn read(app: &App, caller: &Caller, job: &Job) -> Front {
 }
 
 /// The start and its links. `is_alone` tells that there is no other source: then a failure of the page is one of the map.
-pub(super) fn links(front: Front, job: &Job, scope: &Scope, is_alone: bool) -> Result<Links, AppError> {
-    let mut found = Links::new(&job.request);
-    let start = job.url.clone();
+pub(super) fn links(
+    front: Front,
+    (start, request): (Url, &MapRequest),
+    scope: &Scope,
+    (is_alone, stop): (bool, &Stop),
+) -> Result<Links, AppError> {
+    let mut found = Links::new(request);
     match front {
         Front::Unasked => {}
         Front::Failed(error) if is_alone => return Err(error),
         Front::Forbidden | Front::Failed(_) => found.add_start(scope, start, None, None),
         Front::Page { links, title, description, .. } => {
             found.add_start(scope, start, title, description);
+            let mut bytes = 0;
             for link in links {
+                bytes += link.len();
+                if bytes > MAX_LINK_BYTES || stop.is_set() {
+                    break;
+                }
                 let Ok(url) = Url::parse(&link) else { continue };
                 if found.add(scope, url, None, None).is_break() {
                     break;

@@ -6,11 +6,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
+use base::Stop;
 use crawl_frontier::{Candidate, Scope, Verdict, rank};
+use store::crawls::KnownUrl;
 use url::Url;
 use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
 
-use crate::{AppError, credentials};
+use crate::credentials;
 
 /// Keyed by lot, so that no site can choose addresses that hide each other.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -69,14 +71,13 @@ impl Links {
     }
 
     /// What is returned: without a search the first, with one the best.
-    pub(super) async fn ranked(self, search: Option<String>) -> Result<Vec<MapLink>, AppError> {
+    pub(super) fn ranked(self, search: Option<&str>, stop: &Stop) -> Vec<MapLink> {
         let mut links: Vec<MapLink> = self.found.into_iter().map(|(_, link)| link).collect();
         if let Some(search) = search {
-            let sorted = tokio::task::spawn_blocking(move || sorted(&search, links));
-            links = sorted.await.map_err(AppError::internal)?;
+            links = sorted(search, links, stop);
         }
         links.truncate(self.limit);
-        Ok(links)
+        links
     }
 
     fn put(&mut self, hash: u64, link: MapLink) {
@@ -96,6 +97,16 @@ impl Links {
     }
 }
 
+/// What earlier crawls have seen.
+pub(super) fn known(request: &MapRequest, scope: &Scope, pages: Vec<KnownUrl>, stop: &Stop) -> Links {
+    let mut links = Links::new(request);
+    for page in pages.into_iter().take_while(|_| !stop.is_set()) {
+        let Ok(url) = Url::parse(&page.url) else { continue };
+        let _is_full = links.add(scope, url, page.title, page.description);
+    }
+    links
+}
+
 /// The address as it is returned: without user name and password, without the place on the page, and without a query when queries are ignored.
 fn shown(url: Url, ignore_query: bool) -> Url {
     let mut url = credentials::cut(url);
@@ -109,7 +120,7 @@ fn shown(url: Url, ignore_query: bool) -> Url {
     url
 }
 
-fn sorted(search: &str, links: Vec<MapLink>) -> Vec<MapLink> {
+fn sorted(search: &str, links: Vec<MapLink>, stop: &Stop) -> Vec<MapLink> {
     let candidates: Vec<Candidate<'_>> = links
         .iter()
         .map(|link| Candidate {
@@ -118,7 +129,7 @@ fn sorted(search: &str, links: Vec<MapLink>) -> Vec<MapLink> {
             description: link.description.as_deref(),
         })
         .collect();
-    let order = rank(search, &candidates);
+    let order = rank(search, &candidates, stop);
     let mut links: Vec<Option<MapLink>> = links.into_iter().map(Some).collect();
     order.into_iter().filter_map(|place| links.get_mut(place)?.take()).collect()
 }
@@ -148,38 +159,37 @@ mod tests {
         links
     }
 
-    async fn check(found: Links, search: Option<&str>, expect: &[&str]) {
-        let found = found.ranked(search.map(str::to_owned)).await.unwrap();
+    fn check(found: Links, search: Option<&str>, expect: &[&str]) {
+        let found = found.ranked(search, &Stop::new());
         assert_eq!(found.iter().map(|link| link.url.as_str()).collect::<Vec<_>>(), expect);
     }
 
-    #[tokio::test]
-    async fn each_once_and_in_scope() {
+    #[test]
+    fn each_once_and_in_scope() {
         let urls =
             ["/a?x=1#top", "/a", "http://www.a.test/a/", "/b#/route", "https://b.test/", "/c.zip", "mailto:x@a.test"];
-        check(links(9, None, &urls), None, &["https://a.test/a", "https://a.test/b#/route"]).await;
-        check(links(1, None, &urls), None, &["https://a.test/a"]).await;
-        check(links(9, None, &["https://me:pw@a.test/x"]), None, &["https://a.test/x"]).await;
+        check(links(9, None, &urls), None, &["https://a.test/a", "https://a.test/b#/route"]);
+        check(links(1, None, &urls), None, &["https://a.test/a"]);
+        check(links(9, None, &["https://me:pw@a.test/x"]), None, &["https://a.test/x"]);
     }
 
-    #[tokio::test]
-    async fn a_search_looks_at_all_before_the_limit() {
+    #[test]
+    fn a_search_looks_at_all_before_the_limit() {
         let urls = ["/one", "/two", "/three", "/pricing"];
-        check(links(1, Some("pricing"), &urls), Some("pricing"), &["https://a.test/pricing"]).await;
+        check(links(1, Some("pricing"), &urls), Some("pricing"), &["https://a.test/pricing"]);
     }
 
-    #[tokio::test]
-    async fn sources_complete_each_other() {
+    #[test]
+    fn sources_complete_each_other() {
         let mut others = links(9, None, &["/b", "/c"]);
         others.found[0].1.title = Some("B".to_owned());
         let all = links(9, None, &["/a", "/b"]).and(others);
         assert_eq!(all.found[1].1.title.as_deref(), Some("B"));
-        check(all, None, &["https://a.test/a", "https://a.test/b", "https://a.test/c"]).await;
+        check(all, None, &["https://a.test/a", "https://a.test/b", "https://a.test/c"]);
         check(
             links(2, None, &["/a"]).and(links(9, None, &["/b", "/c"])),
             None,
             &["https://a.test/a", "https://a.test/b"],
-        )
-        .await;
+        );
     }
 }

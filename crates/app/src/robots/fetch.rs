@@ -119,10 +119,10 @@ async fn ask(web: &Web, place: Url, manner: Manner<'_>, limit: Instant) -> Resul
 }
 
 /// Status, error and body of a row.
-type Row = (Option<i32>, Option<String>, Option<Vec<u8>>);
+pub(super) type Row = (Option<i32>, Option<String>, Option<Vec<u8>>);
 
 impl Outcome {
-    /// Bytes, as a measure of what it takes to remember it.
+    /// Bytes, as a measure of what it takes to read it.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Answer { body, .. } => body.len(),
@@ -130,7 +130,8 @@ impl Outcome {
         }
     }
 
-    /// As it is stored; none when it is not to be stored.
+    /// As it is stored; none when it is not to be stored: where the guard lets nobody go is known again at once, and may
+    /// differ between processes.
     pub(super) fn row(&self) -> Option<Row> {
         match self {
             Self::Answer { status, body } => {

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use base::Timestamp;
 
-use super::{Site, SiteRules};
+use super::{Site, SiteRules, is_outdated};
 
-/// Bytes of robots.txt files behind all that is remembered; rules take a few times as much.
-const MOST_BYTES: usize = 8 << 20;
-/// What every entry counts besides its file.
-const ENTRY_BYTES: usize = 1024;
+/// Bytes of all rules that are remembered.
+const MAX_BYTES: usize = 32 << 20;
+/// What every entry counts besides its rules.
+const ENTRY_BYTES: usize = 512;
 /// From so many on, the turns of sites that nobody asks about any more are cleared away.
 const MANY_FLIGHTS: usize = 256;
 
@@ -32,40 +32,46 @@ struct Entries {
 #[derive(Debug)]
 struct Entry {
     rules: Arc<SiteRules>,
-    until: Timestamp,
+    times: Times,
     bytes: usize,
     used: u64,
 }
 
+/// When an answer was given, and until when it holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    pub(super) since: Timestamp,
+    pub(super) until: Timestamp,
+}
+
 impl Memory {
-    /// What is remembered and still holds.
-    pub(super) fn get(&self, site: &Site, agent: &str, now: Timestamp) -> Option<Arc<SiteRules>> {
+    /// What is remembered and still holds, but for failures from before `trusted`.
+    pub(super) fn get(
+        &self,
+        site: &Site,
+        agent: &str,
+        (now, trusted): (Timestamp, Option<Timestamp>),
+    ) -> Option<Arc<SiteRules>> {
         let mut entries = lock(&self.entries);
         entries.clock += 1;
         let clock = entries.clock;
         let entry = entries.by_site.get_mut(&(site.clone(), agent.to_owned()))?;
         entry.used = clock;
-        (entry.until > now).then(|| Arc::clone(&entry.rules))
+        let holds = entry.times.until > now && !is_outdated(&entry.rules, entry.times.since, trusted);
+        holds.then(|| Arc::clone(&entry.rules))
     }
 
-    /// Remembers rules `until` then, made of a file of that many bytes; forgets what was not used for longest when
-    /// there is too much.
-    pub(super) fn put(
-        &self,
-        site: &Site,
-        agent: &str,
-        rules: Arc<SiteRules>,
-        (until, size): (Timestamp, usize),
-    ) -> Arc<SiteRules> {
-        let bytes = size + site.origin.len() + agent.len() + ENTRY_BYTES;
+    /// Remembers rules; forgets what was not used for longest when there is too much.
+    pub(super) fn put(&self, site: &Site, agent: &str, rules: Arc<SiteRules>, times: Times) -> Arc<SiteRules> {
+        let bytes = rules.size() + site.origin.len() + agent.len() + ENTRY_BYTES;
         let mut entries = lock(&self.entries);
         entries.clock += 1;
-        let entry = Entry { rules: Arc::clone(&rules), until, bytes, used: entries.clock };
+        let entry = Entry { rules: Arc::clone(&rules), times, bytes, used: entries.clock };
         entries.bytes += bytes;
         if let Some(old) = entries.by_site.insert((site.clone(), agent.to_owned()), entry) {
             entries.bytes -= old.bytes;
         }
-        while entries.bytes > MOST_BYTES {
+        while entries.bytes > MAX_BYTES {
             entries.forget_one();
         }
         rules
@@ -110,22 +116,46 @@ mod tests {
         Site { origin: format!("https://{number}.test"), verified: true }
     }
 
+    /// Rules of a file of 500 KiB, which take several times as much.
+    fn large() -> Arc<SiteRules> {
+        let file = format!("User-agent: *\n{}", "Disallow: /ab\n".repeat(36_000));
+        let rules = crawl_frontier::Robots::parse(file.as_bytes()).rules("A");
+        Arc::new(SiteRules { rules, ..SiteRules::default() })
+    }
+
     #[test]
     fn entries_end_and_the_least_used_go_first() {
         let memory = Memory::default();
         let start = DateTime::UNIX_EPOCH;
-        let until = start + TimeDelta::hours(1);
-        let size = 500 * 1024;
-        for number in 0..16 {
-            memory.put(&site(number), "A", Arc::default(), (until, size));
-            assert!(memory.get(&site(0), "A", start).is_some(), "used all the time");
+        let times = Times { since: start, until: start + TimeDelta::hours(1) };
+        let large = large();
+        assert!((2 << 20..4 << 20).contains(&large.size()), "{}", large.size());
+        let get = |number, agent, at| memory.get(&site(number), agent, (at, None));
+        for number in 0..30 {
+            memory.put(&site(number), "A", Arc::clone(&large), times);
+            assert!(get(0, "A", start).is_some(), "used all the time");
+            assert!(lock(&memory.entries).bytes <= MAX_BYTES);
         }
-        assert!(memory.get(&site(15), "B", start).is_none() && memory.get(&site(15), "A", until).is_none());
-        memory.put(&site(16), "A", Arc::default(), (until, size));
-        assert!(memory.get(&site(0), "A", start).is_some() && memory.get(&site(1), "A", start).is_none());
-        memory.put(&site(16), "A", Arc::default(), (until, 0));
+        assert!(get(29, "A", start).is_some() && get(29, "A", times.until).is_none());
+        assert!(get(29, "B", start).is_none() && get(1, "A", start).is_none());
+        memory.put(&site(29), "A", Arc::default(), times);
         let entries = lock(&memory.entries);
         assert_eq!(entries.bytes, entries.by_site.values().map(|entry| entry.bytes).sum::<usize>());
+    }
+
+    #[test]
+    fn old_failures_are_no_answer_where_they_are_not_trusted() {
+        let memory = Memory::default();
+        let (robots, _) = crawl_frontier::judge(crawl_frontier::RobotsAnswer::Failed);
+        let failed = Arc::new(SiteRules { rules: robots.rules("A"), ..SiteRules::default() });
+        let since = DateTime::UNIX_EPOCH;
+        let times = Times { since, until: since + TimeDelta::minutes(5) };
+        memory.put(&site(1), "A", failed, times);
+        memory.put(&site(2), "A", Arc::default(), times);
+        let second = TimeDelta::seconds(1);
+        let get = |number, trusted| memory.get(&site(number), "A", (since + second, trusted)).is_some();
+        assert!(get(1, None) && get(1, Some(since)) && !get(1, Some(since + second)));
+        assert!(get(2, Some(since + second)), "it is an answer");
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! One sitemap: download, unpack, parse, hand out, all in pieces.
 
+use std::collections::HashSet;
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::Stop;
+use bytes::{Bytes, BytesMut};
 use crawl_frontier::{Kind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
@@ -10,7 +14,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::hunt::Place;
-use super::{Listed, MOST_BYTES, PATIENCE};
+use super::{Listed, MOST_BYTES, MOST_REQUESTS, PATIENCE, Terms};
 use crate::App;
 use crate::robots::{self, Manner};
 
@@ -20,6 +24,8 @@ const MOST_REDIRECTS: usize = 3;
 const BATCH: usize = 1000;
 /// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
 const BITE: usize = 4096;
+/// So many bytes as they come are read together, in a place for processor work.
+const PORTION: usize = 64 << 10;
 /// What a file in gzip starts with (RFC 1952 section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -27,10 +33,9 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub(super) struct Context<'a> {
     pub(super) app: &'a App,
     pub(super) manner: Manner<'a>,
-    /// Whether robots.txt decides about guessed places.
-    pub(super) obey: bool,
+    pub(super) terms: Terms<'a>,
     /// Decoded bytes of all sitemaps so far.
-    pub(super) bytes: AtomicU64,
+    pub(super) bytes: Arc<AtomicU64>,
 }
 
 /// What came of a place.
@@ -70,7 +75,7 @@ pub(super) async fn read(context: &Context<'_>, place: Place, sender: mpsc::Send
 
 /// What the site names may be read; where it only might be, robots.txt decides.
 async fn may_ask(context: &Context<'_>, place: &Place) -> bool {
-    if place.is_declared || !context.obey {
+    if place.is_declared || !context.terms.obey {
         return true;
     }
     let site = robots::rules(context.app, &place.url, context.manner).await;
@@ -89,21 +94,43 @@ async fn download(
     if !answer.status.is_success() {
         return Ok(());
     }
-    let mut file = File::new(answer.url.clone(), place.nesting);
+    let mut file = File::new(answer.url.clone(), place.nesting, Arc::clone(&context.bytes));
+    let mut portion = BytesMut::new();
     let ended = loop {
         match answer.piece().await {
-            Ok(Some(piece)) if file.take(context, &piece, sender).await => {}
-            Ok(_) => break Ok(()),
+            Ok(Some(piece)) => {
+                portion.extend_from_slice(&piece);
+                if portion.len() < PORTION {
+                    continue;
+                }
+                match file.take(context, portion.split().freeze(), sender).await {
+                    Some(same) if same.is_wanted => file = same,
+                    Some(same) => {
+                        file = same;
+                        break Ok(());
+                    }
+                    None => return given_up(done),
+                }
+            }
+            Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
     // What came before an error counts.
     drop(answer);
-    file.end(sender, done).await;
-    ended
+    match file.end(context, portion.freeze(), (sender, &mut *done)).await {
+        Some(()) => ended,
+        None => given_up(done),
+    }
 }
 
-/// A sitemap on its way.
+/// There was no place for the processor in time.
+fn given_up(done: &mut Read) -> Result<(), net::Error> {
+    done.is_cut = true;
+    Ok(())
+}
+
+/// A sitemap on its way. It goes into a thread and comes back with every portion.
 struct File {
     base: Url,
     parser: SitemapParser,
@@ -113,7 +140,11 @@ struct File {
     /// Pages that wait for a full batch.
     pages: Vec<Listed>,
     count: usize,
+    /// Decoded bytes of all sitemaps of the call.
+    bytes: Arc<AtomicU64>,
     is_full: bool,
+    /// Whether more is.
+    is_wanted: bool,
 }
 
 enum Form {
@@ -122,33 +153,48 @@ enum Form {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
 }
 
+type Sender = mpsc::Sender<Vec<Listed>>;
+
 impl File {
-    fn new(base: Url, nesting: u8) -> Self {
+    fn new(base: Url, nesting: u8, bytes: Arc<AtomicU64>) -> Self {
         let parser = SitemapParser::new(nesting);
         let (start, pages) = (Vec::new(), Vec::new());
-        Self { base, parser, start, form: Form::Unknown, pages, count: 0, is_full: false }
+        Self { base, parser, start, form: Form::Unknown, pages, count: 0, bytes, is_full: false, is_wanted: true }
     }
 
-    /// Reads a piece and hands out what was in it; false when no more is wanted.
-    async fn take(&mut self, context: &Context<'_>, piece: &[u8], sender: &mpsc::Sender<Vec<Listed>>) -> bool {
-        for bite in piece.chunks(BITE) {
-            let (length, wanted) = self.feed(bite);
-            let pages = self.parser.take_pages();
-            self.collect(pages);
-            if self.pages.len() >= BATCH && !self.send(sender).await {
-                return false;
-            }
-            let all = context.bytes.fetch_add(length as u64, Ordering::Relaxed) + length as u64;
-            self.is_full = all > MOST_BYTES;
-            if !wanted || self.is_full {
-                return false;
-            }
-            if length > 16 * BITE {
-                // Much came out of little: let the others have a turn.
-                tokio::task::yield_now().await;
+    /// Reads a portion and hands out what was in it. None when there was no time for it.
+    async fn take(self, context: &Context<'_>, mut portion: Bytes, sender: &Sender) -> Option<Self> {
+        let mut file = self;
+        while !portion.is_empty() && file.is_wanted {
+            let rest = portion;
+            (file, portion) = work(context, move |stop| {
+                let used = file.read(&rest, stop);
+                (file, rest.slice(used..))
+            })
+            .await?;
+            if file.pages.len() >= BATCH && !file.send(sender).await {
+                file.is_wanted = false;
             }
         }
-        true
+        Some(file)
+    }
+
+    /// Reads bites until a batch is full or nothing more is wanted: how many bytes that were.
+    fn read(&mut self, portion: &[u8], stop: &Stop) -> usize {
+        let mut used = 0;
+        for bite in portion.chunks(BITE) {
+            if stop.is_set() || !self.is_wanted || self.pages.len() >= BATCH {
+                break;
+            }
+            used += bite.len();
+            let (length, is_wanted) = self.feed(bite);
+            let pages = self.parser.take_pages();
+            self.collect(pages);
+            let all = self.bytes.fetch_add(length as u64, Ordering::Relaxed) + length as u64;
+            self.is_full = all > MOST_BYTES;
+            self.is_wanted = is_wanted && !self.is_full;
+        }
+        used
     }
 
     /// Unpacks and parses a bite: how long it was unpacked, and whether more is wanted.
@@ -178,28 +224,53 @@ impl File {
     }
 
     /// False when nobody takes them any more.
-    async fn send(&mut self, sender: &mpsc::Sender<Vec<Listed>>) -> bool {
+    async fn send(&mut self, sender: &Sender) -> bool {
         self.count += self.pages.len();
-        self.pages.is_empty() || sender.send(std::mem::take(&mut self.pages)).await.is_ok()
+        let mut pages = std::mem::take(&mut self.pages);
+        while !pages.is_empty() {
+            let later = pages.split_off(pages.len().min(2 * BATCH));
+            if sender.send(pages).await.is_err() {
+                return false;
+            }
+            pages = later;
+        }
+        true
     }
 
-    /// Hands out the rest and says what it was.
-    async fn end(mut self, sender: &mpsc::Sender<Vec<Listed>>, done: &mut Read) {
-        self.parser.feed(&self.start);
-        let sitemap = std::mem::take(&mut self.parser).finish();
-        self.collect(sitemap.pages);
-        // Versions of a page in other languages are pages too.
-        self.collect(sitemap.alternates.into_iter().map(|loc| SitemapUrl { loc, ..SitemapUrl::default() }));
-        let _taken = self.send(sender).await;
-        done.is_sitemap = match sitemap.kind {
+    /// Reads the last portion, hands out the rest and says what it was. None when there was no time for it.
+    async fn end(self, context: &Context<'_>, portion: Bytes, (sender, done): (&Sender, &mut Read)) -> Option<()> {
+        let mut file = self.take(context, portion, sender).await?;
+        let (mut file, kind, sitemaps, is_cut) = work(context, move |_| {
+            file.parser.feed(&file.start);
+            let sitemap = std::mem::take(&mut file.parser).finish();
+            file.collect(sitemap.pages);
+            // Versions of a page in other languages are pages too.
+            file.collect(sitemap.alternates.into_iter().map(|loc| SitemapUrl { loc, ..SitemapUrl::default() }));
+            // An index may name 50 000; those that will not be asked for need not be kept.
+            let mut seen = HashSet::new();
+            let sitemaps = sitemap.sitemaps.iter().filter_map(|text| address(&file.base, text));
+            let sitemaps: Vec<Url> = sitemaps.filter(|url| seen.insert(url.clone())).take(MOST_REQUESTS + 1).collect();
+            let is_cut = sitemap.is_cut || file.is_full || sitemaps.len() > MOST_REQUESTS;
+            (file, sitemap.kind, sitemaps, is_cut)
+        })
+        .await?;
+        let _taken = file.send(sender).await;
+        done.is_sitemap = match kind {
             Kind::Unknown | Kind::Html => false,
             // Any text could be one: an error message, JSON.
-            Kind::Text => self.count > 0,
+            Kind::Text => file.count > 0,
             Kind::UrlSet | Kind::Index | Kind::Rss | Kind::Atom => true,
         };
-        done.is_cut |= sitemap.is_cut || self.is_full;
-        done.sitemaps = sitemap.sitemaps.iter().filter_map(|text| address(&self.base, text)).collect();
+        done.is_cut |= is_cut;
+        done.sitemaps = sitemaps;
+        Some(())
     }
+}
+
+/// Does work for the processor in a place of the owner. None when there was none in time, and when it broke.
+async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> Option<T> {
+    let done = context.app.tools.cpu.run(context.terms.owner, context.manner.deadline, work).await;
+    done.inspect_err(|error| tracing::debug!(%error, "sitemap not read to its end")).ok()
 }
 
 /// An address as a sitemap writes it, absolute, if it can be a page.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::scrape::ScrapeError;
-use app::robots::{AGENT, Failure, Manner, SiteRules, rules};
+use app::robots::{AGENT, Failure, Manner, SiteRules, rules, rules_at_start};
 use app::{App, AppError, Settings};
 use futures_util::future::join_all;
 use testkit::{Body, Canary, Encoding, Reply, Script, Site};
@@ -89,6 +89,31 @@ async fn a_day_for_answers_and_five_minutes_for_failures() {
     world.clock.advance(Duration::from_secs(301));
     ask(&another, &url).await;
     assert_eq!(world.asked(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_begins_asks_anew_after_a_failure() {
+    let world = World::start().await;
+    let another = world.another(Settings::default()).await;
+    let url = world.site.url("/y");
+    let begun = async |app: &App| rules_at_start(app, &url, manner()).await.unwrap().rules.allows("/y");
+    for failure in [Script::Raw("".into()), Script::Reply(Reply { status: 503, ..Reply::default() })] {
+        let before = world.asked();
+        world.site.script("/robots.txt", vec![failure]);
+        assert!(!begun(&world.app).await);
+        world.site.respond("/robots.txt", text(FILE));
+        world.clock.advance(Duration::from_secs(4));
+        assert!(!begun(&world.app).await && !begun(&another).await, "a site that is down is not asked all the time");
+        world.clock.advance(Duration::from_secs(2));
+        assert!(!ask(&world.app, &url).await.rules.allows("/y"), "pages of a crawl that runs are not a beginning");
+        assert_eq!(world.asked(), before + 1);
+        assert!(begun(&another).await && begun(&another).await);
+        assert_eq!(world.asked(), before + 2);
+        // The first process has a failure in its memory, and finds the answer in the database.
+        assert!(begun(&world.app).await && ask(&world.app, &url).await.rules.allows("/y"));
+        assert_eq!(world.asked(), before + 2);
+        world.clock.advance(2 * DAY);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

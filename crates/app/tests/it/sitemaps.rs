@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use app::AppError;
 use app::robots::Manner;
-use app::sitemaps::{Found, Listed, Sink, each};
+use app::sitemaps::{Found, Listed, Sink, Terms, each};
 use testkit::{Body, Canary, Encoding, Reply, Script};
 use tokio::time::Instant;
 
 use crate::robots::manner;
 use crate::world::World;
+
+const TERMS: Terms<'static> = Terms { owner: "team", obey: true };
 
 /// Keeps everything; stops after so many pages.
 struct Pages {
@@ -38,7 +40,7 @@ impl Pages {
 
 async fn read(world: &World, start: &str, most: usize) -> (Pages, Found) {
     let mut pages = Pages { all: Vec::new(), most, largest: 0 };
-    let found = each(&world.app, &world.site.url(start), manner(), true, &mut pages).await.unwrap();
+    let found = each(&world.app, &world.site.url(start), manner(), TERMS, &mut pages).await.unwrap();
     (pages, found)
 }
 
@@ -99,7 +101,7 @@ async fn usual_places_unless_robots_txt_forbids_them() {
     assert_eq!((pages.all.len(), found), (0, Found::default()));
     assert_eq!(world.asked(), 1);
     let mut pages = Pages { all: Vec::new(), most: 9, largest: 0 };
-    each(&world.app, &world.site.url("/"), manner(), false, &mut pages).await.unwrap();
+    each(&world.app, &world.site.url("/"), manner(), Terms { obey: false, ..TERMS }, &mut pages).await.unwrap();
     assert_eq!(pages.paths(), ["/a"]);
 }
 
@@ -157,7 +159,7 @@ async fn broken_and_hostile_ones_give_what_can_be_read() {
     let mut pages = Pages { all: Vec::new(), most: 1000, largest: 0 };
     let hurried = Manner { deadline: Instant::now() + Duration::from_secs(8), ..manner() };
     let started = Instant::now();
-    let found = each(&world.app, &world.site.url("/"), hurried, true, &mut pages).await.unwrap();
+    let found = each(&world.app, &world.site.url("/"), hurried, TERMS, &mut pages).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(pages.paths(), ["/a", "/b", "/c&x;", "/s.xml"]);
     assert!(found.is_cut && found.failed >= 3, "{found:?}");

@@ -6,7 +6,13 @@ use std::time::Duration;
 use url::{Position, Url};
 
 use super::Denied;
-use crate::spelling;
+use super::index::Index;
+use crate::{Steps, spelling};
+
+/// Steps for one URL that is asked about alone, some milliseconds: ten thousand patterns of stars.
+const MAX_STEPS: u64 = 5_000_000;
+/// What a small piece of memory takes besides its bytes.
+const ALLOCATION: usize = 16;
 
 /// One `Allow` or `Disallow` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +28,9 @@ pub struct Rule {
 /// What one robot may fetch of one authority, ready for many questions.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The longest pattern first, of two equals the one that allows.
+    /// The longest pattern first, of two equals the one that allows: of those that match the first decides.
     rules: Vec<Rule>,
+    index: Index,
     delay: Option<Duration>,
     denied: Option<Denied>,
 }
@@ -34,27 +41,32 @@ impl Rules {
         let folders: Vec<Rule> = rules.iter().filter_map(folder_of_index).collect();
         rules.extend(folders);
         rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.len()), !rule.allow));
-        Self { rules, delay, denied }
+        rules.shrink_to_fit();
+        Self { index: Index::of(&rules), rules, delay, denied }
     }
 
-    /// Whether a path with its query may be fetched.
+    /// Whether a path with its query may be fetched. Where the rules take too much work to tell, it may not.
     #[must_use]
     pub fn allows(&self, path_and_query: &str) -> bool {
-        self.denied.is_none() && self.deciding(path_and_query).is_none_or(|rule| rule.allow)
+        self.allows_within(path_and_query, &mut Steps::new(MAX_STEPS))
     }
 
     /// Whether a URL of the authority that the rules are from may be fetched.
     #[must_use]
     pub fn allows_url(&self, url: &Url) -> bool {
-        self.allows(&url[Position::BeforePath..Position::AfterQuery])
+        self.allows(path_and_query(url))
+    }
+
+    /// The same for one of many URLs that share a budget of work. Where it is used up, none may be fetched.
+    pub fn allows_url_within(&self, url: &Url, steps: &mut Steps) -> bool {
+        self.allows_within(path_and_query(url), steps)
     }
 
     /// The rule that decides about a path: the longest that matches, of two equals the one that allows. None when no
-    /// rule matches, which allows.
+    /// rule matches, which allows, and when it takes too much work to tell.
     #[must_use]
     pub fn deciding(&self, path_and_query: &str) -> Option<&Rule> {
-        let path = escaped(path_and_query.as_bytes());
-        self.rules.iter().find(|rule| matches(&rule.pattern, &path))
+        self.decide(path_and_query, &mut Steps::new(MAX_STEPS)).flatten()
     }
 
     /// What `Crawl-delay` asks for, uncapped; the longest when it is there several times.
@@ -69,6 +81,37 @@ impl Rules {
     pub fn is_unreachable(&self) -> bool {
         self.denied == Some(Denied::Network)
     }
+
+    /// Whether everything is forbidden because nothing is known: the site failed, or could not be reached.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.denied.is_some()
+    }
+
+    /// Bytes that the rules take in memory, for those who keep many.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let rule = |rule: &Rule| size_of::<Rule>() + rule.pattern.capacity() + ALLOCATION;
+        size_of::<Self>() + self.rules.iter().map(rule).sum::<usize>() + self.index.size()
+    }
+
+    fn allows_within(&self, path_and_query: &str, steps: &mut Steps) -> bool {
+        self.denied.is_none()
+            && self.decide(path_and_query, steps).is_some_and(|rule| rule.is_none_or(|rule| rule.allow))
+    }
+
+    /// None when the steps are used up.
+    fn decide(&self, path_and_query: &str, steps: &mut Steps) -> Option<Option<&Rule>> {
+        if self.rules.is_empty() {
+            return Some(None);
+        }
+        let path = escaped(path_and_query.as_bytes());
+        self.index.find(&self.rules, &path, steps).map(|place| self.rules.get(place?))
+    }
+}
+
+fn path_and_query(url: &Url) -> &str {
+    &url[Position::BeforePath..Position::AfterQuery]
 }
 
 /// Paths and patterns are compared with every byte that is not ASCII escaped and all escapes in upper case. Escapes of
@@ -93,25 +136,6 @@ pub(super) fn escaped(raw: &[u8]) -> Cow<'_, str> {
         rest = after;
     }
     Cow::Owned(text)
-}
-
-/// Whether a pattern matches from the beginning of a path. Each piece between stars is looked for once, so the time is
-/// linear in the lengths of both.
-fn matches(pattern: &str, path: &str) -> bool {
-    let (pattern, anchored) = match pattern.strip_suffix('$') {
-        Some(pattern) => (pattern, true),
-        None => (pattern, false),
-    };
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = path.strip_prefix(first) else { return false };
-    let Some(mut piece) = pieces.next() else { return !anchored || rest.is_empty() };
-    for next in pieces {
-        let Some(at) = rest.find(piece) else { return false };
-        rest = &rest[at + piece.len()..];
-        piece = next;
-    }
-    if anchored { rest.ends_with(piece) } else { rest.contains(piece) }
 }
 
 /// `Allow: /folder/index.html` stands for `Allow: /folder/$` as well.

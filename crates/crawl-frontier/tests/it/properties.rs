@@ -231,3 +231,32 @@ fn slow(pattern: &[u8], path: &[u8]) -> bool {
         [first, rest @ ..] => path.first() == Some(first) && slow(rest, &path[1..]),
     }
 }
+
+/// Whether a pattern of robots.txt matches, read as plainly as RFC 9309 section 2.2.3 says it.
+fn plainly(pattern: &[u8], path: &[u8]) -> bool {
+    match (pattern, path) {
+        ([], _) | ([b'$'], []) => true,
+        ([b'*', rest @ ..], _) => (0..=path.len()).any(|skipped| plainly(rest, &path[skipped..])),
+        ([one, pattern @ ..], [other, path @ ..]) => one == other && plainly(pattern, path),
+        _ => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_longest_rule_decides_however_it_is_found(
+        patterns in prop::collection::vec((any::<bool>(), "/?[ab*/]{0,5}[$]?"), 0..12),
+        path in "/[ab/]{0,8}",
+    ) {
+        let lines: String = patterns
+            .iter()
+            .map(|(allow, pattern)| format!("{}: {pattern}\n", if *allow { "Allow" } else { "Disallow" }))
+            .collect();
+        let rules = Robots::parse(format!("User-agent: *\n{lines}").as_bytes()).rules("A");
+        let matching = patterns
+            .iter()
+            .filter(|(_, pattern)| !pattern.is_empty() && plainly(pattern.as_bytes(), path.as_bytes()));
+        let deciding = matching.max_by_key(|(allow, pattern)| (pattern.len(), *allow));
+        prop_assert_eq!(rules.allows(&path), deciding.is_none_or(|(allow, _)| *allow), "{} by {}", path, lines);
+    }
+}

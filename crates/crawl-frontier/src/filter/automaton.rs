@@ -1,0 +1,146 @@
+//! Patterns as automata whose states are made when a text first needs them, with every state counted.
+
+use regex_automata::Input;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, Compiler, NFA, State, WhichCaptures};
+use regex_syntax::hir::Hir;
+
+use super::PatternFault;
+use crate::Steps;
+
+/// Most bytes that one pattern may take compiled. Counted repeats of large classes reach it, 2000 letters take 80 KiB.
+const MAX_SIZE_OF_ONE: usize = 128 << 10;
+/// Bytes for each character of a pattern that are not taken from the budget: a letter takes no more, repeats and classes do.
+const FREE: usize = 32;
+/// So many bytes of patterns share an automaton: what a new state costs grows with its automaton.
+const SHARED: usize = 32 << 10;
+/// Most bytes of the states that an automaton keeps.
+const MAX_STATES: usize = 1 << 20;
+/// Steps for each edge of an automaton, all of which may be gone along when a state is made.
+const STEPS_PER_EDGE: u64 = 6;
+/// Steps for each byte of a text where all states are there.
+const STEPS_PER_BYTE: u64 = 2;
+
+/// Compiles patterns one by one within what is left of a budget of bytes, and puts them together.
+pub(super) struct Builder {
+    compiler: Compiler,
+    left: usize,
+    shared: Vec<Hir>,
+    shared_size: usize,
+    done: Vec<Automaton>,
+}
+
+/// Some patterns, any of which may match.
+#[derive(Debug, Clone)]
+pub(super) struct Automaton {
+    dfa: DFA,
+    edges: u64,
+    size: usize,
+}
+
+impl Builder {
+    /// For patterns that take at most so many bytes together, besides those that every character takes.
+    pub(super) fn new(budget: usize) -> Self {
+        Self { compiler: Compiler::new(), left: budget, shared: Vec::new(), shared_size: 0, done: Vec::new() }
+    }
+
+    /// Adds a pattern of so many bytes of text.
+    pub(super) fn add(&mut self, pattern: Hir, length: usize) -> Result<(), PatternFault> {
+        let size = self.compile(&[&pattern], MAX_SIZE_OF_ONE)?.memory_usage();
+        let left = self.left.checked_sub(size.saturating_sub(length * FREE));
+        self.left = left.ok_or(PatternFault::TooLargeTogether)?;
+        if self.shared_size + size > SHARED {
+            self.close()?;
+        }
+        self.shared.push(pattern);
+        self.shared_size += size;
+        Ok(())
+    }
+
+    /// The automata of all that was added since the last call.
+    pub(super) fn finish(&mut self) -> Result<Vec<Automaton>, PatternFault> {
+        self.close()?;
+        Ok(std::mem::take(&mut self.done))
+    }
+
+    fn close(&mut self) -> Result<(), PatternFault> {
+        let patterns = std::mem::take(&mut self.shared);
+        self.shared_size = 0;
+        if patterns.is_empty() {
+            return Ok(());
+        }
+        // Together they take no more than each of them, but for what joins them.
+        let nfa = self.compile(&patterns, 2 * (SHARED + MAX_SIZE_OF_ONE))?;
+        let (edges, size) = (nfa.states().iter().map(edges).sum(), nfa.memory_usage());
+        let config = DFA::config().cache_capacity(MAX_STATES).skip_cache_capacity_check(true);
+        let dfa = DFA::builder().configure(config).build_from_nfa(nfa);
+        let dfa = dfa.map_err(|error| PatternFault::Syntax(error.to_string()))?;
+        self.done.push(Automaton { dfa, edges, size });
+        Ok(())
+    }
+
+    fn compile<H: std::borrow::Borrow<Hir>>(&mut self, patterns: &[H], limit: usize) -> Result<NFA, PatternFault> {
+        let config = thompson::Config::new().utf8(false).which_captures(WhichCaptures::None);
+        self.compiler.configure(config.nfa_size_limit(Some(limit)));
+        self.compiler.build_many_from_hir(patterns).map_err(|error| match error.size_limit() {
+            Some(_) => PatternFault::TooLarge,
+            None => PatternFault::Syntax(error.to_string()),
+        })
+    }
+}
+
+fn edges(state: &State) -> u64 {
+    match state {
+        State::Sparse(sparse) => sparse.transitions.len() as u64,
+        State::Union { alternates } => alternates.len() as u64,
+        State::BinaryUnion { .. } => 2,
+        State::ByteRange { .. }
+        | State::Dense(_)
+        | State::Look { .. }
+        | State::Capture { .. }
+        | State::Fail
+        | State::Match { .. } => 1,
+    }
+}
+
+impl Automaton {
+    /// Bytes that it takes, without its states.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether one of the patterns matches somewhere in a text. None when the steps are used up. The cache keeps the
+    /// states between texts.
+    pub(super) fn find(&self, text: &[u8], cache: &mut Option<Cache>, steps: &mut Steps) -> Option<bool> {
+        let new_state = self.edges * STEPS_PER_EDGE;
+        if cache.is_none() && !steps.take(new_state) {
+            return None;
+        }
+        let cache = cache.get_or_insert_with(|| self.dfa.create_cache());
+        if !steps.take(text.len() as u64 * STEPS_PER_BYTE) {
+            return None;
+        }
+        let mut state = self.dfa.start_state_forward(cache, &Input::new(text)).ok()?;
+        if state.is_dead() {
+            return Some(false);
+        }
+        for &byte in text {
+            let mut next = self.dfa.next_state_untagged(cache, state, byte);
+            if next.is_unknown() {
+                if !steps.take(new_state) {
+                    return None;
+                }
+                next = self.dfa.next_state(cache, state, byte).ok()?;
+            }
+            if next.is_tagged() {
+                if next.is_match() {
+                    return Some(true);
+                }
+                return next.is_dead().then_some(false);
+            }
+            state = next;
+        }
+        // A match is seen one byte late. What this costs was paid for when the state was made.
+        self.dfa.next_eoi_state(cache, state).ok().map(|last| last.is_match())
+    }
+}

@@ -1,0 +1,147 @@
+//! Which of thousands of rules decides about a path, without asking each of them.
+//!
+//! The part of a pattern before its first star is its head. The heads stand in order, so those that a path begins with
+//! are found byte by byte, and only patterns with such a head are compared further.
+
+use std::ops::Range;
+
+use super::rules::Rule;
+use crate::Steps;
+
+/// Steps for a pattern that is compared, besides its bytes.
+const STEPS_PER_PATTERN: u64 = 16;
+/// Steps for each halving of the heads that are still possible.
+const STEPS_PER_LOOK: u64 = 8;
+
+/// Rules by their heads. Places are those in the list of all rules, where the first that matches decides.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Index(Vec<Entry>);
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    place: u32,
+    /// Bytes of the pattern before its first star, or before the `$` at its end.
+    head: u32,
+    /// Fewest bytes that a path has which matches.
+    shortest: u32,
+    rest: Rest,
+}
+
+/// What follows the head of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rest {
+    /// Nothing: whatever begins with the head matches.
+    Nothing,
+    /// The end of the path.
+    End,
+    /// A star and more.
+    Star,
+}
+
+impl Index {
+    /// The index of rules that are in the order in which they decide.
+    pub(super) fn of(rules: &[Rule]) -> Self {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let entry = |(place, rule): (usize, &Rule)| {
+            let pattern = rule.pattern.strip_suffix('$').unwrap_or(&rule.pattern);
+            let (head, rest) = match pattern.find('*') {
+                Some(star) => (star, Rest::Star),
+                None if pattern.len() < rule.pattern.len() => (pattern.len(), Rest::End),
+                None => (pattern.len(), Rest::Nothing),
+            };
+            let stars = pattern.bytes().filter(|byte| *byte == b'*').count();
+            let shortest = count(pattern.len() - stars);
+            Entry { place: count(place), head: count(head), shortest, rest }
+        };
+        let mut entries: Vec<Entry> = rules.iter().enumerate().map(entry).collect();
+        entries.sort_by(|one, other| one.head(rules).cmp(other.head(rules)));
+        Self(entries)
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.0.len() * size_of::<Entry>()
+    }
+
+    /// The place of the rule that decides about a path, if one does. None when the steps are used up.
+    pub(super) fn find(&self, rules: &[Rule], path: &str, steps: &mut Steps) -> Option<Option<usize>> {
+        let bytes = path.as_bytes();
+        let (mut first, mut unsure) = (u32::MAX, Vec::new());
+        let mut range = 0..self.0.len();
+        for depth in 0..=bytes.len() {
+            while let Some(entry) = self.0.get(range.clone())?.first().filter(|entry| entry.head as usize == depth) {
+                range.start += 1;
+                match entry.rest {
+                    Rest::Nothing => first = first.min(entry.place),
+                    Rest::End if depth == bytes.len() => first = first.min(entry.place),
+                    Rest::Star if entry.shortest as usize <= bytes.len() => unsure.push(entry),
+                    Rest::End | Rest::Star => {}
+                }
+            }
+            let Some(&byte) = bytes.get(depth).filter(|_| !range.is_empty()) else { break };
+            if !steps.take(STEPS_PER_LOOK * u64::from(range.len().ilog2() + 1)) {
+                return None;
+            }
+            range = self.narrowed(rules, range, (depth, byte));
+        }
+        if !steps.take(unsure.len() as u64 * STEPS_PER_PATTERN) {
+            return None;
+        }
+        // Heads in order are long runs of places in order, which sorting makes use of.
+        unsure.sort_by_key(|entry| entry.place);
+        for entry in unsure {
+            if entry.place > first {
+                break;
+            }
+            let pattern = rules.get(entry.place as usize).map_or("", |rule| rule.pattern.as_str());
+            // No piece between stars that is longer than the path is looked for.
+            let bytes = bytes.len() - entry.head as usize + pattern.len().min(bytes.len());
+            if !steps.take(bytes as u64) {
+                return None;
+            }
+            if matches_from(&pattern[entry.head as usize..], &path[entry.head as usize..]) {
+                first = entry.place;
+                break;
+            }
+        }
+        Some(usize::try_from(first).ok().filter(|place| *place < rules.len()))
+    }
+
+    /// The part of a range of heads, all longer than `depth` and alike before, that have this byte there.
+    fn narrowed(&self, rules: &[Rule], range: Range<usize>, (depth, byte): (usize, u8)) -> Range<usize> {
+        let Some(entries) = self.0.get(range.clone()) else { return 0..0 };
+        let at = |entry: &Entry| entry.head(rules).get(depth).copied().unwrap_or_default();
+        let start = entries.partition_point(|entry| at(entry) < byte);
+        let length = entries.get(start..).unwrap_or_default().partition_point(|entry| at(entry) == byte);
+        range.start + start..range.start + start + length
+    }
+}
+
+impl Entry {
+    fn head<'r>(&self, rules: &'r [Rule]) -> &'r [u8] {
+        let pattern = rules.get(self.place as usize).map(|rule| rule.pattern.as_bytes());
+        pattern.and_then(|pattern| pattern.get(..self.head as usize)).unwrap_or_default()
+    }
+}
+
+/// Whether what is left of a pattern, a star first, matches what is left of a path. Each piece between stars is looked for
+/// once, so the time is linear in the lengths of both.
+fn matches_from(pattern: &str, path: &str) -> bool {
+    let (pattern, anchored) = match pattern.strip_suffix('$') {
+        Some(pattern) => (pattern, true),
+        None => (pattern, false),
+    };
+    let mut pieces = pattern.split('*').skip(1);
+    let mut rest = path;
+    let mut piece = pieces.next().unwrap_or_default();
+    for next in pieces {
+        let Some(at) = find(rest, piece) else { return false };
+        rest = &rest[at + piece.len()..];
+        piece = next;
+    }
+    if anchored { rest.ends_with(piece) } else { find(rest, piece).is_some() }
+}
+
+/// A piece that is longer than the text is not looked at.
+fn find(text: &str, piece: &str) -> Option<usize> {
+    if piece.len() > text.len() { None } else { text.find(piece) }
+}
