@@ -140,7 +140,7 @@ async fn pages_that_can_never_be_written_down_end_their_job() {
     jobs.work();
     let ended = jobs.ended("batch", id).await;
     assert_eq!((ended.status, ended.completed, ended.credits_used), (JobStatus::Completed, 3, 3));
-    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap().errors;
+    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id, None).await.unwrap().errors.errors;
     assert!(errors.len() == 3 && errors.iter().all(|error| error.url.contains("poison")), "{errors:?}");
     let asked = jobs.world.site.requests().into_iter().filter(|seen| seen.path != "/hook").count();
     assert_eq!(asked, 6, "none was asked twice");
@@ -298,7 +298,7 @@ async fn a_long_batch_is_accepted_whole_and_taken_on_in_pieces() {
     jobs.work();
     let ended = jobs.ended("batch", id).await;
     assert_eq!((ended.status, ended.total, jobs.reserved().await), (JobStatus::Completed, 0, 0));
-    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap().errors;
+    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id, None).await.unwrap().errors.errors;
     let found: std::collections::BTreeSet<String> = errors.into_iter().map(|error| error.url).collect();
     assert_eq!(found, urls.into_iter().chain(more).collect(), "every page once");
     jobs.end().await;
@@ -376,7 +376,7 @@ impl Jobs {
         assert!(!format!("{row:?}").contains(text), "{row:?}");
         assert_eq!(crawls::documents(&mut conn, &id, 0, 9).await.unwrap(), []);
         for state in [PageState::Failed, PageState::Blocked, PageState::Done, PageState::Queued] {
-            assert_eq!(crawls::listed(&mut conn, &id, state, 9).await.unwrap(), []);
+            assert_eq!(crawls::listed(&mut conn, &id, state, "", 9).await.unwrap(), []);
         }
         assert_eq!(crawls::first_piece(&mut conn, &id).await.unwrap(), None);
         assert_eq!(self.waiting(id.parse().unwrap()).await, Vec::<String>::new());

@@ -50,7 +50,10 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     let request = wire::decode_crawl(json!({ "url": url })).unwrap();
     assert!(matches!(crawl::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
     let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();
-    assert!(matches!(batch::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
+    assert!(matches!(
+        batch::start(&world.app, &team, request, &wire::Given::default(), None).await,
+        Err(AppError::StorageFull)
+    ));
     assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
 }
 
@@ -61,7 +64,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let team = world.team(Some(10)).await;
     world.site.html("/", "<p>x</p>");
     let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
-    let id = batch::start(&world.app, &team, request, None).await.unwrap().id.to_string();
+    let id = batch::start(&world.app, &team, request, &wire::Given::default(), None).await.unwrap().id.to_string();
     let second = Duration::from_secs(1);
     let work = WorkerSettings { pages: 1, hooks: 1, per_host: 1, lease: 60 * second, drain: second };
     let (full, stop) = (world.another(short()).await, CancellationToken::new());

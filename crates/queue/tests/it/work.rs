@@ -1,6 +1,6 @@
 //! One worker and what its jobs do.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use queue::Settings;
 use serde_json::json;

@@ -22,7 +22,7 @@ fn until_stopped(told: mpsc::Sender<()>, release: mpsc::Receiver<()>) -> impl Fn
             std::thread::sleep(Duration::from_millis(1));
         }
         told.send(()).unwrap();
-        drop(release.recv());
+        let _ = release.recv();
     }
 }
 
@@ -60,7 +60,12 @@ async fn slow_work_holds_up_neither_its_own_team_nor_others() {
     for _ in 0..2 {
         let (release, released) = mpsc::channel::<()>();
         let cpu = cpu.clone();
-        slow.push(tokio::spawn(async move { cpu.run("a", in_ms(A_MINUTE), move |_| drop(released.recv())).await }));
+        slow.push(tokio::spawn(async move {
+            cpu.run("a", in_ms(A_MINUTE), move |_| {
+                let _ = released.recv();
+            })
+            .await
+        }));
         ends.push(release);
     }
     tokio::task::yield_now().await;
@@ -82,7 +87,12 @@ async fn another_team_has_a_place_while_one_has_all_it_may_have() {
     for _ in 0..20 {
         let (release, released) = mpsc::channel::<()>();
         let cpu = cpu.clone();
-        tokio::spawn(async move { cpu.run("a", in_ms(A_MINUTE), move |_| drop(released.recv())).await });
+        tokio::spawn(async move {
+            cpu.run("a", in_ms(A_MINUTE), move |_| {
+                let _ = released.recv();
+            })
+            .await
+        });
         ends.push(release);
     }
     // Long enough for slow work to have moved to the places for it.

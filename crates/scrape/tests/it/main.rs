@@ -194,7 +194,9 @@ async fn the_deadline_holds_in_every_phase() {
     let later = Instant::now() + Duration::from_secs(60);
     let held = (0..2).map(|_| {
         let (cpu, released) = (busy.cpu.clone(), Arc::clone(&released));
-        let wait = move |_: &base::Stop| drop(released.lock().unwrap().recv());
+        let wait = move |_: &base::Stop| {
+            let _ = released.lock().unwrap().recv();
+        };
         async move { cpu.run("team", later, wait).await }
     });
     let waiting = Target { deadline: soon(), ..target(site.url("/"), ScrapeOptions::default()) };
