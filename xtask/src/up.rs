@@ -33,7 +33,7 @@ pub(crate) struct Args {
 /// Builds the server, starts it with SQLite and a folder of blobs, and stays until it ends.
 pub(crate) fn run(args: &Args) -> Result<()> {
     sh::step("setup", setup::for_build)?;
-    let program = sh::step("build", || build(&["quarry-server"], args.debug))?;
+    let program = sh::step("build", || build(&["quarry-server"], if args.debug { "dev" } else { "up" }))?;
     serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
     let mut child = start(&program, args)?;
     wait_ready(&mut child, &args.listen)?;
@@ -71,21 +71,19 @@ pub fn server(debug: bool) -> Result<PathBuf> {
     if let Some(given) = given() {
         return given;
     }
-    build(&["quarry-server", "quarry-worker"], debug)
+    build(&["quarry-server", "quarry-worker"], if debug { "dev" } else { "release" })
 }
 
 /// Builds these packages, and returns where the server is.
-fn build(packages: &[&str], debug: bool) -> Result<PathBuf> {
+fn build(packages: &[&str], profile: &str) -> Result<PathBuf> {
     let mut build = sh::cargo();
-    build.arg("build");
+    build.args(["build", "--profile", profile]);
     for package in packages {
         build.args(["--package", package]);
     }
-    if !debug {
-        build.arg("--release");
-    }
     sh::run(&mut build)?;
-    Ok(target()?.join(if debug { "debug" } else { "release" }).join("quarry-server"))
+    let folder = if profile == "dev" { "debug" } else { profile };
+    Ok(target()?.join(folder).join("quarry-server"))
 }
 
 fn target() -> Result<PathBuf> {

@@ -127,6 +127,7 @@ pub struct Running {
 ///
 /// # Errors
 /// [`StartError`], with the name of the setting that is to blame.
+#[async_recursion::async_recursion]
 pub async fn start(config: Config) -> Result<Running, StartError> {
     start_at(config, Arc::new(SystemClock)).await
 }
@@ -135,6 +136,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 ///
 /// # Errors
 /// As [`start`].
+#[async_recursion::async_recursion]
 pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, StartError> {
     start_as(Role::Server, config, clock).await
 }
@@ -143,6 +145,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
 ///
 /// # Errors
 /// As [`start`].
+#[async_recursion::async_recursion]
 pub async fn start_worker(config: Config) -> Result<Running, StartError> {
     start_as(Role::Worker, config, Arc::new(SystemClock)).await
 }

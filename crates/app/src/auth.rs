@@ -25,6 +25,7 @@ pub struct Caller {
 ///
 /// # Errors
 /// [`AppError::Unauthorized`] for a revoked key in both modes, and for anything but a known key in [`AuthMode::Keys`].
+#[crate::boxed]
 pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppError> {
     let token = token.map(str::trim).filter(|token| !matches!(*token, "" | "undefined" | "null"));
     let found = match token {

@@ -29,6 +29,7 @@ pub struct Started {
 ///
 /// # Errors
 /// As [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`AppError::JobFinished`] for `appendToId`.
+#[crate::boxed]
 pub async fn start(
     app: &App,
     caller: &Caller,

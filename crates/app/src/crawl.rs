@@ -65,6 +65,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// # Errors
 /// [`AppError::Invalid`] and the like for a request that cannot be carried out, [`AppError::InsufficientCredits`] when the
 /// team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another request.
+#[crate::boxed]
 pub async fn start(
     app: &App,
     caller: &Caller,

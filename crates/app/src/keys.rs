@@ -15,6 +15,7 @@ use crate::{App, AppError, auth};
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
+#[crate::boxed]
 pub async fn create(app: &App, team: Uuid, name: &str) -> Result<KeyCreated, AppError> {
     let mut conn = app.conn().await?;
     let team = team.to_string();
@@ -30,6 +31,7 @@ pub async fn create(app: &App, team: Uuid, name: &str) -> Result<KeyCreated, App
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
+#[crate::boxed]
 pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Result<Listing<KeyView>, AppError> {
     let mut conn = app.conn().await?;
     let team = team.to_string();
@@ -48,6 +50,7 @@ pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Res
 ///
 /// # Errors
 /// [`AppError::NotFound`] for an unknown key and for one that was revoked before.
+#[crate::boxed]
 pub async fn revoke(app: &App, key: Uuid) -> Result<(), AppError> {
     match rows::revoke(&mut app.conn().await?, &key.to_string(), app.now()).await? {
         true => Ok(()),

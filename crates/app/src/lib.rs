@@ -30,6 +30,10 @@
 //! # }
 //! ```
 
+/// Boxes the future of an async function, so that its code is compiled once, in this crate. Without it every crate that
+/// awaits the function compiles all of it again, queries included.
+pub(crate) use async_recursion::async_recursion as boxed;
+
 mod active;
 pub mod auth;
 pub mod batch;

@@ -41,6 +41,7 @@ pub struct Round {
 
 /// Does a round every [`maintain_every`](crate::Settings::maintain_every) until `stop`, as long as no other process is
 /// the leader. A round that fails is logged, and tried again at the next.
+#[crate::boxed]
 pub async fn maintain(app: App, stop: CancellationToken) {
     let holder = new_id().to_string();
     let mut ticks = interval(app.settings.maintain_every.max(Duration::from_millis(1)));
@@ -77,6 +78,7 @@ pub async fn maintain(app: App, stop: CancellationToken) {
 ///
 /// # Errors
 /// [`AppError::Internal`]; what was done before stays done.
+#[crate::boxed]
 pub async fn maintain_once(app: &App) -> Result<Round, AppError> {
     Ok(Round {
         reservations: give_back(app).await?,

@@ -37,6 +37,7 @@ const MOST_KEPT: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// [`AppError`]; [`AppError::MapTimeout`] at the deadline, [`AppError::Scrape`] when the site cannot be read at all.
+#[crate::boxed]
 pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
     let started = Instant::now();
     if app.tracker.is_closed() {

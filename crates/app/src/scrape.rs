@@ -30,6 +30,7 @@ pub use self::kept::read;
 ///
 /// # Errors
 /// [`AppError`]; see its variants.
+#[crate::boxed]
 pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Result<Document, AppError> {
     scrape_with_room(app, caller, request).await.map(|(document, _)| document)
 }
@@ -38,6 +39,7 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
 ///
 /// # Errors
 /// [`AppError`]; see its variants.
+#[crate::boxed]
 pub async fn scrape_with_room(
     app: &App,
     caller: &Caller,

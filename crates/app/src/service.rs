@@ -72,6 +72,7 @@ impl App {
     ///
     /// # Errors
     /// [`AppError::Internal`] when the database cannot be changed.
+    #[crate::boxed]
     pub async fn bootstrap(&self) -> Result<(), AppError> {
         let applied = self.store.migrate().await?;
         if !applied.is_empty() {
@@ -92,6 +93,7 @@ impl App {
 
     /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has
     /// ended or was dropped; put your own time limit around it.
+    #[crate::boxed]
     pub async fn drain(&self) {
         self.tracker.close();
         self.tracker.wait().await;

@@ -14,6 +14,7 @@ use crate::{App, AppError, keys};
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppError> {
     let (id, now) = (new_id(), app.now());
     let team = Team {
@@ -41,6 +42,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
 ///
 /// # Errors
 /// [`AppError::NotFound`].
+#[crate::boxed]
 pub async fn read(app: &App, id: Uuid) -> Result<TeamView, AppError> {
     let mut conn = app.conn().await?;
     let team = rows::find(&mut conn, &id.to_string()).await?.ok_or(AppError::NotFound("team"))?;
@@ -51,6 +53,7 @@ pub async fn read(app: &App, id: Uuid) -> Result<TeamView, AppError> {
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<TeamView>, AppError> {
     let mut conn = app.conn().await?;
     let limit = limit.clamp(1, 1000);
@@ -67,6 +70,7 @@ pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<
 ///
 /// # Errors
 /// [`AppError::NotFound`].
+#[crate::boxed]
 pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView, AppError> {
     let (id, now) = (id.to_string(), app.now());
     let flags = request.flags.unwrap_or_default();

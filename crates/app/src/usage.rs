@@ -20,6 +20,7 @@ pub const UNLIMITED_CREDITS: i64 = 99_999_999;
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn credit_usage(app: &App, caller: &Caller) -> Result<CreditUsage, AppError> {
     let (remaining_credits, plan_credits) = if caller.team.unlimited {
         (UNLIMITED_CREDITS, UNLIMITED_CREDITS)
@@ -34,6 +35,7 @@ pub async fn credit_usage(app: &App, caller: &Caller) -> Result<CreditUsage, App
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn token_usage(app: &App, caller: &Caller) -> Result<TokenUsage, AppError> {
     let credits = credit_usage(app, caller).await?;
     Ok(TokenUsage {
@@ -48,6 +50,7 @@ pub async fn token_usage(app: &App, caller: &Caller) -> Result<TokenUsage, AppEr
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Result<Vec<CreditPeriod>, AppError> {
     let mut conn = app.conn().await?;
     let periods = rows::periods(&mut conn, &caller.team.id, by_api_key).await?;
@@ -66,6 +69,7 @@ pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Res
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Result<Vec<TokenPeriod>, AppError> {
     let credits = credit_history(app, caller, by_api_key).await?;
     let period = |period: CreditPeriod| TokenPeriod {
@@ -82,6 +86,7 @@ pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Resu
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, AppError> {
     let team = &caller.team.id;
     let mut conn = app.conn().await?;

@@ -67,6 +67,7 @@ impl Hook {
 /// # Errors
 /// Those of the database.
 #[expect(clippy::too_many_arguments, reason = "who is told, by whom, of what, when")]
+#[crate::boxed]
 pub async fn emit(
     conn: &mut Conn,
     hook: &Hook,

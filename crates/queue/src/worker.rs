@@ -100,6 +100,7 @@ impl Worker {
 
     /// Works until `stop`, then lets running jobs end for [`Settings::drain`] and gives back those that have not.
     /// Needs tokio's multi-thread runtime.
+    #[crate::boxed]
     pub async fn run(self, stop: CancellationToken) {
         let (core, kinds) = (Arc::new(self.core), Arc::new(self.kinds));
         let (running, services) = (TaskTracker::new(), TaskTracker::new());

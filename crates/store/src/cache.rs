@@ -69,6 +69,7 @@ pub struct Wanted<'a> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
@@ -79,6 +80,7 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry>> {
     let query = cache_entry::table
         .filter(cache_entry::scope.eq(wanted.scope))
@@ -95,6 +97,7 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
     let query = cache_entry::table.find(id);
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).get_result(c).await.optional())?)
@@ -104,6 +107,7 @@ pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
     let _turn = conn.turn().await?;
     on!(conn, |c| diesel::delete(cache_entry::table.find(id)).execute(c).await)?;
@@ -127,6 +131,7 @@ type Named = (String, String, i64);
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
         let due = cache_entry::table
@@ -145,6 +150,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
         let first = cache_entry::table.order(cache_entry::id).limit(limit).select((

@@ -16,6 +16,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Query`] when the file is there or cannot be written, [`StoreError::Inconsistent`] for PostgreSQL,
     /// which has its own tools.
+    #[crate::boxed]
     pub async fn copy_to(&self, file: &Path) -> Result<()> {
         if self.backend() == Backend::Postgres {
             return Err(StoreError::Inconsistent("only a SQLite database is a file that can be copied".to_owned()));

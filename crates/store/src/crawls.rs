@@ -111,6 +111,7 @@ impl Crawl {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn create(conn: &mut Conn, row: &Crawl) -> Result<bool> {
     let values = (
         (crawl::id.eq(&row.id), crawl::team_id.eq(&row.team_id), crawl::api_key_id.eq(&row.api_key_id)),
@@ -131,6 +132,7 @@ pub async fn create(conn: &mut Conn, row: &Crawl) -> Result<bool> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find_by_key(conn: &mut Conn, team: &str, kind: &str, key: &str) -> Result<Option<Crawl>> {
     let query = crawl::table
         .filter(crawl::team_id.eq(team))
@@ -143,6 +145,7 @@ pub async fn find_by_key(conn: &mut Conn, team: &str, kind: &str, key: &str) -> 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Crawl>> {
     Ok(on!(conn, |c| crawl::table.find(id).select(Crawl::as_select()).get_result(c).await.optional())?)
 }
@@ -151,6 +154,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Crawl>> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Crawl>> {
     let query = crawl::table.find(id);
     Ok(on!(
@@ -165,6 +169,7 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Crawl>> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn redact(conn: &mut Conn, id: &str, request: &str) -> Result<()> {
     let set = (crawl::url.eq(None::<&str>), crawl::landed_url.eq(None::<&str>), crawl::request.eq(request));
     let _turn = conn.turn().await?;
@@ -176,6 +181,7 @@ pub async fn redact(conn: &mut Conn, id: &str, request: &str) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn save(conn: &mut Conn, row: &Crawl) -> Result<()> {
     let set = (
         crawl::status.eq(&row.status),
@@ -201,6 +207,7 @@ pub async fn save(conn: &mut Conn, row: &Crawl) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Result<Vec<String>> {
     let query = crawl::table
         .filter(crawl::team_id.eq(team))
@@ -216,6 +223,7 @@ pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Resu
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn load_of(conn: &mut Conn, team: &str) -> Result<(i64, i64)> {
     let query = crawl::table.filter(crawl::team_id.eq(team)).filter(crawl::status.eq(SCRAPING)).select(crawl::pending);
     let pending: Vec<i64> = on!(conn, |c| query.load(c).await)?;

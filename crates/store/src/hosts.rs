@@ -22,6 +22,7 @@ use crate::stamp::Stamp;
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration>, now: Timestamp) -> Result<()> {
     let delay = delay.map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX));
     let row = || {
@@ -46,6 +47,7 @@ pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
     let query = host::table.find(name).select(host::state);
     let state: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
@@ -57,6 +59,7 @@ pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let is_old = || host::updated_at.lt(Stamp::from(before));

@@ -48,6 +48,7 @@ struct Row {
 ///
 /// # Errors
 /// [`crate::StoreError::is_duplicate`] when its id or hash is taken; those of the database when the team is unknown.
+#[crate::boxed]
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
     let _turn = conn.turn().await?;
@@ -59,6 +60,7 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
     let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
     let found: Option<(Row, Team)> =
@@ -70,6 +72,7 @@ pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey,
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) -> Result<Vec<ApiKey>> {
     let query = api_key::table
         .filter(api_key::team_id.eq(team))
@@ -84,6 +87,7 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
         .set(api_key::revoked_at.eq(Stamp::from(at)));
@@ -95,6 +99,7 @@ pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let stale = Stamp::from(at - chrono::TimeDelta::minutes(1));
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));

@@ -14,6 +14,7 @@ use crate::stamp::Stamp;
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<bool> {
     let free = lease::expires_at.le(Stamp::from(now)).or(lease::holder.eq(holder));
     let set = (lease::holder.eq(holder), lease::expires_at.eq(Stamp::from(until)));
@@ -31,6 +32,7 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> {
     let query = diesel::delete(lease::table.find(name).filter(lease::holder.eq(holder)));
     let _turn = conn.turn().await?;

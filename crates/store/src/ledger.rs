@@ -67,6 +67,7 @@ pub struct Booked {
 ///
 /// # Errors
 /// [`StoreError::UnknownTeam`].
+#[crate::boxed]
 pub async fn balance(conn: &mut Conn, team: &str) -> Result<Balance> {
     let query = account::table.find(team);
     let row: Option<AccountRow> = on!(conn, |c| query.select(AccountRow::as_select()).get_result(c).await.optional())?;
@@ -77,6 +78,7 @@ pub async fn balance(conn: &mut Conn, team: &str) -> Result<Balance> {
 ///
 /// # Errors
 /// [`StoreError::Ledger`], [`StoreError::UnknownTeam`].
+#[crate::boxed]
 pub async fn apply(
     conn: &mut Conn,
     booking: &Booking<'_>,
@@ -94,6 +96,7 @@ pub async fn apply(
 ///
 /// # Errors
 /// [`StoreError::Ledger`], [`StoreError::UnknownTeam`].
+#[crate::boxed]
 pub async fn grant(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Result<Applied> {
     apply(conn, booking, &Command::Grant { amount }, booking.at).await
 }
@@ -102,6 +105,7 @@ pub async fn grant(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Resul
 ///
 /// # Errors
 /// [`StoreError::Ledger`], [`StoreError::UnknownTeam`].
+#[crate::boxed]
 pub async fn charge(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Result<Applied> {
     apply(conn, booking, &Command::Charge { amount }, booking.at).await
 }
@@ -110,6 +114,7 @@ pub async fn charge(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Resu
 ///
 /// # Errors
 /// [`LedgerError::Insufficient`] and the others in [`StoreError::Ledger`]; [`StoreError::UnknownTeam`].
+#[crate::boxed]
 pub async fn reserve(
     conn: &mut Conn,
     booking: &Booking<'_>,
@@ -138,6 +143,7 @@ pub async fn reserve(
 ///
 /// # Errors
 /// [`LedgerError::Overdrawn`], [`LedgerError::Closed`] and the others in [`StoreError::Ledger`].
+#[crate::boxed]
 pub async fn post(conn: &mut Conn, booking: &Booking<'_>, reservation: &str, amount: i64) -> Result<Applied> {
     let command = Command::Post { reservation: reservation.to_owned(), amount };
     apply(conn, booking, &command, booking.at).await
@@ -148,6 +154,7 @@ pub async fn post(conn: &mut Conn, booking: &Booking<'_>, reservation: &str, amo
 ///
 /// # Errors
 /// [`LedgerError::Closed`] when it expired before, [`LedgerError::Overdrawn`] and the others in [`StoreError::Ledger`].
+#[crate::boxed]
 pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timestamp) -> Result<Hold> {
     conn.atomic(async |conn: &mut Conn| {
         let (post_key, void_key) = (post_key(&held.key), void_key(&held.key));
@@ -171,6 +178,7 @@ pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timest
 ///
 /// # Errors
 /// As [`settle`].
+#[crate::boxed]
 pub async fn void(conn: &mut Conn, held: &Reservation, at: Timestamp) -> Result<Hold> {
     settle(conn, held, 0, at).await
 }
@@ -179,6 +187,7 @@ pub async fn void(conn: &mut Conn, held: &Reservation, at: Timestamp) -> Result<
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Option<Reservation>> {
     let query = reservation::table.find(key).filter(reservation::team_id.eq(team));
     let row: Option<ReservationRow> =
@@ -191,6 +200,7 @@ pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Optio
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn expire_reservations(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     let due = reservation::table
         .filter(reservation::is_open)
@@ -210,6 +220,7 @@ pub async fn expire_reservations(conn: &mut Conn, now: Timestamp, limit: i64) ->
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) -> Result<Vec<Booked>> {
     let page = ledger_transfer::table
         .filter(ledger_transfer::team_id.eq(team))

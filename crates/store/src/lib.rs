@@ -26,6 +26,10 @@
 // Linked for its features only, see Cargo.toml.
 use libsqlite3_sys as _;
 
+/// Boxes the future of an async function, so that its code is compiled once, in this crate. Without it every crate that
+/// awaits the function compiles all of it again, queries included.
+pub(crate) use async_recursion::async_recursion as boxed;
+
 mod conn;
 mod copy;
 mod error;

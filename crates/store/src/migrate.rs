@@ -31,6 +31,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Migration`], [`StoreError::Connect`].
+    #[crate::boxed]
     pub async fn migrate(&self) -> Result<Vec<String>> {
         self.run(Task::Up).await
     }
@@ -39,6 +40,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::migrate`].
+    #[crate::boxed]
     pub async fn pending(&self) -> Result<Vec<String>> {
         self.run(Task::Pending).await
     }
@@ -47,6 +49,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::migrate`].
+    #[crate::boxed]
     pub async fn unmigrate(&self) -> Result<Vec<String>> {
         self.run(Task::Down).await
     }

@@ -29,6 +29,7 @@ impl Listener {
     ///
     /// # Errors
     /// [`StoreError::Connect`] and those of the database.
+    #[crate::boxed]
     pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
         let Place::Server(server) = store.place()? else {
             return Ok(None);
@@ -44,6 +45,7 @@ impl Listener {
     ///
     /// # Errors
     /// When the connection is lost; open another one, and look once for what was missed.
+    #[crate::boxed]
     pub async fn next(&mut self) -> Result<Notice> {
         let mut news = pin!(self.conn.notifications_stream());
         match news.next().await {
@@ -64,6 +66,7 @@ impl std::fmt::Debug for Listener {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn tell(conn: &mut Conn, channel: &str, payload: &str) -> Result<()> {
     on!(
         conn,

@@ -74,6 +74,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Url`], [`StoreError::Folder`], [`StoreError::File`], [`StoreError::Connect`].
+    #[crate::boxed]
     pub async fn open(url: &str, options: Options) -> Result<Store> {
         let pool = match backend(url)? {
             Backend::Sqlite => {
@@ -97,6 +98,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Pool`] when none came free in [`Options::wait`], or the database is away.
+    #[crate::boxed]
     pub async fn conn(&self) -> Result<Conn> {
         let broken = |error: diesel_async::pooled_connection::bb8::RunError| StoreError::Pool(error.to_string());
         Ok(match &self.pool {
@@ -112,6 +114,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Pool`], or that of the connection.
+    #[crate::boxed]
     pub async fn ping(&self) -> Result<()> {
         let mut conn = self.conn().await?;
         on!(conn, |c| c.batch_execute("SELECT 1").await)?;

@@ -36,6 +36,7 @@ pub struct RobotsAnswer {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find(conn: &mut Conn, origin: &str, verified: bool, now: Timestamp) -> Result<Option<RobotsAnswer>> {
     let query = robots::table.find((origin, verified)).filter(robots::expires_at.gt(Stamp::from(now)));
     Ok(on!(conn, |c| query.select(RobotsAnswer::as_select()).get_result(c).await.optional())?)
@@ -45,6 +46,7 @@ pub async fn find(conn: &mut Conn, origin: &str, verified: bool, now: Timestamp)
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
     let newer = (
         robots::status.eq(excluded(robots::status)),
@@ -70,6 +72,7 @@ pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let due = robots::table

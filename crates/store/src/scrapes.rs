@@ -42,6 +42,7 @@ pub struct Scrape {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
     let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(scrape::table).values(row.clone()).execute(c).await)?;
@@ -52,6 +53,7 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape>> {
     let query = scrape::table.find(id).filter(scrape::team_id.eq(team));
     Ok(on!(conn, |c| query.select(Scrape::as_select()).get_result(c).await.optional())?)
@@ -61,6 +63,7 @@ pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestamp>> {
     let query = scrape::table
         .filter(scrape::team_id.eq(team))
@@ -75,6 +78,7 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let old = scrape::table.filter(scrape::created_at.lt(Stamp::from(before))).limit(limit).select(scrape::id);

@@ -76,6 +76,7 @@ impl Team {
 ///
 /// # Errors
 /// [`StoreError::is_duplicate`] when there is one with this id.
+#[crate::boxed]
 pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
     if create_if_absent(conn, new).await? {
         return Ok(());
@@ -91,6 +92,7 @@ pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         let row = || diesel::insert_into(team::table).values(new.clone()).on_conflict(team::id).do_nothing();
@@ -114,6 +116,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
     let query = team::table.find(id);
     Ok(on!(conn, |c| query.select(Team::as_select()).get_result(c).await.optional())?)
@@ -123,6 +126,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Vec<Team>> {
     // Every id is greater than the empty one.
     let query = team::table.filter(team::id.gt(after.unwrap_or_default())).order(team::id).limit(limit);
@@ -133,6 +137,7 @@ pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
 ///
 /// # Errors
 /// Those of the database, a refused value included.
+#[crate::boxed]
 pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Option<Team>> {
     if *change == TeamChange::default() {
         return find(conn, id).await;

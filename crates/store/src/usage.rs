@@ -28,6 +28,7 @@ pub struct Period {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Period>> {
     let query = usage_day::table.filter(usage_day::team_id.eq(team)).select((
         usage_day::day,

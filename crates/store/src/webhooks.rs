@@ -103,6 +103,7 @@ const CHUNK: usize = 500;
 ///
 /// # Errors
 /// [`StoreError::is_duplicate`] when an id is taken; those of the database when the team is unknown.
+#[crate::boxed]
 pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
         for chunk in deliveries.chunks(CHUNK) {
@@ -132,6 +133,7 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<(Parcel, Option<Secrets>)>> {
     use webhook_delivery::columns as c;
     type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
@@ -151,6 +153,7 @@ pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     use webhook_delivery::columns as c;
     let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);

@@ -25,6 +25,7 @@ const MAX_DEPTH: u32 = 2;
 ///
 /// # Errors
 /// [`AppError::Internal`].
+#[crate::boxed]
 pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError> {
     let ids = crawls::active(&mut app.conn().await?, &caller.team.id, CRAWL, MAX_CRAWLS).await?;
     let mut list = ActiveCrawls { success: true, crawls: Vec::new(), warning: None };

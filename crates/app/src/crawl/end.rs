@@ -41,6 +41,7 @@ pub(super) async fn if_over(app: &App, conn: &mut Conn, row: &mut Crawl) -> Resu
 ///
 /// # Errors
 /// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
+#[crate::boxed]
 pub async fn cancel(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<(), AppError> {
     let row = read::find(app, caller, kind, id).await?;
     let (worker, crawl, private) = (app.clone(), row.id.clone(), is_private(&row));

@@ -33,6 +33,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// As [`super::status`].
+#[crate::boxed]
 pub async fn errors(
     app: &App,
     caller: &Caller,

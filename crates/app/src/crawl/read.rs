@@ -49,6 +49,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// [`AppError::NotFound`] for an unknown job, one of another team, and one whose results have expired.
+#[crate::boxed]
 pub async fn status(
     app: &App,
     caller: &Caller,

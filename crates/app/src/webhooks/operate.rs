@@ -21,6 +21,7 @@ use crate::{App, AppError};
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
+#[crate::boxed]
 pub async fn deliveries(
     app: &App,
     team: Uuid,
@@ -49,6 +50,7 @@ pub async fn deliveries(
 /// # Errors
 /// [`AppError::NotFound`] when it is unknown or no longer kept; [`AppError::DeliveryGone`] when its body is, because the
 /// receiver took it or its job has expired.
+#[crate::boxed]
 pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppError> {
     let (id, now) = (delivery.to_string(), app.now());
     let mut conn = app.conn().await?;
@@ -75,6 +77,7 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
+#[crate::boxed]
 pub async fn secret(app: &App, team: Uuid) -> Result<WebhookSecretView, AppError> {
     let mut conn = app.conn().await?;
     let team = known(&mut conn, team).await?;
@@ -85,6 +88,7 @@ pub async fn secret(app: &App, team: Uuid) -> Result<WebhookSecretView, AppError
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team; [`AppError::Invalid`] for a secret that is none.
+#[crate::boxed]
 pub async fn rotate_secret(app: &App, team: Uuid, request: RotateSecret) -> Result<WebhookSecretView, AppError> {
     let fresh = match &request.secret {
         Some(text) => SigningSecret::parse(text).map_err(|error| Invalid::at("secret", error.to_string()))?,

@@ -24,6 +24,7 @@ struct Sum {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     let query = || {
         diesel::sql_query(
@@ -40,6 +41,7 @@ pub async fn bytes(conn: &mut Conn) -> Result<i64> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     let mark = unused_body::table.find(digest).select(unused_body::digest);
     let marked: Option<String> = on!(conn, |c| mark.get_result(c).await.optional())?;
@@ -56,6 +58,7 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
     conn.atomic(async |conn: &mut Conn| {
         let marks = unused_body::table
@@ -85,6 +88,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn deleted(conn: &mut Conn, digests: &[String]) -> Result<()> {
     let _turn = conn.turn().await?;
     let forget = diesel::delete(unused_body::table.filter(unused_body::digest.eq_any(digests)));

@@ -72,6 +72,7 @@ pub struct KnownUrl {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()> {
     for rows in rows.chunks(CHUNK) {
         let rows = rows.to_vec();
@@ -93,6 +94,7 @@ pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn document_sizes(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
     let query = crawl_document::table
         .filter(crawl_document::crawl_id.eq(crawl))
@@ -107,6 +109,7 @@ pub async fn document_sizes(conn: &mut Conn, crawl: &str, after: i64, limit: i64
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn documents(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> Result<Vec<StoredDocument>> {
     let query = crawl_document::table
         .filter(crawl_document::crawl_id.eq(crawl))
@@ -120,6 +123,7 @@ pub async fn documents(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn known_urls(conn: &mut Conn, team: &str, host: &str, limit: i64) -> Result<Vec<KnownUrl>> {
     let query = crawl_document::table
         .filter(crawl_document::team_id.eq(team))

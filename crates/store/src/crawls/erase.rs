@@ -19,6 +19,7 @@ const CHUNK: usize = 500;
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp) -> Result<Option<String>> {
     let due = crawl::table
         .filter(crawl::expires_at.le(Stamp::from(now)))
@@ -34,6 +35,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp) -> Result<Option<String>> 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn first_documents(conn: &mut Conn, crawl: &str, limit: i64) -> Result<Vec<(i64, Option<String>, i64)>> {
     let query = crawl_document::table
         .filter(crawl_document::crawl_id.eq(crawl))
@@ -49,6 +51,7 @@ pub async fn first_documents(conn: &mut Conn, crawl: &str, limit: i64) -> Result
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn erase(conn: &mut Conn, crawl: &str, last: i64, limit: i64, overwrite: bool) -> Result<usize> {
     /// Removes up to `limit` rows of a table, told apart by one column.
     macro_rules! some_of {
@@ -88,6 +91,7 @@ async fn scrub(conn: &mut Conn, whole: bool) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn remove(conn: &mut Conn, crawl: &str) -> Result<()> {
     let _turn = conn.turn().await?;
     on!(conn, |c| diesel::delete(crawl::table.find(crawl)).execute(c).await)?;
@@ -98,6 +102,7 @@ pub async fn remove(conn: &mut Conn, crawl: &str) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn known_blobs(conn: &mut Conn, keys: &[&str]) -> Result<HashSet<String>> {
     let mut known = HashSet::new();
     for keys in keys.chunks(CHUNK) {

@@ -109,6 +109,7 @@ impl PageState {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn add_pages(conn: &mut Conn, crawl: &mut Crawl, pages: Vec<NewPage>) -> Result<Vec<NewPage>> {
     let mut fresh = unknown(conn, &crawl.id, pages, key_of).await?;
     let room = usize::try_from(crawl.room()).unwrap_or(0).min(fresh.len());
@@ -137,6 +138,7 @@ pub async fn add_pages(conn: &mut Conn, crawl: &mut Crawl, pages: Vec<NewPage>) 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn list_pages(
     conn: &mut Conn,
     crawl: &str,
@@ -171,6 +173,7 @@ pub async fn list_pages(
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn claim_key(conn: &mut Conn, crawl: &str, page: NewPage) -> Result<bool> {
     let fresh = unknown(conn, crawl, vec![page], key_of).await?;
     let rows: Vec<Row> = fresh
@@ -196,6 +199,7 @@ pub async fn claim_key(conn: &mut Conn, crawl: &str, page: NewPage) -> Result<bo
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn end_pages(conn: &mut Conn, ids: &[&str], state: PageState, now: Timestamp) -> Result<()> {
     let set = (crawl_page::state.eq(state.as_str()), crawl_page::finished_at.eq(Some(Stamp::from(now))));
     for ids in ids.chunks(CHUNK) {
@@ -208,6 +212,7 @@ pub async fn end_pages(conn: &mut Conn, ids: &[&str], state: PageState, now: Tim
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn fail_page(
     conn: &mut Conn,
     id: &str,
@@ -229,6 +234,7 @@ pub async fn fail_page(
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn is_queued(conn: &mut Conn, id: &str) -> Result<bool> {
     let state = crawl_page::table.find(id).select(crawl_page::state);
     let state: Option<String> = on!(conn, |c| state.get_result(c).await.optional())?;
@@ -239,6 +245,7 @@ pub async fn is_queued(conn: &mut Conn, id: &str) -> Result<bool> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn promote_spare(conn: &mut Conn, crawl: &mut Crawl) -> Result<Vec<NewPage>> {
     let most = crawl.room().min(crawl.spare);
     if most <= 0 {
@@ -270,6 +277,7 @@ const IN_LISTED_INDEX: &str = "state IN ('spare', 'failed', 'external', 'blocked
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn listed(conn: &mut Conn, crawl: &str, state: PageState, after: &str, limit: i64) -> Result<Vec<Listed>> {
     let query = crawl_page::table
         .filter(crawl_page::crawl_id.eq(crawl))
@@ -285,6 +293,7 @@ pub async fn listed(conn: &mut Conn, crawl: &str, state: PageState, after: &str,
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn urls_of(conn: &mut Conn, ids: &[&str]) -> Result<Vec<(String, String)>> {
     let query = crawl_page::table.filter(crawl_page::id.eq_any(ids)).select((crawl_page::id, crawl_page::url));
     Ok(on!(conn, |c| query.load(c).await)?)

@@ -15,6 +15,7 @@ use crate::schema::{crawl_append, crawl_piece};
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn add_pieces(conn: &mut Conn, crawl: &str, pieces: &[Vec<u8>]) -> Result<()> {
     let of_crawl = crawl_piece::table.filter(crawl_piece::crawl_id.eq(crawl)).select(max(crawl_piece::seq));
     let last: Option<i64> = on!(conn, |c| of_crawl.get_result(c).await)?;
@@ -29,6 +30,7 @@ pub async fn add_pieces(conn: &mut Conn, crawl: &str, pieces: &[Vec<u8>]) -> Res
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn first_piece(conn: &mut Conn, crawl: &str) -> Result<Option<(i64, Vec<u8>)>> {
     let query = crawl_piece::table
         .filter(crawl_piece::crawl_id.eq(crawl))
@@ -42,6 +44,7 @@ pub async fn first_piece(conn: &mut Conn, crawl: &str) -> Result<Option<(i64, Ve
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn has_pieces(conn: &mut Conn, crawl: &str) -> Result<bool> {
     let of_crawl = crawl_piece::table.filter(crawl_piece::crawl_id.eq(crawl));
     Ok(on!(conn, |c| diesel::select(exists(of_crawl)).get_result(c).await)?)
@@ -51,6 +54,7 @@ pub async fn has_pieces(conn: &mut Conn, crawl: &str) -> Result<bool> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn remove_piece(conn: &mut Conn, crawl: &str, seq: i64) -> Result<bool> {
     Ok(on!(conn, |c| diesel::delete(crawl_piece::table.find((crawl, seq))).execute(c).await)? == 1)
 }
@@ -59,6 +63,7 @@ pub async fn remove_piece(conn: &mut Conn, crawl: &str, seq: i64) -> Result<bool
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn remove_pieces(conn: &mut Conn, crawl: &str) -> Result<()> {
     let of_crawl = crawl_piece::table.filter(crawl_piece::crawl_id.eq(crawl));
     on!(conn, |c| diesel::delete(of_crawl).execute(c).await)?;
@@ -69,6 +74,7 @@ pub async fn remove_pieces(conn: &mut Conn, crawl: &str) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn append_by_key(conn: &mut Conn, crawl: &str, key: &str) -> Result<Option<String>> {
     let query = crawl_append::table.find((crawl, key)).select(crawl_append::fingerprint);
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
@@ -78,6 +84,7 @@ pub async fn append_by_key(conn: &mut Conn, crawl: &str, key: &str) -> Result<Op
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn remember_append(conn: &mut Conn, crawl: &str, key: &str, fingerprint: &str) -> Result<()> {
     let row = (
         crawl_append::crawl_id.eq(crawl),

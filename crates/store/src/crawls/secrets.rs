@@ -27,6 +27,7 @@ struct Row {
 ///
 /// # Errors
 /// Those of the database; also when there is one already.
+#[crate::boxed]
 pub async fn keep_secrets(conn: &mut Conn, crawl: &str, secrets: &[(String, Secret)]) -> Result<()> {
     for secrets in secrets.chunks(CHUNK) {
         let row = |(page, body): &(String, Secret)| Row {
@@ -53,6 +54,7 @@ pub async fn keep_secrets(conn: &mut Conn, crawl: &str, secrets: &[(String, Secr
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn secret(conn: &mut Conn, crawl: &str, page: &str) -> Result<Option<Secret>> {
     let query = crawl_secret::table.find((crawl, page)).select(crawl_secret::body);
     let body: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
@@ -63,6 +65,7 @@ pub async fn secret(conn: &mut Conn, crawl: &str, page: &str) -> Result<Option<S
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget_secrets(conn: &mut Conn, crawl: &str) -> Result<()> {
     let of_crawl = crawl_secret::table.filter(crawl_secret::crawl_id.eq(crawl));
     on!(conn, |c| diesel::delete(of_crawl).execute(c).await)?;

@@ -14,6 +14,7 @@ use crate::schema::{crawl_family, crawl_run};
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn enter_families(conn: &mut Conn, crawl: &str, families: &[(u64, u32)]) -> Result<Vec<bool>> {
     let hashes: HashSet<i64> = families.iter().map(|(hash, _)| hash.cast_signed()).collect();
     if hashes.is_empty() {
@@ -84,6 +85,7 @@ pub async fn enter_runs(
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn trapped_templates(
     conn: &mut Conn,
     crawl: &str,

@@ -22,6 +22,7 @@ use crate::jobs::{Claim, Claimed, from_millis};
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
     if want.most == 0 {
         return Ok(Vec::new());

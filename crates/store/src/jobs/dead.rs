@@ -42,6 +42,7 @@ pub struct Dead {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn dead(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Vec<Dead>> {
     let page = dead_job::table.filter(dead_job::id.gt(after.unwrap_or_default())).order(dead_job::id).limit(limit);
     Ok(on!(conn, |c| page.select(Dead::as_select()).load(c).await)?)
@@ -52,6 +53,7 @@ pub async fn dead(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         let query = dead_job::table.find(id);
@@ -82,6 +84,7 @@ pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget_dead(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let old = dead_job::table.filter(dead_job::died_at.lt(Stamp::from(before))).limit(limit).select(dead_job::id);
@@ -95,6 +98,7 @@ pub async fn forget_dead(conn: &mut Conn, before: Timestamp, limit: i64) -> Resu
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget_one(conn: &mut Conn, id: &str) -> Result<()> {
     on!(conn, |c| diesel::delete(dead_job::table.find(id)).execute(c).await)?;
     Ok(())

@@ -32,6 +32,7 @@ pub struct Retry<'a> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<HashSet<String>> {
     if held.is_empty() {
         return Ok(HashSet::new());
@@ -48,6 +49,7 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         free::lock_teams(conn, [(held.queue.as_str(), held.team_id)]).await?;
@@ -69,6 +71,7 @@ pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Times
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result<bool> {
     retry(conn, held, &Retry { run_at: now, error: "the worker stopped", counted: false }, now).await
 }
@@ -77,6 +80,7 @@ pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         free::lock_teams(conn, [(held.queue.as_str(), held.team_id)]).await?;
@@ -101,6 +105,7 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let row = job_lane::table.find((queue.as_str(), lane));
@@ -133,6 +138,7 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn trim(conn: &mut Conn, queue: Queue, lane: &str, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let row = job_lane::table.find((queue.as_str(), lane)).select((job_lane::team_id, job_lane::number));

@@ -23,6 +23,7 @@ use crate::stamp::Stamp;
 ///
 /// # Errors
 /// Those of the database, an unknown team and an id that is taken included.
+#[crate::boxed]
 pub async fn enqueue(conn: &mut Conn, lane: &Lane<'_>, jobs: &[NewJob], now: Timestamp) -> Result<usize> {
     if jobs.is_empty() {
         return Ok(0);
@@ -46,6 +47,7 @@ pub async fn enqueue(conn: &mut Conn, lane: &Lane<'_>, jobs: &[NewJob], now: Tim
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn set_cap(conn: &mut Conn, queue: Queue, lane: &str, cap: i32, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         let row = job_lane::table.find((queue.as_str(), lane));
@@ -65,6 +67,7 @@ pub async fn set_cap(conn: &mut Conn, queue: Queue, lane: &str, cap: i32, now: T
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn set_team_cap(conn: &mut Conn, queue: Queue, team: &str, cap: i32, now: Timestamp) -> Result<bool> {
     let set = (job_team::cap.eq(cap), job_team::due_at.eq(Some(Stamp::from(now))));
     let query = diesel::update(job_team::table.find((queue.as_str(), team))).set(set);

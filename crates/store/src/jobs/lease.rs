@@ -29,6 +29,7 @@ pub struct Reaped {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> Result<HashSet<String>> {
     let ours = still_ours(conn, leases).await?;
     let ids: Vec<&str> = ours.iter().map(String::as_str).collect();
@@ -61,6 +62,7 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet<String>> {
     if leases.is_empty() {
         return Ok(HashSet::new());
@@ -73,6 +75,7 @@ pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Timestamp, limit: i64) -> Result<Reaped> {
     let ended = job::token.is_not_null().and(job::lease_until.le(Some(Stamp::from(now))));
     let found = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane))).filter(ended);

@@ -70,6 +70,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn depths(conn: &mut Conn) -> Result<Vec<Depth>> {
     let mut depths = Vec::with_capacity(Queue::ALL.len());
     for queue in Queue::ALL {
@@ -123,6 +124,7 @@ pub async fn list(conn: &mut Conn, filter: Filter<'_>, after: Option<&str>, limi
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn next_due(conn: &mut Conn, queue: Queue) -> Result<Option<Timestamp>> {
     let query = job_team::table
         .filter(job_team::queue.eq(queue.as_str()))
@@ -137,6 +139,7 @@ pub async fn next_due(conn: &mut Conn, queue: Queue) -> Result<Option<Timestamp>
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn sweep_lanes(conn: &mut Conn, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let jobs = job::table.filter(job::lane.eq(job_lane::number)).filter(job::token.is_null());

@@ -13,6 +13,7 @@ use crate::schema::job_team;
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn lock_team(conn: &mut Conn, queue: Queue, team: &str) -> Result<()> {
     let row = job_team::table.find((queue.as_str(), team)).select(job_team::team_id);
     let _: Option<String> = on!(
@@ -28,6 +29,7 @@ pub async fn lock_team(conn: &mut Conn, queue: Queue, team: &str) -> Result<()> 
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn running(conn: &mut Conn, queue: Queue, team: &str) -> Result<i64> {
     let row = job_team::table.find((queue.as_str(), team)).select(job_team::running);
     let running: Option<i32> = on!(conn, |c| row.get_result(c).await.optional())?;

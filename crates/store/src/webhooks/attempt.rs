@@ -41,6 +41,7 @@ pub struct Attempt<'a> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet<String>> {
     if attempts.is_empty() {
         return Ok(HashSet::new());

@@ -74,6 +74,7 @@ struct Row {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Logged>> {
     let query = webhook_delivery::table.find(id);
     let found: Option<Row> = on!(conn, |c| query.select(Row::as_select()).get_result(c).await.optional())?;
@@ -84,6 +85,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Logged>> {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn list(
     conn: &mut Conn,
     team: &str,
@@ -110,6 +112,7 @@ pub async fn list(
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
     conn.atomic(async |conn: &mut Conn| {
@@ -126,6 +129,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
     conn.atomic(async |conn: &mut Conn| {

@@ -24,6 +24,7 @@ pub struct Secrets {
 ///
 /// # Errors
 /// Those of the database.
+#[crate::boxed]
 pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Option<Secrets>> {
     let query = webhook_secret::table.find(team).select(columns());
     let found: Option<Columns> = on!(conn, |c| query.get_result(c).await.optional())?;
@@ -34,6 +35,7 @@ pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Opti
 ///
 /// # Errors
 /// Those of the database, also when the team is unknown.
+#[crate::boxed]
 pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Timestamp) -> Result<()> {
     use webhook_secret::columns as c;
     let row = (c::team_id.eq(team), c::secret.eq(secret.expose()), c::created_at.eq(Stamp::from(now)));
@@ -47,6 +49,7 @@ pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Times
 ///
 /// # Errors
 /// Those of the database, also when the team is unknown.
+#[crate::boxed]
 pub async fn rotate(
     conn: &mut Conn,
     team: &str,
