@@ -11,6 +11,7 @@ use crawl_frontier::{Kind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use super::hunt::Place;
@@ -268,8 +269,14 @@ impl File {
 }
 
 /// Does work for the processor in a place of the owner. None when there was none in time, and when it broke.
+///
+/// It is a task of its own: while pages are handed out nobody asks this one whether it is done, and until then it would
+/// keep its place, which those who take the pages may be waiting for.
 async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> Option<T> {
-    let done = context.app.tools.cpu.run(context.terms.owner, context.manner.deadline, work).await;
+    let (cpu, owner, deadline) =
+        (context.app.tools.cpu.clone(), context.terms.owner.to_owned(), context.manner.deadline);
+    let task = AbortOnDropHandle::new(tokio::spawn(async move { cpu.run(&owner, deadline, work).await }));
+    let done = task.await.ok()?;
     done.inspect_err(|error| tracing::debug!(%error, "sitemap not read to its end")).ok()
 }
 
