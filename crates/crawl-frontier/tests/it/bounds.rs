@@ -27,7 +27,7 @@ fn patterns_of_stars_are_matched_in_linear_time() {
     let path = format!("/{}", "a".repeat(8000));
     let long = format!("User-agent: *\nDisallow: /{}b\n", "*a".repeat(8000));
     let many = format!("User-agent: *\n{}", "Disallow: *a*a*b\n".repeat(30_000));
-    let halves = format!("User-agent: *\n{}", format!("Disallow: *{}b\n", "a".repeat(4000)).repeat(120));
+    let halves = format!("User-agent: *\n{}", format!("Disallow: *{}b\n", "a".repeat(4000)).repeat(40));
     for (file, allowed) in [(long, true), (halves, true), (many, false)] {
         let robots = Robots::parse(file.as_bytes());
         // What takes too much work to tell is not fetched.
