@@ -63,6 +63,10 @@ const SESSION: [&str; 7] = ["jsessionid", "phpsessid", "oscsid", "zenid", "cfid"
 /// Query parameters that are a session's number when the value looks like one.
 const MAYBE_SESSION: [&str; 8] = ["s", "sid", "sess", "session", "session_id", "sessionid", "session-id", "sessid"];
 
+/// Most parameters of a query that are put in order. Nobody gives so many in another order on purpose, but a page may have
+/// hundreds of links with thousands of parameters each.
+pub(crate) const MAX_SORTED: usize = 256;
+
 impl Default for KeyRules {
     /// As the crawl request has it: similar URLs are one page, the query counts.
     fn default() -> Self {
@@ -142,13 +146,13 @@ pub(crate) fn folded_port(url: &Url) -> Option<u16> {
 
 /// Whether a query parameter says nothing about what the page shows: a campaign or a session.
 pub(crate) fn is_noise(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let name = name.as_str();
-    name.starts_with("utm_")
-        || name.starts_with("aspsessionid")
-        || CAMPAIGN.contains(&name)
-        || SESSION.contains(&name)
-        || (MAYBE_SESSION.contains(&name) && is_opaque(value))
+    let starts = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    let is_one_of = |names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one));
+    starts("utm_")
+        || starts("aspsessionid")
+        || is_one_of(&CAMPAIGN)
+        || is_one_of(&SESSION)
+        || (is_one_of(&MAYBE_SESSION) && is_opaque(value))
 }
 
 /// Whether a word looks drawn by lot: 16 characters or more, letters and digits mixed.
@@ -230,7 +234,9 @@ fn push_folded_query(key: &mut String, query: &str) {
             Some(text).filter(|text| !text.is_empty())
         })
         .collect();
-    pairs.sort_unstable();
+    if pairs.len() <= MAX_SORTED {
+        pairs.sort_unstable();
+    }
     for (number, pair) in pairs.iter().enumerate() {
         key.push(if number == 0 { '?' } else { '&' });
         key.push_str(pair);

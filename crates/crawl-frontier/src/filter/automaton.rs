@@ -17,7 +17,7 @@ const SHARED: usize = 32 << 10;
 /// Most bytes of the states that an automaton keeps.
 const MAX_STATES: usize = 1 << 20;
 /// Steps for each edge of an automaton, all of which may be gone along when a state is made.
-const STEPS_PER_EDGE: u64 = 6;
+const STEPS_PER_EDGE: u64 = 16;
 /// Steps for each byte of a text where all states are there.
 const STEPS_PER_BYTE: u64 = 2;
 

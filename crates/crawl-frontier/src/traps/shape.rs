@@ -4,7 +4,7 @@ use url::Url;
 
 use super::{Family, MOST_VARIANTS, Trap};
 use crate::spelling;
-use crate::url_key::{bare_host, is_noise, is_opaque};
+use crate::url_key::{MAX_SORTED, bare_host, is_noise, is_opaque};
 
 /// Most segments of a path.
 const MOST_SEGMENTS: usize = 30;
@@ -114,7 +114,9 @@ pub fn template(url: &Url) -> u64 {
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let mut names: Vec<&str> =
         pairs.filter(|(name, value)| !name.is_empty() && !is_noise(name, value)).map(|(name, _)| name).collect();
-    names.sort_unstable();
+    if names.len() <= MAX_SORTED {
+        names.sort_unstable();
+    }
     names.iter().fold(hash, |hash, name| hash.add(b"?").add(name.as_bytes())).value()
 }
 

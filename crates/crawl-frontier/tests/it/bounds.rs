@@ -1,4 +1,5 @@
 //! Input made to be slow or large. The times are far above what is measured, for slow machines.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,6 @@ fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     let before = on_core();
     let result = work();
     let took = before.zip(on_core()).map_or_else(|| start.elapsed(), |(before, after)| after - before);
-    println!("{took:?}");
     assert!(took < limit, "took {took:?}, at most {limit:?} is allowed");
     result
 }
@@ -27,7 +27,7 @@ fn patterns_of_stars_are_matched_in_linear_time() {
     let path = format!("/{}", "a".repeat(8000));
     let long = format!("User-agent: *\nDisallow: /{}b\n", "*a".repeat(8000));
     let many = format!("User-agent: *\n{}", "Disallow: *a*a*b\n".repeat(30_000));
-    let halves = format!("User-agent: *\n{}", format!("Disallow: *{}b\n", "a".repeat(4000)).repeat(120));
+    let halves = format!("User-agent: *\n{}", format!("Disallow: *{}b\n", "a".repeat(4000)).repeat(40));
     for (file, allowed) in [(long, true), (halves, true), (many, false)] {
         let robots = Robots::parse(file.as_bytes());
         // What takes too much work to tell is not fetched.
@@ -189,8 +189,7 @@ fn patterns_times_links_are_bounded() {
             Ok(_) => options,
             Err(_) => ScopeOptions { exclude_paths: vec![pattern.to_owned()], ..Default::default() },
         };
-        let (count, _) = followed(&options, "", &long_links(250, "abbabaabbb"));
-        println!("{pattern}: {count} of 250");
+        followed(&options, "", &long_links(250, "abbabaabbb"));
     }
     let include = ScopeOptions { include_paths: vec!["[ab]*a[ab]{900}c".into()], ..Default::default() };
     assert_eq!(followed(&include, "", &long_links(250, "ab")).0, 0, "what is not known to be wanted is left alone");
