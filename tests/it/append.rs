@@ -72,6 +72,8 @@ async fn what_differs_from_the_batch_is_refused_by_name() {
     assert_eq!((total(&team, &id).await, left(&team).await), (3, json!(97)));
     assert_eq!(team.delete(&format!("/v2/batch/scrape/{id}")).await.status, 200);
     assert_eq!(left(&team).await, 100);
+    // Nobody delivers its events.
+    app.leaves_jobs();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

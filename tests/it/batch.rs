@@ -110,6 +110,7 @@ async fn the_same_key_starts_one_batch() {
     let team = app.team(Some(100), json!({})).await;
     let start = async |urls: Value| {
         let request = team.request(Method::POST, "/v2/batch/scrape").header("x-idempotency-key", "once");
+        let request = request.header("content-type", "application/json");
         team.send(request, json!({"urls": urls}).to_string().into()).await
     };
     let first = start(json!([app.page("/p/1")])).await;

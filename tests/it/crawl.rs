@@ -136,7 +136,7 @@ async fn a_crawl_can_be_stopped_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_are_read_page_by_page() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(|config| config.server.hosts = vec!["10.0.0.1".to_owned()]).await;
     linked_site(&app, 20);
     let client = app.anonymous();
     let job = client.start("/v2/crawl", &json!({"url": app.page("/"), "limit": 100})).await;
@@ -185,6 +185,7 @@ async fn a_chunk_has_ten_megabytes() {
 
 async fn with_key(client: &Client, key: &str, path: &str, body: &Value) -> e2e::Answer {
     let request = client.request(Method::POST, path).header("x-idempotency-key", key);
+    let request = request.header("content-type", "application/json");
     client.send(request, body.to_string().into()).await
 }
 

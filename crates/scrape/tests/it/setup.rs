@@ -29,7 +29,7 @@ pub(crate) fn options(formats: Vec<Format>) -> ScrapeOptions {
 
 pub(crate) fn target(url: Url, options: ScrapeOptions) -> Target {
     let deadline = Instant::now() + Duration::from_secs(10);
-    Target::new(url, Arc::new(options), deadline)
+    Target { owner: "team".to_owned(), ..Target::new(url, Arc::new(options), deadline) }
 }
 
 pub(crate) async fn run(site: &Site, path: &str, options: ScrapeOptions) -> Result<Derived, ScrapeError> {
