@@ -41,7 +41,7 @@ pub async fn start(
     crate::room::check(app)?;
     let invalid_urls = request.ignore_invalid_urls.then_some(invalid);
     let id = match request.append_to_id {
-        Some(id) => append(app, caller, id, (&request, given), valid, idempotency_key).await?,
+        Some(id) => append(app, caller, (id, valid), (&request, given), idempotency_key).await?,
         None => {
             check(caller, &request, &valid)?;
             begin(app, caller, request, valid, idempotency_key).await?
@@ -125,9 +125,8 @@ enum Added {
 async fn append(
     app: &App,
     caller: &Caller,
-    id: Uuid,
+    (id, pages): (Uuid, Vec<BatchPage>),
     (request, given): (&BatchRequest, &Given),
-    pages: Vec<BatchPage>,
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
     if app.tracker.is_closed() {

@@ -96,8 +96,8 @@ pub(crate) use on;
 /// How long a write on SQLite waits for those before it. As a transaction that stands still loses PostgreSQL's patience.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-fn busy() -> Box<String> {
-    Box::new(format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs()))
+fn busy() -> String {
+    format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs())
 }
 
 const IDLE: u8 = 0;
@@ -139,7 +139,8 @@ impl Conn {
         match &self.writer {
             Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => {
                 let turn = tokio::time::timeout(MAX_WAIT, Arc::clone(writer).acquire_owned()).await;
-                let turn = turn.map_err(|_| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, busy()))?;
+                let turn =
+                    turn.map_err(|_| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, Box::new(busy())))?;
                 Ok(turn.ok())
             }
             _ => Ok(None),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::decode_batch;
 
-    fn check(batch: Value, append: Value, want: &[&str]) {
+    fn check(batch: Value, append: &Value, want: &[&str]) {
         let with_urls = |mut body: Value| {
             body["urls"] = json!(["https://a.test/"]);
             body
@@ -100,33 +100,37 @@ mod tests {
             "formats": ["html", "markdown"], "lockdown": true, "zeroDataRetention": true, "maxConcurrency": 2,
             "webhook": "https://hook.test/", "waitFor": 5, "headers": { "a": "b" }, "maxAge": 5,
         });
-        check(rich.clone(), json!({}), &[]);
-        check(rich.clone(), json!({ "origin": "x@1", "integration": "y", "ignoreInvalidURLs": false }), &[]);
-        check(rich.clone(), json!({ "webhook": { "url": "https://hook.test/" }, "waitFor": 5.0, "mobile": null }), &[]);
-        check(rich.clone(), rich.clone(), &[]);
+        check(rich.clone(), &json!({}), &[]);
+        check(rich.clone(), &json!({ "origin": "x@1", "integration": "y", "ignoreInvalidURLs": false }), &[]);
         check(
             rich.clone(),
-            json!({ "lockdown": false, "zeroDataRetention": false }),
+            &json!({ "webhook": { "url": "https://hook.test/" }, "waitFor": 5.0, "mobile": null }),
+            &[],
+        );
+        check(rich.clone(), &rich, &[]);
+        check(
+            rich.clone(),
+            &json!({ "lockdown": false, "zeroDataRetention": false }),
             &["lockdown", "zeroDataRetention"],
         );
         check(
             rich.clone(),
-            json!({ "webhook": "https://other.test/", "maxConcurrency": 3 }),
+            &json!({ "webhook": "https://other.test/", "maxConcurrency": 3 }),
             &["maxConcurrency", "webhook"],
         );
-        check(rich, json!({ "formats": ["markdown"], "headers": {}, "maxAge": 6 }), &["formats", "headers", "maxAge"]);
+        check(rich, &json!({ "formats": ["markdown"], "headers": {}, "maxAge": 6 }), &["formats", "headers", "maxAge"]);
     }
 
     #[test]
     fn defaults_written_out_are_no_difference() {
-        check(json!({}), json!({ "maxAge": 172_800_000, "parsers": ["pdf"], "formats": ["markdown"] }), &[]);
-        check(json!({ "maxAge": 172_800_000, "parsers": ["pdf"] }), json!({ "onlyMainContent": true }), &[]);
-        check(json!({}), json!({ "lockdown": true }), &["lockdown"]);
+        check(json!({}), &json!({ "maxAge": 172_800_000, "parsers": ["pdf"], "formats": ["markdown"] }), &[]);
+        check(json!({ "maxAge": 172_800_000, "parsers": ["pdf"] }), &json!({ "onlyMainContent": true }), &[]);
+        check(json!({}), &json!({ "lockdown": true }), &["lockdown"]);
         check(
             json!({}),
-            json!({ "zeroDataRetention": true, "webhook": "https://hook.test/" }),
+            &json!({ "zeroDataRetention": true, "webhook": "https://hook.test/" }),
             &["webhook", "zeroDataRetention"],
         );
-        check(json!({}), json!({ "maxConcurrency": 1, "storeInCache": false }), &["maxConcurrency", "storeInCache"]);
+        check(json!({}), &json!({ "maxConcurrency": 1, "storeInCache": false }), &["maxConcurrency", "storeInCache"]);
     }
 }

@@ -25,7 +25,7 @@ async fn the_oldest_copies_give_way_and_a_flood_is_not_kept() {
     let team = world.team(None).await;
     let page = |number: usize| format!("/{number}");
     for number in 0..12 {
-        world.site.html(&page(number), &format!("<p>{number:03}{}</p>", "x".repeat(1050 - 10)));
+        world.site.html(&page(number), format!("<p>{number:03}{}</p>", "x".repeat(1050 - 10)));
         world.scrape(&team, &page(number)).await.unwrap();
     }
     assert_eq!(world.bodies().len(), 10, "a tenth over the size, no more is kept");

@@ -49,7 +49,7 @@ async fn work_that_nobody_waits_for_is_told_to_stop() {
     assert!(dropped.is_err());
     is_told.recv_timeout(Duration::from_secs(10)).unwrap();
     drop(release);
-    assert_eq!(cpu.run("a", in_ms(A_MINUTE), |stop| stop.is_set()).await, Ok(false));
+    assert_eq!(cpu.run("a", in_ms(A_MINUTE), base::Stop::is_set).await, Ok(false));
 }
 
 #[tokio::test]
