@@ -35,7 +35,7 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     scrape_with_room(app, caller, request).await.map(|(document, _)| document)
 }
 
-/// As [`scrape`], with what the document holds of the budget for bodies in memory: to be kept until it was sent.
+/// As [`scrape()`], with what the document holds of the budget for bodies in memory: to be kept until it was sent.
 ///
 /// # Errors
 /// [`AppError`]; see its variants.
@@ -59,7 +59,7 @@ pub async fn scrape_with_room(
     job.finish(caller, funds, result.unwrap_or(Err(ScrapeError::Timeout.into()))).await
 }
 
-/// One page of a crawl or a batch: as [`scrape`], but whoever runs the job has checked the request, pays, and writes down
+/// One page of a crawl or a batch: as [`scrape()`], but whoever runs the job has checked the request, pays, and writes down
 /// what comes out. The page's id is also its `scrapeId`.
 pub(crate) async fn page(app: &App, caller: &Caller, id: &str, wanted: Wanted) -> Paged {
     let mut job = Job::new(app, caller, wanted.request, Some(wanted.given), Instant::now());
