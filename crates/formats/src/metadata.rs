@@ -5,11 +5,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use dom_query::{Element, local_name};
+use page::{Element, Page, absolute, local_name};
 use serde_json::{Map, Value};
-
-use crate::page::Page;
-use crate::urls::absolute;
 
 /// Different keys that are kept.
 const MAX_KEYS: usize = 500;

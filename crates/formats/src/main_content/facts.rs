@@ -1,9 +1,7 @@
 //! What a page says about itself, and what it is made of: hints to the kind of page that it is.
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 use url::Url;
-
-use crate::page::{Index, Page};
 
 /// Facts of one page.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! What the author of a page says about an element: its tag, its role, and the words in its class and id.
 
-use dom_query::{Element, LocalName, local_name};
+use page::{Element, LocalName, local_name};
 
 /// One thing that markup can say about an element and all below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -294,6 +294,8 @@ const WORDS: [(&str, Hint); 325] = [
 
 #[cfg(test)]
 mod tests {
+    use page::Page;
+
     use super::*;
 
     #[test]
@@ -315,9 +317,8 @@ mod tests {
     #[test]
     fn elements_give_hints() {
         let check = |html: &str, expect: &[Hint]| {
-            let document = dom_query::Document::from(html);
-            let element = document.select("body > *");
-            let found = hints(&element.nodes()[0].element_ref().unwrap());
+            let page = Page::parse(html, &url::Url::parse("https://a.test/").unwrap());
+            let found = hints(page.element(page.select(&["body > *".to_owned()])[0]).unwrap());
             let mut expected = Hints::default();
             expect.iter().for_each(|&hint| expected.add(hint));
             assert_eq!(found, expected, "{html}");

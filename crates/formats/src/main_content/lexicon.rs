@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use page::Page;
+
 use super::facts::Facts;
 use super::outline::Outline;
-use crate::page::Page;
 
 /// What is known of a block's words. Parts are of its first words, 0 to 1.
 #[derive(Debug, Clone, Copy, Default)]

@@ -17,7 +17,7 @@ mod outline;
 #[cfg(feature = "training")]
 pub mod training;
 
-use dom_query::local_name;
+use page::{Page, local_name};
 
 use self::cut::Odds;
 use self::facts::Facts;
@@ -25,7 +25,6 @@ use self::features::Features;
 use self::hints::Hint;
 use self::outline::{Block, Outline};
 use crate::content::Content;
-use crate::page::Page;
 
 /// Letters of prose below which a page is too poor to be measured …
 const SPARSE: u32 = 140;

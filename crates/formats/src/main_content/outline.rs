@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use super::hints::{Hints, hints};
 use super::measure::Text;
 use crate::content::{Content, Visitor};
-use crate::page::{Index, Page};
 
 /// A run of text that nothing block-like interrupts: a paragraph, a heading, a menu entry.
 #[derive(Debug, Clone, Default)]
@@ -252,7 +251,7 @@ impl Builder<'_> {
 }
 
 /// Equal for elements of the same tag and the same first class.
-fn signature(element: &dom_query::Element) -> u64 {
+fn signature(element: &page::Element) -> u64 {
     let class = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("class"));
     let class = class.and_then(|class| class.value.split_ascii_whitespace().next()).unwrap_or_default();
     let bytes = element.name.local.bytes().chain([0]).chain(class.bytes());

@@ -1,8 +1,6 @@
 //! The language of a code block, as its classes and attributes tell it.
 
-use dom_query::{Element, local_name};
-
-use crate::page::{Index, Page};
+use page::{Element, Index, Page, local_name};
 
 /// What stands before the language in a class; the first that fits counts.
 const PREFIXES: [&str; 7] =

@@ -2,11 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use dom_query::local_name;
+use page::{Index, local_name};
 
 use super::blocks::{Gap, Marker};
 use super::{Open, Writer};
-use crate::page::Index;
 
 /// Numbers that markdown reads.
 const NUMBERS: RangeInclusive<i64> = 0..=999_999_999;

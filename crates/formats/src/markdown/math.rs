@@ -1,9 +1,8 @@
 //! Formulas: the TeX that a page keeps beside what it draws, else the symbols in reading order.
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 
 use super::{Open, Writer};
-use crate::page::{Index, Page};
 
 /// Nodes of one formula that are looked through for its source.
 const MAX_NODES: usize = 5_000;

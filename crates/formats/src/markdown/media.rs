@@ -1,7 +1,6 @@
 //! Links, images and embedded players.
 
-use dom_query::{Element, local_name};
-use html5ever::tendril::StrTendril;
+use page::{Element, Index, Page, StrTendril, absolute, is_embedded, largest, local_name};
 use url::Url;
 
 use super::escape::{Spot, push_text};
@@ -9,8 +8,6 @@ use super::inline::fold_blanks;
 use super::paragraph::push_target;
 use super::{LinkStyle, Open, Writer};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
-use crate::page::{Index, Page};
-use crate::urls::{absolute, is_embedded, largest};
 
 /// Bytes of all targets together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 16 << 20;

@@ -24,7 +24,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use self::blocks::Blocks;
 use self::footnote::Footnotes;
@@ -33,7 +33,6 @@ use self::list::{Ended, List};
 use self::paragraph::Place;
 use self::table::Table;
 use crate::content::{Content, Visitor};
-use crate::page::{Index, Page};
 
 /// How the targets of links, pictures and players are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,13 +1,12 @@
 //! Property: what a markdown reader makes of our output has the structure of the page.
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 use proptest::prelude::*;
 use pulldown_cmark::{Options, Parser, html::push_html};
 use url::Url;
 
 use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
-use crate::page::{Index, Page};
 
 /// Pieces of text that markdown would read as markup.
 const PIECES: [&str; 44] = [

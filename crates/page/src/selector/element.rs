@@ -47,7 +47,7 @@ impl Steps {
     }
 
     /// Whether a value of `length` bytes may be put out: by many selectors the same value could be put out many times.
-    pub(crate) fn may_show(&self, length: usize, stop: &Stop) -> bool {
+    pub(crate) fn may_return(&self, length: usize, stop: &Stop) -> bool {
         self.spend(SHOWN.saturating_mul(VALUE + length as u64), stop)
     }
 
@@ -75,8 +75,8 @@ pub(super) struct Tree<'p> {
 
 impl<'p> Tree<'p> {
     pub(super) fn new(page: &'p Page) -> Tree<'p> {
-        let mut last = vec![0; page.len()];
-        let mut before = vec![0; page.len()];
+        let mut last = vec![0; page.node_count()];
+        let mut before = vec![0; page.node_count()];
         for (index, before) in before.iter_mut().enumerate() {
             let Some(parent) = page.parent(index) else { continue };
             *before = last[parent];
