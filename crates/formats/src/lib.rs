@@ -25,6 +25,7 @@ mod about;
 mod attributes;
 mod clean;
 mod content;
+mod elements;
 mod images;
 mod links;
 mod main_content;

@@ -24,7 +24,7 @@ pub fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
         let url_end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let (url, tail) = rest.split_at(url_end);
-        // A comma directly behind the URL ends the candidate; commas inside (data:, resizing services) do not.
+        // A comma directly after the URL ends the candidate; commas inside (data:, resizing services) do not.
         let bare = url.trim_end_matches(',');
         let descriptor_end = if bare.len() < url.len() { 0 } else { tail.find(',').unwrap_or(tail.len()) };
         let (descriptor, after) = tail.split_at(descriptor_end);

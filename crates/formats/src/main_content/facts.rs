@@ -45,7 +45,7 @@ impl Facts {
         facts
     }
 
-    /// Tells `out` the features of the page.
+    /// Hands `out` the features of the page.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("url_segments", self.segments);
         out("url_longest", self.longest_segment);

@@ -193,10 +193,10 @@ fn words(names: &str) -> impl Iterator<Item = &str> {
         })
 }
 
-const LONGEST: usize = 16;
+const MAX_WORD: usize = 16;
 
 fn of_word(word: &str) -> Option<Hint> {
-    let mut lower = [0_u8; LONGEST];
+    let mut lower = [0_u8; MAX_WORD];
     let lower = lower.get_mut(..word.len())?;
     lower.copy_from_slice(word.as_bytes());
     lower.make_ascii_lowercase();
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn words_are_sorted_and_found() {
         assert!(WORDS.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(WORDS.iter().all(|(word, hint)| word.len() <= LONGEST && of_word(word) == Some(*hint)));
+        assert!(WORDS.iter().all(|(word, hint)| word.len() <= MAX_WORD && of_word(word) == Some(*hint)));
         assert_eq!(of_word("SideBar"), Some(Hint::Side));
         assert_eq!(of_word("articlebodyarticlebody"), None);
         assert_eq!(of_word("navy"), None);

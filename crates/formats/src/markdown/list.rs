@@ -22,7 +22,7 @@ pub(super) struct List {
     pub(super) began: usize,
 }
 
-/// A list that has just ended. A list of the same kind right behind it needs another bullet, or both would join.
+/// A list that has just ended. A list of the same kind right after it needs another bullet, or both would join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
     ordered: bool,

@@ -36,7 +36,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What MathJax has drawn; its source is in the `<script>` behind it. False when there is none.
+    /// What MathJax has drawn; its source is in the `<script>` after it. False when there is none.
     pub(super) fn drawn_by_script(&mut self, index: Index) -> bool {
         let page = self.page;
         let Some(parent) = page.parent(index) else { return false };

@@ -4,8 +4,8 @@ use page::{Element, Index, Page, StrTendril, absolute, is_embedded, largest, loc
 use url::Url;
 
 use super::escape::{Spot, push_text};
-use super::inline::fold_blanks;
 use super::paragraph::push_target;
+use super::spaces::fold_spaces;
 use super::{LinkStyle, Open, Writer};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
 
@@ -149,7 +149,7 @@ fn runs_code(link: &str) -> bool {
 
 fn words(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    fold_blanks(&mut folded, 0, text);
+    fold_spaces(&mut folded, 0, text);
     folded.trim().to_owned()
 }
 

@@ -151,7 +151,7 @@ fn blocks(page: &Page, index: Index, path: &str, lines: &mut Vec<String>) {
     let mut line = String::new();
     let end = |line: &mut String, name: &str, lines: &mut Vec<String>| {
         let text = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // A link break leaves blanks on its sides, and marks that touch are one.
+        // A line break leaves spaces on its sides, and marks that touch are one.
         let text = text.replace(" ⏎", "⏎").replace("⏎ ", "⏎");
         if !text.is_empty() {
             lines.push(format!("{path}{name}: {text}"));

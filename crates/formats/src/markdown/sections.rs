@@ -3,7 +3,7 @@
 use page::{Index, LocalName};
 
 use super::blocks::Gap;
-use super::inline::Mark;
+use super::event::Mark;
 use super::paragraph::Place;
 use super::{Open, Writer};
 
