@@ -6,8 +6,8 @@
 /// ```
 /// use base::Fnv;
 ///
-/// assert_eq!(Fnv::default().add(b"foobar").value(), 0x8594_4171_f739_67e8);
-/// assert_eq!(Fnv::default().add(b"foo").add(b"bar").value(), Fnv::default().add(b"foobar").value());
+/// assert_eq!(Fnv::default().with(b"foobar").value(), 0x8594_4171_f739_67e8);
+/// assert_eq!(Fnv::default().with(b"foo").with(b"bar").value(), Fnv::default().with(b"foobar").value());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fnv(u64);
@@ -23,7 +23,7 @@ impl Fnv {
     /// The hash of all bytes so far and of these.
     #[inline]
     #[must_use]
-    pub fn add(self, bytes: &[u8]) -> Self {
+    pub fn with(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 

@@ -13,9 +13,9 @@ pub fn content_hash(text: &str) -> u64 {
     let mut last = [0u64; 3];
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     for word in words.take(MAX_WORDS) {
-        last = [last[1], last[2], Fnv::default().add(word.as_bytes()).value()];
+        last = [last[1], last[2], Fnv::default().with(word.as_bytes()).value()];
         // The first two triples are padded, so that a text of one word has a hash as well.
-        let triple = spread(last.iter().fold(Fnv::default(), |hash, part| hash.add(&part.to_le_bytes())).value());
+        let triple = spread(last.iter().fold(Fnv::default(), |hash, part| hash.with(&part.to_le_bytes())).value());
         for (bit, weight) in weights.iter_mut().enumerate() {
             *weight += if triple >> bit & 1 == 1 { 1 } else { -1 };
         }

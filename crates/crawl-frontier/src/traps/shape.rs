@@ -42,7 +42,7 @@ pub fn url_trap(url: &Url) -> Option<Trap> {
 pub fn family(url: &Url) -> Option<Family> {
     let of = |kind: &str, path: &str| {
         let host = bare_host(url.host_str().unwrap_or_default());
-        let hash = Fnv::default().add(kind.as_bytes()).add(host.as_bytes()).add(b"\0").add(path.as_bytes());
+        let hash = Fnv::default().with(kind.as_bytes()).with(host.as_bytes()).with(b"\0").with(path.as_bytes());
         Some(Family { hash: hash.value(), most: MAX_VARIANTS })
     };
     let path = spelling::path(url.path());
@@ -62,18 +62,18 @@ pub fn family(url: &Url) -> Option<Family> {
 pub fn template(url: &Url) -> u64 {
     let mut hash = Fnv::default();
     for segment in spelling::path(url.path()).split('/').filter(|segment| !segment.is_empty()) {
-        hash = hash.add(b"/");
+        hash = hash.with(b"/");
         if is_opaque(segment) || is_long_hex(segment) {
-            hash = hash.add(b"*");
+            hash = hash.with(b"*");
             continue;
         }
         let mut was_digit = false;
         for byte in segment.bytes() {
             let is_digit = byte.is_ascii_digit();
             if !is_digit {
-                hash = hash.add(&[byte]);
+                hash = hash.with(&[byte]);
             } else if !was_digit {
-                hash = hash.add(b"#");
+                hash = hash.with(b"#");
             }
             was_digit = is_digit;
         }
@@ -85,7 +85,7 @@ pub fn template(url: &Url) -> u64 {
     if names.len() <= MAX_SORTED {
         names.sort_unstable();
     }
-    names.iter().fold(hash, |hash, name| hash.add(b"?").add(name.as_bytes())).value()
+    names.iter().fold(hash, |hash, name| hash.with(b"?").with(name.as_bytes())).value()
 }
 
 /// A date that one or more segments are.

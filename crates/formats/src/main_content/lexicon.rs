@@ -93,7 +93,7 @@ fn hashes(text: &str) -> Vec<u64> {
 }
 
 fn hash(word: &str) -> u64 {
-    Fnv::default().add(word.as_bytes()).value()
+    Fnv::default().with(word.as_bytes()).value()
 }
 
 fn split(text: &str) -> impl Iterator<Item = &str> {

@@ -256,7 +256,7 @@ impl Builder<'_> {
 fn signature(element: &page::Element) -> u64 {
     let class = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("class"));
     let class = class.and_then(|class| class.value.split_ascii_whitespace().next()).unwrap_or_default();
-    Fnv::default().add(element.name.local.as_bytes()).add(&[0]).add(class.as_bytes()).value()
+    Fnv::default().with(element.name.local.as_bytes()).with(&[0]).with(class.as_bytes()).value()
 }
 
 fn heading_level(name: &LocalName) -> Option<u8> {
