@@ -51,7 +51,7 @@ impl FromStr for Digest {
     }
 }
 
-/// Up to so many bytes, hashing and unpacking take less time than a blocking thread takes to wake.
+/// Up to this many bytes, hashing and unpacking take less time than a blocking thread takes to wake.
 const SMALL: usize = 256 * 1024;
 /// zstd's own default: most of the gain for little time.
 const LEVEL: i32 = 3;
@@ -81,7 +81,7 @@ impl Hashed {
         self.digest
     }
 
-    /// Keeps the body and gives its digest. A body that is there already is not written again.
+    /// Keeps the body and returns its digest. A body that is there already is not written again.
     ///
     /// # Errors
     /// [`BlobError::Store`] and [`BlobError::Codec`].
@@ -101,7 +101,7 @@ impl Hashed {
 /// The body with this digest, or `None` when it is not there.
 ///
 /// A body that does not have its digest any more (a torn write, a bad disk) is removed and counts as not there, so that
-/// the next [`Hashed::put`] stores it anew.
+/// the next [`Hashed::put`] stores it again.
 ///
 /// # Errors
 /// [`BlobError::TooLarge`] as soon as the body turns out longer than `max_bytes`; no more than that is ever in memory.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crawl_frontier::{MOST_ROBOTS_BYTES, MOST_ROBOTS_REDIRECTS};
+use crawl_frontier::{MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS};
 use fetch::FetchError;
 use scrape::ScrapeError;
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ use crate::web::{Manner, Web};
 /// How long a site may take.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// One byte more than is read tells that there is more.
-const MOST_BYTES: usize = MOST_ROBOTS_BYTES + 1;
+const MOST_BYTES: usize = MAX_ROBOTS_BYTES + 1;
 /// Stands for redirects without end: like a redirect that leads nowhere, it means that there is no file.
 const REDIRECTS: u16 = 302;
 
@@ -104,7 +104,7 @@ pub(super) async fn fetch(web: &Web, url: &Url, manner: Manner<'_>) -> Result<Ou
 }
 
 async fn ask(web: &Web, place: Url, manner: Manner<'_>, limit: Instant) -> Result<Outcome, net::Error> {
-    let mut answer = web.open(place, manner, limit, MOST_ROBOTS_REDIRECTS.into()).await?;
+    let mut answer = web.open(place, manner, limit, MAX_ROBOTS_REDIRECTS.into()).await?;
     let status = answer.status.as_u16();
     let mut body = Vec::new();
     while answer.status.is_success() && body.len() < MOST_BYTES {

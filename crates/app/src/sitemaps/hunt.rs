@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 
-use crawl_frontier::{MOST_SITEMAP_NESTING, SitemapCandidate};
+use crawl_frontier::{MAX_SITEMAP_NESTING, SitemapCandidate};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
@@ -107,7 +107,7 @@ impl Hunt {
                 break;
             }
             // What an index lists, the site has named.
-            self.add(Place { url, is_declared: true, nesting: (done.nesting + 1).min(MOST_SITEMAP_NESTING) });
+            self.add(Place { url, is_declared: true, nesting: (done.nesting + 1).min(MAX_SITEMAP_NESTING) });
         }
     }
 }

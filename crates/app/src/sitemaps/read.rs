@@ -283,7 +283,6 @@ async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop)
 /// An address as a sitemap writes it, absolute, if it can be a page.
 fn address(base: &Url, text: &str) -> Option<Url> {
     let mut url = base.join(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    // Neither fails for a URL with a host.
-    let _ = (url.set_username(""), url.set_password(None));
+    base::address::cut_credentials(&mut url);
     Some(url)
 }

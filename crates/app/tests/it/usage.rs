@@ -35,7 +35,7 @@ async fn months_and_keys() {
     }
     let show = |period: CreditPeriod| {
         let day = |moment: Option<base::Timestamp>| moment.map(|moment| moment.date_naive().to_string());
-        (day(period.start_date), day(period.end_date), period.api_key, period.credits_used)
+        (day(period.span.start_date), day(period.span.end_date), period.span.api_key, period.credits_used)
     };
     let day = |text: &str| Some(text.to_owned());
     let months: Vec<_> = usage::credit_history(&world.app, &team, false).await.unwrap().into_iter().map(show).collect();

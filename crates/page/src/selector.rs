@@ -50,7 +50,7 @@ pub fn check_selector(selector: &str) -> Result<(), SelectorError> {
 /// before anything is read: `div.a > p` has 4. Long names count more than once.
 ///
 /// ```
-/// assert_eq!(formats::selector_parts("div.a > p"), 4);
+/// assert_eq!(page::selector_parts("div.a > p"), 4);
 /// ```
 pub fn selector_parts(selector: &str) -> usize {
     let mut parts = 0;

@@ -1,16 +1,17 @@
-//! A page: the parsed tree, its nodes in document order, and the URL that relative links refer to.
+//! A page: its nodes in document order, the walk over them, and the URL that relative links refer to.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
 use base::Stop;
-use dom_query::{Document, Element, LocalName, local_name};
+use dom_query::{Document, Element};
 use html5ever::interface::{ElementFlags, NodeOrText, TreeSink};
 use html5ever::tendril::StrTendril;
+use html5ever::{LocalName, local_name};
 use url::Url;
 
 use crate::parse::parse;
-use crate::selector::Steps;
+use crate::selector::{self, Steps};
 use crate::tree::{Data, Node};
 
 /// A parsed page. It is made once and read by every format.
@@ -27,8 +28,8 @@ pub struct Page {
     truncated: bool,
 }
 
-/// Position of a node in document order.
-pub(crate) type Index = usize;
+/// The position of a node in document order; 0 is the document itself.
+pub type Index = usize;
 
 impl Page {
     /// Parses `html`, which was read from `url`. Never fails: HTML has no syntax errors.
@@ -64,74 +65,105 @@ impl Page {
         &self.url
     }
 
-    /// The page as a tree of dom_query, made when it is first asked for: for checks of what the formats make. Comments
-    /// are not in it.
+    /// The page as a tree of dom_query without its comments, made when it is first asked for. It is for tests; the nodes
+    /// of the page itself are many times faster to walk.
     pub fn document(&self) -> &Document {
         self.document.get_or_init(|| document(&self.nodes))
     }
 
+    /// Elements that match any of `selectors`, in document order. Selectors that [`crate::check_selector`] refuses match
+    /// nothing. When the page's budget for selectors is spent, elements are missing or too many, and
+    /// [`Page::is_out_of_steps`] says so.
+    pub fn select(&self, selectors: &[String]) -> Vec<Index> {
+        selector::matches(self, selectors)
+    }
+
+    /// Whether a value of `length` bytes may be put into a result. It is paid from the budget for selectors, because many
+    /// selectors could ask for the same value.
+    pub fn may_return(&self, length: usize) -> bool {
+        self.steps.may_return(length, &self.stop)
+    }
+
     /// Whether the selectors used on this page cost more than is allowed together (about half a second). Then what
-    /// [`crate::content`] and [`crate::attributes`] returned is not what was asked for.
+    /// [`Page::select`] returned is not what was asked for.
     pub fn is_out_of_steps(&self) -> bool {
         self.steps.is_spent()
     }
 
     fn declared_base(&self) -> Option<Url> {
-        let index = (0..self.len()).find(|&i| self.is(i, &local_name!("base")) && self.attr(i, "href").is_some())?;
+        let index =
+            (0..self.node_count()).find(|&i| self.is(i, &local_name!("base")) && self.attr(i, "href").is_some())?;
         let base = self.url.join(self.attr(index, "href")?.trim()).ok()?;
         matches!(base.scheme(), "http" | "https").then_some(base)
     }
 }
 
-// Walking, for the modules of this crate.
+/// Walking over the nodes.
 impl Page {
-    pub(crate) fn len(&self) -> usize {
+    /// How many nodes there are, the document itself among them.
+    #[inline]
+    pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// All positions; cut short when the work is to end.
-    pub(crate) fn positions(&self) -> impl Iterator<Item = Index> + '_ {
-        (0..self.len()).take_while(|_| !self.stop.is_set())
+    /// All nodes in document order; cut short when the work is to end.
+    #[inline]
+    pub fn positions(&self) -> impl Iterator<Item = Index> + '_ {
+        (0..self.node_count()).take_while(|_| !self.stop.is_set())
     }
 
-    pub(crate) fn end(&self, index: Index) -> Index {
+    /// The position after the last node below `index`.
+    #[inline]
+    pub fn end(&self, index: Index) -> Index {
         self.nodes[index].end as Index
     }
 
     /// The node itself and all below it.
-    pub(crate) fn subtree(&self, index: Index) -> Range<Index> {
+    #[inline]
+    pub fn subtree(&self, index: Index) -> Range<Index> {
         index..self.end(index)
     }
 
-    pub(crate) fn parent(&self, index: Index) -> Option<Index> {
+    /// The node in which another one stands; the document stands in none.
+    #[inline]
+    pub fn parent(&self, index: Index) -> Option<Index> {
         (index > 0).then(|| self.nodes[index].parent as Index)
     }
 
-    pub(crate) fn children(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+    /// The nodes directly below one.
+    #[inline]
+    pub fn children(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
         let end = self.end(index);
         let first = (index + 1 < end).then_some(index + 1);
         std::iter::successors(first, move |&child| Some(self.end(child)).filter(|&next| next < end))
     }
 
     /// Ancestors, nearest first.
-    pub(crate) fn ancestors(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+    #[inline]
+    pub fn ancestors(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
         std::iter::successors(self.parent(index), |&i| self.parent(i))
     }
 
-    pub(crate) fn name(&self, index: Index) -> Option<&LocalName> {
+    /// The tag of an element, in lower case for HTML; text has none.
+    #[inline]
+    pub fn name(&self, index: Index) -> Option<&LocalName> {
         self.element(index).map(|element| &element.name.local)
     }
 
-    pub(crate) fn is(&self, index: Index, name: &LocalName) -> bool {
+    /// Whether a node is an element called `name`.
+    #[inline]
+    pub fn is(&self, index: Index, name: &LocalName) -> bool {
         self.name(index) == Some(name)
     }
 
     /// The first element called `name`.
-    pub(crate) fn first(&self, name: &LocalName) -> Option<Index> {
-        (0..self.len()).find(|&i| self.is(i, name))
+    pub fn first(&self, name: &LocalName) -> Option<Index> {
+        (0..self.node_count()).find(|&i| self.is(i, name))
     }
 
-    pub(crate) fn element(&self, index: Index) -> Option<&Element> {
+    /// An element with all of its attributes.
+    #[inline]
+    pub fn element(&self, index: Index) -> Option<&Element> {
         match &self.nodes[index].data {
             Data::Element(element) => Some(element),
             Data::Text(_) | Data::Other => None,
@@ -139,12 +171,14 @@ impl Page {
     }
 
     /// The value of an attribute; shared, not copied.
-    pub(crate) fn attr(&self, index: Index, name: &str) -> Option<StrTendril> {
+    #[inline]
+    pub fn attr(&self, index: Index, name: &str) -> Option<StrTendril> {
         self.element(index)?.attr(name)
     }
 
     /// The text of a text node.
-    pub(crate) fn text(&self, index: Index) -> Option<&str> {
+    #[inline]
+    pub fn text(&self, index: Index) -> Option<&str> {
         match &self.nodes[index].data {
             Data::Text(text) => Some(text),
             Data::Element(_) | Data::Other => None,
@@ -152,18 +186,19 @@ impl Page {
     }
 
     /// All text below a node, as written.
-    pub(crate) fn text_of(&self, index: Index) -> String {
+    pub fn text_of(&self, index: Index) -> String {
         self.subtree(index).filter_map(|i| self.text(i)).collect()
+    }
+
+    /// Set when nobody waits for the result any more.
+    #[inline]
+    pub fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// What selectors may still cost.
     pub(crate) fn steps(&self) -> &Steps {
         &self.steps
-    }
-
-    /// Set when nobody waits for the result any more.
-    pub(crate) fn stop(&self) -> &Stop {
-        &self.stop
     }
 }
 
@@ -202,7 +237,7 @@ mod tests {
     fn nodes_are_in_document_order() {
         let page = page("<div><p>a<b>c</b></p>d</div><i>e</i><table>x<td>y");
         assert_eq!(outline(&page, 0), "(html(head body(div(p('a' b('c')) 'd') i('e') 'x' table(tbody(tr(td('y')))))))");
-        let y = (0..page.len()).find(|&i| page.text(i) == Some("y")).unwrap();
+        let y = (0..page.node_count()).find(|&i| page.text(i) == Some("y")).unwrap();
         let names: Vec<_> = page.ancestors(y).filter_map(|i| page.name(i)).map(ToString::to_string).collect();
         assert_eq!(names, ["td", "tr", "tbody", "table", "body", "html"]);
     }

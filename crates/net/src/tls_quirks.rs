@@ -1,4 +1,4 @@
-//! A stream whose missing TLS goodbye is an ordinary end.
+//! What TLS servers do that the standard forbids and HTTP can live with.
 
 use std::io;
 use std::pin::Pin;
@@ -6,8 +6,10 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Many servers close TCP without the TLS goodbye. HTTP framing tells whether the body is whole, so the missing
-/// goodbye says nothing more; a body that ends with the connection has nothing else to go by.
+/// A stream that ends where the connection does, with or without the alert `close_notify` (RFC 8446 section 6.1).
+///
+/// Many servers leave the alert out. HTTP framing tells whether the body is whole, so the missing alert says nothing more;
+/// a body that ends with the connection has nothing else to go by.
 pub(crate) struct Tolerant<S>(pub(crate) S);
 
 impl<S: AsyncRead + Unpin> AsyncRead for Tolerant<S> {

@@ -6,7 +6,7 @@ use url::Url;
 const MAX_CANDIDATES: usize = 64;
 
 /// `link` made absolute, or None where it is empty, cannot be a URL, or would run code.
-pub(crate) fn absolute(base: &Url, link: &str) -> Option<Url> {
+pub fn absolute(base: &Url, link: &str) -> Option<Url> {
     let link = link.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_control());
     if link.is_empty() {
         return None;
@@ -18,13 +18,13 @@ pub(crate) fn absolute(base: &Url, link: &str) -> Option<Url> {
 /// The candidates of a `srcset` with their size; a width or density that is missing counts as 1.
 ///
 /// Source: HTML standard, "parsing a srcset attribute".
-pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
+pub fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
     let mut rest = srcset;
     let next = move || {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
         let url_end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let (url, tail) = rest.split_at(url_end);
-        // A comma directly behind the URL ends the candidate; commas inside (data:, resizing services) do not.
+        // A comma directly after the URL ends the candidate; commas inside (data:, resizing services) do not.
         let bare = url.trim_end_matches(',');
         let descriptor_end = if bare.len() < url.len() { 0 } else { tail.find(',').unwrap_or(tail.len()) };
         let (descriptor, after) = tail.split_at(descriptor_end);
@@ -35,7 +35,7 @@ pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
 }
 
 /// The largest candidate that is not embedded data; the first of equals.
-pub(crate) fn largest(srcset: &str) -> Option<&str> {
+pub fn largest(srcset: &str) -> Option<&str> {
     let mut best: Option<(&str, f64)> = None;
     for (url, size) in candidates(srcset).filter(|(url, _)| !is_embedded(url)) {
         if best.is_none_or(|(_, other)| size > other) {
@@ -46,7 +46,8 @@ pub(crate) fn largest(srcset: &str) -> Option<&str> {
 }
 
 /// Whether the URL carries its content (`data:`).
-pub(crate) fn is_embedded(url: &str) -> bool {
+#[inline]
+pub fn is_embedded(url: &str) -> bool {
     url.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 

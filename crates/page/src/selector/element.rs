@@ -21,8 +21,8 @@ const MAX_STEPS: u64 = 40_000_000;
 const ASK_EVERY: u64 = 1 << 14;
 /// Bytes of an attribute that are compared in one step.
 const BYTES: u64 = 8;
-/// Steps of a byte that is put out: 20 MB of values are all that a page may give.
-const SHOWN: u64 = 2;
+/// Steps of a byte that is returned: 20 MB of values are all that a page may cost.
+const RETURNED: u64 = 2;
 /// What a value takes besides its bytes.
 const VALUE: u64 = 24;
 /// Steps of an entry in one of the matcher's memories: they take room as well as time.
@@ -46,9 +46,9 @@ impl Steps {
         self.is_spent.get()
     }
 
-    /// Whether a value of `length` bytes may be put out: by many selectors the same value could be put out many times.
-    pub(crate) fn may_show(&self, length: usize, stop: &Stop) -> bool {
-        self.spend(SHOWN.saturating_mul(VALUE + length as u64), stop)
+    /// Whether a value of `length` bytes may be returned: many selectors could return the same value many times.
+    pub(crate) fn may_return(&self, length: usize, stop: &Stop) -> bool {
+        self.spend(RETURNED.saturating_mul(VALUE + length as u64), stop)
     }
 
     /// Whether `steps` may be taken. Once they may not, none may.
@@ -75,8 +75,8 @@ pub(super) struct Tree<'p> {
 
 impl<'p> Tree<'p> {
     pub(super) fn new(page: &'p Page) -> Tree<'p> {
-        let mut last = vec![0; page.len()];
-        let mut before = vec![0; page.len()];
+        let mut last = vec![0; page.node_count()];
+        let mut before = vec![0; page.node_count()];
         for (index, before) in before.iter_mut().enumerate() {
             let Some(parent) = page.parent(index) else { continue };
             *before = last[parent];
@@ -293,7 +293,7 @@ impl selectors::Element for Element<'_> {
     }
 }
 
-/// How often each byte of a value is looked at: without regard to case, a search begins anew at every byte.
+/// How often each byte of a value is looked at: without regard to case, a search starts over at every byte.
 fn times_read(operation: &AttrSelectorOperation<&Value>) -> u64 {
     match operation {
         AttrSelectorOperation::WithValue {

@@ -21,7 +21,7 @@ const CHUNK: usize = 64 << 10;
 /// Names of tags and attributes that are remembered.
 const NAMES: usize = 256;
 
-/// How the text behind a start tag is read.
+/// How the text after a start tag is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Follows {
     Markup,
@@ -186,7 +186,7 @@ impl<S: Sink> Reader<'_, S> {
         let end = self.at + memchr(0, rest).unwrap_or(rest.len());
         let mut stop = self.boundary(end);
         if stop < end {
-            // References are not torn apart: a chunk ends before one that could reach past it.
+            // References are not split: a chunk ends before one that could reach past it.
             let tail = stop - 40;
             stop = memchr(b'&', &self.html.as_bytes()[tail..stop]).map_or(stop, |found| tail + found);
         }
@@ -205,7 +205,7 @@ impl<S: Sink> Reader<'_, S> {
         self.shared.subtendril(start as u32, (end - start) as u32)
     }
 
-    /// Hands on the text behind a start tag of `name`.
+    /// Hands on the text after a start tag of `name`.
     fn raw_text(&mut self, (name, follows): (LocalName, Follows)) {
         let end = match follows {
             Follows::Markup => return,

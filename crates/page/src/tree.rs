@@ -14,7 +14,7 @@ use crate::tokens::MAX_ATTRIBUTES;
 /// What a node is.
 #[derive(Default)]
 pub(crate) enum Data {
-    /// Apart, so that the many nodes of text need no room for one.
+    /// Boxed, so that the many nodes of text need no room for one.
     Element(Box<Element>),
     Text(StrTendril),
     /// The document.
@@ -22,7 +22,7 @@ pub(crate) enum Data {
     Other,
 }
 
-/// One node in document order. Its descendants are the nodes behind it, up to `end`.
+/// One node in document order. Its descendants are the nodes after it, up to `end`.
 pub(crate) struct Node {
     pub(crate) data: Data,
     pub(crate) parent: u32,
@@ -82,7 +82,7 @@ impl BoundedTree {
         nodes.len() as u32 - 1
     }
 
-    /// Puts a node or text below `parent`, before its child `next` or behind all.
+    /// Puts a node or text below `parent`, before its child `next` or after all.
     fn insert(&self, parent: u32, next: u32, child: NodeOrText<u32>) {
         let nodes = &mut *self.nodes.borrow_mut();
         let depth = nodes[parent as usize].depth;

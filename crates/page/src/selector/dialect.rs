@@ -29,7 +29,7 @@ pub(super) struct Value(String);
 pub(super) enum Pseudo {
     /// `:link`, `:any-link`: `a`, `area` or `link` with `href`.
     Link,
-    /// `:only-text`: nothing in it but text that is not blank.
+    /// `:only-text`: nothing in it but text other than white space.
     OnlyText,
     /// What only a browser could answer, such as `:hover`: no element matches.
     Never(&'static str),

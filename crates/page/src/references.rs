@@ -27,7 +27,7 @@ pub(crate) fn push_decoded(out: &mut String, text: &str, in_attribute: bool) {
     out.push_str(rest);
 }
 
-/// Decodes what stands behind `&#`; returns how many bytes that was.
+/// Decodes what stands after `&#`; returns how many bytes that was.
 fn push_numeric(out: &mut String, text: &str) -> Option<usize> {
     let (radix, prefix) = if text.starts_with(['x', 'X']) { (16, 1) } else { (10, 0) };
     let digits = text[prefix..].bytes().take_while(|&b| char::from(b).is_digit(radix)).count();

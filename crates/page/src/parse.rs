@@ -1,6 +1,6 @@
-//! HTML source to a tree of bounded size: the tree builder of the HTML standard with a budget in front of and behind it.
+//! HTML source to a tree of bounded size: the tree builder of the HTML standard with a budget before and after it.
 //!
-//! Behind it stands [`BoundedTree`], which counts what it builds. In front stands [`Filter`], which drops tags that would
+//! After it comes [`BoundedTree`], which counts what it builds. Before it comes [`Filter`], which drops tags that would
 //! nest deeper than [`MAX_DEPTH`] (their text stays) and everything once the budget is spent.
 
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-/// Behind the comment whose text starts at `start`, just behind `<!--`.
+/// The position after the comment whose text starts at `start`, just after `<!--`.
 pub(crate) fn comment_end(html: &str, start: usize) -> usize {
     let bytes = html.as_bytes();
     memchr_iter(b'>', &bytes[start..])
@@ -15,7 +15,7 @@ pub(crate) fn comment_end(html: &str, start: usize) -> usize {
         .map_or(bytes.len(), |at| at + 1)
 }
 
-/// Behind the next `>`.
+/// The position after the next `>`.
 pub(crate) fn bracket_end(html: &str, start: usize) -> usize {
     memchr(b'>', &html.as_bytes()[start..]).map_or(html.len(), |found| start + found + 1)
 }
