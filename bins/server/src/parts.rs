@@ -29,9 +29,10 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let blobs = open_blobs(config, &folder)?;
     let client = client(config, listen)?;
     let proxies = proxies(config);
-    let web = app::Web::new(client.clone(), proxies.basic.clone());
-    let engine = Arc::new(fetch::HttpEngine::new(client, proxies));
-    let tools = scrape::Tools { engines: vec![engine], cpu: scrape::Cpu::new(parses(config)) };
+    let cpu = cpu::Cpu::new(parses(config));
+    let site = site::Site::new(client.clone(), proxies.basic.clone(), store.clone(), clock.clone(), cpu.clone());
+    let engine = Arc::new(fetch::HttpEngine::new(client.clone(), proxies));
+    let tools = scrape::Tools { engines: vec![engine], cpu };
     let app = App::new(Parts {
         store,
         blobs,
@@ -41,7 +42,8 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
         active: app::Active::default(),
         changes: app::Changes::default(),
         waker: app::Waker::default(),
-        web,
+        site,
+        client,
         tracker: tokio_util::task::TaskTracker::new(),
     });
     app.bootstrap().await?;

@@ -23,11 +23,12 @@ use crate::request::{Context, REQUEST_ID};
 use crate::serve::Peer;
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 14] = [
+const OURS: [&str; 16] = [
     "app",
     "base",
     "billing",
     "blobs",
+    "cpu",
     "crawl_frontier",
     "fetch",
     "formats",
@@ -35,6 +36,7 @@ const OURS: [&str; 14] = [
     "quarry_server",
     "queue",
     "scrape",
+    "site",
     "store",
     "webhooks",
     "wire",

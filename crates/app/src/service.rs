@@ -8,6 +8,7 @@ use base::{Clock, Timestamp};
 use blobs::Blobs;
 use queue::Waker;
 use scrape::Tools;
+use site::Site;
 use store::teams::{self, Team};
 use store::{Conn, Store};
 use tokio_util::task::TaskTracker;
@@ -16,7 +17,7 @@ use uuid::Uuid;
 use crate::crawl::{Contexts, Lost};
 use crate::orphans::Pass;
 use crate::room::Room;
-use crate::{Active, AppError, Changes, Settings, Web};
+use crate::{Active, AppError, Changes, Settings};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
@@ -49,7 +50,9 @@ pub struct Parts {
     /// Scrapes in flight.
     pub active: Active,
     /// The way to robots.txt and sitemaps.
-    pub web: Web,
+    pub site: Site,
+    /// All other outgoing HTTP: webhooks.
+    pub client: net::Client,
     /// Who waits for news of crawls and batches.
     pub changes: Changes,
     /// Tells the workers of this process that there is something to do.

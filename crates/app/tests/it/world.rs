@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, Parts, Settings, Web, scrape::scrape, teams};
+use app::{Active, App, AppError, Parts, Settings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine, Proxies};
@@ -174,16 +174,19 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Setting
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
     let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone(), Proxies::default()));
     let folder = folder.display();
+    let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
+    let cpu = ::scrape::Cpu::new(2);
     let app = App::new(Parts {
-        store: Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap(),
+        site: site::Site::new(client.clone(), Vec::new(), store.clone(), Arc::new(clock.clone()), cpu.clone()),
+        store,
+        client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools { engines: vec![engine], cpu: ::scrape::Cpu::new(2) },
+        tools: ::scrape::Tools { engines: vec![engine], cpu },
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),
         changes: app::Changes::default(),
         waker: app::Waker::default(),
-        web: Web::new(client, Vec::new()),
         tracker: TaskTracker::new(),
     });
     app.bootstrap().await.unwrap();

@@ -3,13 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use app::AppError;
-use app::robots::Manner;
-use app::sitemaps::{Found, Listed, Sink, Terms, each};
+use site::{Approach, Found, Listed, Sink, SiteError, Terms};
 use testkit::{Body, Canary, Encoding, Reply, Script};
 use tokio::time::Instant;
 
-use crate::robots::manner;
+use crate::robots::approach;
 use crate::world::World;
 
 const TERMS: Terms<'static> = Terms { owner: "team", obey: true };
@@ -22,7 +20,9 @@ struct Pages {
 }
 
 impl Sink for Pages {
-    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
+    type Error = SiteError;
+
+    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, SiteError> {
         assert!(!pages.is_empty());
         self.largest = self.largest.max(pages.len());
         self.all.extend(pages);
@@ -40,7 +40,7 @@ impl Pages {
 
 async fn read(world: &World, start: &str, most: usize) -> (Pages, Found) {
     let mut pages = Pages { all: Vec::new(), most, largest: 0 };
-    let found = each(&world.app, &world.site.url(start), manner(), TERMS, &mut pages).await.unwrap();
+    let found = world.ours.sitemaps(&world.site.url(start), approach(), TERMS, &mut pages).await.unwrap();
     (pages, found)
 }
 
@@ -101,7 +101,7 @@ async fn usual_places_unless_robots_txt_forbids_them() {
     assert_eq!((pages.all.len(), found), (0, Found::default()));
     assert_eq!(world.asked(), 1);
     let mut pages = Pages { all: Vec::new(), most: 9, largest: 0 };
-    each(&world.app, &world.site.url("/"), manner(), Terms { obey: false, ..TERMS }, &mut pages).await.unwrap();
+    world.ours.sitemaps(&world.site.url("/"), approach(), Terms { obey: false, ..TERMS }, &mut pages).await.unwrap();
     assert_eq!(pages.paths(), ["/a"]);
 }
 
@@ -157,9 +157,9 @@ async fn broken_and_hostile_ones_give_what_can_be_read() {
     let endless = Body::Repeat { prefix: "<urlset>".into(), unit: "x".into(), bytes: None, suffix: "".into() };
     world.site.respond("/endless.xml", Reply { body: endless, ..Reply::default() });
     let mut pages = Pages { all: Vec::new(), most: 1000, largest: 0 };
-    let hurried = Manner { deadline: Instant::now() + Duration::from_secs(8), ..manner() };
+    let hurried = Approach { deadline: Instant::now() + Duration::from_secs(8), ..approach() };
     let started = Instant::now();
-    let found = each(&world.app, &world.site.url("/"), hurried, TERMS, &mut pages).await.unwrap();
+    let found = world.ours.sitemaps(&world.site.url("/"), hurried, TERMS, &mut pages).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(pages.paths(), ["/a", "/b", "/c&x;", "/s.xml"]);
     assert!(found.is_cut && found.failed >= 3, "{found:?}");

@@ -11,15 +11,14 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::read::{Context, Read, read};
-use super::{Found, MOST_REQUESTS, Sink};
-use crate::AppError;
+use super::{Found, MAX_REQUESTS, Sink};
 
 /// Sitemaps that are read at the same time.
 const PARALLEL: usize = 4;
 
 /// Where a sitemap may be.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Candidate {
     pub(super) url: Url,
     /// Whether the site names it.
     pub(super) is_declared: bool,
@@ -27,7 +26,7 @@ pub(super) struct Place {
     pub(super) nesting: u8,
 }
 
-impl From<SitemapCandidate> for Place {
+impl From<SitemapCandidate> for Candidate {
     fn from(candidate: SitemapCandidate) -> Self {
         Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
     }
@@ -35,30 +34,30 @@ impl From<SitemapCandidate> for Place {
 
 /// One call on its way.
 #[derive(Default)]
-pub(super) struct Hunt {
+pub(super) struct Discovery {
     pub(super) found: Found,
-    queue: VecDeque<Place>,
+    queue: VecDeque<Candidate>,
     seen: HashSet<Url>,
     /// Requests that were made, and those that are under way as one each.
     requests: usize,
 }
 
-impl Hunt {
+impl Discovery {
     /// Reads these sitemaps and all that they lead to; `Break` when the sink has enough.
-    pub(super) async fn run(
+    pub(super) async fn run<S: Sink>(
         &mut self,
         context: &Context<'_>,
-        places: impl Iterator<Item = Place>,
-        sink: &mut impl Sink,
-    ) -> Result<ControlFlow<()>, AppError> {
-        places.for_each(|place| self.add(place));
+        candidates: impl Iterator<Item = Candidate>,
+        sink: &mut S,
+    ) -> Result<ControlFlow<()>, S::Error> {
+        candidates.for_each(|candidate| self.add(candidate));
         let (sender, mut batches) = mpsc::channel(1);
         let mut running = FuturesUnordered::new();
         loop {
             while running.len() < PARALLEL
-                && let Some(place) = self.next(context.manner.deadline)
+                && let Some(candidate) = self.next(context.approach.deadline)
             {
-                running.push(read(context, place, sender.clone()));
+                running.push(read(context, candidate, sender.clone()));
             }
             let batch = tokio::select! {
                 biased;
@@ -77,21 +76,21 @@ impl Hunt {
         }
     }
 
-    fn add(&mut self, place: Place) {
-        if self.seen.insert(place.url.clone()) {
-            self.queue.push_back(place);
+    fn add(&mut self, candidate: Candidate) {
+        if self.seen.insert(candidate.url.clone()) {
+            self.queue.push_back(candidate);
         }
     }
 
-    /// The next place, unless the limits are reached.
-    fn next(&mut self, deadline: Instant) -> Option<Place> {
-        if self.requests >= MOST_REQUESTS || Instant::now() >= deadline {
+    /// The next candidate, unless the limits are reached.
+    fn next(&mut self, deadline: Instant) -> Option<Candidate> {
+        if self.requests >= MAX_REQUESTS || Instant::now() >= deadline {
             self.found.is_cut |= !self.queue.is_empty();
             return None;
         }
-        let place = self.queue.pop_front()?;
+        let candidate = self.queue.pop_front()?;
         self.requests += 1;
-        Some(place)
+        Some(candidate)
     }
 
     fn note(&mut self, done: Read) {
@@ -99,7 +98,7 @@ impl Hunt {
         self.found.is_cut |= done.is_cut;
         self.found.sitemaps += usize::from(done.is_sitemap);
         self.found.failed += usize::from(done.is_missed);
-        let room = MOST_REQUESTS.saturating_sub(self.requests);
+        let room = MAX_REQUESTS.saturating_sub(self.requests);
         for url in done.sitemaps {
             // An index may name 50 000; those that will not be asked for need not be remembered.
             if self.queue.len() >= room {
@@ -107,7 +106,7 @@ impl Hunt {
                 break;
             }
             // What an index lists, the site has named.
-            self.add(Place { url, is_declared: true, nesting: (done.nesting + 1).min(MOST_SITEMAP_NESTING) });
+            self.add(Candidate { url, is_declared: true, nesting: (done.nesting + 1).min(MOST_SITEMAP_NESTING) });
         }
     }
 }

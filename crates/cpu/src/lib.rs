@@ -1,4 +1,5 @@
 //! Work that keeps a core busy: in threads of its own, as many as there is room for, and no longer than somebody waits.
+//! See [`Cpu`].
 
 mod places;
 
@@ -32,11 +33,11 @@ const QUANTUM: Duration = Duration::from_millis(200);
 /// use std::time::Duration;
 /// use tokio::time::Instant;
 ///
-/// let cpu = scrape::Cpu::new(2);
+/// let cpu = cpu::Cpu::new(2);
 /// let soon = Instant::now() + Duration::from_secs(5);
 /// let sum = cpu.run("team", soon, |stop| (0..1000_u32).take_while(|_| !stop.is_set()).sum::<u32>()).await?;
 /// assert_eq!(sum, 499_500);
-/// # Ok::<(), scrape::CpuError>(())
+/// # Ok::<(), cpu::CpuError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,5 +1,5 @@
-//! `cargo run -p app --example robots_cases -- FILE…`: plays the HTTP cases of robots.txt case files against
-//! `app::robots`, with real sites, a resolver and a canary on loopback. `cargo xtask robots` calls it.
+//! `cargo run -p site --example robots_cases -- FILE…`: plays the HTTP cases of robots.txt case files against
+//! `site::Site`, with real sites, a resolver and a canary on loopback. `cargo xtask robots` calls it.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,12 +10,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use app::robots::{AGENT, Manner, SiteRules, rules};
-use app::{Active, App, Parts, Settings, Web};
 use base64::Engine as _;
 use crawl_frontier::LONGEST_CRAWL_DELAY;
 use net::{Allow, Client, Config, Egress, Limits};
 use serde_json::Value;
+use site::{AGENT, Approach, SiteError, SiteRules};
 use testkit::{Body, Canary, Dns, Encoding, ManualClock, Reply, Script, Site};
 use url::Url;
 
@@ -27,7 +26,7 @@ struct World {
     canary: Canary,
     _dns: Dns,
     clock: ManualClock,
-    app: App,
+    ours: site::Site,
     _folder: tempfile::TempDir,
 }
 
@@ -65,21 +64,11 @@ impl World {
         let egress = Egress { allow, resolvers: vec![dns.addr()], ..Egress::default() };
         let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().display();
-        let app = App::new(Parts {
-            store: store::Store::open(&format!("sqlite://{place}/cases.db"), store::Options::default()).await.unwrap(),
-            blobs: blobs::Blobs::open(&format!("file://{place}/blobs")).unwrap(),
-            tools: scrape::Tools { engines: vec![], cpu: scrape::Cpu::new(1) },
-            clock: Arc::new(clock.clone()),
-            settings: Settings::default(),
-            active: Active::default(),
-            web: Web::new(client, vec![]),
-            changes: app::Changes::default(),
-            waker: app::Waker::default(),
-            tracker: tokio_util::task::TaskTracker::new(),
-        });
-        app.bootstrap().await.unwrap();
-        Self { site, other, canary, _dns: dns, clock, app, _folder: folder }
+        let url = format!("sqlite://{}/cases.db", folder.path().display());
+        let store = store::Store::open(&url, store::Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        let ours = site::Site::new(client, vec![], store, Arc::new(clock.clone()), cpu::Cpu::new(1));
+        Self { site, other, canary, _dns: dns, clock, ours, _folder: folder }
     }
 
     /// Does what `origin` of the case says.
@@ -148,10 +137,10 @@ impl World {
         }
     }
 
-    async fn ask(&self, case: &Value) -> Result<Arc<SiteRules>, app::AppError> {
+    async fn ask(&self, case: &Value) -> Result<Arc<SiteRules>, SiteError> {
         let verify_tls = case["options"]["skipTlsVerification"] == false;
         let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-        rules(&self.app, &self.url(case), Manner { agent: AGENT, deadline, verify_tls, private: false }).await
+        self.ours.rules(&self.url(case), Approach { agent: AGENT, deadline, verify_tls, private: false }).await
     }
 }
 

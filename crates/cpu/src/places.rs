@@ -1,8 +1,9 @@
 //! Who holds a place and who is next.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 /// All places, free and held.
@@ -44,7 +45,7 @@ impl Places {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// A place at once, if there is one and nobody of the same owner waits for it.
@@ -130,7 +131,7 @@ impl Owner {
 
 impl Place {
     fn slow(&self) -> MutexGuard<'_, bool> {
-        self.is_slow.lock().unwrap_or_else(PoisonError::into_inner)
+        self.is_slow.lock()
     }
 
     pub(super) fn is_slow(&self) -> bool {
@@ -236,7 +237,7 @@ mod tests {
             let (all, order) = (Arc::clone(&all), Arc::clone(&order));
             waiting.push(tokio::spawn(async move {
                 let place = all.wait(&name[..1]).await;
-                order.lock().unwrap().push(name);
+                order.lock().push(name);
                 tokio::task::yield_now().await;
                 drop(place);
             }));
@@ -246,7 +247,7 @@ mod tests {
         for one in waiting {
             one.await.unwrap();
         }
-        assert_eq!(*order.lock().unwrap(), ["a1", "b1", "c1", "a2", "a3"]);
+        assert_eq!(*order.lock(), ["a1", "b1", "c1", "a2", "a3"]);
         drop(held.1);
         assert!(is_idle(&all));
     }

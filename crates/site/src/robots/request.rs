@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use crawl_frontier::{MOST_ROBOTS_BYTES, MOST_ROBOTS_REDIRECTS};
 use fetch::FetchError;
-use scrape::ScrapeError;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::web::{Manner, Web};
+use super::Asked;
+use crate::{Approach, Site};
 
 /// How long a site may take.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// One byte more than is read tells that there is more.
-const MOST_BYTES: usize = MOST_ROBOTS_BYTES + 1;
+const MAX_BYTES: usize = MOST_ROBOTS_BYTES + 1;
 /// Stands for redirects without end: like a redirect that leads nowhere, it means that there is no file.
 const REDIRECTS: u16 = 302;
 
@@ -49,15 +49,15 @@ const WORDS: [(Failure, &str); 4] =
 impl Failure {
     /// The failure as that of a page of the site.
     #[must_use]
-    pub fn error(self, url: &Url) -> ScrapeError {
+    pub fn error(self, url: &Url) -> FetchError {
         let host = url.host_str().unwrap_or_default().to_owned();
         let reason = "robots.txt could not be asked for".to_owned();
         match self {
-            Self::Blocked => FetchError::Blocked { host, reason: "an address of it is not public" }.into(),
-            Self::Dns => FetchError::Dns { host }.into(),
-            Self::Tls => FetchError::Tls { reason }.into(),
-            Self::Timeout => FetchError::Timeout.into(),
-            Self::Site => FetchError::Site { reason }.into(),
+            Self::Blocked => FetchError::Blocked { host, reason: "an address of it is not public" },
+            Self::Dns => FetchError::Dns { host },
+            Self::Tls => FetchError::Tls { reason },
+            Self::Timeout => FetchError::Timeout,
+            Self::Site => FetchError::Site { reason },
         }
     }
 }
@@ -79,37 +79,32 @@ impl From<&net::Error> for Failure {
     }
 }
 
-/// Asks the site of `url`.
-///
-/// # Errors
-/// [`ScrapeError::Timeout`] when the caller's deadline passed before the site's own time was over: that says nothing
-/// about the site.
-pub(super) async fn fetch(web: &Web, url: &Url, manner: Manner<'_>) -> Result<Outcome, ScrapeError> {
-    let limit = Instant::now() + PATIENCE;
-    let Ok(place) = url.join("/robots.txt") else { return Ok(Outcome::Failure(Failure::Site)) };
-    match ask(web, place, manner, limit).await {
-        Ok(outcome) => Ok(outcome),
-        Err(net::Error::Timeout) if manner.deadline < limit => Err(ScrapeError::Timeout),
+/// Asks the site for its robots.txt, within 8 s.
+pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
+    let Ok(address) = asked.url.join("/robots.txt") else { return Outcome::Failure(Failure::Site) };
+    let deadline = Instant::now() + PATIENCE;
+    let approach = Approach { agent, deadline, verify_tls: asked.verify_tls, private: asked.private };
+    match download(site, address, approach).await {
+        Ok(outcome) => outcome,
         Err(net::Error::TooManyRedirects { .. } | net::Error::BadRedirect { .. }) => {
-            Ok(Outcome::Answer { status: REDIRECTS, body: Vec::new() })
+            Outcome::Answer { status: REDIRECTS, body: Vec::new() }
         }
         Err(error) => {
-            let failure = Failure::from(&error);
-            if !manner.private {
+            if !asked.private {
                 tracing::debug!(%error, "no robots.txt");
             }
-            Ok(Outcome::Failure(failure))
+            Outcome::Failure(Failure::from(&error))
         }
     }
 }
 
-async fn ask(web: &Web, place: Url, manner: Manner<'_>, limit: Instant) -> Result<Outcome, net::Error> {
-    let mut answer = web.open(place, manner, limit, MOST_ROBOTS_REDIRECTS.into()).await?;
+async fn download(site: &Site, address: Url, approach: Approach<'_>) -> Result<Outcome, net::Error> {
+    let mut answer = site.open(address, approach, MOST_ROBOTS_REDIRECTS.into()).await?;
     let status = answer.status.as_u16();
     let mut body = Vec::new();
-    while answer.status.is_success() && body.len() < MOST_BYTES {
+    while answer.status.is_success() && body.len() < MAX_BYTES {
         match answer.piece().await {
-            Ok(Some(piece)) => body.extend_from_slice(&piece[..piece.len().min(MOST_BYTES - body.len())]),
+            Ok(Some(piece)) => body.extend_from_slice(&piece[..piece.len().min(MAX_BYTES - body.len())]),
             // What came before the limit is the beginning of the file.
             Ok(None) | Err(net::Error::TooLarge { .. }) => break,
             Err(error) => return Err(error),
@@ -177,8 +172,8 @@ mod tests {
     #[test]
     fn a_failure_is_told_as_that_of_the_page() {
         let url = Url::parse("http://a.test/x").unwrap();
-        assert!(matches!(Failure::Blocked.error(&url), ScrapeError::Fetch(FetchError::Blocked { .. })));
-        assert!(matches!(Failure::Dns.error(&url), ScrapeError::Fetch(FetchError::Dns { host }) if host == "a.test"));
-        assert!(matches!(Failure::Timeout.error(&url), ScrapeError::Timeout));
+        assert!(matches!(Failure::Blocked.error(&url), FetchError::Blocked { .. }));
+        assert!(matches!(Failure::Dns.error(&url), FetchError::Dns { host } if host == "a.test"));
+        assert!(matches!(Failure::Timeout.error(&url), FetchError::Timeout));
     }
 }

@@ -14,13 +14,12 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::hunt::Place;
-use super::{Listed, MOST_BYTES, MOST_REQUESTS, PATIENCE, Terms};
-use crate::App;
-use crate::robots::{self, Manner};
+use super::discovery::Candidate;
+use super::{Listed, MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Terms};
+use crate::{Approach, Site};
 
 /// Redirects that are followed to a sitemap.
-const MOST_REDIRECTS: usize = 3;
+const MAX_REDIRECTS: usize = 3;
 /// Pages that are handed out together, at least until the sitemap ends.
 const BATCH: usize = 1000;
 /// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
@@ -32,14 +31,14 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What every download of a call needs to know.
 pub(super) struct Context<'a> {
-    pub(super) app: &'a App,
-    pub(super) manner: Manner<'a>,
+    pub(super) site: &'a Site,
+    pub(super) approach: Approach<'a>,
     pub(super) terms: Terms<'a>,
     /// Decoded bytes of all sitemaps so far.
     pub(super) bytes: Arc<AtomicU64>,
 }
 
-/// What came of a place.
+/// What came of a candidate.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) nesting: u8,
@@ -54,48 +53,49 @@ pub(super) struct Read {
     pub(super) sitemaps: Vec<Url>,
 }
 
-/// Reads the sitemap at a place and sends its pages in batches.
-pub(super) async fn read(context: &Context<'_>, place: Place, sender: mpsc::Sender<Vec<Listed>>) -> Read {
-    let mut done = Read { nesting: place.nesting, ..Read::default() };
-    if !may_ask(context, &place).await {
+/// Reads the sitemap at an address and sends its pages in batches.
+pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<Listed>>) -> Read {
+    let mut done = Read { nesting: candidate.nesting, ..Read::default() };
+    if !may_ask(context, &candidate).await {
         return done;
     }
-    match download(context, &place, &sender, &mut done).await {
+    match download(context, &candidate, &sender, &mut done).await {
         Ok(()) => {}
         Err(error) => {
-            if !context.manner.private {
+            if !context.approach.private {
                 tracing::debug!(%error, "sitemap not read to its end");
             }
-            done.redirects += if matches!(error, net::Error::TooManyRedirects { .. }) { MOST_REDIRECTS } else { 0 };
+            done.redirects += if matches!(error, net::Error::TooManyRedirects { .. }) { MAX_REDIRECTS } else { 0 };
             done.is_cut |= done.is_sitemap || matches!(error, net::Error::Timeout);
         }
     }
-    done.is_missed = place.is_declared && !done.is_sitemap;
+    done.is_missed = candidate.is_declared && !done.is_sitemap;
     done
 }
 
 /// What the site names may be read; where it only might be, robots.txt decides.
-async fn may_ask(context: &Context<'_>, place: &Place) -> bool {
-    if place.is_declared || !context.terms.obey {
+async fn may_ask(context: &Context<'_>, candidate: &Candidate) -> bool {
+    if candidate.is_declared || !context.terms.obey {
         return true;
     }
-    let site = robots::rules(context.app, &place.url, context.manner).await;
-    site.is_ok_and(|site| site.rules.allows_url(&place.url))
+    let site = context.site.rules(&candidate.url, context.approach).await;
+    site.is_ok_and(|site| site.rules.allows_url(&candidate.url))
 }
 
 async fn download(
     context: &Context<'_>,
-    place: &Place,
+    candidate: &Candidate,
     sender: &mpsc::Sender<Vec<Listed>>,
     done: &mut Read,
 ) -> Result<(), net::Error> {
-    let deadline = Instant::now() + PATIENCE;
-    let mut answer = context.app.web.open(place.url.clone(), context.manner, deadline, MOST_REDIRECTS).await?;
+    let deadline = context.approach.deadline.min(Instant::now() + MAX_SITEMAP_TIME);
+    let approach = Approach { deadline, ..context.approach };
+    let mut answer = context.site.open(candidate.url.clone(), approach, MAX_REDIRECTS).await?;
     done.redirects += answer.redirects.len();
     if !answer.status.is_success() {
         return Ok(());
     }
-    let mut file = File::new(answer.url.clone(), place.nesting, Arc::clone(&context.bytes));
+    let mut file = File::new(answer.url.clone(), candidate.nesting, Arc::clone(&context.bytes));
     let mut portion = BytesMut::new();
     let ended = loop {
         match answer.piece().await {
@@ -192,7 +192,7 @@ impl File {
             let pages = self.parser.take_pages();
             self.collect(pages);
             let all = self.bytes.fetch_add(length as u64, Ordering::Relaxed) + length as u64;
-            self.is_full = all > MOST_BYTES;
+            self.is_full = all > MAX_BYTES;
             self.is_wanted = is_wanted && !self.is_full;
         }
         used
@@ -250,8 +250,8 @@ impl File {
             // An index may name 50 000; those that will not be asked for need not be kept.
             let mut seen = HashSet::new();
             let sitemaps = sitemap.sitemaps.iter().filter_map(|text| address(&file.base, text));
-            let sitemaps: Vec<Url> = sitemaps.filter(|url| seen.insert(url.clone())).take(MOST_REQUESTS + 1).collect();
-            let is_cut = sitemap.is_cut || file.is_full || sitemaps.len() > MOST_REQUESTS;
+            let sitemaps: Vec<Url> = sitemaps.filter(|url| seen.insert(url.clone())).take(MAX_REQUESTS + 1).collect();
+            let is_cut = sitemap.is_cut || file.is_full || sitemaps.len() > MAX_REQUESTS;
             (file, sitemap.kind, sitemaps, is_cut)
         })
         .await?;
@@ -274,7 +274,7 @@ impl File {
 /// keep its place, which those who take the pages may be waiting for.
 async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> Option<T> {
     let (cpu, owner, deadline) =
-        (context.app.tools.cpu.clone(), context.terms.owner.to_owned(), context.manner.deadline);
+        (context.site.0.cpu.clone(), context.terms.owner.to_owned(), context.approach.deadline);
     let task = AbortOnDropHandle::new(tokio::spawn(async move { cpu.run(&owner, deadline, work).await }));
     let done = task.await.ok()?;
     done.inspect_err(|error| tracing::debug!(%error, "sitemap not read to its end")).ok()
