@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use app::{App, DEFAULT_TEAM, keys, teams};
+use boot::config::Loaded;
 use clap::{Args, Parser, Subcommand};
-use quarry_server::config::Loaded;
 use uuid::Uuid;
 use wire::{CreateTeam, FlagChanges, TeamFlags, TeamView, UpdateTeam};
 
@@ -163,7 +163,7 @@ pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
 }
 
 async fn open(loaded: &Loaded) -> anyhow::Result<App> {
-    Ok(quarry_server::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
+    Ok(boot::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
 }
 
 impl Keys {

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use boot::metrics;
 use sha2::{Digest, Sha256};
 use wire::Code;
 
 use crate::error::Failure;
 use crate::limits::{Limits, Subject, network};
-use crate::metrics;
 
 /// How long a key counts as good after it was.
 const GOOD_FOR: Duration = Duration::from_secs(600);

@@ -112,8 +112,6 @@ pub(crate) enum Listener {
     Api,
     /// `admin.listen`, for the operator.
     Operator,
-    /// `worker.listen`, of a process that only works.
-    Worker,
 }
 
 /// What is served there.
@@ -123,7 +121,6 @@ pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
     let served = |route: &Route| match listener {
         Listener::Api => !(apart && of_operator(route.path)),
         Listener::Operator => of_operator(route.path) || route.path.starts_with("/health"),
-        Listener::Worker => route.path == "/metrics" || route.path.starts_with("/health"),
     };
     serving(table().into_iter().filter(served).collect(), auth::Gate { service, listener })
 }

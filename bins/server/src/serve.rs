@@ -13,6 +13,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::response::IntoResponse as _;
+use boot::config;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -26,7 +27,6 @@ use tower::Service as _;
 use wire::Code;
 
 use crate::auth::Access;
-use crate::config;
 use crate::error::Failure;
 use refuse::Wish;
 use slots::{Beyond, Slot, Slots};

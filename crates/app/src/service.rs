@@ -94,6 +94,15 @@ impl App {
         Ok(())
     }
 
+    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried.
+    ///
+    /// # Errors
+    /// [`AppError::Internal`] when it does not.
+    #[crate::boxed]
+    pub async fn ready(&self) -> Result<(), AppError> {
+        Ok(teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map(drop)?)
+    }
+
     /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has
     /// ended or was dropped; put your own time limit around it.
     #[crate::boxed]

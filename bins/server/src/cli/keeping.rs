@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail, ensure};
+use boot::config::{Config, Loaded};
 use clap::Args;
-use quarry_server::config::{Config, Loaded};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -59,7 +59,7 @@ impl Backup {
     /// written before their rows. One that expires meanwhile may be missing, as it would be a moment later anyway.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let places = Places::of(&loaded.config)?;
-        let store = quarry_server::open_store(&loaded.config).await?;
+        let store = boot::open_store(&loaded.config).await?;
         ensure!(!self.to.exists(), "{} is already there", self.to.display());
         // As private as the data folder.
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.to);
@@ -112,7 +112,7 @@ impl Migrate {
         let mut config = loaded.config;
         // Whether the schema may be behind is the question here.
         config.store.migrate = true;
-        let store = quarry_server::open_store(&config).await?;
+        let store = boot::open_store(&config).await?;
         let names = if self.check { store.pending().await? } else { store.migrate().await? };
         for name in &names {
             print(&format!("{}  {name}\n", if self.check { "missing" } else { "done" }))?;

@@ -5,11 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use boot::config;
 use ipnet::IpNet;
 use tokio_util::sync::CancellationToken;
 use wire::Code;
 
-use crate::config;
 use crate::limits::network;
 
 /// Of all places, those that only clients with few connections get.

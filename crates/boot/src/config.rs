@@ -3,6 +3,7 @@
 mod layers;
 mod parse;
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -254,6 +255,13 @@ pub struct ConfigError {
     pub key: String,
     /// What is wrong with it. Values of secret keys are not in it.
     pub message: String,
+}
+
+impl ConfigError {
+    /// One about the setting that the variable `QUARRY__KEY` sets, for a `key` such as `SERVER__LISTEN`.
+    pub fn new(key: &str, why: impl Display) -> Self {
+        Self { key: format!("QUARRY__{key}"), message: why.to_string() }
+    }
 }
 
 /// The settings in force, and the same as text for people.

@@ -9,44 +9,44 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::request::Parts;
-use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, Method, header};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use url::Url;
-use wire::Code;
-
-use crate::error::Failure;
-use crate::serve::Local;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses a call that a page of another site may have sent.
-///
-/// `hosts` are the names of `server.hosts`, `listen` the address that the service listens on.
-pub(crate) fn check(parts: &Parts, hosts: &[String], listen: SocketAddr) -> Result<(), Failure> {
-    let local = parts.extensions.get::<Local>().map_or(listen, |local| local.0);
-    let Some((name, port)) = host(parts) else {
-        return Err(unknown_host());
-    };
-    if !is_ours(&name, hosts, [listen.ip(), local.ip()]) {
-        return Err(unknown_host());
-    }
-    if changes_something(&parts.method, &parts.headers) && comes_from_elsewhere(&parts.headers, &name, port) {
-        return Err(Failure::new(
-            Code::Forbidden,
-            "a web page of another site may not call without an API key; send a key that the operator has made",
-        ));
-    }
-    Ok(())
-}
-
-fn unknown_host() -> Failure {
-    Failure::new(
-        Code::Forbidden,
+/// Why a call may come from a web page of somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Foreign {
+    /// It asks for a host that is not ours.
+    #[error(
         "calls without a known API key are answered only under localhost, a loopback address, the address that the \
          service listens on, and the names of the setting server.hosts (QUARRY__SERVER__HOSTS); the host of this \
-         request is none of them",
-    )
+         request is none of them"
+    )]
+    Host,
+    /// It changes something and says that it comes from another site.
+    #[error("a web page of another site may not call without an API key; send a key that the operator has made")]
+    Origin,
+}
+
+/// Refuses a call that a page of another site may have sent.
+///
+/// `hosts` are the names of `server.hosts`; `own` are the address that the service listens on and the one that the
+/// connection came in on.
+///
+/// # Errors
+/// [`Foreign`], which says what is wrong with the call.
+pub fn check(parts: &Parts, hosts: &[String], own: [SocketAddr; 2]) -> Result<(), Foreign> {
+    let (name, port) = host(parts).ok_or(Foreign::Host)?;
+    if !is_ours(&name, hosts, own.map(|address| address.ip())) {
+        return Err(Foreign::Host);
+    }
+    if changes_something(&parts.method, &parts.headers) && comes_from_elsewhere(&parts.headers, &name, port) {
+        return Err(Foreign::Origin);
+    }
+    Ok(())
 }
 
 /// The one host of a request, as [`host_name`] has it: HTTP/2 sends it in the target, HTTP/1.1 as a header. `None` when
@@ -105,7 +105,7 @@ fn changes_something(method: &Method, headers: &HeaderMap) -> bool {
 }
 
 fn comes_from_elsewhere(headers: &HeaderMap, name: &str, port: Option<u16>) -> bool {
-    let text = |line: &axum::http::HeaderValue| line.to_str().unwrap_or("?").trim().to_ascii_lowercase();
+    let text = |line: &HeaderValue| line.to_str().unwrap_or("?").trim().to_ascii_lowercase();
     let mut sites = headers.get_all(SEC_FETCH_SITE).iter().map(text);
     let mut origins = headers.get_all(header::ORIGIN).iter().map(text);
     sites.any(|site| !matches!(site.as_str(), "same-origin" | "none"))
@@ -124,7 +124,7 @@ fn is_origin(origin: &str, name: &str, port: Option<u16>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::Request;
+    use http::Request;
 
     use super::*;
 
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn answered(method: &str, target: &str, lines: &[(&str, &str)], listen: &str) -> bool {
-        check(&parts(method, target, lines), &["quarry.lan".to_owned()], listen.parse().unwrap()).is_ok()
+        check(&parts(method, target, lines), &["quarry.lan".to_owned()], [listen.parse().unwrap(); 2]).is_ok()
     }
 
     #[test]
@@ -212,11 +212,10 @@ mod tests {
 
     #[test]
     fn the_address_that_a_connection_came_in_on_is_ours() {
-        let mut parts = parts("GET", "/x", &[("host", "192.0.2.9:3002")]);
+        let parts = parts("GET", "/x", &[("host", "192.0.2.9:3002")]);
         let listen = "0.0.0.0:3002".parse().unwrap();
-        assert!(check(&parts, &[], listen).is_err());
-        parts.extensions.insert(Local("192.0.2.9:3002".parse().unwrap()));
-        assert!(check(&parts, &[], listen).is_ok());
+        assert_eq!(check(&parts, &[], [listen; 2]), Err(Foreign::Host));
+        assert_eq!(check(&parts, &[], [listen, "192.0.2.9:3002".parse().unwrap()]), Ok(()));
     }
 
     #[test]

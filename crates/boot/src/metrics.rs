@@ -16,8 +16,10 @@ const BUILD: &str = "quarry_build_info";
 /// Upper bounds of the time buckets, in seconds.
 const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
-/// The recorder belongs to the process, not to a service: several services in one process share it.
-pub(crate) fn handle() -> PrometheusHandle {
+/// What `/metrics` is written from. The recorder belongs to the process, not to a service: several services in one process
+/// share it.
+#[must_use]
+pub fn handle() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE.get_or_init(install).clone()
 }
@@ -42,23 +44,23 @@ fn install() -> PrometheusHandle {
     handle
 }
 
-/// A request has its answer, or lost its client.
-pub(crate) fn request(method: &'static str, route: &str, status: u16, time: Duration) {
+/// A request of this method and matched route has its answer after so long, or lost its client.
+pub fn request(method: &'static str, route: &str, status: u16, time: Duration) {
     counter!(REQUESTS, "method" => method, "route" => route.to_owned(), "status" => status.to_string()).increment(1);
     histogram!(SECONDS, "route" => route.to_owned()).record(time.as_secs_f64());
 }
 
 /// A request begins (1) or ends (-1).
-pub(crate) fn in_flight(change: f64) {
+pub fn in_flight(change: f64) {
     gauge!(IN_FLIGHT).increment(change);
 }
 
 /// A request was refused because of requests per minute.
-pub(crate) fn rate_limited() {
+pub fn rate_limited() {
     counter!(RATE_LIMITED).increment(1);
 }
 
 /// A handler panicked.
-pub(crate) fn panicked() {
+pub fn panicked() {
     counter!(PANICS).increment(1);
 }

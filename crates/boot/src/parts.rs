@@ -1,6 +1,5 @@
 //! From the settings to the operations: opens what they work on.
 
-use std::fmt::Display;
 use std::fs::Permissions;
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -12,6 +11,7 @@ use app::{App, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use store::{Store, StoreError};
+use tokio::net::TcpListener;
 use url::Url;
 
 use crate::StartError;
@@ -50,16 +50,23 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     Ok(app)
 }
 
-/// An error with the name of the variable that the setting can be given by.
-pub(crate) fn refused(key: &str, why: impl Display) -> ConfigError {
-    ConfigError { key: format!("QUARRY__{key}"), message: why.to_string() }
+/// Listens on `address`, which the setting `key` names, and says where: port 0 picks a free one.
+///
+/// # Errors
+/// [`ConfigError`] when the system refuses it.
+pub async fn bind(key: &str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConfigError> {
+    let why = |error| ConfigError::new(key, format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(why)?;
+    let address = listener.local_addr().map_err(why)?;
+    Ok((listener, address))
 }
 
 /// Only the user that runs the service may look inside: pages and the ledger are in it. A folder that was made by others may
 /// hold more than ours and keeps its mode; what we keep in it is closed.
 fn data_folder(config: &Config) -> Result<PathBuf, ConfigError> {
     let folder = &config.data.dir;
-    let why = |error: std::io::Error| refused("DATA__DIR", format!("cannot use {}: {error}", folder.display()));
+    let why =
+        |error: std::io::Error| ConfigError::new("DATA__DIR", format!("cannot use {}: {error}", folder.display()));
     let folder = std::path::absolute(folder).map_err(why)?;
     let make = |folder: &Path| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(why);
     make(&folder)?;
@@ -93,16 +100,16 @@ pub async fn open_store(config: &Config) -> Result<Store, ConfigError> {
     };
     let connections = Some(config.store.max_connections).filter(|number| *number > 0);
     let options = store::Options { connections, ..store::Options::default() };
-    let why = |error: StoreError| refused("STORE__URL", error);
+    let why = |error: StoreError| ConfigError::new("STORE__URL", error);
     let store = Store::open(url.expose(), options).await.map_err(why)?;
     if !config.store.migrate && !store.pending().await.map_err(why)?.is_empty() {
-        return Err(refused("STORE__MIGRATE", "the schema of the database is behind and migrating is off"));
+        return Err(ConfigError::new("STORE__MIGRATE", "the schema of the database is behind and migrating is off"));
     }
     Ok(store)
 }
 
 fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
-    let why = |error: String| refused("BLOBS__URL", error);
+    let why = |error: String| ConfigError::new("BLOBS__URL", error);
     let settings = &config.blobs;
     let url = match settings.url.as_str() {
         "" => Url::from_directory_path(folder.join("blobs")).map_err(|()| why("not a folder".to_owned()))?.to_string(),
@@ -121,8 +128,9 @@ fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
     Blobs::open_with(&url, &s3).map_err(|error| why(error.to_string()))
 }
 
-/// How much the worker of this process does at a time.
-pub(crate) fn worker(config: &Config) -> WorkerSettings {
+/// How much the jobs of this process do at a time.
+#[must_use]
+pub fn worker_settings(config: &Config) -> WorkerSettings {
     let settings = &config.worker;
     // What is given back and written at the end needs a moment of its own.
     let drain = config.server.drain.saturating_sub(Duration::from_secs(5)).max(config.server.drain / 2);
@@ -150,7 +158,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
         in_flight: config.fetch.max_in_flight,
         ..net::Limits::default()
     };
-    net::Client::new(net::Config { egress, limits }).map_err(|error| refused("EGRESS__RESOLVERS", error))
+    net::Client::new(net::Config { egress, limits }).map_err(|error| ConfigError::new("EGRESS__RESOLVERS", error))
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use url::Url;
 
 use crate::config::{Config, ConfigError, Proxies};
-use crate::parts::refused;
 
 /// Addresses by number, and hosts by name or number, each with its port.
 #[derive(Debug, Default)]
@@ -27,7 +26,7 @@ pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, Co
     let listen = listen.into_iter().chain(set).chain(config.admin.listen).filter(|address| address.port() != 0);
     let mut hosts = match config.store.url.expose() {
         "" => Vec::new(),
-        url => store::servers(url).map_err(|error| refused("STORE__URL", error))?,
+        url => store::servers(url).map_err(|error| ConfigError::new("STORE__URL", error))?,
     };
     hosts.extend(Url::parse(&config.blobs.endpoint).ok().as_ref().and_then(host));
     let proxies = |list: &Proxies| list.0.iter().filter_map(|proxy| host(&proxy.url)).collect::<Vec<_>>();

@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::util::TryInitError;
 
 use crate::config::{self, Config, ConfigError, Loaded};
-use crate::{Running, StartError, telemetry};
+use crate::{StartError, logging};
 
 /// Threads for the database, files and parsing. They start when needed and end when idle.
 const BLOCKING_THREADS: usize = 64;
@@ -58,16 +58,21 @@ pub fn on_runtime<T, E: From<io::Error>>(work: impl Future<Output = Result<T, E>
     result
 }
 
-/// Starts the service and runs it until SIGTERM or SIGINT; a second signal ends the program at once. The code is a
-/// failure when running work had to be cut.
+/// Starts a service and runs it until SIGTERM or SIGINT, then stops it; a second signal ends the program at once. `stop`
+/// says whether all work has ended; the code is a failure when some had to be cut.
 ///
 /// # Errors
 /// [`ProcessError`], before it serves.
-pub async fn serve<F>(config: Config, start: impl FnOnce(Config) -> F) -> Result<ExitCode, ProcessError>
+pub async fn run<R, S, E>(
+    config: Config,
+    start: impl FnOnce(Config) -> S,
+    stop: impl FnOnce(R) -> E,
+) -> Result<ExitCode, ProcessError>
 where
-    F: Future<Output = Result<Running, StartError>>,
+    S: Future<Output = Result<R, StartError>>,
+    E: Future<Output = bool>,
 {
-    telemetry::init(&config.log)?;
+    logging::start(&config.log)?;
     raise_file_limit();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -78,7 +83,7 @@ where
     }
     tracing::info!("stopping");
     let finished = tokio::select! {
-        finished = running.stop() => finished,
+        finished = stop(running) => finished,
         _ = terminate.recv() => false,
         _ = interrupt.recv() => false,
     };
