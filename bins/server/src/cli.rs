@@ -1,7 +1,7 @@
 //! The command line: everything that is not serving.
 
+mod backup;
 mod jobs;
-mod keeping;
 
 use std::fs;
 use std::io::Write as _;
@@ -41,11 +41,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Jobs(jobs::Jobs),
     /// Copy everything into a new folder, also while the server runs (SQLite)
-    Backup(keeping::Backup),
+    Backup(backup::Backup),
     /// Bring a backup back, where no data is yet (SQLite)
-    Restore(keeping::Restore),
+    Restore(backup::Restore),
     /// Bring the schema of the database up to date
-    Migrate(keeping::Migrate),
+    Migrate(backup::Migrate),
     /// Print the settings in force, secrets as ***
     Config,
     /// Print the interface as OpenAPI 3.1

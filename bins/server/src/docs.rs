@@ -64,13 +64,13 @@ pub fn routes() -> String {
     let mut text = heading("Routes", "bins/server/src/routes.rs");
     text += "| Method | Path | Who | What |\n|---|---|---|---|\n";
     for route in routes::table() {
-        let who = match Access::of(route.path) {
+        let who = match Access::of(&route.path) {
             Access::Health | Access::Open => "anybody",
             Access::Metrics => "anybody; where calls need a key, the operator",
             Access::Team => "a team",
             Access::Operator => "the operator",
         };
-        let _ = writeln!(text, "| {} | `{}` | {who} | {} |", route.method, route.path, cell(route.what));
+        let _ = writeln!(text, "| {} | `{}` | {who} | {} |", route.method, route.path, cell(&route.summary));
     }
     text
 }

@@ -11,25 +11,25 @@ use boot::health::{Health, Status};
 
 use crate::Service;
 
-/// The process runs and answers.
+/// Check that the process answers.
 #[utoipa::path(get, path = "/health/live", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn live() -> Response {
     answer(Status::Ok)
 }
 
-/// The service can do its work: it is not stopping, and the database answers.
+/// Check that the service can take requests: it is not stopping, and the database answers.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     answer(Status::of(&service.app, service.draining.load(Ordering::Relaxed)).await)
 }
 
-/// Whether the service works, in short: 200 as long as the process serves, also while it drains.
+/// Check that the service answers, also while it drains.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn health() -> Response {
     answer(Status::Ok)
 }
 
-/// Metrics in the text format of Prometheus.
+/// Get metrics in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], service.prometheus.render()).into_response()

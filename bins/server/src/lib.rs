@@ -30,9 +30,9 @@ mod job;
 mod limits;
 mod map;
 pub mod openapi;
-mod reading;
 mod refusals;
 mod request;
+mod response_budget;
 mod root;
 mod routes;
 mod scrape;
@@ -59,11 +59,11 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use limits::Limits;
-use reading::Readers;
 use refusals::Refusals;
+use response_budget::ResponseBudget;
 use routes::Listener;
 use sending::Outbox;
-use serve::Ending;
+use serve::Shutdown;
 use shares::Shares;
 use watch::Watchers;
 
@@ -85,7 +85,7 @@ pub(crate) struct Service {
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
     /// Who reads large results.
-    pub(crate) readers: Readers,
+    pub(crate) response_budget: ResponseBudget,
     /// Large answers of single calls.
     pub(crate) outbox: Outbox,
 }
@@ -97,7 +97,7 @@ pub struct Running {
     /// Where the operator's side listens, when `admin.listen` gives it a port of its own.
     pub admin_address: Option<SocketAddr>,
     service: Arc<Service>,
-    ending: Ending,
+    shutdown: Shutdown,
     background: Background,
 }
 
@@ -136,15 +136,15 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
-        readers: Readers::default(),
+        response_budget: ResponseBudget::default(),
         outbox: Outbox::default(),
         config,
     });
-    let ending = Ending::default();
+    let shutdown = Shutdown::default();
     let settings = Arc::new(service.config.server.clone());
     let serve = |kind: Listener, listener: TcpListener| {
         let router = routes::router(kind, service.clone());
-        background.spawn(serve::run(listener, router, settings.clone(), ending.clone()));
+        background.spawn(serve::run(listener, router, settings.clone(), shutdown.clone()));
     };
     serve(Listener::Api, listener);
     let admin_address = admin.map(|(listener, address)| {
@@ -153,7 +153,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         address
     });
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
-    Ok(Running { address, admin_address, service, ending, background })
+    Ok(Running { address, admin_address, service, shutdown, background })
 }
 
 /// Calls without a key are for this machine, unless the operator says otherwise.
@@ -193,15 +193,15 @@ impl Running {
         self.background.stop_jobs();
         self.service.watchers.stop();
         tokio::time::sleep(settings.drain_delay.min(settings.drain)).await;
-        let finished = self.ending.finish(until.saturating_duration_since(Instant::now())).await;
+        let finished = self.shutdown.finish(until.saturating_duration_since(Instant::now())).await;
         self.background.settle(self.service.watchers.ended(), until).await && finished
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.ending.drain.cancel();
-        self.ending.cut.cancel();
+        self.shutdown.drain.cancel();
+        self.shutdown.cut.cancel();
         self.service.watchers.stop();
     }
 }

@@ -23,7 +23,7 @@ use crate::shares::{Share, Shares};
 const AT_ONCE: usize = 16;
 /// Of these, how many one reader may have: one who reads slowly stands in nobody's way but its own.
 const OF_ONE: usize = 4;
-/// How long a reader waits for its turn.
+/// How long a reader waits for a permit.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Results up to this size are sent off and forgotten.
 const SMALL: usize = 256 * 1024;
@@ -36,54 +36,54 @@ const BYTES_PER_SECOND: usize = 32 * 1024;
 
 /// Who has how many results in memory.
 #[derive(Debug)]
-pub(crate) struct Readers(Shares);
+pub(crate) struct ResponseBudget(Shares);
 
 /// The right to have one result in memory.
-pub(crate) type Turn = Share;
+pub(crate) type Permit = Share;
 
-impl Default for Readers {
+impl Default for ResponseBudget {
     fn default() -> Self {
         Self(Shares::new(AT_ONCE, OF_ONE))
     }
 }
 
-impl Readers {
-    /// A turn of this reader, or a refusal after [`PATIENCE`].
-    pub(crate) async fn turn(&self, reader: &str) -> Result<Turn, Failure> {
+impl ResponseBudget {
+    /// A permit for this reader, or a refusal after [`PATIENCE`].
+    pub(crate) async fn permit(&self, reader: &str) -> Result<Permit, Failure> {
         let why = "too many results are being read at the same moment, and slowly";
         let refused = |_| Failure::new(Code::ConcurrencyLimited, why).retry_after(2);
         timeout(PATIENCE, self.wait(reader)).await.map_err(refused)
     }
 
     /// The same without an end, for those who have time.
-    pub(crate) async fn wait(&self, reader: &str) -> Turn {
+    pub(crate) async fn wait(&self, reader: &str) -> Permit {
         self.0.wait(reader).await
     }
 }
 
-/// An answer of one text, sent while it has the turn.
-pub(crate) fn whole(answer: &impl Serialize, turn: Turn) -> Response {
+/// An answer of one text, sent while it holds the permit.
+pub(crate) fn whole(answer: &impl Serialize, permit: Permit) -> Response {
     match serde_json::to_vec(answer) {
-        Ok(text) => respond(VecDeque::from([Bytes::from(text)]), turn),
+        Ok(text) => respond(VecDeque::from([Bytes::from(text)]), permit),
         Err(error) => Failure::internal(&error).into_response(),
     }
 }
 
 /// The answer with a job's documents. They are sent as they are, without being copied into one text first.
-pub(crate) fn answer(mut progress: JobProgress, turn: Turn) -> Response {
+pub(crate) fn answer(mut progress: JobProgress, permit: Permit) -> Response {
     let documents = std::mem::take(&mut progress.data);
     let Some(parts) = parts(&progress, documents) else {
         return Failure::new(Code::UnknownError, "unexpected error").into_response();
     };
-    respond(parts, turn)
+    respond(parts, permit)
 }
 
-fn respond(parts: VecDeque<Bytes>, turn: Turn) -> Response {
+fn respond(parts: VecDeque<Bytes>, permit: Permit) -> Response {
     let left: usize = parts.iter().map(Bytes::len).sum();
-    let turn = (left > SMALL).then_some(turn);
+    let permit = (left > SMALL).then_some(permit);
     let seconds = u64::try_from(left / BYTES_PER_SECOND).unwrap_or(u64::MAX);
     let until = Instant::now() + TIME + Duration::from_secs(seconds);
-    let mut response = Body::new(Pieces { parts, left, turn, until }).into_response();
+    let mut response = Body::new(Pieces { parts, left, permit, until }).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
@@ -104,11 +104,11 @@ fn parts(progress: &JobProgress, documents: Vec<Box<RawValue>>) -> Option<VecDeq
     Some(parts)
 }
 
-/// A body that is taken piece by piece. The turn ends with the last one.
+/// A body that is taken piece by piece. The permit ends with the last one.
 struct Pieces {
     parts: VecDeque<Bytes>,
     left: usize,
-    turn: Option<Turn>,
+    permit: Option<Permit>,
     /// When it must have been taken.
     until: Instant,
 }
@@ -118,9 +118,9 @@ impl HttpBody for Pieces {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.turn.is_some() && Instant::now() > self.until {
+        if self.permit.is_some() && Instant::now() > self.until {
             self.parts.clear();
-            self.turn = None;
+            self.permit = None;
             return Poll::Ready(Some(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads too slowly"))));
         }
         let Some(mut part) = self.parts.pop_front() else {
@@ -132,7 +132,7 @@ impl HttpBody for Pieces {
         }
         self.left -= piece.len();
         if self.left == 0 {
-            self.turn = None;
+            self.permit = None;
         }
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
@@ -177,9 +177,9 @@ mod tests {
     async fn the_text_is_that_of_the_whole() {
         let large = format!("{{\"markdown\":\"{}\"}}", "x".repeat(3 * PIECE));
         for documents in [&[][..], &["{\"a\":1}"], &["{\"a\":1}", "{}", &large]] {
-            let readers = Readers::default();
+            let budget = ResponseBudget::default();
             let whole = serde_json::to_value(progress(documents)).unwrap();
-            let answer = answer(progress(documents), readers.turn("a").await.unwrap());
+            let answer = answer(progress(documents), budget.permit("a").await.unwrap());
             assert_eq!(answer.headers()["content-type"], "application/json");
             let length = answer.body().size_hint().exact().unwrap();
             let text = answer.into_body().collect().await.unwrap().to_bytes();
@@ -190,36 +190,36 @@ mod tests {
 
     #[tokio::test]
     async fn one_who_reads_slowly_stands_in_nobodys_way() {
-        let readers = Readers::default();
-        let free = async |reader: &str| timeout(Duration::from_millis(20), readers.wait(reader)).await.is_ok();
+        let budget = ResponseBudget::default();
+        let free = async |reader: &str| timeout(Duration::from_millis(20), budget.wait(reader)).await.is_ok();
         let large = format!("\"{}\"", "x".repeat(SMALL));
         let mut slow = Vec::new();
         for _ in 0..OF_ONE {
-            slow.push(answer(progress(&[&large]), readers.turn("slow").await.unwrap()).into_body());
+            slow.push(answer(progress(&[&large]), budget.permit("slow").await.unwrap()).into_body());
         }
         assert!(!free("slow").await);
         assert!(free("other").await);
-        // The turn ends with the last piece, or with the connection.
+        // The permit ends with the last piece, or with the connection.
         let first = slow.pop().unwrap();
         first.collect().await.unwrap();
         assert!(free("slow").await);
         drop(slow);
         let mut small = Vec::new();
         for _ in 0..OF_ONE {
-            small.push(answer(progress(&["{}"]), readers.turn("slow").await.unwrap()).into_body());
+            small.push(answer(progress(&["{}"]), budget.permit("slow").await.unwrap()).into_body());
         }
-        assert!(free("slow").await, "small results take no turn");
+        assert!(free("slow").await, "small results take no permit");
     }
 
     #[tokio::test]
     async fn one_who_takes_too_long_is_cut() {
-        let readers = Readers::default();
+        let budget = ResponseBudget::default();
         let parts = VecDeque::from([Bytes::from(vec![b'x'; 3 * PIECE])]);
-        let turn = Some(readers.turn("slow").await.unwrap());
-        let mut body = Pieces { parts, left: 3 * PIECE, turn, until: Instant::now() + Duration::from_secs(60) };
+        let permit = Some(budget.permit("slow").await.unwrap());
+        let mut body = Pieces { parts, left: 3 * PIECE, permit, until: Instant::now() + Duration::from_secs(60) };
         assert!(body.frame().await.unwrap().is_ok(), "there is time yet");
         body.until = Instant::now() - Duration::from_millis(1);
         assert!(body.frame().await.unwrap().is_err());
-        assert!(body.frame().await.is_none() && body.turn.is_none());
+        assert!(body.frame().await.is_none() && body.permit.is_none());
     }
 }
