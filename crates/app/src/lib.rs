@@ -69,5 +69,5 @@ pub use error::AppError;
 pub use maintain::{Round, maintain, maintain_once};
 pub use queue::Waker;
 pub use service::{App, DEFAULT_TEAM, Parts};
-pub use settings::{AuthMode, CacheSettings, Settings};
+pub use settings::{AuthMode, CacheSettings, Retention, Settings};
 pub use worker::{WorkerSettings, worker};

@@ -1,5 +1,5 @@
 //! Words every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
-//! the end of work that nobody waits for ([`Stop`]).
+//! the end of work that nobody waits for ([`Stop`]), units and bounds of settings ([`setting`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};
@@ -13,6 +13,7 @@
 mod clock;
 mod id;
 mod secret;
+pub mod setting;
 mod stop;
 
 pub use clock::{Clock, SystemClock, Timestamp};

@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::Secret;
+pub use app::AuthMode;
+use app::{CacheSettings, Retention};
+use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
 
@@ -34,7 +36,9 @@ pub struct Config {
     /// How pages are fetched and parsed.
     pub fetch: Fetch,
     /// The page cache.
-    pub cache: Cache,
+    pub cache: CacheSettings,
+    /// How long what is over is kept.
+    pub retention: Retention,
     /// Who may call.
     pub auth: Auth,
     /// Requests per minute and at the same time.
@@ -55,26 +59,26 @@ pub struct Server {
     pub listen: SocketAddr,
     #[serde(deserialize_with = "parse::hosts")]
     pub hosts: Vec<String>,
-    #[serde(deserialize_with = "parse::positive")]
+    #[serde(deserialize_with = "setting::positive")]
     pub max_connections: usize,
     pub max_connections_per_address: usize,
-    #[serde(rename = "first_byte_timeout_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "first_byte_timeout_s", deserialize_with = "setting::some_seconds")]
     pub first_byte_timeout: Duration,
-    #[serde(rename = "head_timeout_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "head_timeout_s", deserialize_with = "setting::some_seconds")]
     pub head_timeout: Duration,
-    #[serde(rename = "body_timeout_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "body_timeout_s", deserialize_with = "setting::some_seconds")]
     pub body_timeout: Duration,
-    #[serde(rename = "write_timeout_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "write_timeout_s", deserialize_with = "setting::some_seconds")]
     pub write_timeout: Duration,
-    #[serde(rename = "idle_timeout_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "idle_timeout_s", deserialize_with = "setting::some_seconds")]
     pub idle_timeout: Duration,
     #[serde(rename = "max_head_kib", deserialize_with = "parse::head_kib")]
     pub max_head: usize,
-    #[serde(rename = "max_body_mib", deserialize_with = "parse::mib")]
+    #[serde(rename = "max_body_mib", deserialize_with = "setting::mib")]
     pub max_body: usize,
-    #[serde(rename = "drain_s", deserialize_with = "parse::seconds")]
+    #[serde(rename = "drain_s", deserialize_with = "setting::seconds")]
     pub drain: Duration,
-    #[serde(rename = "drain_delay_s", deserialize_with = "parse::seconds")]
+    #[serde(rename = "drain_delay_s", deserialize_with = "setting::seconds")]
     pub drain_delay: Duration,
     #[serde(deserialize_with = "parse::networks")]
     pub trusted_proxies: Vec<IpNet>,
@@ -86,7 +90,7 @@ pub struct Server {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Data {
     pub dir: PathBuf,
-    #[serde(rename = "min_free_mib", deserialize_with = "parse::any_mib")]
+    #[serde(rename = "min_free_mib", deserialize_with = "setting::any_mib")]
     pub min_free: u64,
 }
 
@@ -119,11 +123,11 @@ pub struct Blobs {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Egress {
-    #[serde(deserialize_with = "parse::list")]
+    #[serde(deserialize_with = "setting::list")]
     pub allow: Vec<net::Allow>,
-    #[serde(deserialize_with = "parse::list")]
+    #[serde(deserialize_with = "setting::list")]
     pub deny: Vec<net::Allow>,
-    #[serde(deserialize_with = "parse::list")]
+    #[serde(deserialize_with = "setting::list")]
     pub resolvers: Vec<SocketAddr>,
 }
 
@@ -134,11 +138,11 @@ pub struct Egress {
 pub struct Fetch {
     pub basic_proxies: Proxies,
     pub enhanced_proxies: Proxies,
-    #[serde(rename = "max_raw_mib", deserialize_with = "parse::mib")]
+    #[serde(rename = "max_raw_mib", deserialize_with = "setting::mib")]
     pub max_raw: u64,
-    #[serde(rename = "max_decoded_mib", deserialize_with = "parse::mib")]
+    #[serde(rename = "max_decoded_mib", deserialize_with = "setting::mib")]
     pub max_decoded: u64,
-    #[serde(rename = "max_in_flight_mib", deserialize_with = "parse::mib")]
+    #[serde(rename = "max_in_flight_mib", deserialize_with = "setting::mib")]
     pub max_in_flight: u64,
     pub parallel_parses: usize,
 }
@@ -154,19 +158,6 @@ impl std::fmt::Debug for Proxies {
     }
 }
 
-/// Section `cache`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "config.default.toml describes every key")]
-pub struct Cache {
-    pub enabled: bool,
-    pub shared: bool,
-    #[serde(rename = "retention_days", deserialize_with = "parse::days")]
-    pub retention: Duration,
-    #[serde(rename = "max_gib", deserialize_with = "parse::gib")]
-    pub max_bytes: Option<u64>,
-}
-
 /// Section `auth`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -174,16 +165,6 @@ pub struct Cache {
 pub struct Auth {
     pub mode: AuthMode,
     pub open_to_network: bool,
-}
-
-/// Who may call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AuthMode {
-    /// A call without a known key runs as the default team.
-    Open,
-    /// A call without a known key is refused.
-    Keys,
 }
 
 /// Section `limits`.
@@ -194,7 +175,7 @@ pub struct Limits {
     pub keyless_per_minute: u32,
     pub refused_per_minute: u32,
     pub team_per_minute: u32,
-    #[serde(deserialize_with = "parse::positive")]
+    #[serde(deserialize_with = "setting::positive")]
     pub team_concurrency: u32,
 }
 
@@ -215,15 +196,15 @@ pub struct Admin {
 pub struct Worker {
     pub embedded: bool,
     pub listen: SocketAddr,
-    #[serde(deserialize_with = "parse::positive")]
+    #[serde(deserialize_with = "setting::positive")]
     pub pages: u32,
-    #[serde(deserialize_with = "parse::positive")]
+    #[serde(deserialize_with = "setting::positive")]
     pub webhooks: u32,
-    #[serde(deserialize_with = "parse::positive")]
+    #[serde(deserialize_with = "setting::positive")]
     pub per_host: u32,
-    #[serde(rename = "lease_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "lease_s", deserialize_with = "setting::some_seconds")]
     pub lease: Duration,
-    #[serde(rename = "every_s", deserialize_with = "parse::some_seconds")]
+    #[serde(rename = "every_s", deserialize_with = "setting::some_seconds")]
     pub every: Duration,
 }
 
@@ -325,6 +306,41 @@ mod tests {
         assert!(config.worker.embedded && config.admin.token.is_empty());
     }
 
+    /// What a crate does without settings is what the manual says.
+    #[test]
+    fn the_manual_has_the_defaults_of_the_crates() {
+        let config = Config::default();
+        let defaults = app::Settings::default();
+        assert_eq!(config.cache, defaults.cache);
+        assert_eq!(config.retention, defaults.retention);
+        assert_eq!(config.auth.mode, defaults.auth);
+        assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
+        assert_eq!(config.limits.team_per_minute, defaults.team_rate_per_minute);
+        assert_eq!(config.worker.every, defaults.maintain_every);
+        let limits = net::Limits::default();
+        assert_eq!((config.fetch.max_raw, config.fetch.max_decoded), (limits.body_raw, limits.body_decoded));
+        assert_eq!(config.fetch.max_in_flight, limits.in_flight);
+    }
+
+    /// Each section is read by one struct, which knows all of its keys and no others.
+    #[test]
+    fn each_key_of_the_manual_is_read() {
+        let manual: toml::Table = DEFAULTS.parse().unwrap();
+        for (section, keys) in &manual {
+            for key in keys.as_table().unwrap().keys() {
+                let mut without = manual.clone();
+                without[section].as_table_mut().unwrap().remove(key);
+                let read = toml::Value::Table(without).try_into::<Config>();
+                let crates_own = matches!(section.as_str(), "cache" | "retention");
+                assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
+                let mut more = manual.clone();
+                more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());
+                let error = toml::Value::Table(more).try_into::<Config>().unwrap_err().to_string();
+                assert!(error.contains("unknown field"), "{section}.{key}: {error}");
+            }
+        }
+    }
+
     #[test]
     fn every_value_of_the_environment_has_the_type_of_its_key() {
         let config = pairs(&[
@@ -334,6 +350,7 @@ mod tests {
             ("QUARRY__EGRESS__ALLOW", "127.0.0.1:18100, 10.0.0.0/8,"),
             ("QUARRY__EGRESS__DENY", "10.0.0.7,10.9.0.0/16"),
             ("QUARRY__CACHE__MAX_GIB", "0"),
+            ("QUARRY__RETENTION__DEAD_JOBS_DAYS", "7"),
             ("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:15353"),
             ("QUARRY__SERVER__HOSTS", "Quarry.LAN., [FD00::1],10.1.2.3"),
             ("QUARRY__ADMIN__LISTEN", "127.0.0.1:9"),
@@ -352,6 +369,7 @@ mod tests {
         assert_eq!(config.data.dir, Path::new("/tmp/x y"));
         assert_eq!((config.egress.allow.len(), config.egress.deny.len(), config.cache.max_bytes), (2, 2, None));
         assert_eq!(config.egress.resolvers.len(), 1);
+        assert_eq!(config.retention.dead_jobs, Duration::from_secs(7 * 86_400));
         assert_eq!(config.auth.mode, AuthMode::Keys);
         assert_eq!(config.server.hosts, ["quarry.lan", "[fd00::1]", "10.1.2.3"]);
         assert_eq!(config.admin.listen.map(|listen| listen.port()), Some(9));
@@ -374,6 +392,8 @@ mod tests {
         check("QUARRY__WORKER__EMBEDDED", "yes", "expected true or false");
         check("QUARRY__AUTH__MODE", "none", "expected `open` or `keys`");
         check("QUARRY__LOG__LEVEL", "loud", "loud");
+        check("QUARRY__RETENTION__SCRAPES_DAYS", "0", "at least 1");
+        check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
         check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
         check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
         check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");

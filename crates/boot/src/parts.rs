@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use url::Url;
 
 use crate::StartError;
-use crate::config::{AuthMode, Config, ConfigError};
+use crate::config::{Config, ConfigError};
 use crate::own::own;
 
 /// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
@@ -187,18 +187,11 @@ fn folders(config: &Config) -> Vec<PathBuf> {
 
 fn settings(config: &Config) -> app::Settings {
     app::Settings {
-        auth: match config.auth.mode {
-            AuthMode::Open => app::AuthMode::Open,
-            AuthMode::Keys => app::AuthMode::Keys,
-        },
+        auth: config.auth.mode,
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
-        cache: app::CacheSettings {
-            enabled: config.cache.enabled,
-            shared: config.cache.shared,
-            retention: config.cache.retention,
-            max_bytes: config.cache.max_bytes,
-        },
+        cache: config.cache,
+        retention: config.retention,
         folders: folders(config),
         min_free: config.data.min_free,
         maintain_every: config.worker.every,

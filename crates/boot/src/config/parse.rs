@@ -1,10 +1,8 @@
-//! From the values of a settings file to the types of the structs. Every refusal says what is expected.
+//! Addresses, names and levels of the settings; numbers are in [`base::setting`]. Every refusal says what is expected.
 
-use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
-use std::str::FromStr;
-use std::time::Duration;
 
+use base::setting::each;
 use ipnet::IpNet;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -13,61 +11,11 @@ use url::Url;
 
 use crate::browser;
 
-pub(super) fn positive<'de, D, N>(input: D) -> Result<N, D::Error>
-where
-    D: Deserializer<'de>,
-    N: Deserialize<'de> + PartialOrd + From<u8>,
-{
-    let number = N::deserialize(input)?;
-    if number < N::from(1) { Err(D::Error::custom("must be at least 1")) } else { Ok(number) }
-}
-
-pub(super) fn seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
-    u32::deserialize(input).map(|seconds| Duration::from_secs(seconds.into()))
-}
-
-pub(super) fn some_seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
-    positive::<D, u32>(input).map(|seconds| Duration::from_secs(seconds.into()))
-}
-
-pub(super) fn days<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
-    Ok(Duration::from_secs(u64::from(positive::<D, u32>(input)?) * 86_400))
-}
-
 pub(super) fn head_kib<'de, D: Deserializer<'de>>(input: D) -> Result<usize, D::Error> {
     match usize::deserialize(input)? {
         kib @ 8..=1024 => Ok(kib * 1024),
         _ => Err(D::Error::custom("must be between 8 and 1024")),
     }
-}
-
-pub(super) fn mib<'de, D: Deserializer<'de>, N: TryFrom<u32>>(input: D) -> Result<N, D::Error> {
-    let mib = u32::deserialize(input)?;
-    let bytes = (1..=1024).contains(&mib).then(|| N::try_from(mib * 1024 * 1024).ok()).flatten();
-    bytes.ok_or_else(|| D::Error::custom("must be between 1 and 1024"))
-}
-
-/// 0 is a value like others.
-pub(super) fn any_mib<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
-    u32::deserialize(input).map(|mib| u64::from(mib) << 20)
-}
-
-/// 0 means no bound.
-pub(super) fn gib<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
-    u32::deserialize(input).map(|gib| Some(u64::from(gib) << 30).filter(|bytes| *bytes > 0))
-}
-
-pub(super) fn list<'de, D, T>(input: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr<Err: Display>,
-{
-    each(input, |item| {
-        item.parse().map_err(|error: T::Err| match error.to_string() {
-            error if error.contains(item) => error,
-            error => format!("{item}: {error}"),
-        })
-    })
 }
 
 /// Networks, where a single address stands for itself.
@@ -146,9 +94,4 @@ pub(super) fn level<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Er
             Err(D::Error::custom(format!("{level}: expected off, error, warn, info, debug, trace or target=level,…")))
         }
     }
-}
-
-fn each<'de, D: Deserializer<'de>, T>(input: D, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, D::Error> {
-    let items = Vec::<String>::deserialize(input)?;
-    items.iter().map(|item| parse(item).map_err(D::Error::custom)).collect()
 }
