@@ -148,7 +148,7 @@ impl StatusRequest {
             let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
             format!("{}?skip={skip}{limit}", kind.url(&address, request.id))
         });
-        Ok(response_budget::answer(body(progress, next, request.service.app.clock.now()), permit))
+        Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
     }
 }
 

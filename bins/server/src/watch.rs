@@ -136,7 +136,7 @@ impl Watcher {
 
     /// Catches up, then sends every document, then the end.
     async fn tell(&mut self) -> Result<End, Failure> {
-        let mut changes = self.request.service.app.changes.watch(&self.request.id.to_string());
+        let mut changes = self.request.service.app.watch(self.request.id);
         let permit = self.permit().await;
         let (mut progress, mut more) = self.read().await?;
         if !self.catch_up(&mut progress, more).await {
@@ -193,7 +193,7 @@ impl Watcher {
         let progress = self.kind.status(&self.request, query).await?;
         let more = progress.next_skip.is_some();
         self.failure.clone_from(&progress.error);
-        Ok((body(progress, None, self.request.service.app.clock.now()), more))
+        Ok((body(progress, None, self.request.service.app.now()), more))
     }
 
     /// The first message. Clients take a final status in it for the end, so it has one only when nothing follows.

@@ -126,6 +126,12 @@ fn scrape_code(error: &ScrapeError) -> Code {
     }
 }
 
+impl From<FetchError> for AppError {
+    fn from(error: FetchError) -> Self {
+        Self::Scrape(error.into())
+    }
+}
+
 impl From<SiteError> for AppError {
     fn from(error: SiteError) -> Self {
         match error {

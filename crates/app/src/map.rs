@@ -109,7 +109,7 @@ impl Job {
         let approach = self.approach();
         let site = app.site.rules_at_start(&self.url, approach).await?;
         if let Some(failure) = site.failure {
-            return Err(ScrapeError::from(failure.error(&self.url)).into());
+            return Err(failure.error(&self.url).into());
         }
         let mut scope = self.scope()?;
         let (terms, place) = (Terms { owner: &caller.team.id, obey: true }, (app, caller, self.deadline));

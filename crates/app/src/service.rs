@@ -11,6 +11,7 @@ use scrape::Tools;
 use site::Site;
 use store::teams::{self, Team};
 use store::{Conn, Store};
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
@@ -26,9 +27,19 @@ pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
-/// The parts, and what is only kept in memory.
-struct Inner {
-    parts: Parts,
+/// The parts, and what is only kept in memory. Only operations see into it.
+pub struct Inner {
+    pub(crate) store: Store,
+    pub(crate) blobs: Blobs,
+    pub(crate) tools: Tools,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) active: Active,
+    pub(crate) site: Site,
+    pub(crate) client: net::Client,
+    pub(crate) changes: Changes,
+    pub(crate) waker: Waker,
+    pub(crate) tracker: TaskTracker,
     contexts: Contexts,
     room: Room,
     lost: Lost,
@@ -36,6 +47,7 @@ struct Inner {
 }
 
 /// What an [`App`] is made of.
+#[derive(Clone)]
 pub struct Parts {
     /// The database.
     pub store: Store,
@@ -65,9 +77,26 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let Parts { store, blobs, tools, clock, settings, active, site, client, changes, waker, tracker } = parts;
         let (contexts, room) = (Contexts::default(), Room::default());
         let (lost, orphans) = (Lost::default(), Pass::default());
-        Self(Arc::new(Inner { parts, contexts, room, lost, orphans }))
+        Self(Arc::new(Inner {
+            store,
+            blobs,
+            tools,
+            clock,
+            settings,
+            active,
+            site,
+            client,
+            changes,
+            waker,
+            tracker,
+            contexts,
+            room,
+            lost,
+            orphans,
+        }))
     }
 
     /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
@@ -111,6 +140,25 @@ impl App {
         self.tracker.wait().await;
     }
 
+    /// The time for everything that is written or compared.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A receiver that is told of every change that this process makes to a crawl or batch from now on; several changes may
+    /// come as one.
+    #[must_use]
+    pub fn watch(&self, id: Uuid) -> watch::Receiver<()> {
+        self.changes.watch(&id.to_string())
+    }
+
+    /// The database, for what has no operation yet.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.0.contexts
     }
@@ -127,20 +175,16 @@ impl App {
         &self.0.orphans
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
         Ok(self.store.conn().await?)
     }
 }
 
 impl Deref for App {
-    type Target = Parts;
+    type Target = Inner;
 
-    fn deref(&self) -> &Parts {
-        &self.0.parts
+    fn deref(&self) -> &Inner {
+        &self.0
     }
 }
 

@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn tokens_by_header() {
-        let check = |lines: &[&[u8]], expect| assert_eq!(bearer(&headers(lines)), expect, "{lines:?}");
+        let check = |lines: &[&[u8]], expect: Result<Option<&str>, Repeated>| {
+            assert_eq!(bearer(&headers(lines)), expect, "{lines:?}")
+        };
         check(&[], Ok(None));
         check(&[b"Bearer fc-1"], Ok(Some("fc-1")));
         check(&[b"bearer   fc-1 "], Ok(Some("fc-1")));

@@ -133,7 +133,11 @@ impl Monitor {
         let (parts, _) = request.into_parts();
         let (route, response) = self.route(&parts, local).await;
         let (status, time) = (response.status().as_u16(), started.elapsed());
-        let method = if parts.method == Method::GET { "GET" } else { "OTHER" };
+        let method = match parts.method {
+            Method::GET => "GET",
+            Method::HEAD => "HEAD",
+            _ => "OTHER",
+        };
         metrics::request(method, route, status, time);
         let ms = (time.as_secs_f64() * 10_000.0).round() / 10.0;
         tracing::info!(method, route, status, ms, "request");
