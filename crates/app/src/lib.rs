@@ -8,16 +8,20 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path().display();
+//! let store = store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?;
+//! let client = net::Client::new(net::Config::default())?;
+//! let cpu = scrape::Cpu::new(2);
 //! let app = App::new(Parts {
-//!     store: store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?,
+//!     site: site::Site::new(client.clone(), vec![], store.clone(), Arc::new(base::SystemClock), cpu.clone()),
+//!     store,
+//!     client,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], cpu: scrape::Cpu::new(2) },
+//!     tools: scrape::Tools { engines: vec![], cpu },
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
 //!     changes: app::Changes::default(),
 //!     waker: app::Waker::default(),
-//!     web: app::Web::new(net::Client::new(net::Config::default())?, vec![]),
 //!     tracker: tokio_util::task::TaskTracker::new(),
 //! });
 //! app.bootstrap().await?;
@@ -48,16 +52,13 @@ pub mod map;
 mod metrics;
 mod orphans;
 mod reservation;
-pub mod robots;
 mod room;
 pub mod scrape;
 mod see_through;
 mod service;
 mod settings;
-pub mod sitemaps;
 pub mod teams;
 pub mod usage;
-mod web;
 pub mod webhooks;
 mod worker;
 
@@ -68,6 +69,5 @@ pub use error::AppError;
 pub use maintain::{Round, maintain, maintain_once};
 pub use queue::Waker;
 pub use service::{App, DEFAULT_TEAM, Parts};
-pub use settings::{AuthMode, CacheSettings, Settings};
-pub use web::Web;
+pub use settings::{AuthMode, CacheSettings, Retention, Settings};
 pub use worker::{WorkerSettings, worker};

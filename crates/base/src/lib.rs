@@ -1,6 +1,6 @@
 //! What every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
 //! the end of work that nobody waits for ([`Stop`]), a hash that may be stored ([`Fnv`]), rules for addresses
-//! ([`address`]).
+//! ([`address`]), units and bounds of settings ([`setting`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};
@@ -16,6 +16,7 @@ mod clock;
 mod fnv;
 mod id;
 mod secret;
+pub mod setting;
 mod stop;
 
 pub use clock::{Clock, SystemClock, Timestamp};

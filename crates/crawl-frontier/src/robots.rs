@@ -107,9 +107,32 @@ impl Robots {
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
+
+    /// Whether the site failed or could not be asked, so that everything is forbidden for now.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.denied.is_some()
+    }
+
+    /// Bytes that the file takes in memory, for those who keep many.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let sitemaps = self.sitemaps.iter().map(|line| size_of::<String>() + line.capacity());
+        size_of::<Self>() + sitemaps.sum::<usize>() + self.groups.iter().map(Group::size).sum::<usize>()
+    }
 }
 
 impl Group {
+    fn size(&self) -> usize {
+        let agent = |agent: &Agent| match agent {
+            Agent::All => size_of::<Agent>(),
+            Agent::Named(name) => size_of::<Agent>() + name.capacity(),
+        };
+        let agents = self.agents.iter().map(agent).sum::<usize>();
+        let rules = self.rules.iter().map(Rule::size).sum::<usize>();
+        size_of::<Self>() + agents + rules + self.delays.capacity() * size_of::<(usize, Duration)>()
+    }
+
     fn delay(&mut self, delay: Duration) {
         let agents = self.agents.len();
         match self.delays.last_mut() {

@@ -3,9 +3,8 @@
 use anyhow::{Context as _, bail, ensure};
 use app::auth::Caller;
 use app::{App, crawl};
-use base::{Clock as _, SystemClock};
+use boot::config::Loaded;
 use clap::Subcommand;
-use quarry_server::config::Loaded;
 use store::jobs::{self, Dead, Depth, Filter, Listed};
 use store::{crawls, teams};
 use uuid::Uuid;
@@ -49,7 +48,7 @@ impl Jobs {
 }
 
 async fn list(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
-    let mut conn = app.store.conn().await?;
+    let mut conn = app.store().conn().await?;
     for Depth { queue, ready, running, oldest } in jobs::depths(&mut conn).await? {
         let since = oldest.map(|at| format!(", the first since {}", wire::format_time(at))).unwrap_or_default();
         print(&format!("{}: {running} running, {ready} waiting{since}\n", queue.as_str()))?;
@@ -94,7 +93,7 @@ async fn list_dead(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
 async fn for_each_dead(app: &App, mut each: impl AsyncFnMut(&Dead) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut after: Option<String> = None;
     loop {
-        let page = jobs::dead(&mut app.store.conn().await?, after.as_deref(), PAGE.into()).await?;
+        let page = jobs::dead(&mut app.store().conn().await?, after.as_deref(), PAGE.into()).await?;
         for dead in &page {
             each(dead).await?;
         }
@@ -106,7 +105,7 @@ async fn for_each_dead(app: &App, mut each: impl AsyncFnMut(&Dead) -> anyhow::Re
 }
 
 async fn cancel(app: &App, id: Uuid) -> anyhow::Result<()> {
-    let mut conn = app.store.conn().await?;
+    let mut conn = app.store().conn().await?;
     let row = crawls::find(&mut conn, &id.to_string()).await?.context("there is no crawl or batch with this id")?;
     let team = teams::find(&mut conn, &row.team_id).await?.context("its team is gone")?;
     drop(conn);
@@ -120,13 +119,13 @@ async fn cancel(app: &App, id: Uuid) -> anyhow::Result<()> {
 
 async fn redrive(app: &App, id: Option<String>) -> anyhow::Result<()> {
     if let Some(id) = id {
-        let back = jobs::redrive(&mut app.store.conn().await?, &id, SystemClock.now()).await?;
+        let back = jobs::redrive(&mut app.store().conn().await?, &id, app.now()).await?;
         ensure!(back, "no job with this id was given up, or another has taken its place");
         return Ok(());
     }
     let (mut back, mut left) = (0, 0);
     for_each_dead(app, async |dead: &Dead| {
-        match jobs::redrive(&mut app.store.conn().await?, &dead.id, SystemClock.now()).await? {
+        match jobs::redrive(&mut app.store().conn().await?, &dead.id, app.now()).await? {
             true => back += 1,
             false => left += 1,
         }
