@@ -79,7 +79,7 @@ impl Client {
         self.send(self.request(Method::DELETE, path), Bytes::new()).await
     }
 
-    /// Starts a job at `path` and gives the path to read it at.
+    /// Starts a job at `path` and returns the path to read it at.
     ///
     /// # Panics
     /// When it is refused.
