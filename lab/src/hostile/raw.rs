@@ -1,4 +1,4 @@
-//! A client that sends exactly the bytes it is given, and reads one HTTP/1.1 answer.
+//! A client that sends exactly the bytes it is given, and reads one HTTP/1.1 answer: what the crate `client` cannot send.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 /// No answer of the service is larger than its largest page and some more.
-const BODY_LIMIT: u64 = 256 * 1024 * 1024;
+const MAX_BODY: u64 = 256 * 1024 * 1024;
 
 /// An answer.
 #[derive(Debug, Clone, Default)]
@@ -76,29 +76,13 @@ pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Durat
     }
 }
 
-/// A GET with headers, on a connection of its own.
-pub(crate) async fn get(addr: SocketAddr, path: &str, headers: &str) -> Result<Answer> {
-    send(addr, "GET", path, headers).await
-}
-
-/// Any method without a body, with headers, on a connection of its own.
-pub(crate) async fn send(addr: SocketAddr, method: &str, path: &str, headers: &str) -> Result<Answer> {
-    let request = format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
-    Ok(exchange(addr, request.into_bytes(), Duration::from_secs(10)).await?.0)
-}
-
-/// A POST of JSON with headers, on a connection of its own.
-pub(crate) async fn post(addr: SocketAddr, path: &str, headers: &str, json: &Value) -> Result<Answer> {
-    Ok(exchange(addr, post_bytes(addr, path, headers, json), Duration::from_secs(60)).await?.0)
-}
-
-/// The bytes of a POST of JSON.
-pub(crate) fn post_bytes(addr: SocketAddr, path: &str, headers: &str, json: &Value) -> Vec<u8> {
+/// The bytes of a POST of JSON with a team's key.
+pub(crate) fn post(addr: SocketAddr, path: &str, key: &str, json: &Value) -> Vec<u8> {
     let body = json.to_string();
     let length = body.len();
     format!(
         "POST {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Content-Length: {length}\r\n{headers}\r\n{body}"
+         Content-Length: {length}\r\nAuthorization: Bearer {key}\r\n\r\n{body}"
     )
     .into_bytes()
 }
@@ -115,10 +99,10 @@ async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
             read_chunks(reader, &mut body).await?;
         } else if let Some(length) = find("content-length") {
             let length: u64 = length.parse().context("the answer's Content-Length is no number")?;
-            reader.take(length.min(BODY_LIMIT)).read_to_end(&mut body).await?;
+            reader.take(length.min(MAX_BODY)).read_to_end(&mut body).await?;
             ensure!(body.len() as u64 == length, "the answer ends after {} of {length} bytes", body.len());
         } else if ![101, 204, 304].contains(&status) {
-            reader.take(BODY_LIMIT).read_to_end(&mut body).await?;
+            reader.take(MAX_BODY).read_to_end(&mut body).await?;
         }
         return Ok(Answer { status, body });
     }
@@ -151,7 +135,7 @@ async fn read_chunks(reader: &mut BufReader<OwnedReadHalf>, body: &mut Vec<u8>) 
         if size == 0 {
             return Ok(());
         }
-        ensure!(body.len() as u64 <= BODY_LIMIT, "the answer does not end");
+        ensure!(body.len() as u64 <= MAX_BODY, "the answer does not end");
     }
 }
 
@@ -170,9 +154,13 @@ mod tests {
             Reply { body: Body::Zeros { bytes: 70_000, encodings: vec![testkit::Encoding::Gzip] }, ..Reply::default() },
         );
         site.script("/i", vec![Script::Raw("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 418 Teapot\r\n\r\nhi".into())]);
-        assert_eq!(get(site.addr(), "/a", "").await.unwrap().text(), "<p>a");
-        assert!(get(site.addr(), "/z", "").await.unwrap().body.starts_with(&[0x1f, 0x8b]));
-        let early = get(site.addr(), "/i", "").await.unwrap();
+        let get = async |path: &str| {
+            let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").into_bytes();
+            exchange(site.addr(), request, Duration::from_secs(10)).await.unwrap().0
+        };
+        assert_eq!(get("/a").await.text(), "<p>a");
+        assert!(get("/z").await.body.starts_with(&[0x1f, 0x8b]));
+        let early = get("/i").await;
         assert_eq!((early.status, early.text().as_str()), (418, "hi"));
     }
 
