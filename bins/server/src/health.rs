@@ -13,6 +13,7 @@ use serde::Serialize;
 use store::{StoreError, teams};
 use tokio::time::timeout;
 use utoipa::ToSchema;
+use wire::{Capabilities, Capability};
 
 use crate::Service;
 
@@ -28,6 +29,9 @@ pub(crate) struct Health {
     status: Status,
     /// Version of the program.
     version: &'static str,
+    /// What this server can do beyond what every server can; `/health` alone tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capabilities: Option<Vec<Capability>>,
 }
 
 /// One word for it.
@@ -45,29 +49,29 @@ pub(crate) enum Status {
 /// The process runs and answers.
 #[utoipa::path(get, path = "/health/live", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn live() -> Response {
-    answer(Status::Ok)
+    answer(Status::Ok, None)
 }
 
 /// The service can do its work: it is not stopping, and the database answers.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     if service.draining.load(Ordering::Relaxed) {
-        return answer(Status::Draining);
+        return answer(Status::Draining, None);
     }
     match timeout(PATIENCE, database(&service.app)).await {
-        Ok(Ok(())) => answer(Status::Ok),
+        Ok(Ok(())) => answer(Status::Ok, None),
         Ok(Err(error)) => {
             tracing::warn!(error = %crate::error::Chain(&error), "not ready");
-            answer(Status::DatabaseAway)
+            answer(Status::DatabaseAway, None)
         }
-        Err(_) => answer(Status::DatabaseAway),
+        Err(_) => answer(Status::DatabaseAway, None),
     }
 }
 
 /// Whether the service works, in short: 200 as long as the process serves, also while it drains.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
-pub(crate) async fn health() -> Response {
-    answer(Status::Ok)
+pub(crate) async fn health(State(service): State<Arc<Service>>) -> Response {
+    answer(Status::Ok, Some(service.app.capabilities()))
 }
 
 /// Metrics in the text format of Prometheus.
@@ -81,11 +85,12 @@ async fn database(app: &App) -> Result<(), StoreError> {
     teams::find(&mut app.store.conn().await?, app::DEFAULT_TEAM).await.map(drop)
 }
 
-fn answer(status: Status) -> Response {
+fn answer(status: Status, capabilities: Option<Capabilities>) -> Response {
     let success = status == Status::Ok;
     let code = if success { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let mut health =
-        serde_json::to_value(Health { success, status, version: env!("CARGO_PKG_VERSION") }).unwrap_or_default();
+    let capabilities = capabilities.map(|own| own.iter().collect());
+    let health = Health { success, status, version: env!("CARGO_PKG_VERSION"), capabilities };
+    let mut health = serde_json::to_value(health).unwrap_or_default();
     if !success && let Some(members) = health.as_object_mut() {
         // Every answer that is not 200 has `error` (docs/CONTRACT.md, "Errors").
         members.insert("error".to_owned(), "the service takes no requests now".into());

@@ -28,13 +28,16 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let folder = data_folder(config)?;
     let blobs = open_blobs(config, &folder)?;
     let client = client(config, listen)?;
-    let proxies = proxies(config);
-    let web = app::Web::new(client.clone(), proxies.basic.clone());
-    let engine = Arc::new(fetch::HttpEngine::new(client, proxies));
-    let tools = scrape::Tools { engines: vec![engine], cpu: scrape::Cpu::new(parses(config)) };
+    let web = app::Web::new(client.clone(), config.fetch.basic_proxies.0.clone());
+    let tools = scrape::Tools {
+        engines: vec![Arc::new(fetch::HttpEngine::new(client))],
+        proxies: Arc::new(proxies(config)),
+        cpu: scrape::Cpu::new(parses(config)),
+    };
     let app = App::new(Parts {
         store,
         blobs,
+        capabilities: tools.capabilities(),
         tools,
         clock,
         settings: settings(config),
@@ -152,7 +155,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {
-    fetch::Proxies { basic: config.fetch.basic_proxies.0.clone(), enhanced: config.fetch.enhanced_proxies.0.clone() }
+    fetch::Proxies::new(config.fetch.basic_proxies.0.clone(), config.fetch.enhanced_proxies.0.clone())
 }
 
 fn parses(config: &Config) -> usize {

@@ -69,7 +69,8 @@ impl World {
         let app = App::new(Parts {
             store: store::Store::open(&format!("sqlite://{place}/cases.db"), store::Options::default()).await.unwrap(),
             blobs: blobs::Blobs::open(&format!("file://{place}/blobs")).unwrap(),
-            tools: scrape::Tools { engines: vec![], cpu: scrape::Cpu::new(1) },
+            tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu: scrape::Cpu::new(1) },
+            capabilities: wire::Capabilities::default(),
             clock: Arc::new(clock.clone()),
             settings: Settings::default(),
             active: Active::default(),

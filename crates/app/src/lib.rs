@@ -11,7 +11,8 @@
 //! let app = App::new(Parts {
 //!     store: store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], cpu: scrape::Cpu::new(2) },
+//!     tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu: scrape::Cpu::new(2) },
+//!     capabilities: wire::Capabilities::default(),
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
@@ -35,10 +36,12 @@
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod active;
+mod admit;
 pub mod auth;
 pub mod batch;
 mod cache;
 mod changes;
+mod check;
 pub mod crawl;
 mod credentials;
 mod error;

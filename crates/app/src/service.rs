@@ -12,6 +12,7 @@ use store::teams::{self, Team};
 use store::{Conn, Store};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
+use wire::Capabilities;
 
 use crate::crawl::{Contexts, Lost};
 use crate::orphans::Pass;
@@ -42,6 +43,8 @@ pub struct Parts {
     pub blobs: Blobs,
     /// How pages are fetched and turned into documents.
     pub tools: Tools,
+    /// What this server can do beyond what every server can.
+    pub capabilities: Capabilities,
     /// The time for everything that is written or compared. Deadlines of running requests use tokio's clock.
     pub clock: Arc<dyn Clock>,
     /// What the operator set.
@@ -97,6 +100,12 @@ impl App {
     pub async fn drain(&self) {
         self.tracker.close();
         self.tracker.wait().await;
+    }
+
+    /// What this server can do beyond what every server can.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        self.0.parts.capabilities
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {

@@ -13,6 +13,8 @@ pub(super) struct Places {
 }
 
 struct State {
+    /// How many were ever given out.
+    taken: u64,
     /// Free places of each kind.
     quick: usize,
     slow: usize,
@@ -39,12 +41,16 @@ pub(super) struct Place {
 impl Places {
     pub(super) fn new(share: usize) -> Self {
         let all = share.saturating_add(1);
-        let state = State { quick: all, slow: all, owners: HashMap::new(), turns: VecDeque::new() };
+        let state = State { taken: 0, quick: all, slow: all, owners: HashMap::new(), turns: VecDeque::new() };
         Self { share, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn taken(&self) -> u64 {
+        self.state().taken
     }
 
     /// A place at once, if there is one and nobody of the same owner waits for it.
@@ -79,7 +85,7 @@ impl Places {
     }
 
     fn grant(self: &Arc<Self>, state: &mut State, owner: Arc<str>) -> Place {
-        state.quick -= 1;
+        (state.quick, state.taken) = (state.quick - 1, state.taken + 1);
         state.owners.entry(Arc::clone(&owner)).or_default().quick += 1;
         Place { places: Arc::clone(self), owner, is_slow: Mutex::new(false) }
     }
