@@ -59,10 +59,11 @@ pub async fn scrape_with_room(
     let stamp = scraping.stamp();
     let last = move |mut scraped: Scraped, _: &Stop| {
         stamp.put(&mut scraped.document);
-        scraped.shrink_room();
         scraped
     };
     let result = scraping.run(app, &copies, last).await;
+    // Not before the body is kept: until then it is in memory as well.
+    result.iter().for_each(Scraped::shrink_room);
     scraping.settle(caller, funds, result, copies.into_id()).await
 }
 

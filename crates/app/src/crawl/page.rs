@@ -188,6 +188,8 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         }
     };
     if let Became::Document(packed) = &mut visited.became {
+        // Not before the body is kept: until then it is in memory as well.
+        packed.shrink_room();
         packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
     }
     Ok(Visited { credits, ..visited })

@@ -392,7 +392,7 @@ async fn a_page_costs_one_trip_to_a_thread() {
     jobs.world.site.html("/b", "<p>b");
     jobs.work();
     let trips = |jobs: &Jobs| jobs.world.app.tools.cpu.trips();
-    let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip" })).await;
+    let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip", "limit": 10 })).await;
     assert_eq!((jobs.ended("crawl", crawl).await.completed, trips(&jobs)), (3, 3));
     // Out of the cache as well.
     let batch = jobs.batch(json!({ "urls": [jobs.url("/a"), jobs.url("/b")] })).await.unwrap();
