@@ -10,7 +10,7 @@ pub fn decode(input: &[u8]) {
     };
     match decode_scrape(body) {
         Ok(ScrapeBody::Page(request)) => {
-            let _known = ::wire::unsupported(&request);
+            let _known = request.needs();
             assert!(matches!(request.url.scheme(), "http" | "https"));
         }
         Ok(ScrapeBody::Tools(_)) => {}

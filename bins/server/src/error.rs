@@ -3,7 +3,6 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use ::scrape::ScrapeError;
 use app::AppError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -91,8 +90,8 @@ impl From<AppError> for Failure {
         let (code, text) = (error.code(), error.to_string());
         match error {
             AppError::Invalid(invalid) => invalid.into(),
-            AppError::Unsupported(features) => unsupported(&features),
-            AppError::Scrape(error @ ScrapeError::Panicked) => Self::internal(&error),
+            AppError::Unsupported(needs) => unsupported(&needs),
+            AppError::Scrape(error) if code == Code::UnknownError => Self::internal(&error),
             // Made for the caller: it names no address that the caller did not give.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
@@ -115,18 +114,17 @@ impl From<AppError> for Failure {
 }
 
 /// One feature answers with its own code; `details` lists them all.
-fn unsupported(features: &[wire::Unsupported]) -> Failure {
-    let code = features.first().map_or(Code::BadRequest, |feature| feature.code);
-    let messages: Vec<&str> = features.iter().map(|feature| feature.message.as_str()).collect();
-    let details = features
-        .iter()
-        .map(|feature| json!({ "path": feature.path, "code": feature.code, "message": feature.message }));
+fn unsupported(needs: &[wire::Need]) -> Failure {
+    let code = needs.first().map_or(Code::BadRequest, |need| need.code);
+    let messages: Vec<&str> = needs.iter().map(wire::Need::message).collect();
+    let details = needs.iter().map(|need| json!({ "path": need.path, "code": need.code, "message": need.message() }));
     Failure::new(code, messages.join("; ")).details(details.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use ::fetch::FetchError;
+    use ::scrape::ScrapeError;
 
     use super::*;
 
@@ -178,10 +176,13 @@ mod tests {
 
     #[test]
     fn one_feature_answers_and_all_are_listed() {
-        let feature = |path: &str, code| wire::Unsupported { path: path.into(), code, message: format!("no {path}") };
-        let both = vec![feature("a", Code::ScrapeJsonNotSupported), feature("b", Code::ScrapeMenuNotSupported)];
-        let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_JSON_NOT_SUPPORTED");
-        assert!(body.contains("no a; no b") && body.contains("SCRAPE_MENU_NOT_SUPPORTED"), "{body}");
+        let formats = vec![wire::Format::Product, wire::Format::Menu];
+        let options = wire::ScrapeOptions { formats, ..wire::ScrapeOptions::default() };
+        let url = "https://example.com/".parse().unwrap();
+        let both = wire::ScrapeRequest { options, ..wire::ScrapeRequest::new(url) }.needs();
+        let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_PRODUCT_NOT_SUPPORTED");
+        let sentence = "The format `product` is not available on this server; The format `menu`";
+        assert!(body.contains(sentence) && body.contains("SCRAPE_MENU_NOT_SUPPORTED"), "{body}");
     }
 
     #[test]

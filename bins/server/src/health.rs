@@ -8,25 +8,26 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use boot::health::{Health, Status};
+use wire::Capabilities;
 
 use crate::Service;
 
 /// Check that the process answers.
 #[utoipa::path(get, path = "/health/live", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn live() -> Response {
-    answer(Status::Ok)
+    answer(Status::Ok, None)
 }
 
 /// Check that the service can take requests: it is not stopping, and the database answers.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
-    answer(Status::of(&service.app, service.draining.load(Ordering::Relaxed)).await)
+    answer(Status::of(&service.app, service.draining.load(Ordering::Relaxed)).await, None)
 }
 
 /// Check that the service answers, also while it drains.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
-pub(crate) async fn health() -> Response {
-    answer(Status::Ok)
+pub(crate) async fn health(State(service): State<Arc<Service>>) -> Response {
+    answer(Status::Ok, Some(service.app.capabilities()))
 }
 
 /// Get metrics in the text format of Prometheus.
@@ -35,7 +36,7 @@ pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], service.prometheus.render()).into_response()
 }
 
-fn answer(status: Status) -> Response {
+fn answer(status: Status, capabilities: Option<Capabilities>) -> Response {
     let code = StatusCode::from_u16(status.code()).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
-    (code, Json(status.body())).into_response()
+    (code, Json(status.body(capabilities))).into_response()
 }

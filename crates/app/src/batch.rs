@@ -7,12 +7,13 @@ use store::jobs::{self, Queue};
 use store::ledger::{self, Booking};
 use store::{Conn, StoreError};
 use uuid::Uuid;
-use wire::{BatchPage, BatchPages, BatchRequest, Given, ScrapeRequest};
+use wire::{BatchPage, BatchPages, BatchRequest, Given};
 
 use crate::auth::Caller;
+use crate::check::check;
 use crate::crawl::{BATCH, LONGEST_LIFE, Lanes, Pages, Secrets, Submission, blank, fingerprint, submit};
 use crate::see_through::see_through;
-use crate::{App, AppError, scrape};
+use crate::{App, AppError};
 
 /// A batch that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,25 +44,11 @@ pub async fn start(
     let id = match request.append_to_id {
         Some(id) => append(app, caller, (id, valid), (&request, given), idempotency_key).await?,
         None => {
-            check(caller, &request, &valid)?;
+            check(app, caller, &request.options, request.zero_data_retention, request.needs())?;
             begin(app, caller, request, valid, idempotency_key).await?
         }
     };
     Ok(Started { id, invalid_urls })
-}
-
-fn check(caller: &Caller, request: &BatchRequest, pages: &[BatchPage]) -> Result<(), AppError> {
-    let unsupported = wire::unsupported_batch(request);
-    if !unsupported.is_empty() {
-        return Err(AppError::Unsupported(unsupported));
-    }
-    let Some(BatchPage { url, .. }) = pages.first() else { return Ok(()) };
-    let page = ScrapeRequest {
-        options: request.options.clone(),
-        zero_data_retention: request.zero_data_retention,
-        ..ScrapeRequest::new(url.clone())
-    };
-    scrape::check(caller, &page)
 }
 
 async fn begin(

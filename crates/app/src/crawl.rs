@@ -28,10 +28,11 @@ use store::crawls::{self, Crawl};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{CrawlRequest, Invalid, ParamsPreview, ScrapeRequest, Unsupported};
+use wire::{CrawlRequest, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
-use crate::{App, AppError, scrape};
+use crate::check::check;
+use crate::{App, AppError};
 
 pub use self::active::active;
 pub use self::end::cancel;
@@ -72,7 +73,7 @@ pub async fn start(
     mut request: CrawlRequest,
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
-    check(caller, &request)?;
+    check_request(app, caller, &request)?;
     crate::room::check(app)?;
     let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let now = app.now();
@@ -112,31 +113,17 @@ pub async fn start(
 ///
 /// # Errors
 /// [`AppError::Unsupported`]: there is none yet.
-pub fn params_preview(_request: &ParamsPreview) -> Result<Value, AppError> {
-    let code = wire::Code::CrawlParamsPreviewNotSupported;
-    Err(AppError::Unsupported(vec![Unsupported {
-        path: "prompt".to_owned(),
-        code,
-        message: code.meaning().to_owned(),
-    }]))
+pub fn params_preview(request: &ParamsPreview) -> Result<Value, AppError> {
+    Err(AppError::Unsupported(request.needs()))
 }
 
 /// What can be refused without a look at the ledger or the site.
-fn check(caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
+fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     let options = &request.options;
     if (options.ignore_robots_txt || options.robots_user_agent.is_some()) && !caller.team.enterprise {
         return Err(AppError::Forbidden("ignoreRobotsTxt and robotsUserAgent are not enabled for this team"));
     }
-    let unsupported = wire::unsupported_crawl(request);
-    if !unsupported.is_empty() {
-        return Err(AppError::Unsupported(unsupported));
-    }
-    let page = ScrapeRequest {
-        options: options.scrape_options.clone(),
-        zero_data_retention: request.zero_data_retention,
-        ..ScrapeRequest::new(request.url.clone())
-    };
-    scrape::check(caller, &page)
+    check(app, caller, &options.scrape_options, request.zero_data_retention, request.needs())
 }
 
 /// Compiles which links the crawl may follow, and does something with it and the start. Patterns are text of a caller:

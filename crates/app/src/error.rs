@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use fetch::FetchError;
 use scrape::ScrapeError;
 use site::SiteError;
-use wire::{Code, Unsupported};
+use wire::{Code, Need};
 
 /// Why an operation was refused or failed. [`AppError::code`] gives each a [`wire::Code`]; the server decides what else the
 /// answer holds.
@@ -14,9 +14,9 @@ pub enum AppError {
     /// The request breaks a rule of the contract; the fields are named inside.
     #[error(transparent)]
     Invalid(#[from] wire::Invalid),
-    /// The request asks for features that this server does not have; each names its field and code. Never empty.
+    /// The request needs what this server does not have; each names its field and code. Never empty.
     #[error("the request asks for features that this server does not offer")]
-    Unsupported(Vec<Unsupported>),
+    Unsupported(Vec<Need>),
     /// No key, an unknown key or a revoked one.
     #[error("{0}")]
     Unauthorized(&'static str),
@@ -42,11 +42,11 @@ pub enum AppError {
     LockdownMiss,
     /// The page could not be turned into a document.
     #[error(transparent)]
-    Scrape(#[from] ScrapeError),
+    Scrape(ScrapeError),
     /// A map had nothing to show at its deadline.
     #[error("The map operation timed out: nothing was found within timeout, a longer one may help")]
     MapTimeout,
-    /// The team has as many scrapes in flight as it may have.
+    /// The team has as many scrapes and maps in flight as it may have.
     #[error("concurrency limit reached: {limit} requests of this team are already running")]
     ConcurrencyLimited {
         /// Scrapes that the team may have in flight.
@@ -81,7 +81,7 @@ impl AppError {
     pub fn code(&self) -> Code {
         match self {
             Self::Invalid(_) => Code::BadRequest,
-            Self::Unsupported(features) => features.first().map_or(Code::BadRequest, |feature| feature.code),
+            Self::Unsupported(needs) => needs.first().map_or(Code::BadRequest, |need| need.code),
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::InsufficientCredits { .. } => Code::InsufficientCredits,
             Self::Forbidden(_) => Code::Forbidden,
@@ -119,10 +119,22 @@ fn scrape_code(error: &ScrapeError) -> Code {
             FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
             FetchError::Proxy { .. } => Code::ScrapeProxyError,
         },
+        ScrapeError::NoCopy => Code::ScrapeNoCachedData,
         ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
         ScrapeError::Selectors => Code::BadRequest,
         ScrapeError::Timeout => Code::ScrapeTimeout,
-        ScrapeError::Panicked => Code::UnknownError,
+        ScrapeError::Panicked | ScrapeError::Port(_) => Code::UnknownError,
+    }
+}
+
+impl From<ScrapeError> for AppError {
+    /// What a scrape was lent is ours, and so are its errors.
+    fn from(error: ScrapeError) -> Self {
+        match error {
+            ScrapeError::NoCopy => Self::NoCachedData,
+            ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::Internal, |ours| *ours),
+            other => Self::Scrape(other),
+        }
     }
 }
 

@@ -16,7 +16,8 @@
 //!     store,
 //!     client,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], cpu },
+//!     tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu },
+//!     capabilities: wire::Capabilities::default(),
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
@@ -39,10 +40,12 @@
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod active;
+mod admit;
 pub mod auth;
 pub mod batch;
 mod cache;
 mod changes;
+mod check;
 pub mod crawl;
 mod credentials;
 mod error;

@@ -1,14 +1,13 @@
 //! The addresses of a site: links of one page, sitemaps, and what earlier crawls of the team have seen.
 
 mod advice;
-mod front;
 mod links;
+mod start_page;
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use base::{Stop, Timestamp, new_id};
-use chrono::TimeDelta;
+use base::{Stop, new_id};
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
 use fetch::BasicAuth;
 use scrape::{CpuError, ScrapeError};
@@ -18,15 +17,16 @@ use tokio::time::{Instant, timeout_at};
 use url::{Position, Url};
 use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
 
+use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
-use crate::reservation::Funds;
+use crate::check::check;
 use crate::{App, AppError, credentials};
-use front::Front;
 use links::Links;
+use start_page::StartPage;
 
 /// Part of the time that is kept for putting things together, so that what was found in time is not lost.
 const KEPT_SHARE: u32 = 10;
-const MOST_KEPT: Duration = Duration::from_secs(1);
+const MAX_KEPT: Duration = Duration::from_secs(1);
 
 /// Lists the addresses of a site and charges the caller's team one credit.
 ///
@@ -39,32 +39,21 @@ const MOST_KEPT: Duration = Duration::from_secs(1);
 #[crate::boxed]
 pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
     let started = Instant::now();
-    if app.tracker.is_closed() {
-        return Err(AppError::ShuttingDown);
-    }
-    check(caller, &request)?;
-    let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
-    let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
-    let job = Job::new(request, started);
-    let reserved = timeout_at(job.deadline, job.reserve(app, caller)).await;
-    let funds = reserved.unwrap_or(Err(AppError::MapTimeout))?;
-    let made = timeout_at(job.deadline, job.make(app, caller)).await;
+    let id = new_id().to_string();
+    let timeout = Duration::from_millis(request.timeout.into());
+    let entry = Entry { started, timeout, key: format!("map:{id}"), price: billing::MAP };
+    let options = start_page::options(&request);
+    let allowed = || check(app, caller, &options, request.zero_data_retention, request.needs());
+    let admitted = admit(app, caller, entry, allowed).await.map_err(in_time);
+    let Admitted { slot: _slot, funds, deadline } = admitted?;
+    let mapping = Mapping::new(id, request, started, deadline);
+    let made = timeout_at(deadline, mapping.make(app, caller)).await;
     let made = made.unwrap_or(Err(AppError::MapTimeout)).map_err(in_time);
-    job.log(caller, &made);
+    mapping.log(caller, &made);
     // Dropped unsettled, the funds go back.
     let (links, warning) = made?;
     funds.settle(billing::MAP, None).await?;
-    Ok(MapAnswer { success: true, id: job.id, links, warning })
-}
-
-fn check(caller: &Caller, request: &MapRequest) -> Result<(), AppError> {
-    if request.zero_data_retention && !caller.team.zero_data_retention {
-        return Err(AppError::Forbidden("zero data retention is not enabled for this team"));
-    }
-    match wire::unsupported_map(request) {
-        features if features.is_empty() => Ok(()),
-        features => Err(AppError::Unsupported(features)),
-    }
+    Ok(MapAnswer { success: true, id: mapping.id, links, warning })
 }
 
 /// Time over is time over, whichever part of the map noticed it.
@@ -76,7 +65,7 @@ fn in_time(error: AppError) -> AppError {
 }
 
 /// One map on its way.
-struct Job {
+struct Mapping {
     id: String,
     url: Url,
     basic_auth: Option<BasicAuth>,
@@ -89,20 +78,11 @@ struct Job {
 
 type Made = (Vec<MapLink>, Option<String>);
 
-impl Job {
-    fn new(request: MapRequest, started: Instant) -> Self {
+impl Mapping {
+    fn new(id: String, request: MapRequest, started: Instant, deadline: Instant) -> Self {
         let (url, basic_auth) = credentials::split(request.url.clone());
-        let time = Duration::from_millis(request.timeout.into());
-        let soft_deadline = started + time - (time / KEPT_SHARE).min(MOST_KEPT);
-        let id = new_id().to_string();
-        Self { id, url, basic_auth, request, started, deadline: started + time, soft_deadline }
-    }
-
-    async fn reserve(&self, app: &App, caller: &Caller) -> Result<Funds, AppError> {
-        let life = Duration::from_millis(self.request.timeout.into()) + app.settings.reservation_grace;
-        let life = TimeDelta::from_std(life).unwrap_or(TimeDelta::MAX);
-        let expires_at = app.now().checked_add_signed(life).unwrap_or(Timestamp::MAX_UTC);
-        Funds::reserve_under(app, caller, format!("map:{}", self.id), billing::MAP, expires_at).await
+        let soft_deadline = deadline - ((deadline - started) / KEPT_SHARE).min(MAX_KEPT);
+        Self { id, url, basic_auth, request, started, deadline, soft_deadline }
     }
 
     async fn make(&self, app: &App, caller: &Caller) -> Result<Made, AppError> {
@@ -112,14 +92,14 @@ impl Job {
             return Err(failure.error(&self.url).into());
         }
         let mut scope = self.scope()?;
-        let (terms, place) = (Terms { owner: &caller.team.id, obey: true }, (app, caller, self.deadline));
-        let mut listed = Sitemaps { place, scope: &scope, links: Links::new(&self.request) };
+        let (terms, cpu) = (Terms { owner: &caller.team.id, obey: true }, (app, caller, self.deadline));
+        let mut listed = Sitemaps { cpu, scope: &scope, links: Links::new(&self.request) };
         let wants_page = self.request.sitemap != SitemapMode::Only;
         let page = async {
             match (wants_page, site.rules.allows_url(&self.url)) {
-                (false, _) => Front::Unasked,
-                (true, false) => Front::Forbidden,
-                (true, true) => front::read(app, caller, self).await,
+                (false, _) => StartPage::Unasked,
+                (true, false) => StartPage::Forbidden,
+                (true, true) => start_page::read(app, caller, self).await,
             }
         };
         let maps = async {
@@ -135,7 +115,7 @@ impl Job {
             scope = scope.landed_at(landed);
             // The site has moved, and its sitemaps with it.
             if self.request.sitemap != SitemapMode::Skip && from_sitemaps.is_empty() {
-                let mut again = Sitemaps { place, scope: &scope, links: from_sitemaps };
+                let mut again = Sitemaps { cpu, scope: &scope, links: from_sitemaps };
                 found = app.site.sitemaps(landed, approach, terms, &mut again).await?;
                 from_sitemaps = again.links;
             }
@@ -143,10 +123,10 @@ impl Job {
         let known = if wants_page { self.known(app, caller).await } else { Vec::new() };
         let warnings = warnings(&page, found);
         let (url, request) = (self.url.clone(), self.request.clone());
-        let gathered = in_place(place, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
+        let gathered = on_thread(cpu, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
             let known = links::known(&request, &scope, known, stop);
             let is_alone = from_sitemaps.is_empty() && known.is_empty();
-            let first = front::links(page, (url, &request), &scope, (is_alone, stop))?;
+            let first = start_page::links(page, (url, &request), &scope, (is_alone, stop))?;
             Ok(first.and(from_sitemaps).and(known).ranked(request.search.as_deref(), stop))
         });
         let links = gathered.await??;
@@ -204,11 +184,11 @@ impl Job {
 }
 
 /// Whose places for processor work are taken, and until when it must be done.
-type Place<'a> = (&'a App, &'a Caller, Instant);
+type Cpu<'a> = (&'a App, &'a Caller, Instant);
 
 /// Sorts addresses off the async threads. At the deadline there is no map.
-async fn in_place<T: Send + 'static>(
-    (app, caller, deadline): Place<'_>,
+async fn on_thread<T: Send + 'static>(
+    (app, caller, deadline): Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, AppError> {
     app.tools.cpu.run(&caller.team.id, deadline, work).await.map_err(|error| match error {
@@ -219,7 +199,7 @@ async fn in_place<T: Send + 'static>(
 
 /// Collects what sitemaps list, until there is enough.
 struct Sitemaps<'a> {
-    place: Place<'a>,
+    cpu: Cpu<'a>,
     scope: &'a Scope,
     links: Links,
 }
@@ -235,14 +215,14 @@ impl Sink for Sitemaps<'_> {
                 pages.try_for_each(|Listed { url, about }| links.add(&scope, url, about.title, about.description));
             (links, ended)
         };
-        let (links, ended) = in_place(self.place, work).await?;
+        let (links, ended) = on_thread(self.cpu, work).await?;
         self.links = links;
         Ok(ended)
     }
 }
 
 /// What the caller should know about the sources.
-fn warnings(page: &Front, found: Found) -> Vec<String> {
+fn warnings(page: &StartPage, found: Found) -> Vec<String> {
     let mut warnings: Vec<String> = page.warning().into_iter().collect();
     if found.failed > 0 {
         warnings.push(format!("{} of the sitemaps that the site names could not be read", found.failed));

@@ -1,4 +1,4 @@
-//! Credits set aside for one scrape: taken before it starts, settled or given back whatever becomes of the request.
+//! Credits set aside for one request: taken before it starts, settled or given back whatever becomes of it.
 
 use base::Timestamp;
 use billing::LedgerError;
@@ -11,7 +11,7 @@ use crate::auth::Caller;
 use crate::see_through::see_through;
 use crate::{App, AppError, metrics};
 
-/// The funds of one scrape. Dropped unsettled, as when the client hangs up, it gives everything back in the background;
+/// The funds of one request. Dropped unsettled, as when the client hangs up, it gives everything back in the background;
 /// when the process dies, [`maintain`](crate::maintain) does so after the reservation has expired.
 pub(crate) struct Funds {
     app: App,
@@ -30,25 +30,11 @@ enum Source {
 }
 
 impl Funds {
-    /// Sets `amount` credits aside under the id of the scrape.
+    /// Sets `amount` credits aside under a key of the ledger.
     ///
     /// # Errors
     /// [`AppError::InsufficientCredits`], [`AppError::BillingUnavailable`].
     pub(crate) async fn reserve(
-        app: &App,
-        caller: &Caller,
-        scrape_id: &str,
-        amount: i64,
-        expires_at: Timestamp,
-    ) -> Result<Self, AppError> {
-        Self::reserve_under(app, caller, format!("scrape:{scrape_id}"), amount, expires_at).await
-    }
-
-    /// Sets `amount` credits aside under a key of the ledger.
-    ///
-    /// # Errors
-    /// As [`Funds::reserve`].
-    pub(crate) async fn reserve_under(
         app: &App,
         caller: &Caller,
         key: String,

@@ -14,6 +14,7 @@ use store::{Conn, Store};
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
+use wire::Capabilities;
 
 use crate::crawl::{Contexts, Lost};
 use crate::orphans::Pass;
@@ -32,6 +33,7 @@ pub struct Inner {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) tools: Tools,
+    capabilities: Capabilities,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) active: Active,
@@ -55,6 +57,8 @@ pub struct Parts {
     pub blobs: Blobs,
     /// How pages are fetched and turned into documents.
     pub tools: Tools,
+    /// What this server can do beyond what every server can.
+    pub capabilities: Capabilities,
     /// The time for everything that is written or compared. Deadlines of running requests use tokio's clock.
     pub clock: Arc<dyn Clock>,
     /// What the operator set.
@@ -77,13 +81,15 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, tools, clock, settings, active, site, client, changes, waker, tracker } = parts;
+        let Parts { store, blobs, tools, capabilities, clock, settings, active, site, client, changes, waker, tracker } =
+            parts;
         let (contexts, room) = (Contexts::default(), Room::default());
         let (lost, orphans) = (Lost::default(), Pass::default());
         Self(Arc::new(Inner {
             store,
             blobs,
             tools,
+            capabilities,
             clock,
             settings,
             active,
@@ -157,6 +163,12 @@ impl App {
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// What this server can do beyond what every server can.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {

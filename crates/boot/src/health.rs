@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::timeout;
 use utoipa::ToSchema;
+use wire::{Capabilities, Capability};
 
 /// How long the database may take to answer before it counts as away.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -20,6 +21,9 @@ pub struct Health {
     status: Status,
     /// Version of the program.
     version: &'static str,
+    /// What this server can do beyond what every server can; `/health` alone tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capabilities: Option<Vec<Capability>>,
 }
 
 /// One word for it.
@@ -58,9 +62,10 @@ impl Status {
 
     /// The answer, a [`Health`] in JSON.
     #[must_use]
-    pub fn body(self) -> Value {
+    pub fn body(self, capabilities: Option<Capabilities>) -> Value {
         let success = self == Self::Ok;
-        let health = Health { success, status: self, version: env!("CARGO_PKG_VERSION") };
+        let capabilities = capabilities.map(|own| own.iter().collect());
+        let health = Health { success, status: self, version: env!("CARGO_PKG_VERSION"), capabilities };
         let mut body = serde_json::to_value(health).unwrap_or_default();
         if !success && let Some(members) = body.as_object_mut() {
             // Every answer that is not 200 has `error` (docs/CONTRACT.md, "Errors").

@@ -28,14 +28,18 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let folder = data_folder(config)?;
     let blobs = open_blobs(config, &folder)?;
     let client = client(config, listen)?;
-    let proxies = proxies(config);
     let cpu = cpu::Cpu::new(parses(config));
-    let site = site::Site::new(client.clone(), proxies.basic.clone(), store.clone(), clock.clone(), cpu.clone());
-    let engine = Arc::new(fetch::HttpEngine::new(client.clone(), proxies));
-    let tools = scrape::Tools { engines: vec![engine], cpu };
+    let basic = config.fetch.basic_proxies.0.clone();
+    let site = site::Site::new(client.clone(), basic, store.clone(), clock.clone(), cpu.clone());
+    let tools = scrape::Tools {
+        engines: vec![Arc::new(fetch::HttpEngine::new(client.clone()))],
+        proxies: Arc::new(proxies(config)),
+        cpu,
+    };
     let app = App::new(Parts {
         store,
         blobs,
+        capabilities: tools.capabilities(),
         tools,
         clock,
         settings: settings(config),
@@ -162,7 +166,7 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {
-    fetch::Proxies { basic: config.fetch.basic_proxies.0.clone(), enhanced: config.fetch.enhanced_proxies.0.clone() }
+    fetch::Proxies::new(config.fetch.basic_proxies.0.clone(), config.fetch.enhanced_proxies.0.clone())
 }
 
 fn parses(config: &Config) -> usize {

@@ -180,7 +180,7 @@ impl Monitor {
 }
 
 fn health(status: Status) -> Response<Full<Bytes>> {
-    response(status.code(), "application/json", status.body().to_string())
+    response(status.code(), "application/json", status.body(None).to_string())
 }
 
 fn refusal(code: Code, error: &str) -> Response<Full<Bytes>> {

@@ -71,6 +71,12 @@ impl Cpu {
         Self(Arc::new(Places::new(permits.max(1))))
     }
 
+    /// How often work was given to a thread. A page costs one trip; tests hold it to that.
+    #[must_use]
+    pub fn trips(&self) -> u64 {
+        self.0.taken()
+    }
+
     /// Does `work` in a thread when there is a place for `owner`, any label.
     ///
     /// At the deadline, and when the future is dropped, [`Stop`] is set: work that may be long has to look at it and

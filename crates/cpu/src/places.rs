@@ -14,6 +14,8 @@ pub(super) struct Places {
 }
 
 struct State {
+    /// How many were ever given out.
+    taken: u64,
     /// Free places of each kind.
     quick: usize,
     slow: usize,
@@ -40,12 +42,16 @@ pub(super) struct Place {
 impl Places {
     pub(super) fn new(share: usize) -> Self {
         let all = share.saturating_add(1);
-        let state = State { quick: all, slow: all, owners: HashMap::new(), turns: VecDeque::new() };
+        let state = State { taken: 0, quick: all, slow: all, owners: HashMap::new(), turns: VecDeque::new() };
         Self { share, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+
+    pub(super) fn taken(&self) -> u64 {
+        self.state().taken
     }
 
     /// A place at once, if there is one and nobody of the same owner waits for it.
@@ -80,7 +86,7 @@ impl Places {
     }
 
     fn grant(self: &Arc<Self>, state: &mut State, owner: Arc<str>) -> Place {
-        state.quick -= 1;
+        (state.quick, state.taken) = (state.quick - 1, state.taken + 1);
         state.owners.entry(Arc::clone(&owner)).or_default().quick += 1;
         Place { places: Arc::clone(self), owner, is_slow: Mutex::new(false) }
     }

@@ -8,19 +8,21 @@ use url::Url;
 
 use crate::{FetchError, Fetched, Given};
 
-/// One page that is wanted. Has no `Debug`: headers and the URL may hold secrets.
+/// One page that is wanted, over one step of the [`Plan`](crate::Plan). Has no `Debug`: headers and the URL may hold
+/// secrets.
 #[derive(Clone)]
-pub struct FetchRequest {
+pub struct FetchRequest<'a> {
     /// The page, `http` or `https`, without user name and password.
-    pub url: Url,
-    /// Headers and credentials of the caller, which win over the engine's own where they may be sent.
-    pub given: Given,
+    pub url: &'a Url,
+    /// Headers and credentials of the caller, which win over the engine's own where they may be sent. The options of the
+    /// scrape are not here as a whole, so that this is the only way to them.
+    pub given: Given<'a>,
     /// Whether to look like a phone.
     pub mobile: bool,
     /// Where the visitor seems to be.
-    pub location: Option<wire::Location>,
-    /// How the page is reached.
-    pub proxy: wire::ProxyMode,
+    pub location: Option<&'a wire::Location>,
+    /// The proxy to go through; none means a direct connection.
+    pub proxy: Option<net::Proxy>,
     /// Whether any certificate will do.
     pub skip_tls_verification: bool,
     /// When the answer must be complete, everything included.
@@ -40,6 +42,8 @@ pub enum Feature {
     SkipTlsVerification,
     /// Letting scripts work for a while. Soft: a page without it is better than none.
     WaitFor,
+    /// Running the scripts of the page. No request asks for it: the page shows whether it needs it.
+    Scripts,
 }
 
 impl Feature {
@@ -48,7 +52,15 @@ impl Feature {
     pub fn is_hard(self) -> bool {
         match self {
             Self::Mobile | Self::Location | Self::SkipTlsVerification => true,
-            Self::WaitFor => false,
+            Self::WaitFor | Self::Scripts => false,
+        }
+    }
+
+    /// What the caller is told when the page was fetched without it.
+    pub(crate) fn lack(self) -> Option<&'static str> {
+        match self {
+            Self::WaitFor => Some("waitFor had no effect: the page was fetched without running its scripts"),
+            Self::Mobile | Self::Location | Self::SkipTlsVerification | Self::Scripts => None,
         }
     }
 }
@@ -65,9 +77,10 @@ pub trait Engine: Send + Sync {
     /// Place in the order of trial; lower comes first. Cheap engines have low ranks.
     fn rank(&self) -> u32;
 
-    /// Gets the page. A page that answers with an error status is a page all the same.
+    /// Gets the page. A page that answers with an error status is a page all the same. Dropping the future ends the
+    /// attempt, with everything that it has opened.
     ///
     /// # Errors
     /// When nothing that could be called a page arrived before the deadline.
-    async fn fetch(&self, request: &FetchRequest) -> Result<Fetched, FetchError>;
+    async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError>;
 }

@@ -25,7 +25,7 @@ pub struct Fetched {
     pub body: Bytes,
     /// Label of the character encoding from the `Content-Type` header.
     pub charset: Option<String>,
-    /// Which kind of proxy got it; `Basic` also without any.
+    /// Which kind of proxy it came through; `Basic` also without any. Set by whoever chose it, not by the engine.
     pub proxy: wire::ProxyUsed,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
@@ -99,6 +99,12 @@ impl Fetched {
     #[must_use]
     pub fn is_loaded(&self) -> bool {
         matches!(self.status, 200..=299 | 304)
+    }
+
+    /// Whether the answer looks like a refusal of the visitor rather than of the page.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(self.status, 401 | 403 | 429)
     }
 
     /// The registered reason phrase of the status; none for numbers that nobody registered.

@@ -40,11 +40,11 @@ pub fn may_reach(given_for: &Url, target: &Url) -> bool {
 /// Headers and credentials of a caller, bound to the URL that they were given for. Has no `Debug`: they are secrets.
 ///
 /// An engine gets at them only by naming the URL that it asks ([`Given::to`]), so that none can forget the rule.
-#[derive(Clone)]
-pub struct Given {
-    for_url: Url,
-    headers: BTreeMap<String, String>,
-    basic_auth: Option<BasicAuth>,
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    for_url: &'a Url,
+    headers: &'a BTreeMap<String, String>,
+    basic_auth: Option<&'a BasicAuth>,
 }
 
 /// What of it may be sent to one URL.
@@ -58,20 +58,20 @@ pub struct Sent<'a> {
     pub is_cut: bool,
 }
 
-impl Given {
+impl<'a> Given<'a> {
     /// What a caller gave for `for_url`.
     #[must_use]
-    pub fn new(for_url: Url, headers: BTreeMap<String, String>, basic_auth: Option<BasicAuth>) -> Self {
+    pub fn new(for_url: &'a Url, headers: &'a BTreeMap<String, String>, basic_auth: Option<&'a BasicAuth>) -> Self {
         Self { for_url, headers, basic_auth }
     }
 
     /// What of it may be sent to `target`: all to where [`may_reach`] allows, to other places only headers that say
     /// nothing about the caller (`Accept`, `Accept-Language`, `User-Agent`).
     #[must_use]
-    pub fn to(&self, target: &Url) -> Sent<'_> {
+    pub fn to(&self, target: &Url) -> Sent<'a> {
         let all = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        if may_reach(&self.for_url, target) {
-            return Sent { headers: all.collect(), basic_auth: self.basic_auth.as_ref(), is_cut: false };
+        if may_reach(self.for_url, target) {
+            return Sent { headers: all.collect(), basic_auth: self.basic_auth, is_cut: false };
         }
         let headers: Vec<_> = all.filter(|(name, _)| is_harmless(name)).collect();
         let is_cut = headers.len() < self.headers.len() || self.basic_auth.is_some();
@@ -142,14 +142,16 @@ mod tests {
     fn only_harmless_headers_go_further() {
         let headers = ["AUTHORIZATION", "Cookie", "X-Tok", "user-agent", "ACCEPT-Language", "accept", "Referer"];
         let headers = headers.map(|name| (name.to_owned(), "1".to_owned())).into();
-        let given = Given::new(url("http://a.test/"), headers, Some(("me".to_owned(), Secret::new("pw"))));
+        let (start, user) = (url("http://a.test/"), ("me".to_owned(), Secret::new("pw")));
+        let given = Given::new(&start, &headers, Some(&user));
         let home = given.to(&url("http://a.test/x"));
         assert!(home.headers.len() == 7 && home.basic_auth.is_some() && !home.is_cut);
         let away = given.to(&url("http://b.test/x"));
         let names: Vec<_> = away.headers.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["ACCEPT-Language", "accept", "user-agent"]);
         assert!(away.basic_auth.is_none() && away.is_cut);
-        let nothing = Given::new(url("http://a.test/"), BTreeMap::new(), None);
+        let none = BTreeMap::new();
+        let nothing = Given::new(&start, &none, None);
         assert!(!nothing.to(&url("http://b.test/")).is_cut);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) const LEFT_BEHIND: &str =
 /// The headers to send to the URL of the request, and what the caller should know of them.
 ///
 /// Everything that the caller sets, except [`HARMLESS`], is marked sensitive.
-pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
+pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
     let (agent, phone) = if request.mobile { (MOBILE, "?1") } else { (DESKTOP, "?0") };
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, HeaderValue::from_static(agent));
@@ -43,7 +43,7 @@ pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    let given = request.given.to(&request.url);
+    let given = request.given.to(request.url);
     if let Some(value) = given.basic_auth.and_then(authorization) {
         headers.insert(AUTHORIZATION, value);
     }
@@ -53,8 +53,8 @@ pub(crate) fn build(request: &FetchRequest) -> (HeaderMap, Vec<String>) {
     (headers, warnings)
 }
 
-fn languages(request: &FetchRequest) -> String {
-    match &request.location {
+fn languages(request: &FetchRequest<'_>) -> String {
+    match request.location {
         Some(location) => language::accept(Some(&location.country), &location.languages),
         None => language::accept(None, &[]),
     }
@@ -81,6 +81,7 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::time::Duration;
 
     use base::Secret;
@@ -90,29 +91,33 @@ mod tests {
     use super::*;
     use crate::Given;
 
-    fn request(headers: &[(&str, &str)]) -> FetchRequest {
-        let url = Url::parse("http://example.com/").unwrap();
+    /// A caller who gave these headers and credentials for `http://example.com/`.
+    struct Caller(Url, BTreeMap<String, String>, Option<BasicAuth>);
+
+    fn caller(headers: &[(&str, &str)]) -> Caller {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Caller(Url::parse("http://example.com/").unwrap(), headers.collect(), None)
+    }
+
+    fn request(caller: &Caller) -> FetchRequest<'_> {
+        let Caller(url, headers, basic_auth) = caller;
         FetchRequest {
-            given: given(headers, None),
             url,
+            given: Given::new(url, headers, basic_auth.as_ref()),
             mobile: false,
             location: None,
-            proxy: wire::ProxyMode::Auto,
+            proxy: None,
             skip_tls_verification: true,
             deadline: Instant::now() + Duration::from_secs(1),
             wait_for: Duration::ZERO,
         }
     }
 
-    fn given(headers: &[(&str, &str)], basic_auth: Option<BasicAuth>) -> Given {
-        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Given::new(Url::parse("http://example.com/").unwrap(), headers.collect(), basic_auth)
-    }
-
     #[test]
     fn a_phone_says_so() {
-        let desktop = build(&request(&[])).0;
-        let mobile = build(&FetchRequest { mobile: true, ..request(&[]) }).0;
+        let nobody = caller(&[]);
+        let desktop = build(&request(&nobody)).0;
+        let mobile = build(&FetchRequest { mobile: true, ..request(&nobody) }).0;
         assert!(!desktop[USER_AGENT].to_str().unwrap().contains("Mobile"));
         assert!(mobile[USER_AGENT].to_str().unwrap().contains("Android") && mobile["sec-ch-ua-mobile"] == "?1");
         assert_eq!(desktop[ACCEPT_LANGUAGE], "en-US,en;q=0.9");
@@ -121,15 +126,15 @@ mod tests {
     #[test]
     fn location_speaks() {
         let location = wire::Location { country: "FR".to_owned(), languages: Vec::new() };
-        let (headers, _) = build(&FetchRequest { location: Some(location), ..request(&[]) });
+        let (headers, _) = build(&FetchRequest { location: Some(&location), ..request(&caller(&[])) });
         assert_eq!(headers[ACCEPT_LANGUAGE], "fr-FR,fr;q=0.9,en-US;q=0.8,en;q=0.7");
     }
 
     #[test]
     fn the_caller_wins() {
         let own = [("user-agent", "mine"), ("ACCEPT-LANGUAGE", "xx"), ("Cookie", "a=b"), ("X-Ü", "1"), ("x", "a\nb")];
-        let user = || Some(("user".to_owned(), Secret::new("pass:word")));
-        let (headers, warnings) = build(&FetchRequest { given: given(&own, user()), ..request(&[]) });
+        let user = Some(("user".to_owned(), Secret::new("pass:word")));
+        let (headers, warnings) = build(&request(&Caller(caller(&[]).0, caller(&own).1, user.clone())));
         assert_eq!(
             (&headers[USER_AGENT], &headers[ACCEPT_LANGUAGE]),
             (&HeaderValue::from_static("mine"), &HeaderValue::from_static("xx"))
@@ -138,10 +143,10 @@ mod tests {
         assert!(headers["cookie"].is_sensitive() && headers[AUTHORIZATION].is_sensitive());
         assert!(!headers[USER_AGENT].is_sensitive());
         assert_eq!(warnings.len(), 2);
-        let bearer = given(&[("authorization", "Bearer x")], user());
-        assert_eq!(build(&FetchRequest { given: bearer, ..request(&[]) }).0[AUTHORIZATION], "Bearer x");
-        let away = FetchRequest { url: Url::parse("http://other.test/").unwrap(), ..request(&own) };
-        let (headers, warnings) = build(&away);
+        let bearer = Caller(caller(&[]).0, caller(&[("authorization", "Bearer x")]).1, user);
+        assert_eq!(build(&request(&bearer)).0[AUTHORIZATION], "Bearer x");
+        let (own, other) = (caller(&own), Url::parse("http://other.test/").unwrap());
+        let (headers, warnings) = build(&FetchRequest { url: &other, ..request(&own) });
         assert!(headers[USER_AGENT] == "mine" && !headers.contains_key("cookie"));
         assert_eq!(warnings, [LEFT_BEHIND]);
     }

@@ -1,4 +1,4 @@
-//! Ways to get a page, each an [`Engine`], and the [`plan`] that orders them; what arrived is told apart by [`detect`].
+//! Ways to get a page, each an [`Engine`], and the [`Plan`] that orders them; [`detect`] tells what arrived.
 //!
 //! ```
 //! use fetch::{Fetched, Kind, detect};
@@ -23,11 +23,13 @@ mod http_engine;
 mod kind;
 mod language;
 mod plan;
+mod proxies;
 
 pub use engine::{Engine, Feature, FetchRequest};
 pub use error::FetchError;
 pub use fetched::{Fetched, Text};
 pub use given::{BasicAuth, Given, Sent, may_reach};
-pub use http_engine::{HttpEngine, Proxies};
+pub use http_engine::HttpEngine;
 pub use kind::{Kind, detect};
-pub use plan::plan;
+pub use plan::{Plan, Step, Verdict, Why};
+pub use proxies::Proxies;

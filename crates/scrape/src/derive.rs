@@ -1,192 +1,170 @@
-//! Phases 2 to 4: detect, then every format that follows from the page alone, one line each, then finish.
+//! Phase 3: from the body to a draft of the document, in a thread, and where nothing more is wanted to the end.
 
-use std::cell::LazyCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base::Stop;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use fetch::{Fetched, Kind};
-use formats::{Content, ContentOptions, MarkdownOptions, Page};
-use url::Url;
-use wire::{AttributeValues, Document, Format, FormatKind, Metadata, ScrapeOptions};
+use fetch::{Fetched, Verdict};
+use wire::{Document, FormatKind, ScrapeOptions};
 
-use crate::detect::{Route, route};
-use crate::{CpuError, Derived, ScrapeError, Target, Tools, finish, plain};
+use crate::detect::Route;
+use crate::fetch::Page;
+use crate::source::{PageSource, Source, TextSource, add};
+use crate::{CpuError, ScrapeError, Scraped, Target, Tools};
 
-/// Makes the document of a page that was fetched now or comes from the cache.
-///
-/// The page is parsed once, off the async threads, when `tools.cpu` has room for the owner. At the deadline, and when the
-/// future is dropped, the work is told to stop; it keeps its place until it has.
+/// What became of a page.
+pub(crate) enum Derived<T> {
+    /// All is done.
+    Done(T),
+    /// The document so far.
+    Draft(Box<Draft>),
+}
+
+/// A document on its way.
+pub(crate) struct Draft {
+    pub(crate) document: Document,
+    /// Where the page points to; empty unless the target collects links.
+    pub(crate) links: Vec<String>,
+    /// What it was made of; the body is gone where it was read.
+    pub(crate) page: Page,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) verdict: Verdict,
+}
+
+/// What is done with the result, by whichever thread gets that far. Clones share it; it can be taken once.
+pub(crate) struct Last<F>(Arc<Mutex<Option<F>>>);
+
+impl<F> Last<F> {
+    pub(crate) fn new(last: F) -> Self {
+        Self(Arc::new(Mutex::new(Some(last))))
+    }
+
+    /// # Errors
+    /// [`ScrapeError::Panicked`] when it was taken before: then that is how it ended.
+    pub(crate) fn take(&self) -> Result<F, ScrapeError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(ScrapeError::Panicked)
+    }
+}
+
+impl<F> Clone for Last<F> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// Makes a draft of a page. The body is parsed once. The same thread completes it and does `last`, unless `wants_draft` and
+/// another step of the plan may bring more.
 ///
 /// # Errors
-/// [`ScrapeError::UnsupportedFile`], [`ScrapeError::Selectors`], [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`]
-/// when our code broke on it.
-pub async fn derive(tools: &Tools, target: &Target, mut fetched: Fetched) -> Result<Derived, ScrapeError> {
-    let route = route(&fetched, &target.options)?;
-    let (source, options, collect) = (target.source.clone(), Arc::clone(&target.options), target.collect_links);
+/// [`ScrapeError::Selectors`], and those of [`on_thread`].
+pub(crate) async fn derive<T, F>(
+    tools: &Tools,
+    target: &Target,
+    (page, route): (Page, Route),
+    wants_draft: bool,
+    last: &Last<F>,
+) -> Result<Derived<T>, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
+{
+    let (source_url, last) = (target.source.clone(), last.clone());
+    let wants = Wants { options: Arc::clone(&target.options), collect_links: target.collect_links, judge: wants_draft };
     let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
-        let (mut document, warnings) = document(route, &mut fetched, &options, collect, stop)?;
-        let links = if collect { collected(&mut document, &options) } else { Vec::new() };
-        let (document, warnings) = finish::finish(document, warnings, &fetched, source);
-        Ok(Derived { document, links, warnings, room: fetched.room })
+        let draft = draft(route, page, &wants, stop)?;
+        if wants_draft && draft.verdict != Verdict::Good {
+            return Ok(Derived::Draft(Box::new(draft)));
+        }
+        Ok(Derived::Done(last.take()?(draft.finish(source_url), stop)))
     };
-    tools.cpu.run(&target.owner, target.deadline, work).await.unwrap_or_else(|error| {
-        Err(match error {
-            CpuError::Timeout => ScrapeError::Timeout,
-            CpuError::Panicked => broken(target),
-        })
+    on_thread(tools, target, work).await?
+}
+
+/// Does work on a page when `tools.cpu` has a place for the owner. At the deadline, and when the future is dropped, the work
+/// is told to stop; it keeps its place until it has.
+///
+/// # Errors
+/// [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`] when our code broke on the page.
+pub(crate) async fn on_thread<T: Send + 'static>(
+    tools: &Tools,
+    target: &Target,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> Result<T, ScrapeError> {
+    tools.cpu.run(&target.owner, target.deadline, work).await.map_err(|error| match error {
+        CpuError::Timeout => ScrapeError::Timeout,
+        CpuError::Panicked => {
+            // The panic's own text went to the panic hook; here only the host is named, for those who may be named.
+            let host = target.url.host_str().filter(|_| !target.private).unwrap_or("***");
+            tracing::error!(url.host = host, "a page broke the pipeline");
+            ScrapeError::Panicked
+        }
     })
 }
 
-/// The panic's own text went to the panic hook; here only the place is named, for those who may be named.
-fn broken(target: &Target) -> ScrapeError {
-    let host = target.url.host_str().filter(|_| !target.private).unwrap_or("***");
-    tracing::error!(url.host = host, "a page broke the pipeline");
-    ScrapeError::Panicked
+/// What is to be made of a body.
+struct Wants {
+    options: Arc<ScrapeOptions>,
+    collect_links: bool,
+    /// Whether it matters that another way to the page may bring more.
+    judge: bool,
 }
 
-/// The links that were made for the caller, and for the document if it was to have them.
-fn collected(document: &mut Document, options: &ScrapeOptions) -> Vec<String> {
-    let links = if options.wants(FormatKind::Links) { document.links.clone() } else { document.links.take() };
-    links.unwrap_or_default()
-}
-
-type Made = (Document, Vec<String>);
-
-fn document(
-    route: Route,
-    fetched: &mut Fetched,
-    options: &ScrapeOptions,
-    collect: bool,
-    stop: &Stop,
-) -> Result<Made, ScrapeError> {
-    let document = match route {
-        Route::Page => return page(fetched, options, collect, stop),
-        Route::Text => text(fetched, options, collect, stop),
-        Route::File => same(&STANDARD.encode(&fetched.body), options),
-        Route::Nothing => same("", options),
-        Route::Bytes => Document { raw_base64: Some(STANDARD.encode(&fetched.body)), ..Document::default() },
+fn draft(route: Route, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
+    let Made { document, links, warnings, verdict } = match route {
+        Route::Page => of_page(&mut page.fetched, wants, stop)?,
+        Route::Text => of_text(&mut page.fetched, wants, stop),
+        Route::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
+        Route::Nothing => Made::of(&Source::Bytes(&[]), wants, stop),
     };
-    Ok((document, Vec::new()))
+    Ok(Draft { document, links, page, warnings, verdict })
+}
+
+/// What a body became.
+struct Made {
+    document: Document,
+    links: Vec<String>,
+    warnings: Vec<String>,
+    verdict: Verdict,
+}
+
+impl Made {
+    /// Every format that was asked for, for as long as somebody waits for it.
+    fn of(source: &Source<'_>, wants: &Wants, stop: &Stop) -> Self {
+        let mut document = Document::default();
+        for format in wants.options.formats.iter().take_while(|_| !stop.is_set()) {
+            add(format, source, &mut document);
+        }
+        document.metadata.page = source.metadata();
+        let links = || document.links.clone().unwrap_or_else(|| source.links());
+        let links = if wants.collect_links { links() } else { Vec::new() };
+        let verdict = if wants.judge { source.verdict() } else { Verdict::Good };
+        Self { document, links, warnings: source.warnings(), verdict }
+    }
 }
 
 /// A page of HTML.
-fn page(fetched: &mut Fetched, options: &ScrapeOptions, collect: bool, stop: &Stop) -> Result<Made, ScrapeError> {
+fn of_page(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Result<Made, ScrapeError> {
     let text = fetched.take_text();
-    let (mut document, warnings) = formats_of(&text.as_str(), &fetched.url, options, collect, stop)?;
-    // When the tree is gone, so that a large page is not in memory once more.
-    document.raw_html = options.wants(FormatKind::RawHtml).then(|| text.into_string());
-    Ok((document, warnings))
-}
-
-/// All formats but `rawHtml`.
-fn formats_of(
-    source: &str,
-    url: &Url,
-    options: &ScrapeOptions,
-    collect: bool,
-    stop: &Stop,
-) -> Result<Made, ScrapeError> {
-    let wants = |kind| options.wants(kind) && !stop.is_set();
-    let page = Page::parse_until(source, url, stop);
-    let content = LazyCell::new(|| content(&page, options));
-    let how = MarkdownOptions { remove_base64_images: options.remove_base64_images, ..MarkdownOptions::default() };
-    let mut bare = None;
-    let mut markdown = || match formats::markdown(&content, &how) {
-        text if text.is_empty() && may_be_bare(options) => {
-            let about = formats::about(&page);
-            bare = (!about.is_empty()).then_some(BARE);
-            about
+    let mut made = {
+        let page = formats::Page::parse_until(&text.as_str(), &fetched.url, stop);
+        let made = Made::of(&Source::Page(PageSource::new(&page, &wants.options)), wants, stop);
+        if page.is_out_of_steps() {
+            return Err(ScrapeError::Selectors);
         }
-        text => text,
+        made
     };
-    let document = Document {
-        markdown: wants(FormatKind::Markdown).then(&mut markdown),
-        html: wants(FormatKind::Html).then(|| formats::html(&content)),
-        links: (collect || wants(FormatKind::Links)).then(|| formats::links(&page)),
-        images: wants(FormatKind::Images).then(|| formats::images(&page)),
-        attributes: attributes(options, |selector, attribute| formats::attributes(&page, selector, attribute)),
-        metadata: Metadata { page: formats::metadata(&page), ..Metadata::default() },
-        ..Document::default()
-    };
-    if page.is_out_of_steps() {
-        return Err(ScrapeError::Selectors);
-    }
-    let cut = page.truncated().then_some("the page is too large to be read whole: a part of it was left out");
-    Ok((document, cut.into_iter().chain(bare).map(str::to_owned).collect()))
-}
-
-/// Said with a page that has nothing to show.
-const BARE: &str = "the page shows nothing until its scripts run: only its title and description are given";
-
-/// Where the caller chose the parts of a page, nothing may be what was asked for.
-fn may_be_bare(options: &ScrapeOptions) -> bool {
-    options.include_tags.is_empty() && options.exclude_tags.is_empty()
-}
-
-/// The main content; the whole page when nothing of the main content is left.
-fn content<'p>(page: &'p Page, options: &ScrapeOptions) -> Content<'p> {
-    let mut which = ContentOptions {
-        only_main_content: options.only_main_content,
-        include_tags: options.include_tags.clone(),
-        exclude_tags: options.exclude_tags.clone(),
-    };
-    let content = formats::content(page, &which);
-    if !options.only_main_content || !content.is_empty() {
-        return content;
-    }
-    which.only_main_content = false;
-    formats::content(page, &which)
+    // When the tree is gone, so that a large page is not in memory once more.
+    made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
+    Ok(made)
 }
 
 /// A body that is text already: JSON, markdown, plain text.
-fn text(fetched: &mut Fetched, options: &ScrapeOptions, collect: bool, stop: &Stop) -> Document {
-    let wants = |kind| options.wants(kind) && !stop.is_set();
+fn of_text(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Made {
     let text = fetched.take_text();
-    let source = text.as_str();
-    let markdown = || match fetched.kind {
-        Kind::Json => plain::fenced(&source, "json"),
-        Kind::Markdown if options.remove_base64_images => plain::without_embedded_images(&source),
-        _ => source.clone().into_owned(),
+    let mut made = {
+        let (kind, url, keeps_images) = (fetched.kind, &fetched.url, !wants.options.remove_base64_images);
+        Made::of(&Source::Text(TextSource { text: &text.as_str(), kind, url, keeps_images, stop }), wants, stop)
     };
-    let document = Document {
-        markdown: wants(FormatKind::Markdown).then(markdown),
-        html: wants(FormatKind::Html).then(|| plain::preformatted(&source)),
-        links: (collect || wants(FormatKind::Links)).then(|| formats::text_links(&source, &fetched.url, stop)),
-        images: wants(FormatKind::Images).then(Vec::new),
-        attributes: attributes(options, |_, _| Vec::new()),
-        ..Document::default()
-    };
-    drop(source);
-    Document { raw_html: options.wants(FormatKind::RawHtml).then(|| text.into_string()), ..document }
-}
-
-/// A body that is not read: the same text stands for every text format.
-fn same(source: &str, options: &ScrapeOptions) -> Document {
-    let wants = |kind| options.wants(kind);
-    Document {
-        markdown: wants(FormatKind::Markdown).then(|| source.to_owned()),
-        html: wants(FormatKind::Html).then(|| source.to_owned()),
-        raw_html: wants(FormatKind::RawHtml).then(|| source.to_owned()),
-        links: wants(FormatKind::Links).then(Vec::new),
-        images: wants(FormatKind::Images).then(Vec::new),
-        attributes: attributes(options, |_, _| Vec::new()),
-        ..Document::default()
-    }
-}
-
-/// One entry per selector that was asked for, also when nothing matches.
-fn attributes(options: &ScrapeOptions, find: impl Fn(&str, &str) -> Vec<String>) -> Option<Vec<AttributeValues>> {
-    let format = options.formats.iter().find_map(|format| match format {
-        Format::Attributes(format) => Some(format),
-        _ => None,
-    })?;
-    let entries = format.selectors.iter().map(|wanted| AttributeValues {
-        selector: wanted.selector.clone(),
-        attribute: wanted.attribute.clone(),
-        values: find(&wanted.selector, &wanted.attribute),
-    });
-    Some(entries.collect())
+    made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
+    made
 }

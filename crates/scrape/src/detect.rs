@@ -8,14 +8,12 @@ use crate::ScrapeError;
 /// How the document is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// The bytes themselves were asked for, whatever they are.
+    /// A file that the caller wants unread, whatever it is.
     Bytes,
     /// Parsed as HTML; XML too, as its text is all that is wanted of it.
     Page,
     /// Text already: plain text and markdown pass through, JSON becomes a code block.
     Text,
-    /// A file that the caller wants unread: base64 in every text format.
-    File,
     /// Nothing to read: an error answer whose body is a file.
     Nothing,
 }
@@ -31,7 +29,7 @@ pub(crate) fn route(fetched: &Fetched, options: &ScrapeOptions) -> Result<Route,
     match fetched.kind {
         Kind::Html | Kind::Xml => Ok(Route::Page),
         Kind::Json | Kind::Text | Kind::Markdown => Ok(Route::Text),
-        Kind::Pdf if leaves_pdf(options) => Ok(Route::File),
+        Kind::Pdf if leaves_pdf(options) => Ok(Route::Bytes),
         Kind::Pdf | Kind::Image | Kind::Other if !fetched.is_loaded() => Ok(Route::Nothing),
         Kind::Pdf | Kind::Image | Kind::Other => Err(ScrapeError::UnsupportedFile { content_type: name(fetched) }),
     }
@@ -100,8 +98,8 @@ mod tests {
     fn the_caller_may_take_files_as_they_are() {
         let pdf = fetched(200, "application/pdf", b"%PDF-1.4");
         let with = |parsers| route(&pdf, &ScrapeOptions { parsers, ..ScrapeOptions::default() }).ok();
-        assert_eq!(with(Some(Vec::new())), Some(Route::File));
-        assert_eq!(with(Some(vec![Parser::Image])), Some(Route::File));
+        assert_eq!(with(Some(Vec::new())), Some(Route::Bytes));
+        assert_eq!(with(Some(vec![Parser::Image])), Some(Route::Bytes));
         assert_eq!(with(Some(vec![Parser::Pdf(wire::PdfParser::default())])), None);
         let raw = ScrapeOptions { formats: vec![Format::RawBase64], ..ScrapeOptions::default() };
         for content_type in ["application/pdf", "text/html", "image/png", "video/mp4"] {

@@ -1,5 +1,7 @@
 //! Why a page could not be turned into a document.
 
+use std::error::Error;
+
 use fetch::FetchError;
 
 /// Why a scrape failed. The texts are fit for the caller.
@@ -8,6 +10,12 @@ pub enum ScrapeError {
     /// No page arrived.
     #[error(transparent)]
     Fetch(FetchError),
+    /// No copy answers, and the page must not be fetched.
+    #[error("no copy of the page answers, and it is not to be fetched")]
+    NoCopy,
+    /// What the scrape was lent failed; the text of the cause is for the log only.
+    #[error("what the scrape works with failed")]
+    Port(#[source] Box<dyn Error + Send + Sync>),
     /// The URL leads to a file of a kind that is not read.
     #[error("files of type {content_type} cannot be turned into text; the format rawBase64 returns them as they are")]
     UnsupportedFile {

@@ -1,28 +1,50 @@
 //! Last phase: what is known about the page besides its content, warnings, and nothing that could harm a log or terminal.
 
+use base::Stop;
 use fetch::Fetched;
 use serde_json::{Map, Value};
-use wire::Document;
 
-/// Completes the document; gives it with all warnings.
-pub(crate) fn finish(
-    mut document: Document,
-    mut warnings: Vec<String>,
-    fetched: &Fetched,
-    source: String,
-) -> (Document, Vec<String>) {
-    warnings.splice(0..0, fetched.warnings.iter().cloned());
-    let metadata = &mut document.metadata;
-    metadata.page =
-        std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
-    metadata.url = fetched.url.to_string();
-    metadata.source_url = source;
-    metadata.status_code = fetched.status;
-    metadata.content_type = fetched.content_type.as_deref().map(clean);
-    metadata.error = (!fetched.is_loaded()).then(|| reason(fetched));
-    metadata.proxy_used = Some(fetched.proxy);
-    document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    (document, warnings)
+use crate::derive::{Draft, Last, on_thread};
+use crate::fetch::Page;
+use crate::{ScrapeError, Scraped, Target, Tools};
+
+/// Completes a draft that left its thread, and does `last`.
+///
+/// # Errors
+/// Those of [`on_thread`].
+pub(crate) async fn finish<T, F>(
+    tools: &Tools,
+    target: &Target,
+    draft: Box<Draft>,
+    last: Last<F>,
+) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
+{
+    let source_url = target.source.clone();
+    on_thread(tools, target, move |stop: &Stop| Ok(last.take()?(draft.finish(source_url), stop))).await?
+}
+
+impl Draft {
+    /// The document with what is known about the page besides its content.
+    pub(crate) fn finish(self, source_url: String) -> Scraped {
+        let Self { mut document, links, page: Page { fetched, cache, cached_at }, mut warnings, .. } = self;
+        let metadata = &mut document.metadata;
+        metadata.page =
+            std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
+        metadata.url = fetched.url.to_string();
+        metadata.source_url = source_url;
+        metadata.status_code = fetched.status;
+        metadata.content_type = fetched.content_type.as_deref().map(clean);
+        metadata.error = (!fetched.is_loaded()).then(|| reason(&fetched));
+        metadata.proxy_used = Some(fetched.proxy);
+        metadata.cache_state = cache;
+        metadata.cached_at = cached_at.map(wire::format_time);
+        warnings.splice(0..0, fetched.warnings);
+        document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+        Scraped { document, links, retry_after: fetched.retry_after, room: fetched.room }
+    }
 }
 
 fn reason(fetched: &Fetched) -> String {
@@ -41,7 +63,7 @@ fn cleaned(value: Value) -> Value {
 }
 
 /// Without control characters and without those that change the direction of the text around them. Metadata ends up in
-/// log lines, file names and terminals; line breaks and tabs become blanks.
+/// log lines, file names and terminals; line breaks and tabs become spaces.
 fn clean(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     text.chars()
@@ -52,31 +74,36 @@ fn clean(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fetch::Verdict;
     use serde_json::json;
-
     use url::Url;
+    use wire::{CacheState, Document};
 
     use super::*;
 
-    fn fetched(status: u16) -> Fetched {
+    fn finished(status: u16, own: &[&str], of_fetch: &[&str]) -> Document {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let url = Url::parse("http://a.test/final").unwrap();
-        Fetched::new(url, status, Some("text/html".to_owned()), "x".into())
+        let mut fetched = Fetched::new(url, status, Some("text/html".to_owned()), "x".into());
+        fetched.warnings = texts(of_fetch);
+        let page = Page { fetched, cache: Some(CacheState::Hit), cached_at: Some(base::Timestamp::UNIX_EPOCH) };
+        let (document, links, warnings) = (Document::default(), Vec::new(), texts(own));
+        let draft = Draft { document, links, page, warnings, verdict: Verdict::Good };
+        draft.finish("http://a.test".to_owned()).document
     }
 
     #[test]
     fn the_page_is_described() {
-        let source = || "http://a.test".to_owned();
-        let mut page = fetched(404);
-        page.warnings.push("one".to_owned());
-        let (document, _) = finish(Document::default(), vec!["two".to_owned()], &page, source());
+        let document = finished(404, &["two"], &["one"]);
         let metadata = &document.metadata;
         assert_eq!((metadata.url.as_str(), metadata.source_url.as_str()), ("http://a.test/final", "http://a.test"));
         assert_eq!((metadata.status_code, metadata.error.as_deref()), (404, Some("Not Found")));
+        assert_eq!(metadata.cache_state, Some(CacheState::Hit));
+        assert_eq!(metadata.cached_at.as_deref(), Some("1970-01-01T00:00:00.000Z"));
         assert_eq!(document.warning.as_deref(), Some("one; two"));
-        let fine = finish(Document::default(), Vec::new(), &fetched(200), source()).0;
+        let fine = finished(200, &[], &[]);
         assert_eq!((fine.metadata.error, fine.warning), (None, None));
-        let odd = finish(Document::default(), Vec::new(), &fetched(799), source()).0;
-        assert_eq!(odd.metadata.error.as_deref(), Some("HTTP status 799"));
+        assert_eq!(finished(799, &[], &[]).metadata.error.as_deref(), Some("HTTP status 799"));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fetch::{BasicAuth, Engine};
+use fetch::{BasicAuth, Engine, Feature, Proxies};
 use tokio::time::Instant;
 use url::Url;
-use wire::{Document, ScrapeOptions};
+use wire::{Capabilities, Capability, Document, ScrapeOptions};
 
 use crate::Cpu;
 
@@ -14,8 +14,19 @@ use crate::Cpu;
 pub struct Tools {
     /// Ways to get a page.
     pub engines: Vec<Arc<dyn Engine>>,
+    /// What they may go through.
+    pub proxies: Arc<Proxies>,
     /// Places for work that keeps a core busy.
     pub cpu: Cpu,
+}
+
+impl Tools {
+    /// What they make possible.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        let runs_scripts = self.engines.iter().any(|engine| engine.offers(Feature::Scripts));
+        runs_scripts.then_some(Capability::Browser).into_iter().collect()
+    }
 }
 
 /// What to scrape. Has no `Debug`: the URL and the headers may hold secrets.
@@ -37,7 +48,7 @@ pub struct Target {
     pub private: bool,
     /// Who has it done: one owner holds only its share of [`Tools::cpu`]. Any label.
     pub owner: String,
-    /// Whether [`Derived::links`] is wanted, as by a crawl.
+    /// Whether [`Scraped::links`] is wanted, as by a crawl.
     pub collect_links: bool,
 }
 
@@ -62,18 +73,18 @@ impl Target {
 
 /// What a page became.
 #[derive(Debug, Clone)]
-pub struct Derived {
-    /// The document. What the pipeline cannot know (`scrapeId`, `creditsUsed`, the cache) is left for the caller.
+pub struct Scraped {
+    /// The document. What the pipeline cannot know (`scrapeId`, `creditsUsed`) is left for the caller.
     pub document: Document,
     /// Where the page points to, whatever formats were asked for; empty unless [`Target::collect_links`].
     pub links: Vec<String>,
-    /// What the caller of the API should know; the document's `warning` holds the same in one text.
-    pub warnings: Vec<String>,
+    /// The `Retry-After` header as it was sent.
+    pub retry_after: Option<String>,
     /// What it holds of the budget for bodies in memory; to be kept for as long as the document is.
     pub room: net::Room,
 }
 
-impl Derived {
+impl Scraped {
     /// Gives back what only the work on the body needed. Whoever makes more of the document does this afterwards.
     pub fn shrink_room(&self) {
         let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;

@@ -4,12 +4,14 @@
 //! have OpenAPI schemas.
 //!
 //! ```
-//! use wire::{FormatKind, ScrapeBody, decode_scrape, unsupported};
+//! use wire::{Capability, FormatKind, ScrapeBody, decode_scrape};
 //!
 //! let body = serde_json::json!({ "url": "https://example.com", "formats": ["markdown", "summary"] });
 //! let ScrapeBody::Page(request) = decode_scrape(body)? else { unreachable!() };
 //! assert!(request.options.wants(FormatKind::Summary));
-//! assert_eq!(unsupported(&request)[0].code.as_str(), "SCRAPE_SUMMARY_NOT_SUPPORTED");
+//! // Only a server with a model can carry it out; others refuse it.
+//! let need = &request.needs()[0];
+//! assert_eq!((need.capability, need.code.as_str()), (Capability::Model, "SCRAPE_SUMMARY_NOT_SUPPORTED"));
 //!
 //! let body = serde_json::json!({ "url": "https://example.com", "formats": [{ "type": "screenshot", "quality": 101 }] });
 //! let invalid = decode_scrape(body).unwrap_err();
@@ -24,6 +26,7 @@ mod attribution;
 mod batch;
 mod block;
 mod branding;
+mod capability;
 mod code;
 mod crawl;
 mod decode;
@@ -35,6 +38,7 @@ mod job;
 mod map;
 mod menu;
 mod metadata;
+mod needs;
 mod option;
 mod parser;
 mod product;
@@ -47,7 +51,6 @@ mod target;
 mod team;
 mod threat;
 mod tool;
-mod unsupported;
 mod webhook;
 mod webhook_config;
 mod words;
@@ -59,6 +62,7 @@ pub use attribution::Attribution;
 pub use batch::*;
 pub use block::*;
 pub use branding::*;
+pub use capability::{Capabilities, Capability};
 pub use code::Code;
 pub use crawl::*;
 pub use decode::{HARMLESS_KEYS, ScrapeBody, decode_scrape};
@@ -70,6 +74,7 @@ pub use job::*;
 pub use map::*;
 pub use menu::*;
 pub use metadata::*;
+pub use needs::Need;
 pub use option::*;
 pub use parser::*;
 pub use product::*;
@@ -81,6 +86,5 @@ pub use target::{InvalidUrl, MAX_URL_CHARS, target_url};
 pub use team::*;
 pub use threat::*;
 pub use tool::*;
-pub use unsupported::{Unsupported, unsupported, unsupported_batch, unsupported_crawl, unsupported_map};
 pub use webhook::*;
 pub use webhook_config::*;

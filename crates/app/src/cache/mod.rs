@@ -1,4 +1,4 @@
-//! Pages that were fetched before: rows in the database, bodies in the blob store, every format made anew on each hit.
+//! Pages that were fetched before: rows in the database, bodies in the blob store, every format is made again on each hit.
 
 mod key;
 mod policy;
@@ -21,9 +21,9 @@ pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};
 /// Scope of a cache that all teams share.
 const EVERYBODY: &str = "*";
 
-/// Where the copies for a request are.
+/// Which copies may answer a request: whose, of which page, and fetched how.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct CacheSlot {
     scope: String,
     key: String,
     variant: String,
@@ -37,7 +37,7 @@ pub(crate) struct Copy {
     pub(crate) fetched_at: Timestamp,
 }
 
-impl Place {
+impl CacheSlot {
     /// Where copies for this caller, page and options belong.
     pub(crate) fn of(app: &App, caller: &Caller, url: &Url, options: &ScrapeOptions) -> Self {
         let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { caller.team.id.clone() };
@@ -49,9 +49,9 @@ impl Place {
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
-pub(crate) async fn find(app: &App, place: &Place, window: Window) -> Result<Option<Copy>, AppError> {
+pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window) -> Result<Option<Copy>, AppError> {
     let Window { not_before, not_after } = window;
-    let Place { scope, key, variant } = place;
+    let CacheSlot { scope, key, variant } = slot;
     let wanted = Wanted { scope, key, variant, not_before, not_after };
     let mut entries = rows::find(&mut app.conn().await?, &wanted).await?;
     loop {
@@ -80,14 +80,14 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError>
     }
 }
 
-/// Keeps a page if it says something lasting, and gives the id of the copy. A failure is logged and costs nothing but the
+/// Keeps a page if it says something lasting, and returns the id of the copy. A failure is logged and costs nothing but the
 /// copy.
-pub(crate) async fn keep(app: &App, place: &Place, fetched: &Fetched) -> Option<String> {
+pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<String> {
     let bytes = fetched.body.len();
     if !policy::storable(fetched.status, fetched.kind, bytes) || !room::admits(app, bytes).await {
         return None;
     }
-    match write(app, place, fetched).await {
+    match write(app, slot, fetched).await {
         Ok(id) => id,
         Err(error) => {
             tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
@@ -195,15 +195,15 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
 }
 
 /// `None` when the copy could not rely on the body that is there.
-async fn write(app: &App, place: &Place, fetched: &Fetched) -> Result<Option<String>, AppError> {
+async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<String>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = Hashed::of(fetched.body.clone()).await;
     let entry = CacheEntry {
         id: new_id().to_string(),
-        scope: place.scope.clone(),
-        key: place.key.clone(),
-        variant: place.variant.clone(),
+        scope: slot.scope.clone(),
+        key: slot.key.clone(),
+        variant: slot.variant.clone(),
         final_url: fetched.url.to_string(),
         status_code: i32::from(fetched.status),
         content_type: fetched.content_type.clone(),

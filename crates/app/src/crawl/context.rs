@@ -37,7 +37,7 @@ const SMALL_PATTERNS: usize = 64 << 10;
 pub(crate) struct Context {
     pub(crate) id: String,
     pub(crate) caller: Caller,
-    pub(crate) options: ScrapeOptions,
+    pub(crate) options: Arc<ScrapeOptions>,
     pub(crate) zero_data_retention: bool,
     pub(crate) lanes: Lanes,
     pub(crate) hook: Option<Hook>,
@@ -143,7 +143,7 @@ impl Context {
     fn bare(row: &Crawl, team: teams::Team, secrets: Option<&Secret>) -> Self {
         Self {
             id: row.id.clone(),
-            options: ScrapeOptions::default(),
+            options: Arc::default(),
             zero_data_retention: is_private(row),
             lanes: Lanes::new(team.concurrency, None, None),
             hook: hook_of(row, secrets),
@@ -171,7 +171,7 @@ impl Context {
                 caller,
                 lanes: Lanes::new(cap, request.max_concurrency, None),
                 hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
-                options: request.options,
+                options: Arc::new(request.options),
                 zero_data_retention: request.zero_data_retention,
                 kind: JobKind::Batch,
                 frontier: None,
@@ -185,7 +185,7 @@ impl Context {
             caller,
             lanes: Lanes::new(cap, request.options.max_concurrency, request.options.delay),
             hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
-            options: std::mem::take(&mut request.options.scrape_options),
+            options: Arc::new(std::mem::take(&mut request.options.scrape_options)),
             zero_data_retention: request.zero_data_retention,
             kind: JobKind::Crawl,
             frontier: None,

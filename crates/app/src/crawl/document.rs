@@ -35,7 +35,7 @@ pub(crate) struct Packed {
     title: Option<String>,
     description: Option<String>,
     /// The share of the budget for bodies in memory, as long as `json` is there.
-    _room: net::Room,
+    room: net::Room,
 }
 
 impl Packed {
@@ -44,9 +44,13 @@ impl Packed {
         let text = |key: &str| document.metadata.page.get(key).and_then(|value| value.as_str()).map(str::to_owned);
         let json = serde_json::value::to_raw_value(document).map_err(AppError::internal)?;
         let body = zstd::bulk::compress(json.get().as_bytes(), LEVEL).map_err(AppError::internal)?;
-        room.shrink((json.get().len() + body.len()) as u64);
         let (url, title, description) = (document.metadata.url.clone(), text("title"), text("description"));
-        Ok(Self { json, body: Some(body), deposit: None, url, title, description, _room: room })
+        Ok(Self { json, body: Some(body), deposit: None, url, title, description, room })
+    }
+
+    /// Gives back what only the work on the page needed.
+    pub(crate) fn shrink_room(&self) {
+        self.room.shrink((self.json.get().len() + self.body.as_ref().map_or(0, Vec::len)) as u64);
     }
 
     /// Puts a large one among the blobs. A private one stays in its row: what is removed there is gone at once, and a killed

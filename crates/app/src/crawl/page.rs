@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::scrape::Scraped;
 use base::Stop;
 use chrono::TimeDelta;
 use crawl_frontier::{Ended, Listing, Reason, Scope, Steps, Verdict, content_hash, retry_after, template};
@@ -15,14 +16,14 @@ use store::jobs::Claimed;
 use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
-use wire::{Document, ScrapeRequest, SourceUrl};
+use wire::{CacheState, Document, SourceUrl};
 
 use super::commit;
 use super::context::{Context, Frontier};
 use super::document::Packed;
 use super::submit::new_pages;
 use super::{secrets, url_of};
-use crate::scrape::{self, Given, Page, Paged, Wanted};
+use crate::scrape::{self, Charged, Wanted};
 use crate::{App, AppError, credentials, room};
 
 /// Name of the job.
@@ -35,8 +36,6 @@ const ROOM_PATIENCE: TimeDelta = TimeDelta::minutes(1);
 const MOST_LISTED: usize = 10_000;
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest time for reading a page, waiting for a place included. It is tried again then.
-const READ_PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of a page's links that are looked at.
 const MAX_LINK_BYTES: usize = 2 << 20;
 
@@ -157,39 +156,76 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         };
         return Ok(Visited::without(context, became));
     }
-    let request = ScrapeRequest {
-        options: context.options.clone(),
+    let (given_for, basic_auth) = given(app, &context, job, (&url, in_url)).await.map_err(|error| again(&error))?;
+    let depth = job.payload.depth;
+    let wanted = Wanted {
+        id: job.id.clone(),
+        source: SourceUrl::new(&job.payload.url).or(&url),
+        url: url.clone(),
+        given_for,
+        basic_auth,
+        options: Arc::clone(&context.options),
         zero_data_retention: context.zero_data_retention,
-        source: SourceUrl::new(&job.payload.url),
-        ..ScrapeRequest::new(url.clone())
+        collect_links: context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, depth)),
     };
-    let given = given(app, &context, job, (&url, in_url)).await.map_err(|error| again(&error))?;
-    let collect_links = context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, job.payload.depth));
-    let Paged { page, credits, took } =
-        scrape::page(app, &context.caller, &job.id, Wanted { request, given, collect_links }).await;
-    let page = match page {
-        Ok(page) => page,
+    let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth };
+    let may_ask_again = job.attempt < ASK_AGAIN;
+    let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
+    let Charged { result, credits, took } = scrape::page(app, &context.caller, wanted, last).await;
+    let seen = match result {
+        Ok(seen) => seen.map_err(|error: AppError| again(&error))?,
         Err(error) => {
             let became = failed(&error);
             return Ok(Visited { credits, ended: Some(Ended::Failed(took)), ..Visited::without(context, became) });
         }
     };
-    let ended = ended(app, &page, took);
-    if let Ended::Refused(wait) = ended
-        && job.attempt < ASK_AGAIN
-    {
-        let at = wait.and_then(|wait| chrono::TimeDelta::from_std(wait).ok()).map(|wait| app.now() + wait);
-        let error = format!("the site answered {}", page.document.metadata.status_code);
-        return Err(Failure::Retry { at, error, ended: Some(ended), counted: true });
-    }
-    let (depth, is_private, owner) = (job.payload.depth, context.is_private(), context.caller.team.id.clone());
-    let work = move |stop: &Stop| read(context, site.as_deref(), (&url, depth), page, stop);
-    let read = app.tools.cpu.run(&owner, Instant::now() + READ_PATIENCE, work).await.map_err(|error| again(&error))?;
-    let mut visited = read.map_err(|error| again(&error))?;
+    let mut visited = match seen {
+        Seen::Page(visited) => *visited,
+        Seen::Refused { status, wait } => {
+            let at = wait.and_then(|wait| TimeDelta::from_std(wait).ok()).map(|wait| app.now() + wait);
+            let error = format!("the site answered {status}");
+            return Err(Failure::Retry { at, error, ended: Some(Ended::Refused(wait)), counted: true });
+        }
+    };
     if let Became::Document(packed) = &mut visited.became {
-        packed.put_away(app, is_private).await.map_err(|error| again(&error))?;
+        // Not before the body is kept: until then it is in memory as well.
+        packed.shrink_room();
+        packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
     }
-    Ok(Visited { credits, ended: Some(ended), ..visited })
+    Ok(Visited { credits, ..visited })
+}
+
+/// What a page is seen as part of, in the thread that parsed it.
+struct Setting {
+    app: App,
+    context: Arc<Context>,
+    site: Option<Arc<SiteRules>>,
+    url: Url,
+    depth: u32,
+}
+
+/// What that thread makes of it.
+enum Seen {
+    Page(Box<Visited>),
+    /// The site wants to be asked later, and there is another attempt.
+    Refused {
+        status: u16,
+        wait: Option<Duration>,
+    },
+}
+
+impl Setting {
+    fn see(self, scraped: Scraped, took: Duration, may_ask_again: bool, stop: &Stop) -> Result<Seen, AppError> {
+        let ended = ended(&self.app, &scraped, took);
+        if let Ended::Refused(wait) = ended
+            && may_ask_again
+        {
+            return Ok(Seen::Refused { status: scraped.document.metadata.status_code, wait });
+        }
+        let Self { context, site, url, depth, .. } = self;
+        let visited = read(context, site.as_deref(), (&url, depth), scraped, stop)?;
+        Ok(Seen::Page(Box::new(Visited { ended: Some(ended), ..visited })))
+    }
 }
 
 /// What the caller gave, and for which URL: for the start of a crawl, and for every single page of a batch. Addresses of
@@ -199,13 +235,13 @@ async fn given(
     context: &Context,
     job: &Running<Payload>,
     (url, in_url): (&Url, Option<BasicAuth>),
-) -> Result<Given, AppError> {
+) -> Result<(Url, Option<BasicAuth>), AppError> {
     if let Some(frontier) = &context.frontier {
-        return Ok(Given { for_url: frontier.start.clone(), basic_auth: frontier.basic_auth.clone() });
+        return Ok((frontier.start.clone(), frontier.basic_auth.clone()));
     }
     let kept = crawls::secret(&mut app.conn().await?, &context.id, &job.id).await?;
     let kept = kept.as_ref().map(secrets::page).transpose().map_err(AppError::internal)?;
-    Ok(Given { for_url: url.clone(), basic_auth: kept.or(in_url) })
+    Ok((url.clone(), kept.or(in_url)))
 }
 
 /// What robots.txt says, where the crawl asks it. Batches name their pages one by one, as scrapes do, and do not.
@@ -233,9 +269,10 @@ fn failed(error: &AppError) -> Became {
 }
 
 /// How the host answered, for the pace. What came from the cache says nothing.
-fn ended(app: &App, page: &Page, took: Duration) -> Ended {
-    match page.document.metadata.status_code {
-        _ if page.is_cached => Ended::Unknown,
+fn ended(app: &App, page: &Scraped, took: Duration) -> Ended {
+    let metadata = &page.document.metadata;
+    match metadata.status_code {
+        _ if metadata.cache_state == Some(CacheState::Hit) => Ended::Unknown,
         429 | 503 => Ended::Refused(page.retry_after.as_deref().and_then(|text| retry_after(text, app.now()))),
         500..=599 => Ended::Failed(took),
         _ => Ended::Answered(took),
@@ -270,10 +307,10 @@ fn read(
     context: Arc<Context>,
     site: Option<&SiteRules>,
     (url, depth): (&Url, u32),
-    page: Page,
+    page: Scraped,
     stop: &Stop,
 ) -> Result<Visited, AppError> {
-    let Page { document, links, room, .. } = page;
+    let Scraped { document, links, room, .. } = page;
     let packed = Became::Document(Box::new(Packed::of(&document, room)?));
     let Some(frontier) = &context.frontier else { return Ok(Visited::without(context, packed)) };
     let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());

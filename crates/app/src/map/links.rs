@@ -14,10 +14,10 @@ use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
 
 use crate::credentials;
 
-/// Keyed by lot, so that no site can choose addresses that hide each other.
+/// Keyed randomly, so that no site can choose addresses that hide each other.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// See the module.
+/// Addresses in the order in which they were found.
 #[derive(Default)]
 pub(super) struct Links {
     found: Vec<(u64, MapLink)>,

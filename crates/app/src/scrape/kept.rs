@@ -7,7 +7,8 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use ::scrape::{ScrapeError, Target, derive};
+use ::scrape::{Ports, ScrapeError, Scraped, Target};
+use base::Stop;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,9 +18,11 @@ use url::Url;
 use uuid::Uuid;
 use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, ScrapeOptions, ScrapeRequest};
 
-use super::{Job, Produced};
+use super::copies::KeptCopy;
+use super::{Scraping, Stamp, Wanted};
+use crate::admit::{check_open, slot};
 use crate::auth::Caller;
-use crate::{App, AppError, cache};
+use crate::{App, AppError};
 
 /// How long after its beginning a scrape can be read (docs/CONTRACT.md, "Scrape").
 const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
@@ -46,12 +49,11 @@ struct Note {
     warning: Option<String>,
 }
 
-/// The note for the row of a scrape; `None` when it cannot be read again.
-pub(super) fn note(target: &Target, produced: &Produced) -> Option<String> {
-    let document = &produced.derived.document;
+/// The note for the row of a scrape; `None` when it is too long, so that the scrape cannot be read again.
+pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option<String> {
     let source_url = &document.metadata.source_url;
     let note = Note {
-        copy: produced.copy.clone()?,
+        copy,
         options: given(&target.options),
         source_url: (source_url != target.url.as_str()).then(|| source_url.clone()),
         warning: document.warning.clone(),
@@ -69,11 +71,8 @@ pub(super) fn note(target: &Target, produced: &Produced) -> Option<String> {
 #[crate::boxed]
 pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
     let started = Instant::now();
-    if app.tracker.is_closed() {
-        return Err(AppError::ShuttingDown);
-    }
-    let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
-    let _slot = app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })?;
+    check_open(app)?;
+    let _slot = slot(app, caller)?;
     let deadline = started + Duration::from_millis(DEFAULT_TIMEOUT_MS.into());
     let made = timeout_at(deadline, again(app, caller, id, started)).await;
     made.unwrap_or(Err(ScrapeError::Timeout.into()))
@@ -84,19 +83,31 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     let found = scrapes::find(&mut app.conn().await?, &caller.team.id, &id.to_string()).await?;
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     let (request, note) = request(&row).ok_or_else(not_found)?;
-    let copy = cache::by_id(app, &note.copy).await?.ok_or_else(not_found)?;
-    let job = Job { id: row.id, ..Job::new(app, caller, request, None, started) };
-    let derived = derive(&app.tools, &job.target, copy.fetched).await?;
-    let is_hit = row.cache_state.as_deref().map(|state| state == CacheState::Hit.as_str());
-    let cache = is_hit.map(|is_hit| if is_hit { CacheState::Hit } else { CacheState::Miss });
-    let cached_at = (is_hit == Some(true)).then_some(copy.fetched_at);
-    let produced = Produced { derived, cache, cached_at, retry_after: None, copy: None };
-    let (mut document, _, room) = job.complete(produced, row.credits);
-    if let Some(source_url) = note.source_url {
-        document.metadata.source_url = source_url;
+    let cache = match row.cache_state.as_deref() {
+        Some(state) if state == CacheState::Hit.as_str() => Some(CacheState::Hit),
+        Some(_) => Some(CacheState::Miss),
+        None => None,
+    };
+    let stamp = Stamp { id: row.id.clone(), credits: row.credits };
+    let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
+    let copy = KeptCopy { app, id: &note.copy };
+    let (source_url, warning) = (note.source_url, note.warning);
+    let last = move |mut scraped: Scraped, _: &Stop| {
+        let document = &mut scraped.document;
+        stamp.put(document);
+        document.metadata.cache_state = cache;
+        document.metadata.cached_at.take_if(|_| cache != Some(CacheState::Hit));
+        if let Some(source_url) = source_url {
+            document.metadata.source_url = source_url;
+        }
+        document.warning = warning;
+        scraped
+    };
+    match ::scrape::run(&app.tools, Ports { copies: Some(&copy) }, &scraping.target, last).await {
+        Ok(scraped) => Ok((scraped.document, scraped.room)),
+        Err(ScrapeError::NoCopy) => Err(not_found()),
+        Err(error) => Err(error.into()),
     }
-    document.warning = note.warning;
-    Ok((document, room))
 }
 
 /// The request that the row tells of.

@@ -383,3 +383,21 @@ impl Jobs {
         assert_eq!(self.bodies().len(), 0);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_costs_one_trip_to_a_thread() {
+    let mut jobs = Jobs::new(100).await;
+    jobs.world.site.html("/", "<a href=/a>a</a> <a href=/b>b</a>");
+    jobs.world.site.html("/a", "<p>a");
+    jobs.world.site.html("/b", "<p>b");
+    jobs.work();
+    let trips = |jobs: &Jobs| jobs.world.parts.tools.cpu.trips();
+    let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip", "limit": 10 })).await;
+    assert_eq!((jobs.ended("crawl", crawl).await.completed, trips(&jobs)), (3, 3));
+    // Out of the cache as well.
+    let batch = jobs.batch(json!({ "urls": [jobs.url("/a"), jobs.url("/b")] })).await.unwrap();
+    assert_eq!((jobs.ended("batch", batch).await.completed, trips(&jobs)), (2, 5));
+    jobs.world.scrape(&jobs.caller, "/a").await.unwrap();
+    assert_eq!(trips(&jobs), 6);
+    jobs.end().await;
+}

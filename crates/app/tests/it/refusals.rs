@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use app::{AppError, scrape::scrape, teams};
+use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;
-use wire::{AttributeSelector, AttributesFormat, Code, Format, ScrapeOptions, ScrapeRequest, TeamFlags, UpdateTeam};
+use wire::{
+    AttributeSelector, AttributesFormat, Capability, Code, Format, Given, ScrapeOptions, ScrapeRequest, TeamFlags,
+    UpdateTeam,
+};
 
 use crate::world::World;
 
@@ -35,6 +39,37 @@ async fn requests_that_cannot_run() {
     let lockdown = ScrapeOptions { lockdown: true, ..Default::default() };
     check(with(lockdown), Code::InsufficientCredits, "needs 5").await;
     assert_eq!((world.asked(), world.balance(&team).await.available), (0, 1));
+}
+
+/// Every kind of request is refused what the server lacks, and taken by one that has it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_can_do_is_the_same_for_every_request() {
+    let world = World::start().await;
+    let team = world.team(None).await;
+    let formats = json!(["markdown", "product"]);
+    let url = world.site.url("/").to_string();
+    let code = |error: AppError| error.code();
+    let page = ScrapeRequest {
+        options: ScrapeOptions { formats: vec![Format::Markdown, Format::Product], ..Default::default() },
+        ..world.request("/")
+    };
+    let refused = scrape(&world.app, &team, page.clone()).await.map(drop).map_err(code);
+    assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
+    let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
+    let refused = app::crawl::start(&world.app, &team, crawl, None).await.map(drop).map_err(code);
+    assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
+    let body = json!({ "urls": [url], "formats": formats });
+    let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), Given::of(&body));
+    let refused = app::batch::start(&world.app, &team, batch, &given, None).await.map(drop).map_err(code);
+    assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
+    let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();
+    let refused = app::map::map(&world.app, &team, map).await.map(drop).map_err(code);
+    assert_eq!(refused, Err(Code::ScrapeThreatProtectionNotSupported));
+    assert_eq!(world.asked(), 0);
+
+    world.site.html("/", "<p>x</p>");
+    let able = world.able([Capability::Products].into_iter().collect()).await;
+    assert!(scrape(&able, &team, page).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,14 +10,14 @@ use app::auth::{Caller, authenticate};
 use app::{Active, App, AppError, Parts, Settings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
-use fetch::{Engine, HttpEngine, Proxies};
+use fetch::{Engine, HttpEngine};
 use net::{Allow, Client, Config, Egress, Limits};
 use store::Store;
 use tempfile::TempDir;
 use testkit::{ManualClock, Site};
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use tokio_util::task::TaskTracker;
-use wire::{CreateTeam, Document, ScrapeOptions, ScrapeRequest, TeamFlags};
+use wire::{Capabilities, CreateTeam, Document, ScrapeOptions, ScrapeRequest, TeamFlags};
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
@@ -59,6 +59,11 @@ impl World {
     /// A second process on the same data.
     pub(crate) async fn another(&self, settings: Settings) -> App {
         open(self.folder.path(), &self.site, &self.clock, settings).await.0
+    }
+
+    /// A second process on the same data that can do more.
+    pub(crate) async fn able(&self, capabilities: Capabilities) -> App {
+        open_with(self.folder.path(), &self.site, &self.clock, (Settings::default(), capabilities)).await.0
     }
 
     /// A new team and its key; `None` credits are without limit.
@@ -171,10 +176,19 @@ async fn look(store: &Store) -> String {
 }
 
 async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (App, Parts) {
+    open_with(folder, site, clock, (settings, Capabilities::default())).await
+}
+
+async fn open_with(
+    folder: &Path,
+    site: &Site,
+    clock: &ManualClock,
+    (settings, capabilities): (Settings, Capabilities),
+) -> (App, Parts) {
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
-    let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone(), Proxies::default()));
+    let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone()));
     let folder = folder.display();
     let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
     let cpu = ::scrape::Cpu::new(2);
@@ -183,7 +197,8 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Setting
         store,
         client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools { engines: vec![engine], cpu },
+        tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu },
+        capabilities,
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),

@@ -4,47 +4,58 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::Secret;
-use fetch::{BasicAuth, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine, Kind, Proxies};
+use fetch::{BasicAuth, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine, Kind};
 use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
-use wire::{ProxyMode, ProxyUsed};
+use url::Url;
 
 /// An engine that may reach these sites on loopback.
 #[cfg(test)]
-fn engine(sites: &[&Site], proxies: Proxies) -> HttpEngine {
+fn engine(sites: &[&Site]) -> HttpEngine {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
-    HttpEngine::new(net::Client::new(config).unwrap(), proxies)
+    HttpEngine::new(net::Client::new(config).unwrap())
+}
+
+/// What a caller asks for: a page, and what they gave for its site.
+#[cfg(test)]
+struct Asked {
+    url: Url,
+    site: Url,
+    headers: BTreeMap<String, String>,
+    basic_auth: Option<BasicAuth>,
 }
 
 #[cfg(test)]
-fn request(site: &Site, path: &str) -> FetchRequest {
-    FetchRequest {
-        url: site.url(path),
-        given: Given::new(site.url("/"), BTreeMap::new(), None),
-        mobile: false,
-        location: None,
-        proxy: ProxyMode::Auto,
-        skip_tls_verification: true,
-        deadline: Instant::now() + Duration::from_secs(10),
-        wait_for: Duration::ZERO,
+fn ask(site: &Site, path: &str) -> Asked {
+    Asked { url: site.url(path), site: site.url("/"), headers: BTreeMap::new(), basic_auth: None }
+}
+
+#[cfg(test)]
+impl Asked {
+    fn with(mut self, headers: &[(&str, &str)], basic_auth: (&str, &str)) -> Self {
+        self.headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        self.basic_auth = Some((basic_auth.0.to_owned(), Secret::new(basic_auth.1)));
+        self
+    }
+
+    fn request(&self) -> FetchRequest<'_> {
+        FetchRequest {
+            url: &self.url,
+            given: Given::new(&self.site, &self.headers, self.basic_auth.as_ref()),
+            mobile: false,
+            location: None,
+            proxy: None,
+            skip_tls_verification: true,
+            deadline: Instant::now() + Duration::from_secs(10),
+            wait_for: Duration::ZERO,
+        }
     }
 }
 
 #[cfg(test)]
-fn given(site: &Site, headers: &[(&str, &str)], basic_auth: Option<BasicAuth>) -> Given {
-    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Given::new(site.url("/"), headers.collect(), basic_auth)
-}
-
-#[cfg(test)]
-fn proxy(site: &Site) -> net::Proxy {
-    net::Proxy { url: site.url("/"), resolves: true }
-}
-
-#[cfg(test)]
 async fn get(site: &Site, path: &str) -> Result<Fetched, FetchError> {
-    engine(&[site], Proxies::default()).fetch(&request(site, path)).await
+    engine(&[site]).fetch(&ask(site, path).request()).await
 }
 
 #[cfg(test)]
@@ -104,15 +115,10 @@ async fn the_site_sees_a_browser_and_the_callers_headers() {
     let site = Site::start().await;
     site.html("/", "x");
     let location = wire::Location { country: "DE".to_owned(), languages: Vec::new() };
-    let asked = FetchRequest {
-        given: given(&site, &[("X-Token", "1")], Some(("user".to_owned(), Secret::new("p:w")))),
-        mobile: true,
-        location: Some(location),
-        wait_for: Duration::from_secs(1),
-        ..request(&site, "/")
-    };
-    let page = engine(&[&site], Proxies::default()).fetch(&asked).await.unwrap();
-    assert_eq!(page.warnings.len(), 1, "{:?}", page.warnings);
+    let asked = ask(&site, "/").with(&[("X-Token", "1")], ("user", "p:w"));
+    let request = FetchRequest { mobile: true, location: Some(&location), ..asked.request() };
+    let page = engine(&[&site]).fetch(&request).await.unwrap();
+    assert!(page.warnings.is_empty(), "{:?}", page.warnings);
     let seen = site.requests().remove(0);
     assert_eq!(seen.flaw, None);
     assert_eq!((seen.header("x-token"), seen.header("authorization")), ("1", "Basic dXNlcjpwOnc="));
@@ -126,9 +132,8 @@ async fn credentials_stay_with_their_origin() {
     first.respond("/", Reply { status: 301, ..Reply::default() }.header("location", second.url("/x").as_str()));
     second.html("/x", "x");
     let own = [("X-Token", "1"), ("Cookie", "a=b"), ("User-Agent", "mine")];
-    let user = Some(("user".to_owned(), Secret::new("pass")));
-    let asked = FetchRequest { given: given(&first, &own, user), ..request(&first, "/") };
-    let page = engine(&[&first, &second], Proxies::default()).fetch(&asked).await.unwrap();
+    let asked = ask(&first, "/").with(&own, ("user", "pass"));
+    let page = engine(&[&first, &second]).fetch(&asked.request()).await.unwrap();
     assert_eq!(page.warnings.len(), 1, "{:?}", page.warnings);
     let seen = second.requests().remove(0);
     assert_eq!(["x-token", "cookie", "authorization"].map(|name| seen.header(name)), ["", "", ""]);
@@ -138,75 +143,34 @@ async fn credentials_stay_with_their_origin() {
 #[tokio::test]
 async fn failures_have_their_kind() {
     let site = Site::start().await;
-    let guarded = engine(&[], Proxies::default());
-    assert!(matches!(guarded.fetch(&request(&site, "/")).await, Err(FetchError::Blocked { .. })));
+    let guarded = engine(&[]).fetch(&ask(&site, "/").request()).await;
+    assert!(matches!(guarded, Err(FetchError::Blocked { .. })));
     assert_eq!(site.connections(), 0);
     site.script("/raw", vec![Script::Raw("not http at all\r\n\r\n".into())]);
     assert!(matches!(get(&site, "/raw").await, Err(FetchError::Site { .. })));
     site.script("/hang", vec![Script::Hang(Duration::from_secs(60))]);
-    let short = FetchRequest { deadline: Instant::now() + Duration::from_millis(200), ..request(&site, "/hang") };
-    assert!(matches!(engine(&[&site], Proxies::default()).fetch(&short).await, Err(FetchError::Timeout)));
+    let asked = ask(&site, "/hang");
+    let short = FetchRequest { deadline: Instant::now() + Duration::from_millis(200), ..asked.request() };
+    assert!(matches!(engine(&[&site]).fetch(&short).await, Err(FetchError::Timeout)));
 }
 
 #[tokio::test]
 async fn tls_verification_is_the_callers_choice() {
     let site = Site::start_tls().await;
     site.html("/", "secret");
-    let engine = engine(&[&site], Proxies::default());
-    assert_eq!(engine.fetch(&request(&site, "/")).await.unwrap().status, 200);
-    let strict = FetchRequest { skip_tls_verification: false, ..request(&site, "/") };
+    let (engine, asked) = (engine(&[&site]), ask(&site, "/"));
+    assert_eq!(engine.fetch(&asked.request()).await.unwrap().status, 200);
+    let strict = FetchRequest { skip_tls_verification: false, ..asked.request() };
     assert!(matches!(engine.fetch(&strict).await, Err(FetchError::Tls { .. })));
 }
 
-/// The site, and two proxies that answer in its place when they are asked for it.
-#[cfg(test)]
-async fn with_proxies(basic: Reply, enhanced: Reply) -> (Site, Site, Site) {
-    let (site, plain, strong) = (Site::start().await, Site::start().await, Site::start().await);
-    plain.respond(site.url("/").as_str(), basic);
-    strong.respond(site.url("/").as_str(), enhanced);
-    (site, plain, strong)
-}
-
 #[tokio::test]
-async fn proxy_modes() {
-    let refusal = || Reply { status: 403, ..html("no") };
-    let hang = || Reply { delay: Duration::from_secs(60), ..html("late") };
-    for (mode, basic, enhanced, expect) in [
-        (ProxyMode::Basic, html("plain"), html("strong"), ("plain", 200, ProxyUsed::Basic)),
-        (ProxyMode::Basic, refusal(), html("strong"), ("no", 403, ProxyUsed::Basic)),
-        (ProxyMode::Enhanced, html("plain"), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
-        (ProxyMode::Stealth, html("plain"), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
-        (ProxyMode::Auto, html("plain"), html("strong"), ("plain", 200, ProxyUsed::Basic)),
-        (ProxyMode::Auto, refusal(), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
-        (ProxyMode::Auto, hang(), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
-        (ProxyMode::Auto, refusal(), hang(), ("no", 403, ProxyUsed::Basic)),
-    ] {
-        let (site, plain, strong) = with_proxies(basic, enhanced).await;
-        let proxies = Proxies { basic: vec![proxy(&plain)], enhanced: vec![proxy(&strong)] };
-        let deadline = Instant::now() + Duration::from_secs(1);
-        let asked = FetchRequest { proxy: mode, deadline, ..request(&site, "/") };
-        let page = engine(&[&site], proxies).fetch(&asked).await.unwrap();
-        assert_eq!((&*page.text(), page.status, page.proxy), expect, "{mode:?}");
-        assert!(page.warnings.is_empty() && site.connections() == 0);
-    }
-}
-
-#[tokio::test]
-async fn a_missing_enhanced_proxy_is_said() {
-    let site = Site::start().await;
-    site.html("/", "x");
-    let asked = FetchRequest { proxy: ProxyMode::Enhanced, ..request(&site, "/") };
-    let page = engine(&[&site], Proxies::default()).fetch(&asked).await.unwrap();
-    assert_eq!((page.proxy, page.warnings.len()), (ProxyUsed::Basic, 1));
-}
-
-#[tokio::test]
-async fn proxies_take_turns() {
-    let (site, one, two) = with_proxies(html("one"), html("two")).await;
-    let proxies = Proxies { basic: vec![proxy(&one), proxy(&two)], enhanced: Vec::new() };
-    let engine = engine(&[&site], proxies);
-    for _ in 0..4 {
-        engine.fetch(&request(&site, "/")).await.unwrap();
-    }
-    assert_eq!((one.requests().len(), two.requests().len()), (2, 2));
+async fn a_proxy_stands_in_for_the_site() {
+    let (site, proxy) = (Site::start().await, Site::start().await);
+    proxy.respond(site.url("/").as_str(), html("by proxy"));
+    let proxy = net::Proxy { url: proxy.url("/"), resolves: true };
+    let asked = ask(&site, "/");
+    let request = FetchRequest { proxy: Some(proxy), ..asked.request() };
+    let page = engine(&[&site]).fetch(&request).await.unwrap();
+    assert_eq!((&*page.text(), site.connections()), ("by proxy", 0));
 }

@@ -9,7 +9,7 @@ use scrape::{Cpu, CpuError, ScrapeError, Tools};
 use tokio::time::{Instant, timeout};
 use wire::ScrapeOptions;
 
-use crate::setup::{QUIET, options, page, target, tools};
+use crate::setup::{options, page, run_with, target, tools, with_page};
 
 fn in_ms(ms: u64) -> Instant {
     Instant::now() + Duration::from_millis(ms)
@@ -113,20 +113,20 @@ async fn a_panic_frees_the_place() {
 
 #[tokio::test]
 async fn a_page_is_given_up_when_nobody_waits_for_it() {
-    let _quiet = QUIET.read().await;
     let tools = Tools { cpu: Cpu::new(1), ..tools(&[]) };
     let crowd = bytes::Bytes::from(format!("<p>{}", "<i class=a>x</i>".repeat(60_000)));
     let selectors = vec!["i ~ b ~ i".to_owned(), "*:has(~ b)".to_owned()];
     let costly =
         target("http://a.test/".parse().unwrap(), ScrapeOptions { exclude_tags: selectors, ..options(Vec::new()) });
-    let fetched = || Fetched::new(costly.url.clone(), 200, Some("text/html".to_owned()), crowd.clone());
+    let large = Fetched::new(costly.url.clone(), 200, Some("text/html".to_owned()), crowd);
+    let with_large = with_page(tools.clone(), large);
     for _ in 0..4 {
-        let dropped = timeout(Duration::from_millis(100), scrape::derive(&tools, &costly, fetched())).await;
+        let dropped = timeout(Duration::from_millis(100), run_with(&with_large, costly.clone())).await;
         assert!(dropped.is_err());
     }
     let began = Instant::now();
     let small = Fetched::new(costly.url.clone(), 200, None, "<p>x".into());
-    assert!(scrape::derive(&tools, &costly, small).await.is_ok());
+    assert!(run_with(&with_page(tools, small), costly).await.is_ok());
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
 

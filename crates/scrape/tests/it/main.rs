@@ -1,9 +1,15 @@
 //! The pipeline from a server on loopback to the document.
 
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
+mod copies;
+#[cfg(test)]
 mod cpu;
 #[cfg(test)]
 mod setup;
+#[cfg(test)]
+mod steps;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +17,10 @@ use std::time::Duration;
 use fetch::{FetchError, Fetched};
 use scrape::{ScrapeError, Target, Tools};
 use serde_json::json;
-use setup::{QUIET, document, options, page, run, run_with, target, tools};
+use setup::{QUIET, document, options, page, run, run_with, scrape_alone, target, tools, with_page};
 use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
-use wire::{AttributeSelector, AttributesFormat, Format, Parser, PdfParser, ProxyUsed, ScrapeOptions};
+use wire::{AttributeSelector, AttributesFormat, Format, Parser, PdfParser, ProxyUsed, ScrapeOptions, ScrapeRequest};
 
 const ARTICLE: &str = "<title>T</title><base href=/dir/><nav><a href=/home>Home</a></nav><main><h1>News</h1>\
     <p>This is the text of an article, long enough that nobody takes it for a label or a menu, and it has a link \
@@ -181,14 +187,13 @@ async fn metadata_is_clean() {
 
 #[tokio::test]
 async fn the_deadline_holds_in_every_phase() {
-    let _quiet = QUIET.read().await;
     let site = Site::start().await;
     site.script("/hang", vec![Script::Hang(Duration::from_secs(60))]);
     let soon = || Instant::now() + Duration::from_millis(100);
     let hanging = Target { deadline: soon(), ..target(site.url("/hang"), ScrapeOptions::default()) };
-    assert!(matches!(scrape::fetch(&tools(&[&site]), &hanging).await, Err(ScrapeError::Timeout)));
+    assert!(matches!(run_with(&tools(&[&site]), hanging).await, Err(ScrapeError::Timeout)));
 
-    let busy = tools(&[]);
+    let busy = with_page(tools(&[]), Fetched::new(site.url("/"), 200, None, "<p>x".into()));
     let (release, released) = std::sync::mpsc::channel::<()>();
     let released = Arc::new(std::sync::Mutex::new(released));
     let later = Instant::now() + Duration::from_secs(60);
@@ -200,11 +205,10 @@ async fn the_deadline_holds_in_every_phase() {
         async move { cpu.run("team", later, wait).await }
     });
     let waiting = Target { deadline: soon(), ..target(site.url("/"), ScrapeOptions::default()) };
-    let fetched = Fetched::new(site.url("/"), 200, None, "<p>x".into());
     tokio::select! {
         biased;
         _ = futures_util::future::join_all(held) => panic!("nobody has released them"),
-        derived = scrape::derive(&busy, &waiting, fetched) => assert!(matches!(derived, Err(ScrapeError::Timeout))),
+        waited = run_with(&busy, waiting) => assert!(matches!(waited, Err(ScrapeError::Timeout))),
     }
     drop(release);
 }
@@ -212,16 +216,15 @@ async fn the_deadline_holds_in_every_phase() {
 #[tokio::test]
 async fn a_panic_is_contained() {
     let _alone = QUIET.write().await;
-    let tools = tools(&[]);
     let target = target("http://a.test/".parse().unwrap(), ScrapeOptions::default());
-    let fetched = || Fetched::new(target.url.clone(), 200, None, "<p>x".into());
+    let tools = with_page(tools(&[]), Fetched::new(target.url.clone(), 200, None, "<p>x".into()));
     fail::cfg("convert_panic", "panic(secret internals)").unwrap();
-    let error = scrape::derive(&tools, &target, fetched()).await.unwrap_err();
+    let error = scrape_alone(&tools, target.clone()).await.unwrap_err();
     fail::remove("convert_panic");
     assert!(matches!(error, ScrapeError::Panicked));
     assert!(!error.to_string().contains("internals"));
     // The place among the parsers is free again.
-    assert!(scrape::derive(&tools, &target, fetched()).await.is_ok());
+    assert!(scrape_alone(&tools, target).await.is_ok());
 }
 
 #[tokio::test]
@@ -238,7 +241,33 @@ async fn failures_of_the_fetch_pass_through() {
 async fn what_had_no_effect_is_said() {
     let site = Site::start().await;
     site.html("/", "<p>x");
-    let derived = run(&site, "/", ScrapeOptions { wait_for: 500, ..ScrapeOptions::default() }).await.unwrap();
-    assert_eq!(derived.warnings.len(), 1);
-    assert_eq!(derived.document.warning.as_ref(), derived.warnings.first());
+    let document = run(&site, "/", ScrapeOptions { wait_for: 500, ..ScrapeOptions::default() }).await.unwrap().document;
+    assert!(document.warning.is_some_and(|warning| warning.starts_with("waitFor had no effect")));
+}
+
+/// A format that is in the contract is in the document under its own name, or refused before anything is done.
+#[tokio::test]
+async fn every_format_is_made_or_refused() {
+    let bodies = [("text/html", "<title>x</title><p>x"), ("text/plain", "x"), ("application/json", "{}")];
+    // The refusal of an unknown format lists those that there are.
+    let refusal = wire::decode_options(json!({ "formats": ["?"] })).unwrap_err().message;
+    let names: Vec<&str> = refusal.split('`').skip(1).step_by(2).filter(|name| !name.contains('[')).collect();
+    assert!(names.len() >= 19, "{refusal}");
+    for name in names {
+        let formats = match name {
+            "attributes" => json!([{ "type": name, "selectors": [{ "selector": "p", "attribute": "id" }] }]),
+            "query" => json!([{ "type": name, "prompt": "?" }]),
+            "question" => json!([{ "type": name, "question": "?" }]),
+            "highlights" => json!([{ "type": name, "query": "?" }]),
+            "changeTracking" => json!(["markdown", name]),
+            plain => json!([plain]),
+        };
+        let options = wire::decode_options(json!({ "formats": formats })).unwrap();
+        let request = ScrapeRequest { options, ..ScrapeRequest::new("http://a.test/".parse().unwrap()) };
+        let is_refused = !request.needs().is_empty();
+        for (content_type, body) in bodies {
+            let document = json!(page(content_type, body, request.options.clone()).await.unwrap());
+            assert_eq!(document.get(name).is_some(), !is_refused, "{name} of {content_type}: {document}");
+        }
+    }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use base64::Engine as _;
-use fetch::{Fetched, HttpEngine, Proxies};
-use scrape::{Cpu, Derived, ScrapeError, Target, Tools};
+use fetch::{Engine, Feature, FetchError, FetchRequest, Fetched, HttpEngine};
+use scrape::{Cpu, Ports, ScrapeError, Scraped, Target, Tools};
 use testkit::Site;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
@@ -19,8 +20,35 @@ pub(crate) static QUIET: RwLock<()> = RwLock::const_new(());
 pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
-    let engine = HttpEngine::new(net::Client::new(config).unwrap(), Proxies::default());
-    Tools { engines: vec![Arc::new(engine)], cpu: Cpu::new(2) }
+    let engine = HttpEngine::new(net::Client::new(config).unwrap());
+    Tools { engines: vec![Arc::new(engine)], proxies: Arc::default(), cpu: Cpu::new(2) }
+}
+
+/// An engine that has the page at hand.
+struct AtHand(Fetched);
+
+#[async_trait]
+impl Engine for AtHand {
+    fn name(&self) -> &'static str {
+        "at hand"
+    }
+
+    fn offers(&self, feature: Feature) -> bool {
+        feature != Feature::Scripts
+    }
+
+    fn rank(&self) -> u32 {
+        0
+    }
+
+    async fn fetch(&self, _: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// The same tools, but with this page at hand.
+pub(crate) fn with_page(tools: Tools, page: Fetched) -> Tools {
+    Tools { engines: vec![Arc::new(AtHand(page))], ..tools }
 }
 
 pub(crate) fn options(formats: Vec<Format>) -> ScrapeOptions {
@@ -32,14 +60,18 @@ pub(crate) fn target(url: Url, options: ScrapeOptions) -> Target {
     Target { owner: "team".to_owned(), ..Target::new(url, Arc::new(options), deadline) }
 }
 
-pub(crate) async fn run(site: &Site, path: &str, options: ScrapeOptions) -> Result<Derived, ScrapeError> {
+pub(crate) async fn run(site: &Site, path: &str, options: ScrapeOptions) -> Result<Scraped, ScrapeError> {
     run_with(&tools(&[site]), target(site.url(path), options)).await
 }
 
-pub(crate) async fn run_with(tools: &Tools, target: Target) -> Result<Derived, ScrapeError> {
+pub(crate) async fn run_with(tools: &Tools, target: Target) -> Result<Scraped, ScrapeError> {
     let _quiet = QUIET.read().await;
-    let fetched = scrape::fetch(tools, &target).await?;
-    scrape::derive(tools, &target, fetched).await
+    scrape_alone(tools, target).await
+}
+
+/// For the test that has [`QUIET`] already.
+pub(crate) async fn scrape_alone(tools: &Tools, target: Target) -> Result<Scraped, ScrapeError> {
+    scrape::run(tools, Ports::default(), &target, |scraped, _| scraped).await
 }
 
 /// The document of a body that is at hand, from `http://a.test/`.
@@ -49,11 +81,10 @@ pub(crate) async fn document(
     body: &[u8],
     options: ScrapeOptions,
 ) -> Result<Document, ScrapeError> {
-    let _quiet = QUIET.read().await;
     let target = target("http://a.test/".parse().unwrap(), options);
     let content_type = (!content_type.is_empty()).then(|| content_type.to_owned());
     let fetched = Fetched::new(target.url.clone(), status, content_type, bytes::Bytes::copy_from_slice(body));
-    Ok(scrape::derive(&tools(&[]), &target, fetched).await?.document)
+    Ok(run_with(&with_page(tools(&[]), fetched), target).await?.document)
 }
 
 pub(crate) async fn page(content_type: &str, body: &str, options: ScrapeOptions) -> Result<Document, ScrapeError> {

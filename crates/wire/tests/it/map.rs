@@ -1,7 +1,7 @@
 //! Requests of maps: what clients send, what is refused, how the answer looks.
 
 use serde_json::{Value, json};
-use wire::{MapAnswer, MapLink, MapRequest, SitemapMode, decode_map, unsupported_map};
+use wire::{MapAnswer, MapLink, MapRequest, SitemapMode, decode_map};
 
 #[track_caller]
 fn map(members: Value) -> MapRequest {
@@ -35,11 +35,11 @@ fn what_clients_send() {
     }));
     assert_eq!((all.search.as_deref(), all.limit, all.sitemap), (Some("docs"), 100_000, SitemapMode::Only));
     assert!(!all.include_subdomains && !all.ignore_query_parameters && all.zero_data_retention);
-    assert_eq!(unsupported_map(&all), []);
+    assert_eq!(all.needs(), []);
     assert_eq!(map(json!({ "ignoreSitemap": true })).sitemap, SitemapMode::Skip);
     assert_eq!(map(json!({ "ignoreSitemap": true, "sitemap": "only" })).sitemap, SitemapMode::Only);
     let guarded = map(json!({ "threatProtection": { "mode": "normal" } }));
-    assert_eq!(unsupported_map(&guarded)[0].code.as_str(), "SCRAPE_THREAT_PROTECTION_NOT_SUPPORTED");
+    assert_eq!(guarded.needs()[0].code.as_str(), "SCRAPE_THREAT_PROTECTION_NOT_SUPPORTED");
 }
 
 #[test]

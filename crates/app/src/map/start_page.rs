@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::Stop;
 use crawl_frontier::Scope;
-use scrape::{Target, derive, fetch};
+use scrape::{Ports, Scraped, Target};
 use url::Url;
 use wire::{MapRequest, ScrapeOptions};
 
-use super::Job;
+use super::Mapping;
 use super::links::Links;
 use crate::auth::Caller;
 use crate::{App, AppError};
@@ -17,14 +17,14 @@ use crate::{App, AppError};
 const MAX_LINK_BYTES: usize = 8 << 20;
 
 /// What became of it.
-pub(super) enum Front {
+pub(super) enum StartPage {
     /// Only sitemaps are wanted.
     Unasked,
     /// robots.txt does not allow it.
     Forbidden,
     Failed(AppError),
     Page {
-        landed: Url,
+        landed: Option<Url>,
         status: u16,
         links: Vec<String>,
         title: Option<String>,
@@ -32,51 +32,42 @@ pub(super) enum Front {
     },
 }
 
-/// Gets the page and its links. It is neither taken from the cache nor kept there.
-pub(super) async fn read(app: &App, caller: &Caller, job: &Job) -> Front {
-    let options = ScrapeOptions {
+/// How the page is scraped.
+pub(super) fn options(request: &MapRequest) -> ScrapeOptions {
+    ScrapeOptions {
         formats: Vec::new(),
-        timeout: job.request.timeout,
-        location: job.request.location.clone(),
+        timeout: request.timeout,
+        location: request.location.clone(),
         ..ScrapeOptions::default()
-    };
+    }
+}
+
+/// Gets the page and its links. It is neither taken from the cache nor kept there.
+pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> StartPage {
     let target = Target {
-        basic_auth: job.basic_auth.clone(),
-        private: job.request.zero_data_retention,
+        basic_auth: mapping.basic_auth.clone(),
+        private: mapping.request.zero_data_retention,
         owner: caller.team.id.clone(),
         collect_links: true,
-        ..Target::new(job.url.clone(), Arc::new(options), job.soft_deadline)
+        ..Target::new(mapping.url.clone(), Arc::new(options(&mapping.request)), mapping.soft_deadline)
     };
-    let fetched = match fetch(&app.tools, &target).await {
-        Ok(fetched) => fetched,
-        Err(error) => return Front::Failed(error.into()),
-    };
-    let (landed, status, is_loaded) = (fetched.url.clone(), fetched.status, fetched.is_loaded());
-    match derive(&app.tools, &target, fetched).await {
-        // The links of an error page are those of the error.
-        Ok(derived) => {
-            let links = if is_loaded { derived.links } else { Vec::new() };
-            let page = derived.document.metadata.page;
-            let text = |name: &str| Some(page.get(name)?.as_str()?.to_owned()).filter(|_| is_loaded);
-            Front::Page { landed, status, links, title: text("title"), description: text("description") }
-        }
-        Err(error) => Front::Failed(error.into()),
-    }
+    let made = scrape::run(&app.tools, Ports::default(), &target, |scraped, _| StartPage::of(scraped)).await;
+    made.unwrap_or_else(|error| StartPage::Failed(error.into()))
 }
 
 /// The start and its links. `is_alone` tells that there is no other source: then a failure of the page is one of the map.
 pub(super) fn links(
-    front: Front,
+    page: StartPage,
     (start, request): (Url, &MapRequest),
     scope: &Scope,
     (is_alone, stop): (bool, &Stop),
 ) -> Result<Links, AppError> {
     let mut found = Links::new(request);
-    match front {
-        Front::Unasked => {}
-        Front::Failed(error) if is_alone => return Err(error),
-        Front::Forbidden | Front::Failed(_) => found.add_start(scope, start, None, None),
-        Front::Page { links, title, description, .. } => {
+    match page {
+        StartPage::Unasked => {}
+        StartPage::Failed(error) if is_alone => return Err(error),
+        StartPage::Forbidden | StartPage::Failed(_) => found.add_start(scope, start, None, None),
+        StartPage::Page { links, title, description, .. } => {
             found.add_start(scope, start, title, description);
             let mut bytes = 0;
             for link in links {
@@ -94,11 +85,26 @@ pub(super) fn links(
     Ok(found)
 }
 
-impl Front {
+impl StartPage {
+    fn of(scraped: Scraped) -> Self {
+        let Scraped { document, links, .. } = scraped;
+        let metadata = document.metadata;
+        // The links of an error page are those of the error.
+        let is_loaded = metadata.error.is_none();
+        let text = |name: &str| Some(metadata.page.get(name)?.as_str()?.to_owned()).filter(|_| is_loaded);
+        Self::Page {
+            landed: Url::parse(&metadata.url).ok(),
+            status: metadata.status_code,
+            links: if is_loaded { links } else { Vec::new() },
+            title: text("title"),
+            description: text("description"),
+        }
+    }
+
     /// Where the page was found.
     pub(super) fn landed(&self) -> Option<&Url> {
         match self {
-            Self::Page { landed, .. } => Some(landed),
+            Self::Page { landed, .. } => landed.as_ref(),
             Self::Unasked | Self::Forbidden | Self::Failed(_) => None,
         }
     }

@@ -1,109 +1,117 @@
-//! What this server understands but cannot do yet. Each later feature takes its line out of the table.
-
-use serde_json::Value;
+//! What fields of requests need that not every server has. A feature that needs nothing of the sort has no line here.
 
 use crate::batch::BatchRequest;
+use crate::capability::Capability::{self, Browser, Catalog, Changes, Media, Model, Products, Redaction, Threats};
 use crate::code::Code;
-use crate::crawl::CrawlRequest;
-use crate::error::ErrorBody;
+use crate::crawl::{CrawlRequest, ParamsPreview};
 use crate::format::FormatKind;
 use crate::map::MapRequest;
 use crate::scrape::{ScrapeOptions, ScrapeRequest};
 use crate::threat::{ThreatMode, ThreatProtection};
 
-/// A part of a request that has no engine here.
+/// A part of a request that not every server can carry out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsupported {
+pub struct Need {
     /// The field that asks for it.
     pub path: String,
-    /// The code for the answer.
+    /// What a server must have for it.
+    pub capability: Capability,
+    /// The code of the refusal by a server that lacks it.
     pub code: Code,
-    /// The sentence for the answer.
-    pub message: String,
 }
 
-impl From<&Unsupported> for ErrorBody {
-    fn from(unsupported: &Unsupported) -> Self {
-        let fault = serde_json::json!({ "path": unsupported.path, "message": unsupported.message });
-        Self::new(unsupported.code, unsupported.message.clone()).with_details(Value::Array(vec![fault]))
+impl Need {
+    fn new(path: impl Into<String>, capability: Capability, code: Code) -> Self {
+        Self { path: path.into(), capability, code }
+    }
+
+    /// The sentence of the refusal.
+    #[must_use]
+    pub fn message(&self) -> &'static str {
+        self.code.meaning().trim_end_matches('.')
     }
 }
 
-/// Formats without an engine.
-const FORMATS: &[(FormatKind, Code)] = &[
-    (FormatKind::Summary, Code::ScrapeSummaryNotSupported),
-    (FormatKind::Screenshot, Code::ScrapeScreenshotNotSupported),
-    (FormatKind::Json, Code::ScrapeJsonNotSupported),
-    (FormatKind::Branding, Code::ScrapeBrandingNotSupported),
-    (FormatKind::Product, Code::ScrapeProductNotSupported),
-    (FormatKind::Menu, Code::ScrapeMenuNotSupported),
-    (FormatKind::Audio, Code::ScrapeAudioNotSupported),
-    (FormatKind::Video, Code::ScrapeVideoNotSupported),
-    (FormatKind::Query, Code::ScrapeQueryNotSupported),
-    (FormatKind::Question, Code::ScrapeQuestionNotSupported),
-    (FormatKind::Highlights, Code::ScrapeHighlightsNotSupported),
-    (FormatKind::ChangeTracking, Code::ScrapeChangeTrackingNotSupported),
+const FORMATS: &[(FormatKind, Capability, Code)] = &[
+    (FormatKind::Summary, Model, Code::ScrapeSummaryNotSupported),
+    (FormatKind::Screenshot, Browser, Code::ScrapeScreenshotNotSupported),
+    (FormatKind::Json, Model, Code::ScrapeJsonNotSupported),
+    (FormatKind::Branding, Browser, Code::ScrapeBrandingNotSupported),
+    (FormatKind::Product, Products, Code::ScrapeProductNotSupported),
+    (FormatKind::Menu, Products, Code::ScrapeMenuNotSupported),
+    (FormatKind::Audio, Media, Code::ScrapeAudioNotSupported),
+    (FormatKind::Video, Media, Code::ScrapeVideoNotSupported),
+    (FormatKind::Query, Model, Code::ScrapeQueryNotSupported),
+    (FormatKind::Question, Model, Code::ScrapeQuestionNotSupported),
+    (FormatKind::Highlights, Model, Code::ScrapeHighlightsNotSupported),
+    (FormatKind::ChangeTracking, Changes, Code::ScrapeChangeTrackingNotSupported),
 ];
 
 /// Whether options ask for something.
 type Asks = fn(&ScrapeOptions) -> bool;
 
-/// Options without an engine: the field, who asks for it, the code.
-const OPTIONS: &[(&str, Asks, Code)] = &[
-    ("actions", |options| !options.actions.is_empty(), Code::ScrapeActionsNotSupported),
-    ("profile", |options| options.profile.is_some(), Code::ScrapeProfileNotSupported),
-    ("redactPII", |options| options.redact_pii.is_some(), Code::ScrapeRedactPiiNotSupported),
-    ("onlyCleanContent", |options| options.only_clean_content, Code::ScrapeOnlyCleanContentNotSupported),
-    ("checkPromptInjection", |o| o.check_prompt_injection, Code::ScrapePromptInjectionCheckNotSupported),
-    ("threatProtection", wants_threat_protection, Code::ScrapeThreatProtectionNotSupported),
+/// The field, who asks for it, what it needs, the code.
+const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
+    ("actions", |options| !options.actions.is_empty(), Browser, Code::ScrapeActionsNotSupported),
+    ("profile", |options| options.profile.is_some(), Browser, Code::ScrapeProfileNotSupported),
+    ("redactPII", |options| options.redact_pii.is_some(), Redaction, Code::ScrapeRedactPiiNotSupported),
+    ("onlyCleanContent", |options| options.only_clean_content, Model, Code::ScrapeOnlyCleanContentNotSupported),
+    ("checkPromptInjection", |o| o.check_prompt_injection, Model, Code::ScrapePromptInjectionCheckNotSupported),
+    ("threatProtection", wants_threat_protection, Threats, Code::ScrapeThreatProtectionNotSupported),
 ];
 
-/// Everything that a request asks for and that has no engine here, formats first. Empty for a request that can run.
-#[must_use]
-pub fn unsupported(request: &ScrapeRequest) -> Vec<Unsupported> {
-    let tools = request.domain_tools.then(|| entry("domainTools".to_owned(), Code::ScrapeDomainToolsNotSupported));
-    in_options(&request.options, "").chain(tools).collect()
-}
-
-/// The same for a crawl.
-#[must_use]
-pub fn unsupported_crawl(request: &CrawlRequest) -> Vec<Unsupported> {
-    let prompt = request.prompt.is_some().then(|| entry("prompt".to_owned(), Code::CrawlPromptNotSupported));
-    prompt.into_iter().chain(in_options(&request.options.scrape_options, "scrapeOptions.")).collect()
-}
-
-/// The same for a batch.
-#[must_use]
-pub fn unsupported_batch(request: &BatchRequest) -> Vec<Unsupported> {
-    in_options(&request.options, "").collect()
-}
-
-/// The same for a map.
-#[must_use]
-pub fn unsupported_map(request: &MapRequest) -> Vec<Unsupported> {
-    let protected = expects_protection(request.threat_protection.as_ref());
-    protected
-        .then(|| entry("threatProtection".to_owned(), Code::ScrapeThreatProtectionNotSupported))
-        .into_iter()
-        .collect()
-}
-
-fn in_options<'a>(options: &'a ScrapeOptions, at: &'a str) -> impl Iterator<Item = Unsupported> + 'a {
+/// What these options need; `at` says where they stand in the body: nothing, or the path of their field and a dot.
+fn of_options<'a>(options: &'a ScrapeOptions, at: &'a str) -> impl Iterator<Item = Need> + 'a {
     let formats = options.formats.iter().enumerate().filter_map(move |(index, format)| {
-        let (_, code) = FORMATS.iter().find(|(kind, _)| *kind == format.kind())?;
-        Some(entry(format!("{at}formats[{index}]"), *code))
+        let (_, capability, code) = FORMATS.iter().find(|(kind, ..)| *kind == format.kind())?;
+        Some(Need::new(format!("{at}formats[{index}]"), *capability, *code))
     });
-    let others = OPTIONS.iter().filter(move |(_, asks, _)| asks(options));
-    formats.chain(others.map(move |(path, _, code)| entry(format!("{at}{path}"), *code)))
+    let others = OPTIONS.iter().filter(move |(_, asks, ..)| asks(options));
+    formats.chain(others.map(move |(path, _, capability, code)| Need::new(format!("{at}{path}"), *capability, *code)))
 }
 
-fn entry(path: String, code: Code) -> Unsupported {
-    Unsupported { path, code, message: sentence(code) }
+impl ScrapeRequest {
+    /// What a server must have for it, formats first.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        let tools = || Need::new("domainTools", Catalog, Code::ScrapeDomainToolsNotSupported);
+        of_options(&self.options, "").chain(self.domain_tools.then(tools)).collect()
+    }
 }
 
-/// The meaning of the code, in the shape of an error message.
-fn sentence(code: Code) -> String {
-    code.meaning().trim_end_matches('.').to_owned()
+impl CrawlRequest {
+    /// What a server must have for it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        let prompt = || Need::new("prompt", Model, Code::CrawlPromptNotSupported);
+        let prompt = self.prompt.is_some().then(prompt);
+        prompt.into_iter().chain(of_options(&self.options.scrape_options, "scrapeOptions.")).collect()
+    }
+}
+
+impl BatchRequest {
+    /// What a server must have for it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        of_options(&self.options, "").collect()
+    }
+}
+
+impl MapRequest {
+    /// What a server must have for it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        let protection = || Need::new("threatProtection", Threats, Code::ScrapeThreatProtectionNotSupported);
+        expects_protection(self.threat_protection.as_ref()).then(protection).into_iter().collect()
+    }
+}
+
+impl ParamsPreview {
+    /// What a server must have for it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        vec![Need::new("prompt", Model, Code::CrawlParamsPreviewNotSupported)]
+    }
 }
 
 fn wants_threat_protection(options: &ScrapeOptions) -> bool {
@@ -117,7 +125,7 @@ fn expects_protection(given: Option<&ThreatProtection>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::decode::{ScrapeBody, decode_scrape};
@@ -126,13 +134,13 @@ mod tests {
         let mut body = options;
         body["url"] = json!("https://example.com/");
         let ScrapeBody::Page(request) = decode_scrape(body).unwrap() else { panic!("a page request") };
-        let found = unsupported(&request);
+        let found = request.needs();
         let got: Vec<(&str, Code)> = found.iter().map(|entry| (entry.path.as_str(), entry.code)).collect();
         assert_eq!(got, want);
     }
 
     #[test]
-    fn what_runs() {
+    fn what_every_server_can_do() {
         check(json!({}), &[]);
         let attributes = json!({ "type": "attributes", "selectors": [{ "selector": "img", "attribute": "alt" }] });
         check(json!({ "formats": ["markdown", "html", "rawHtml", "links", "images", attributes] }), &[]);
@@ -147,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not() {
+    fn what_not_every_server_can_do() {
         check(
             json!({ "formats": ["markdown", "json", "screenshot"] }),
             &[("formats[1]", Code::ScrapeJsonNotSupported), ("formats[2]", Code::ScrapeScreenshotNotSupported)],
@@ -193,19 +201,19 @@ mod tests {
 
     #[test]
     fn jobs_name_the_place() {
-        let paths = |found: Vec<Unsupported>| found.into_iter().map(|entry| entry.path).collect::<Vec<_>>();
+        let paths = |found: Vec<Need>| found.into_iter().map(|entry| entry.path).collect::<Vec<_>>();
         let options = json!({ "formats": ["markdown", "json"], "actions": [{ "type": "scrape" }] });
         let crawl = json!({ "url": "https://example.com/", "prompt": "all", "scrapeOptions": options });
-        let crawl = unsupported_crawl(&crate::crawl::decode_crawl(crawl).unwrap());
+        let crawl = crate::crawl::decode_crawl(crawl).unwrap().needs();
         assert_eq!(paths(crawl), ["prompt", "scrapeOptions.formats[1]", "scrapeOptions.actions"]);
         let batch = json!({ "urls": ["https://example.com/"], "formats": ["json"] });
-        assert_eq!(paths(unsupported_batch(&crate::batch::decode_batch(batch).unwrap())), ["formats[0]"]);
+        assert_eq!(paths(crate::batch::decode_batch(batch).unwrap().needs()), ["formats[0]"]);
     }
 
     #[test]
     fn every_code_of_its_kind_is_used() {
         let in_table = |code: Code| {
-            FORMATS.iter().any(|(_, other)| *other == code) || OPTIONS.iter().any(|(_, _, other)| *other == code)
+            FORMATS.iter().any(|(.., other)| *other == code) || OPTIONS.iter().any(|(.., other)| *other == code)
         };
         for &code in Code::ALL.iter().filter(|code| code.as_str().ends_with("_NOT_SUPPORTED")) {
             let elsewhere = [

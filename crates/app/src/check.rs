@@ -1,0 +1,53 @@
+//! What can be refused without a look at the ledger or the page, the same for every kind of request.
+
+use wire::{Format, Invalid, Need, ScrapeOptions};
+
+use crate::auth::Caller;
+use crate::{App, AppError};
+
+/// Refuses what cannot be carried out: selectors that nobody can use, zero data retention for a team that may not have it,
+/// and what this server lacks the means for.
+///
+/// # Errors
+/// [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this order.
+pub(crate) fn check(
+    app: &App,
+    caller: &Caller,
+    options: &ScrapeOptions,
+    zero_data_retention: bool,
+    needs: Vec<Need>,
+) -> Result<(), AppError> {
+    check_selectors(options)?;
+    if zero_data_retention && !caller.team.zero_data_retention {
+        return Err(AppError::Forbidden("zero data retention is not enabled for this team"));
+    }
+    let lacking: Vec<Need> = needs.into_iter().filter(|need| !app.capabilities().has(need.capability)).collect();
+    if lacking.is_empty() { Ok(()) } else { Err(AppError::Unsupported(lacking)) }
+}
+
+fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
+    // Counted before anything is read: a request can name hundreds of long selectors.
+    let mut parts = 0;
+    let mut check = |text: &str, path: &dyn Fn() -> String| {
+        parts += page::selector_parts(text);
+        if parts > page::MAX_SELECTOR_PARTS {
+            let most = page::MAX_SELECTOR_PARTS;
+            let why =
+                format!("makes more than {most} names and combinators in all selectors of the request; use fewer");
+            return Err(Invalid::at(path(), why));
+        }
+        page::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
+    };
+    for (name, tags) in [("includeTags", &options.include_tags), ("excludeTags", &options.exclude_tags)] {
+        for (index, tag) in tags.iter().enumerate() {
+            check(tag, &|| format!("{name}[{index}]"))?;
+        }
+    }
+    for (at, format) in options.formats.iter().enumerate() {
+        let Format::Attributes(wanted) = format else { continue };
+        for (index, one) in wanted.selectors.iter().enumerate() {
+            check(&one.selector, &|| format!("formats[{at}].selectors[{index}].selector"))?;
+        }
+    }
+    Ok(())
+}

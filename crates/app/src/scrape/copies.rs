@@ -1,0 +1,90 @@
+//! The cache, as a scrape is lent it.
+
+use std::sync::OnceLock;
+
+use ::scrape::{Copies, Lookup, ScrapeError};
+use async_trait::async_trait;
+use fetch::Fetched;
+
+use crate::cache::{self, CacheSlot, OnMiss, Policy};
+use crate::{App, AppError, metrics};
+
+/// The copies that may answer one scrape.
+pub(super) struct CacheCopies<'a> {
+    app: &'a App,
+    slot: CacheSlot,
+    policy: Policy,
+    id: OnceLock<String>,
+}
+
+impl<'a> CacheCopies<'a> {
+    pub(super) fn new(app: &'a App, slot: CacheSlot, policy: Policy) -> Self {
+        Self { app, slot, policy, id: OnceLock::new() }
+    }
+
+    /// Id of the copy that the document was made of, or that was made of its page.
+    pub(super) fn into_id(self) -> Option<String> {
+        self.id.into_inner()
+    }
+
+    /// A broken cache fails only those who want nothing else.
+    async fn look_up(&self, window: cache::Window) -> Result<Option<cache::Copy>, AppError> {
+        match (cache::find(self.app, &self.slot, window).await, self.policy.on_miss) {
+            (Err(error), OnMiss::Fetch) => {
+                tracing::warn!(?error, "cache not readable, the page is fetched");
+                Ok(None)
+            }
+            (found, _) => found,
+        }
+    }
+}
+
+#[async_trait]
+impl Copies for CacheCopies<'_> {
+    async fn find(&self) -> Result<Lookup, ScrapeError> {
+        let mut miss = Lookup::NotAsked;
+        if let Some(window) = self.policy.window {
+            let copy = self.look_up(window).await.map_err(ScrapeError::port)?;
+            metrics::cache_lookup(copy.is_some());
+            if let Some(copy) = copy {
+                let _first = self.id.set(copy.id);
+                return Ok(Lookup::Hit(Box::new(copy.fetched), copy.fetched_at));
+            }
+            miss = Lookup::Miss;
+        }
+        match self.policy.on_miss {
+            OnMiss::Fetch => Ok(miss),
+            OnMiss::LockdownMiss | OnMiss::NoCachedData => Err(ScrapeError::NoCopy),
+        }
+    }
+
+    fn keeps(&self) -> bool {
+        self.policy.store
+    }
+
+    async fn keep(&self, page: &Fetched) {
+        if let Some(id) = cache::keep(self.app, &self.slot, page).await {
+            let _first = self.id.set(id);
+        }
+    }
+}
+
+/// One copy, by its id; nothing is fetched in its place.
+pub(super) struct KeptCopy<'a> {
+    pub(super) app: &'a App,
+    pub(super) id: &'a str,
+}
+
+#[async_trait]
+impl Copies for KeptCopy<'_> {
+    async fn find(&self) -> Result<Lookup, ScrapeError> {
+        let copy = cache::by_id(self.app, self.id).await.map_err(ScrapeError::port)?;
+        copy.map(|copy| Lookup::Hit(Box::new(copy.fetched), copy.fetched_at)).ok_or(ScrapeError::NoCopy)
+    }
+
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    async fn keep(&self, _: &Fetched) {}
+}

@@ -1,0 +1,60 @@
+//! Forward proxies by strength, and whose turn it is.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wire::ProxyUsed;
+
+/// Proxies by the strength that requests ask for. Those of one strength take turns.
+#[derive(Default)]
+pub struct Proxies {
+    basic: Turns,
+    enhanced: Turns,
+}
+
+#[derive(Default)]
+struct Turns {
+    proxies: Vec<net::Proxy>,
+    turn: AtomicUsize,
+}
+
+impl Proxies {
+    /// With no basic proxy, basic means a direct connection; with no enhanced one, there is no enhanced way.
+    #[must_use]
+    pub fn new(basic: Vec<net::Proxy>, enhanced: Vec<net::Proxy>) -> Self {
+        let turns = |proxies| Turns { proxies, turn: AtomicUsize::new(0) };
+        Self { basic: turns(basic), enhanced: turns(enhanced) }
+    }
+
+    /// Whether there is an enhanced way.
+    #[must_use]
+    pub fn has_enhanced(&self) -> bool {
+        !self.enhanced.proxies.is_empty()
+    }
+
+    /// The next proxy of this strength; `None` means a direct connection.
+    #[must_use]
+    pub fn next(&self, strength: ProxyUsed) -> Option<net::Proxy> {
+        let Turns { proxies, turn } = match strength {
+            ProxyUsed::Basic => &self.basic,
+            ProxyUsed::Stealth => &self.enhanced,
+        };
+        let turn = turn.fetch_add(1, Ordering::Relaxed);
+        proxies.get(turn.checked_rem(proxies.len())?).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_of_one_strength_take_turns() {
+        let proxy = |name: &str| net::Proxy::new(format!("http://{name}.test/").parse().unwrap());
+        let proxies = Proxies::new(vec![proxy("a"), proxy("b")], vec![proxy("c")]);
+        let next = |strength| proxies.next(strength).map(|proxy| proxy.url.host_str().unwrap()[..1].to_owned());
+        let turns = [ProxyUsed::Basic, ProxyUsed::Stealth, ProxyUsed::Basic, ProxyUsed::Stealth, ProxyUsed::Basic];
+        assert_eq!(turns.map(|strength| next(strength).unwrap()), ["a", "c", "b", "c", "a"]);
+        assert!(proxies.has_enhanced() && !Proxies::default().has_enhanced());
+        assert!(Proxies::default().next(ProxyUsed::Basic).is_none());
+    }
+}

@@ -1,0 +1,138 @@
+//! Phase 1: a copy of the page, else what the steps of the plan bring.
+
+use std::time::Duration;
+
+use base::Timestamp;
+use fetch::{FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
+use tokio::time::{Instant, timeout_at};
+use wire::CacheState;
+
+use crate::{Lookup, Ports, ScrapeError, Target, Tools};
+
+/// Longest time that a document waits for its page to be kept.
+const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
+/// Time before the deadline at which keeping the page is given up.
+const KEEP_MARGIN: Duration = Duration::from_millis(100);
+
+/// A page, and how the copies had a part in it.
+pub(crate) struct Page {
+    pub(crate) fetched: Fetched,
+    /// `None` when no copy was looked for.
+    pub(crate) cache: Option<CacheState>,
+    /// When the copy was fetched that this is.
+    pub(crate) cached_at: Option<Timestamp>,
+}
+
+/// What the look for a copy brought.
+pub(crate) struct Found {
+    copy: Option<Page>,
+    cache: Option<CacheState>,
+}
+
+/// Looks for a copy, which answers as it is: no step of the plan is taken then.
+///
+/// # Errors
+/// Those of [`Copies::find`](crate::Copies::find).
+pub(crate) async fn find(ports: Ports<'_>, plan: &mut Plan) -> Result<Found, ScrapeError> {
+    let Some(copies) = ports.copies else { return Ok(Found { copy: None, cache: None }) };
+    Ok(match copies.find().await? {
+        Lookup::NotAsked => Found { copy: None, cache: None },
+        Lookup::Miss => Found { copy: None, cache: Some(CacheState::Miss) },
+        Lookup::Hit(fetched, at) => {
+            plan.end();
+            let cache = Some(CacheState::Hit);
+            Found { copy: Some(Page { fetched: *fetched, cache, cached_at: Some(at) }), cache }
+        }
+    })
+}
+
+/// The copy, else the page itself; one that answers with an error status is a page as well.
+///
+/// # Errors
+/// [`ScrapeError::Fetch`] and [`ScrapeError::Timeout`] when no step got a page.
+pub(crate) async fn fetch(
+    tools: &Tools,
+    target: &Target,
+    plan: &mut Plan,
+    found: &mut Found,
+) -> Result<Page, ScrapeError> {
+    match found.copy.take() {
+        Some(copy) => Ok(copy),
+        None => Ok(Page { fetched: steps(tools, target, plan).await?, cache: found.cache, cached_at: None }),
+    }
+}
+
+/// Takes step after step for as long as the next one helps with what went wrong. When nothing better comes, a page that was
+/// refused stands.
+async fn steps(tools: &Tools, target: &Target, plan: &mut Plan) -> Result<Fetched, FetchError> {
+    let mut refused = None;
+    loop {
+        let answer = take(tools, target, plan).await;
+        let goes_on = plan.improve(Verdict::of(&answer));
+        match answer {
+            Ok(page) if goes_on => refused = Some(page),
+            Ok(page) => return Ok(page),
+            Err(_) if goes_on => {}
+            Err(error) => return refused.ok_or(error),
+        }
+    }
+}
+
+/// Takes one step, within its share of the time.
+async fn take(tools: &Tools, target: &Target, plan: &Plan) -> Result<Fetched, FetchError> {
+    let Some(step) = plan.step() else {
+        let reason = "nothing on this server can do all that the request asks for".to_owned();
+        return Err(FetchError::Site { reason });
+    };
+    let deadline = plan.share(target.deadline);
+    let request = request(tools, target, step, deadline);
+    let answer = timeout_at(deadline, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));
+    let engine = step.engine.name();
+    match answer {
+        Ok(mut page) => {
+            tracing::debug!(engine, status = page.status, bytes = page.body.len(), "fetched");
+            page.proxy = step.proxy;
+            page.warnings.extend(step.warnings.iter().map(|&warning| warning.to_owned()));
+            Ok(page)
+        }
+        Err(error) => {
+            tracing::debug!(engine, "engine got no page");
+            Err(error)
+        }
+    }
+}
+
+fn request<'a>(tools: &Tools, target: &'a Target, step: &Step, deadline: Instant) -> FetchRequest<'a> {
+    let options = &target.options;
+    FetchRequest {
+        url: &target.url,
+        given: Given::new(&target.given_for, &options.headers, target.basic_auth.as_ref()),
+        mobile: options.mobile,
+        location: options.location.as_ref(),
+        proxy: tools.proxies.next(step.proxy),
+        skip_tls_verification: options.skip_tls_verification,
+        deadline,
+        wait_for: Duration::from_millis(options.wait_for.into()),
+    }
+}
+
+/// A refusal is no better than the page that came before it.
+pub(crate) fn check_not_refused(page: &Page) -> Result<(), FetchError> {
+    match page.fetched.is_refused() {
+        true => Err(FetchError::Site { reason: format!("HTTP status {}", page.fetched.status) }),
+        false => Ok(()),
+    }
+}
+
+/// The page once more, if it is to be kept. A copy of nobody's is made into a document without copying its body.
+pub(crate) fn copy_to_keep(ports: Ports<'_>, page: &Page) -> Option<Fetched> {
+    let is_new = page.cached_at.is_none();
+    ports.copies.filter(|copies| is_new && copies.keeps()).map(|_| page.fetched.clone())
+}
+
+/// Keeps the page, within bounds: slow storage may not cost the caller the document.
+pub(crate) async fn keep(ports: Ports<'_>, target: &Target, copy: Option<Fetched>) {
+    let (Some(copies), Some(copy)) = (ports.copies, copy) else { return };
+    let until = (Instant::now() + MAX_KEEP_TIME).min(target.deadline - KEEP_MARGIN);
+    let _in_time = timeout_at(until, copies.keep(&copy)).await;
+}

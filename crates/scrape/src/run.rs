@@ -1,0 +1,61 @@
+//! The way of one page, from top to bottom.
+
+use ::fetch::{Plan, Why};
+use tokio::join;
+use tokio::time::timeout_at;
+
+use crate::derive::{Derived, Last};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, derive, detect, fetch, finish};
+
+/// Turns a page into a document, and returns what `last` makes of that.
+///
+/// `last` runs once, in the thread that parsed the page: work that keeps a core busy, such as packing the document, costs no
+/// second trip to a thread there. Once its [`base::Stop`] is set, nobody waits for its result any more.
+///
+/// Dropping the future ends everything that the scrape has begun: connections are closed, and threads told to stop.
+///
+/// # Errors
+/// [`ScrapeError`]; see its variants. [`ScrapeError::Timeout`] at the deadline of the target, whatever was going on.
+pub async fn run<T, F>(tools: &Tools, ports: Ports<'_>, target: &Target, last: F) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    let phases = phases(tools, ports, target, Last::new(last));
+    timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
+}
+
+async fn phases<T, F>(tools: &Tools, ports: Ports<'_>, target: &Target, last: Last<F>) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    let mut plan = Plan::new(&tools.engines, &tools.proxies, &target.options);
+    let mut found = fetch::find(ports, &mut plan).await?;
+    let mut before = None;
+    let draft = loop {
+        let made = async {
+            let page = fetch::fetch(tools, target, &mut plan, &mut found).await?;
+            if before.is_some() {
+                fetch::check_not_refused(&page)?;
+            }
+            let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
+            // A later phase that needs the document before `finish` is one more reason for a draft here.
+            let wants_draft = plan.can_improve(Why::NeedsScripts);
+            let derive = async {
+                let route = detect::route(&page.fetched, &target.options)?;
+                derive::derive(tools, target, (page, route), wants_draft, &last).await
+            };
+            join!(derive, keep).0
+        };
+        match made.await {
+            Ok(Derived::Done(done)) => return Ok(done),
+            Ok(Derived::Draft(draft)) if plan.improve(draft.verdict) => before = Some(draft),
+            Ok(Derived::Draft(draft)) => break draft,
+            // When a later step fails, what came before stands.
+            Err(error) => break before.ok_or(error)?,
+        }
+    };
+    // What a model is asked about the draft, and what it is compared with, come here, a line each.
+    finish::finish(tools, target, draft, last).await
+}

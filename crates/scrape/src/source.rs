@@ -1,0 +1,211 @@
+//! A body while it is read, and what each format takes of it.
+
+use std::cell::{Cell, OnceCell};
+
+use base::Stop;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fetch::{Kind, Verdict, Why};
+use formats::{Content, ContentOptions, MarkdownOptions, Page};
+use serde_json::{Map, Value};
+use url::Url;
+use wire::{AttributeValues, AttributesFormat, Document, Format, ScrapeOptions};
+
+use crate::plain;
+
+/// The body, by how it is read. A kind of body that is read in a new way is one more of these.
+pub(crate) enum Source<'a> {
+    /// A parsed page.
+    Page(PageSource<'a>),
+    /// Text already: JSON, markdown, plain text.
+    Text(TextSource<'a>),
+    /// A file that is not read: in base64 it stands for every text format.
+    Bytes(&'a [u8]),
+}
+
+/// Adds one format to the document: the table of all there are. One without a line here does not compile; one that needs
+/// more than the body is made in a later phase, and those that this server lacks the means for were refused before.
+pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document) {
+    match format {
+        Format::Markdown => document.markdown = Some(source.markdown()),
+        Format::Html => document.html = Some(source.html()),
+        Format::RawHtml => document.raw_html = source.unread(),
+        Format::RawBase64 => document.raw_base64 = source.unread(),
+        Format::Links => document.links = Some(source.links()),
+        Format::Images => document.images = Some(source.images()),
+        Format::Attributes(wanted) => document.attributes = Some(source.attributes(wanted)),
+        Format::Summary
+        | Format::Screenshot(_)
+        | Format::Json(_)
+        | Format::Branding
+        | Format::Product
+        | Format::Menu
+        | Format::Audio
+        | Format::Video
+        | Format::Query(_)
+        | Format::Question(_)
+        | Format::Highlights(_)
+        | Format::ChangeTracking(_) => {}
+    }
+}
+
+impl Source<'_> {
+    fn markdown(&self) -> String {
+        match self {
+            Self::Page(page) => page.markdown(),
+            Self::Text(text) => text.markdown(),
+            Self::Bytes(bytes) => STANDARD.encode(bytes),
+        }
+    }
+
+    fn html(&self) -> String {
+        match self {
+            Self::Page(page) => formats::html(page.content()),
+            Self::Text(text) => plain::preformatted(text.text),
+            Self::Bytes(bytes) => STANDARD.encode(bytes),
+        }
+    }
+
+    /// A file as it came, in base64. A text as it came is the text itself: it is taken over when nobody reads it any more.
+    fn unread(&self) -> Option<String> {
+        match self {
+            Self::Page(_) | Self::Text(_) => None,
+            Self::Bytes(bytes) => Some(STANDARD.encode(bytes)),
+        }
+    }
+
+    pub(crate) fn links(&self) -> Vec<String> {
+        match self {
+            Self::Page(page) => formats::links(page.page),
+            Self::Text(TextSource { text, url, stop, .. }) => formats::text_links(text, url, stop),
+            Self::Bytes(_) => Vec::new(),
+        }
+    }
+
+    fn images(&self) -> Vec<String> {
+        match self {
+            Self::Page(page) => formats::images(page.page),
+            Self::Text(_) | Self::Bytes(_) => Vec::new(),
+        }
+    }
+
+    /// One entry per selector that was asked for, also when nothing matches.
+    fn attributes(&self, wanted: &AttributesFormat) -> Vec<AttributeValues> {
+        let find = |selector: &str, attribute: &str| match self {
+            Self::Page(page) => formats::attributes(page.page, selector, attribute),
+            Self::Text(_) | Self::Bytes(_) => Vec::new(),
+        };
+        let entry = |one: &wire::AttributeSelector| AttributeValues {
+            selector: one.selector.clone(),
+            attribute: one.attribute.clone(),
+            values: find(&one.selector, &one.attribute),
+        };
+        wanted.selectors.iter().map(entry).collect()
+    }
+
+    /// What the page says about itself.
+    pub(crate) fn metadata(&self) -> Map<String, Value> {
+        match self {
+            Self::Page(page) => formats::metadata(page.page),
+            Self::Text(_) | Self::Bytes(_) => Map::new(),
+        }
+    }
+
+    /// What the caller should know about what was made of it so far.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let Self::Page(page) = self else { return Vec::new() };
+        let cut = page.page.truncated().then_some(CUT);
+        cut.into_iter().chain(page.is_bare.get().then_some(BARE)).map(str::to_owned).collect()
+    }
+
+    /// Whether another way to the page may bring more.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self {
+            Self::Page(page) if page.needs_scripts() => Verdict::Better(Why::NeedsScripts),
+            Self::Page(_) | Self::Text(_) | Self::Bytes(_) => Verdict::Good,
+        }
+    }
+}
+
+/// Said with a page that has nothing to show.
+const BARE: &str = "the page shows nothing until its scripts run: only its title and description are given";
+/// Said with a page that was not read to its end.
+const CUT: &str = "the page is too large to be read whole: a part of it was left out";
+
+/// A parsed page, and the part of it that was asked for, which is chosen when the first format needs it.
+pub(crate) struct PageSource<'a> {
+    page: &'a Page,
+    options: &'a ScrapeOptions,
+    content: OnceCell<Content<'a>>,
+    /// Whether its markdown was made, and is only what the page says about itself.
+    is_bare: Cell<bool>,
+}
+
+impl<'a> PageSource<'a> {
+    pub(crate) fn new(page: &'a Page, options: &'a ScrapeOptions) -> Self {
+        Self { page, options, content: OnceCell::new(), is_bare: Cell::new(false) }
+    }
+
+    fn content(&self) -> &Content<'a> {
+        self.content.get_or_init(|| content(self.page, self.options))
+    }
+
+    fn markdown(&self) -> String {
+        let remove_base64_images = self.options.remove_base64_images;
+        let how = MarkdownOptions { remove_base64_images, ..MarkdownOptions::default() };
+        let text = formats::markdown(self.content(), &how);
+        if !text.is_empty() || !self.may_be_bare() {
+            return text;
+        }
+        let about = formats::about(self.page);
+        self.is_bare.set(!about.is_empty());
+        about
+    }
+
+    /// Whether it has a title or a description but shows nothing.
+    fn needs_scripts(&self) -> bool {
+        let shows_nothing = || self.may_be_bare() && self.content().is_empty();
+        self.is_bare.get() || (shows_nothing() && !formats::about(self.page).is_empty())
+    }
+
+    /// Where the caller chose the parts of a page, nothing may be what was asked for.
+    fn may_be_bare(&self) -> bool {
+        self.options.include_tags.is_empty() && self.options.exclude_tags.is_empty()
+    }
+}
+
+/// The main content; the whole page when nothing of the main content is left.
+fn content<'p>(page: &'p Page, options: &ScrapeOptions) -> Content<'p> {
+    let mut which = ContentOptions {
+        only_main_content: options.only_main_content,
+        include_tags: options.include_tags.clone(),
+        exclude_tags: options.exclude_tags.clone(),
+    };
+    let content = formats::content(page, &which);
+    if !options.only_main_content || !content.is_empty() {
+        return content;
+    }
+    which.only_main_content = false;
+    formats::content(page, &which)
+}
+
+/// A body that is text already.
+pub(crate) struct TextSource<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: Kind,
+    /// Where it was found.
+    pub(crate) url: &'a Url,
+    /// Whether embedded images stay in markdown.
+    pub(crate) keeps_images: bool,
+    pub(crate) stop: &'a Stop,
+}
+
+impl TextSource<'_> {
+    fn markdown(&self) -> String {
+        match self.kind {
+            Kind::Json => plain::fenced(self.text, "json"),
+            Kind::Markdown if !self.keeps_images => plain::without_embedded_images(self.text),
+            _ => self.text.to_owned(),
+        }
+    }
+}
