@@ -36,8 +36,7 @@ async fn health_and_metrics_and_nothing_else() {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")) && answer.contains(part), "{line} {host}: {answer}");
     };
     for path in ["/health", "/health/live", "/health/ready"] {
-        check(&format!("GET {path}"), "anybody.test", "", 200, "{\"success\":true,\"status\":\"ok\",\"version\":")
-            .await;
+        check(&format!("GET {path}"), "anybody.test", "", 200, "\"status\":\"ok\"").await;
     }
     check("GET /metrics", "localhost", "", 200, "quarry_build_info").await;
     check("GET /metrics", "anybody.test", "", 403, "QUARRY__SERVER__HOSTS").await;
