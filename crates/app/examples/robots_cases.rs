@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use app::robots::{AGENT, Manner, SiteRules, rules};
 use app::{Active, App, Parts, Settings, Web};
 use base64::Engine as _;
-use crawl_frontier::LONGEST_CRAWL_DELAY;
 use net::{Allow, Client, Config, Egress, Limits};
+use politeness::MAX_CRAWL_DELAY;
 use serde_json::Value;
 use testkit::{Body, Canary, Dns, Encoding, ManualClock, Reply, Script, Site};
 use url::Url;
@@ -173,7 +173,7 @@ async fn play(case: &Value) -> Vec<String> {
         site = world.ask(case).await.unwrap();
     }
     let allowed = site.rules.allows_url(&world.url(case));
-    let delay = site.crawl_delay.unwrap_or_default().min(LONGEST_CRAWL_DELAY).as_secs_f64();
+    let delay = site.crawl_delay.unwrap_or_default().min(MAX_CRAWL_DELAY).as_secs_f64();
     let mut faults = Vec::new();
     let mut check = |right: bool, what: String| {
         if !right {
