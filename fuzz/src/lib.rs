@@ -16,7 +16,7 @@ pub use crate::wire::{decode, target_url};
 pub fn selector(input: &[u8]) {
     let (selector, source) = first_line(input);
     let page = Page::parse(&source, &address());
-    let usable = formats::check_selector(&selector).is_ok();
+    let usable = ::page::check_selector(&selector).is_ok();
     let found = formats::attributes(&page, &selector, "class");
     assert!(usable || found.is_empty(), "a refused selector found something");
     let tags = vec![selector];

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use testkit::{Reply, Site};
 
+use crate::random::Random;
+
 /// The site, on loopback.
 pub(crate) struct MadeSite {
     site: Site,
@@ -53,11 +55,8 @@ impl MadeSite {
 }
 
 fn page(number: usize, pages: usize) -> String {
-    let mut random = number as u64 + 1;
-    let mut next = move |below: usize| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) as usize % below
-    };
+    let mut random = Random::new(number as u64 + 1);
+    let mut next = move |below: usize| random.high() as usize % below;
     let mut html = format!("<!doctype html><title>Page {number}</title><main><h1>Page {number}</h1><p>");
     html.reserve(TEXT + 4096);
     while html.len() < TEXT {

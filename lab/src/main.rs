@@ -6,13 +6,15 @@ mod crawl_docs;
 mod hostile;
 mod made_site;
 mod moto;
+mod random;
 mod robots;
+mod team;
 mod webhook_sim;
 mod webhook_vectors;
 
 use anyhow::Result;
 use clap::Parser;
-use xtask::{db, say, setup, sh, up};
+use xtask::{db, say, sh};
 
 /// Measure and attack the real server.
 #[derive(Parser)]

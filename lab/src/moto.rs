@@ -6,13 +6,13 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-
-use crate::hostile::http;
-use crate::setup;
+use http::Method;
+use lab::service;
+use xtask::setup;
 
 const BUCKET: &str = "quarry";
 /// Longest time until it answers; the first start compiles its Python files.
-const READY: Duration = Duration::from_secs(60);
+const MAX_READY: Duration = Duration::from_secs(60);
 
 /// The store with one empty bucket; ends when dropped, and forgets everything.
 pub(crate) struct Moto {
@@ -37,11 +37,11 @@ impl Moto {
     /// The settings that make the service keep its blobs there.
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("QUARRY__BLOBS__URL", format!("s3://{BUCKET}/blobs")),
-            ("QUARRY__BLOBS__ENDPOINT", format!("http://{}", self.addr)),
+            ("blobs.url", format!("s3://{BUCKET}/blobs")),
+            ("blobs.endpoint", format!("http://{}", self.addr)),
             // It takes any key, but our client wants one to sign with.
-            ("QUARRY__BLOBS__ACCESS_KEY_ID", "anybody".to_owned()),
-            ("QUARRY__BLOBS__SECRET_ACCESS_KEY", "anything".to_owned()),
+            ("blobs.access_key_id", "anybody".to_owned()),
+            ("blobs.secret_access_key", "anything".to_owned()),
         ]
     }
 
@@ -49,7 +49,7 @@ impl Moto {
     pub(crate) async fn count(&self, prefix: &str) -> Result<usize> {
         // Unlike Amazon's, it lists as many as it is asked for.
         let path = format!("/{BUCKET}?list-type=2&max-keys=1000000&prefix=blobs/{prefix}");
-        let answer = http::get(self.addr, &path, "").await?;
+        let answer = service::get(self.addr, &path).await?;
         ensure!(answer.status == 200, "no list of the bucket: {}", answer.text());
         Ok(answer.text().matches("<Key>").count())
     }
@@ -58,13 +58,14 @@ impl Moto {
         let started = Instant::now();
         loop {
             // What is not signed is taken too.
-            if http::send(self.addr, "PUT", &format!("/{BUCKET}"), "").await.is_ok_and(|answer| answer.status == 200) {
+            let made = service::client(self.addr, None)?.send(Method::PUT, &format!("/{BUCKET}"), "").await;
+            if made.is_ok_and(|answer| answer.status == 200) {
                 return Ok(());
             }
             if let Some(status) = self.child.try_wait()? {
                 anyhow::bail!("moto_server ended with {status}");
             }
-            ensure!(started.elapsed() < READY, "moto_server was not ready after {} s", READY.as_secs());
+            ensure!(started.elapsed() < MAX_READY, "moto_server was not ready after {} s", MAX_READY.as_secs());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Two forms are read: cases with an expected answer (a list, or an object with `cases`), and, one per line and gzipped
 //! or not, real files with the answers of another parser, which are compared and not judged. Cases of `kind` http are
-//! played on loopback by the example `robots_cases` of the app crate.
+//! played on loopback by the example `robots_cases` of the site crate.
 
 use std::fs;
 use std::io::Read;
@@ -88,7 +88,7 @@ fn play(path: &Path, file: &Value) -> Result<()> {
     if !cases.into_iter().any(|case| case["kind"] == "http") {
         return Ok(());
     }
-    let example = ["run", "--quiet", "--package", "app", "--example", "robots_cases", "--"];
+    let example = ["run", "--quiet", "--package", "site", "--example", "robots_cases", "--"];
     sh::run(sh::cargo().args(example).arg(path))
 }
 

@@ -1,8 +1,8 @@
 //! `appendToId`: what is added is scraped, paid and repeated as the batch says.
 
+use boot::config::AuthMode;
 use e2e::{Answer, Client, TestApp};
 use http::Method;
-use quarry_server::config::AuthMode;
 use serde_json::{Value, json};
 
 /// A service in which nothing works, so that every batch stays open.

@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use boot::config::Config;
 use e2e::TestApp;
-use quarry_server::config::Config;
 use serde_json::json;
 use testkit::{Reply, Site};
 
@@ -68,7 +68,7 @@ async fn a_worker_fetches_nothing_from_its_server() {
     config.server.listen = address;
     config.worker.listen = free();
     config.data.dir = app.data().to_owned();
-    let worker = quarry_server::start_worker(config).await.unwrap();
+    let worker = boot::worker::start(config).await.unwrap();
     let caller = app.anonymous();
     let url = format!("http://{address}/health");
     let job = caller.start("/v2/batch/scrape", &json!({"urls": [url]})).await;

@@ -48,6 +48,68 @@ async fn the_curl_lines_work() {
     assert!(calls >= 3, "only {calls} curl lines were found");
 }
 
+/// The pieces of Rust in a document, each with the file that it is said to be from: `<!-- from PATH -->` on the line above.
+fn quotations(document: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (before, rest) in
+        document.match_indices("```rust\n").map(|(at, fence)| (&document[..at], &document[at + fence.len()..]))
+    {
+        let named =
+            before.trim_end().lines().last().and_then(|line| line.strip_prefix("<!-- from ")?.strip_suffix(" -->"));
+        let named = named.unwrap_or_else(|| panic!("{} names no file", rest.lines().next().unwrap_or_default()));
+        let end = rest.find("\n```").unwrap();
+        found.push((named.to_owned(), rest[..end].to_owned()));
+    }
+    found
+}
+
+/// Whether the lines stand in the source one after another, however far they are indented there. A line `// …` stands for
+/// any lines.
+fn quotes(source: &str, quotation: &str) -> bool {
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    let (source, quotation) = (lines(source), lines(quotation));
+    let mut from = 0;
+    quotation.split(|line| line == "// …").filter(|part| !part.is_empty()).all(|part| {
+        let at = source[from..].windows(part.len()).position(|window| window == part);
+        from += at.unwrap_or_default() + part.len();
+        at.is_some()
+    })
+}
+
+/// What the documents show of our code is code that is compiled, and runs as a test where it is one.
+#[test]
+fn code_in_the_documents_stands_in_the_repository() {
+    let mut count = 0;
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        for (file, quotation) in quotations(&fs::read_to_string(&path).unwrap()) {
+            let source = fs::read_to_string(root().join(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert!(quotes(&source, &quotation), "{}: this is not in {file}:\n{quotation}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 0, "no document shows code");
+}
+
+#[test]
+fn what_is_quoted_must_be_there_in_this_order() {
+    let source = "fn a() {\n    b();\n    c();\n    d();\n}\n";
+    for (quotation, expect) in [
+        ("b();\nc();", true),
+        ("fn a() {\n    b();\n    // …\n    d();", true),
+        ("b();\nd();", false),
+        ("d();\n// …\nb();", false),
+        ("c()", false),
+    ] {
+        assert_eq!(quotes(source, quotation), expect, "{quotation}");
+    }
+    let document = "Text.\n\n<!-- from a/b.rs -->\n```rust\nc();\nd();\n```\nMore.\n";
+    assert_eq!(quotations(document), [("a/b.rs".to_owned(), "c();\nd();".to_owned())]);
+}
+
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut documents = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];

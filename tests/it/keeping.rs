@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::process::{run, start, terminate, wait_ready};
+use crate::process::{installation, run, terminate};
 
 fn done(ended: &Output) -> String {
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
@@ -19,19 +19,19 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-#[test]
-fn a_backup_of_a_running_server_comes_back() {
-    let (data, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (child, address) = start(data.path());
-    wait_ready(&address);
-    done(&run(data.path(), &["teams", "create", "research", "--credits", "7"], &[]));
-    std::fs::create_dir_all(data.path().join("blobs/pages")).unwrap();
-    std::fs::write(data.path().join("blobs/pages/one"), "body").unwrap();
+#[tokio::test]
+async fn a_backup_of_a_running_server_comes_back() {
+    let (installation, place) = (installation(), tempfile::tempdir().unwrap());
+    let data = installation.data();
+    let server = installation.server().unwrap();
+    done(&run(&data, &["teams", "create", "research", "--credits", "7"], &[]));
+    std::fs::create_dir_all(data.join("blobs/pages")).unwrap();
+    std::fs::write(data.join("blobs/pages/one"), "body").unwrap();
     let backup = place.path().join("monday");
-    done(&run(data.path(), &["backup", text(&backup)], &[]));
-    assert!(refused(&run(data.path(), &["backup", text(&backup)], &[])).contains("already there"));
-    assert!(refused(&run(data.path(), &["restore", text(&backup)], &[])).contains("stop the server"));
-    terminate(child);
+    done(&run(&data, &["backup", text(&backup)], &[]));
+    assert!(refused(&run(&data, &["backup", text(&backup)], &[])).contains("already there"));
+    assert!(refused(&run(&data, &["restore", text(&backup)], &[])).contains("stop the server"));
+    terminate(server).await;
 
     let other = tempfile::tempdir().unwrap();
     assert!(refused(&run(other.path(), &["restore", text(place.path())], &[])).contains("is no backup"));

@@ -7,6 +7,7 @@ mod auth;
 mod batch;
 mod budget;
 mod cache;
+mod client;
 mod crawl;
 mod crawl_bounds;
 mod credits;

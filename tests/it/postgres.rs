@@ -23,7 +23,7 @@ async fn two_servers_share_one_postgresql() {
     let start = || {
         TestApp::with(|config| {
             config.store.url = base::Secret::new(&url);
-            config.auth.mode = quarry_server::config::AuthMode::Keys;
+            config.auth.mode = boot::config::AuthMode::Keys;
         })
     };
     let (one, two) = tokio::join!(start(), start());

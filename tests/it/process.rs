@@ -1,10 +1,10 @@
 //! The real program: its start, its command line, its end.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use lab::{Installation, Node};
 
 /// The binary beside the test's own: `cargo xtask test` builds the workspace first.
 pub(crate) fn program(name: &str) -> PathBuf {
@@ -20,66 +20,31 @@ pub(crate) fn run(data: &Path, arguments: &[&str], environment: &[(&str, &str)])
     command.output().unwrap()
 }
 
-pub(crate) fn start(data: &Path) -> (Child, String) {
-    let address = format!("127.0.0.1:{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port());
-    let mut command = Command::new(program("quarry-server"));
-    command
-        .current_dir(data)
-        .env("QUARRY__DATA__DIR", data)
-        .env("QUARRY__SERVER__LISTEN", &address)
-        .stderr(Stdio::null())
-        .stdout(Stdio::null());
-    (command.spawn().unwrap(), address)
-}
-
-pub(crate) fn status(address: &str, path: &str) -> Option<String> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    Some(answer.split(' ').nth(1)?.to_owned())
-}
-
-pub(crate) fn wait_ready(address: &str) {
-    let started = Instant::now();
-    while status(address, "/health/ready").as_deref() != Some("200") {
-        assert!(started.elapsed() < Duration::from_secs(30), "not ready");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+/// The programs with a data folder of their own.
+pub(crate) fn installation() -> Installation {
+    Installation::new(program("quarry-server")).unwrap()
 }
 
 /// Sends SIGTERM and waits for an orderly end.
-pub(crate) fn terminate(mut child: Child) {
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
-    let started = Instant::now();
-    let ended = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        assert!(started.elapsed() < Duration::from_secs(35), "still running");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert!(ended.success(), "{ended}");
+pub(crate) async fn terminate(mut node: Node) {
+    node.terminate().unwrap();
+    let status = node.ended(Duration::from_secs(35)).await.unwrap();
+    assert!(status.success(), "{status}");
 }
 
-#[test]
-fn it_starts_with_nothing_set_and_ends_on_sigterm() {
-    let data = tempfile::tempdir().unwrap();
-    let (child, address) = start(data.path());
-    wait_ready(&address);
-    terminate(child);
+#[tokio::test]
+async fn it_starts_with_nothing_set_and_ends_on_sigterm() {
+    terminate(installation().server().unwrap()).await;
 }
 
 #[test]
 fn what_was_made_survives_kill_9() {
-    let data = tempfile::tempdir().unwrap();
-    let (mut child, address) = start(data.path());
-    wait_ready(&address);
-    let made = run(data.path(), &["teams", "create", "research", "--credits", "7"], &[]);
+    let installation = installation();
+    let server = installation.server().unwrap();
+    let made = run(&installation.data(), &["teams", "create", "research", "--credits", "7"], &[]);
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let listed = run(data.path(), &["teams", "list"], &[]);
+    server.kill().unwrap();
+    let listed = run(&installation.data(), &["teams", "list"], &[]);
     assert!(
         String::from_utf8_lossy(&listed.stdout).contains("research"),
         "{}",

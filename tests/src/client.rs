@@ -1,13 +1,10 @@
-//! A caller of the service. Every answer is held against the OpenAPI document.
+//! A caller of the service as tests want it: every answer is there, and held against the OpenAPI document.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request};
-use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client as Http;
-use hyper_util::rt::TokioExecutor;
+use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use crate::openapi;
@@ -15,6 +12,7 @@ use crate::openapi;
 /// One caller, with or without a key.
 #[derive(Clone)]
 pub struct Client {
+    inner: client::Client,
     address: SocketAddr,
     token: Option<String>,
 }
@@ -32,9 +30,20 @@ pub struct Answer {
 
 impl Client {
     /// A caller of the service at `address`.
+    ///
+    /// # Panics
+    /// When the token cannot stand in a header.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "a test without a caller has failed")]
     pub fn new(address: SocketAddr, token: Option<String>) -> Self {
-        Self { address, token }
+        let inner = client::Client::new(&format!("http://{address}"), token.as_deref()).expect("a client");
+        Self { inner, address, token }
+    }
+
+    /// The same caller with typed requests and answers.
+    #[must_use]
+    pub fn typed(&self) -> &client::Client {
+        &self.inner
     }
 
     /// The bearer token it calls with.
@@ -70,7 +79,7 @@ impl Client {
         self.send(self.request(Method::DELETE, path), Bytes::new()).await
     }
 
-    /// Starts a job at `path` and gives the path to read it at.
+    /// Starts a job at `path` and returns the path to read it at.
     ///
     /// # Panics
     /// When it is refused.
@@ -120,11 +129,7 @@ impl Client {
 
     /// A request that can be changed before it is sent with [`Client::send`].
     pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
-        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
-        match &self.token {
-            Some(token) => request.header("authorization", format!("Bearer {token}")),
-            None => request,
-        }
+        self.inner.request(method, path)
     }
 
     /// Sends it.
@@ -133,15 +138,11 @@ impl Client {
     /// When there is no answer, or it is not what the OpenAPI document promises.
     #[expect(clippy::expect_used, reason = "a test without an answer has failed")]
     pub async fn send(&self, request: http::request::Builder, body: Bytes) -> Answer {
-        let request = request.body(Full::new(body)).expect("a well-formed request");
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        let http: Http<_, Full<Bytes>> = Http::builder(TokioExecutor::new()).build_http();
-        let answer = http.request(request).await.expect("an answer");
-        let (head, body) = answer.into_parts();
-        let bytes = body.collect().await.expect("a whole body").to_bytes();
-        let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
-        let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
-        let answer = Answer { status: head.status.as_u16(), headers: head.headers, body };
+        let named = request.method_ref().cloned().zip(request.uri_ref().map(|uri| uri.path().to_owned()));
+        let (method, path) = named.expect("a well-formed request");
+        let raw = self.inner.execute(request, body).await.expect("an answer");
+        let body = serde_json::from_slice(&raw.body).unwrap_or_else(|_| Value::String(raw.text()));
+        let answer = Answer { status: raw.status, headers: raw.headers, body };
         openapi::check(&method, &path, &answer);
         answer
     }

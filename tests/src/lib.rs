@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use quarry_server::config::{AuthMode, Config};
+use boot::config::{AuthMode, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{Dns, Site};

@@ -114,7 +114,7 @@ pub(crate) fn for_fuzzing() -> Result<()> {
     packages(&[PACKAGES[0], PACKAGES[2]])
 }
 
-/// Installs moto in a virtual environment of its own, and gives its folder.
+/// Installs moto in a virtual environment of its own, and returns its folder.
 pub fn for_s3() -> Result<PathBuf> {
     let folder = sh::root().join("target/moto");
     if !folder.join("bin/moto_server").is_file() {

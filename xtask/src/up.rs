@@ -1,9 +1,8 @@
 //! `cargo xtask up`: from a fresh clone to a running service with one command.
 
-use std::env;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,7 +32,8 @@ pub(crate) struct Args {
 /// Builds the server, starts it with SQLite and a folder of blobs, and stays until it ends.
 pub(crate) fn run(args: &Args) -> Result<()> {
     sh::step("setup", setup::for_build)?;
-    let program = sh::step("build", || build(&["quarry-server"], if args.debug { "dev" } else { "up" }))?;
+    let profile = if args.debug { "dev" } else { "up" };
+    let program = sh::step("build", || build(profile, &["--package", "quarry-server"]))?;
     serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
     let mut child = start(&program, args)?;
     wait_ready(&mut child, &args.listen)?;
@@ -54,34 +54,12 @@ fn curl_line(listen: &str) -> String {
     )
 }
 
-/// The server in the folder that `QUARRY_PROGRAMS` names, when it is set.
-#[expect(clippy::disallowed_methods, reason = "this is a setting of the tool")]
-pub fn given() -> Option<Result<PathBuf>> {
-    let folder = env::var_os("QUARRY_PROGRAMS")?;
-    let folder = Path::new(&folder).canonicalize().context("QUARRY_PROGRAMS names no folder");
-    Some(folder.map(|folder| folder.join("quarry-server")))
-}
-
-/// Builds the server and the worker beside it, and returns where the server is. `QUARRY_PROGRAMS` names a folder where
-/// both are already.
+/// Builds packages and features that `arguments` name as `cargo build` has them, and returns where the server is.
 ///
 /// # Errors
-/// When the build fails, or the folder is not there.
-pub fn server(debug: bool) -> Result<PathBuf> {
-    if let Some(given) = given() {
-        return given;
-    }
-    build(&["quarry-server", "quarry-worker"], if debug { "dev" } else { "release" })
-}
-
-/// Builds these packages, and returns where the server is.
-fn build(packages: &[&str], profile: &str) -> Result<PathBuf> {
-    let mut build = sh::cargo();
-    build.args(["build", "--profile", profile]);
-    for package in packages {
-        build.args(["--package", package]);
-    }
-    sh::run(&mut build)?;
+/// When the build fails.
+pub fn build(profile: &str, arguments: &[&str]) -> Result<PathBuf> {
+    sh::run(sh::cargo().args(["build", "--profile", profile]).args(arguments))?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target()?.join(folder).join("quarry-server"))
 }

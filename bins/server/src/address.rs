@@ -14,7 +14,7 @@ use crate::Service;
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 /// RFC 1035 section 2.3.4 and a port.
-const LONGEST_HOST: usize = 260;
+const MAX_HOST_LENGTH: usize = 260;
 
 /// Scheme and host as the client wrote them, without a slash at the end. The official clients follow such URLs with their
 /// key, so it is never an address of ours that the client does not know (docs/CONTRACT.md, "Answers"). Whoever writes
@@ -50,7 +50,7 @@ fn first<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 /// `scheme://host` when the host is one and nothing else.
 fn origin(scheme: &str, host: &str) -> Option<String> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
-    if host.is_empty() || host.len() > LONGEST_HOST || !host.bytes().all(known) {
+    if host.is_empty() || host.len() > MAX_HOST_LENGTH || !host.bytes().all(known) {
         return None;
     }
     let url = Url::parse(&format!("{scheme}://{host}/")).ok()?;

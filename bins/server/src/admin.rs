@@ -18,7 +18,7 @@ use crate::extract::{self, Id, query};
 /// Entries of a list when the caller names no number.
 const PAGE: u32 = 100;
 
-/// Make a team with its first key, which is shown this once.
+/// Create a team with its first API key, which is shown only once.
 #[utoipa::path(
     post,
     path = "/admin/teams",
@@ -33,13 +33,13 @@ pub(crate) async fn create_team(
     Ok(Json(teams::create(&service.app, wire::decode_create_team(body)?).await?))
 }
 
-/// Teams in the order of their ids.
+/// List teams in the order of their ids.
 #[utoipa::path(
     get,
     path = "/admin/teams",
     tag = "admin",
     params(
-        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
+        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the previous page"),
         ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
     ),
     responses((status = 200, description = "OK", body = Listing<TeamView>))
@@ -52,7 +52,7 @@ pub(crate) async fn list_teams(
     Ok(Json(teams::list(&service.app, after, limit).await?))
 }
 
-/// One team.
+/// Get a team.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}",
@@ -85,7 +85,7 @@ pub(crate) async fn update_team(
     Ok(Json(Answer::new(teams::update(&service.app, team, change).await?)))
 }
 
-/// Make another key for a team; it is shown this once.
+/// Create another API key for a team, which is shown only once.
 #[utoipa::path(
     post,
     path = "/admin/teams/{team}/keys",
@@ -103,14 +103,14 @@ pub(crate) async fn create_key(
     Ok(Json(keys::create(&service.app, team, &name).await?))
 }
 
-/// The keys of a team, revoked ones included.
+/// List the API keys of a team, including revoked ones.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}/keys",
     tag = "admin",
     params(
         ("team" = String, Path, format = "uuid"),
-        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
+        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the previous page"),
         ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
     ),
     responses((status = 200, description = "OK", body = Listing<KeyView>))
@@ -131,7 +131,7 @@ pub(crate) struct KeyRevoked {
     success: bool,
 }
 
-/// Stop a key from working.
+/// Revoke an API key.
 #[utoipa::path(
     delete,
     path = "/admin/keys/{key}",

@@ -12,15 +12,18 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sha2::{Digest, Sha256};
+use boot::browser;
+use boot::config::AuthMode;
+use boot::metrics;
+use boot::operator::bearer;
 use wire::Code;
 
-use crate::config::AuthMode;
+use crate::Service;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
 use crate::request::Context;
 use crate::routes::Listener;
-use crate::{Service, browser, metrics};
+use crate::serve::Local;
 
 /// Who may call a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +56,6 @@ impl Access {
             Self::Open
         }
     }
-}
-
-/// SHA-256 of the operator's token; `None` when there is no operator API.
-pub(crate) fn operator_digest(token: &base::Secret) -> Option<[u8; 32]> {
-    (!token.is_empty()).then(|| Sha256::digest(token.expose().as_bytes()).into())
 }
 
 /// What [`guard`] knows.
@@ -132,7 +130,7 @@ impl Gate {
         match (&caller.key, token) {
             (Some(_), Some(token)) => service.refusals.remember(token),
             // A page can send an unknown key too.
-            _ => browser::check(parts, &service.config.server.hosts, service.address)?,
+            _ => self.browser(parts)?,
         }
         Ok(caller)
     }
@@ -147,8 +145,7 @@ impl Gate {
 
     /// Refuses what a web page may have sent, unless it has a known key.
     async fn no_page(&self, parts: &Parts) -> Result<(), Failure> {
-        let service = &self.service;
-        let refused = browser::check(parts, &service.config.server.hosts, service.address);
+        let refused = self.browser(parts).map_err(Failure::from);
         let context = parts.extensions.get::<Context>();
         match (refused, bearer(&parts.headers)?, context) {
             (Err(failure), Some(_), Some(context)) if self.listener == Listener::Api => {
@@ -159,12 +156,18 @@ impl Gate {
         }
     }
 
+    fn browser(&self, parts: &Parts) -> Result<(), browser::Foreign> {
+        let listen = self.service.address;
+        let local = parts.extensions.get::<Local>().map_or(listen, |local| local.0);
+        browser::check(parts, &self.service.config.server.hosts, [listen, local])
+    }
+
     async fn metrics(&self, parts: &Parts) -> Result<(), Failure> {
         let settings = &self.service.config;
         if self.listener == Listener::Api && settings.admin.listen.is_some() {
             return Err(not_found());
         }
-        if self.service.operator.is_some_and(|expected| is_operator(&parts.headers, &expected)) {
+        if self.service.operator.is_some_and(|operator| operator.sends(&parts.headers)) {
             return Ok(());
         }
         match (self.listener, settings.auth.mode) {
@@ -180,19 +183,15 @@ impl Gate {
 
     fn operator(&self, parts: &Parts) -> Result<(), Failure> {
         let service = &self.service;
-        let here = match self.listener {
-            Listener::Api => service.config.admin.listen.is_none(),
-            Listener::Operator => true,
-            Listener::Worker => false,
-        };
-        let Some(expected) = service.operator.filter(|_| here) else {
+        let here = self.listener == Listener::Operator || service.config.admin.listen.is_none();
+        let Some(operator) = service.operator.filter(|_| here) else {
             return Err(not_found());
         };
         let token = bearer(&parts.headers)?;
         if let Some(context) = parts.extensions.get::<Context>() {
             service.refusals.check(context.address(), token, service.config.limits.refused_per_minute)?;
         }
-        match (is_operator(&parts.headers, &expected), token) {
+        match (operator.sends(&parts.headers), token) {
             (true, Some(token)) => {
                 service.refusals.remember(token);
                 Ok(())
@@ -209,14 +208,6 @@ impl Gate {
             self.service.refusals.count(context.address(), self.service.config.limits.refused_per_minute);
         }
     }
-}
-
-/// Whether the token of a request is the operator's. Every byte is looked at, so the time tells nothing; the digests make
-/// both sides of one length.
-fn is_operator(headers: &HeaderMap, expected: &[u8; 32]) -> bool {
-    let Ok(Some(token)) = bearer(headers) else { return false };
-    let given = Sha256::digest(token.as_bytes());
-    given.iter().zip(expected).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
 fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standing> {
@@ -239,20 +230,6 @@ fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standi
 /// The answer for a path that does not exist.
 pub(crate) fn not_found() -> Failure {
     Failure::new(Code::NotFound, "there is nothing at this path")
-}
-
-/// The token of `Authorization: Bearer TOKEN` (RFC 6750 section 2.1). Another scheme counts as no token.
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
-    let mut lines = headers.get_all(header::AUTHORIZATION).iter();
-    let first = lines.next();
-    if lines.next().is_some() {
-        return Err(Failure::new(Code::BadRequest, "the request has more than one Authorization header"));
-    }
-    let Some(text) = first.and_then(|value| value.to_str().ok()) else {
-        return Ok(None);
-    };
-    let (scheme, token) = text.trim().split_once(' ').unwrap_or((text, ""));
-    Ok(Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()))
 }
 
 /// Whether a request wants to become a WebSocket.
@@ -294,26 +271,6 @@ mod tests {
         ] {
             assert_eq!(Access::of(path), expect, "{path}");
         }
-    }
-
-    fn check(lines: &[&[u8]], expect: Result<Option<&str>, ()>) {
-        let headers: HeaderMap =
-            lines.iter().map(|line| (header::AUTHORIZATION, line[..].try_into().unwrap())).collect();
-        assert_eq!(bearer(&headers).map_err(drop), expect, "{lines:?}");
-    }
-
-    #[test]
-    fn tokens_by_header() {
-        check(&[], Ok(None));
-        check(&[b"Bearer fc-1"], Ok(Some("fc-1")));
-        check(&[b"bearer   fc-1 "], Ok(Some("fc-1")));
-        check(&[b"Bearer undefined"], Ok(Some("undefined")));
-        check(&[b"Bearer"], Ok(None));
-        check(&[b"Bearer "], Ok(None));
-        check(&[b"Basic e30="], Ok(None));
-        check(&[b"Bearer \xff"], Ok(None));
-        check(&[b"Bearer a", b"Bearer b"], Err(()));
-        check(&[b"", b""], Err(()));
     }
 
     #[test]

@@ -13,15 +13,15 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{Asked, Kind, Reading, idempotency_key};
+use crate::job::{Kind, RunRequest, StatusRequest, idempotency_key};
 
-/// Scrape many pages in one job.
+/// Start a batch scrape.
 #[utoipa::path(
     post,
     path = "/v2/batch/scrape",
     tag = "batch",
     request_body = BatchRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "The same key starts one batch, or adds the pages of one call, only once")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "Repeated calls with the same key start a batch, or append pages to it, only once")),
     responses((status = 200, description = "OK", body = BatchStarted))
 )]
 pub(crate) async fn start(
@@ -38,23 +38,23 @@ pub(crate) async fn start(
     Ok(Json(BatchStarted { success: true, id, url: Kind::Batch.url(&address, id), invalid_urls }))
 }
 
-/// How a batch stands, and its documents; over a WebSocket as they come.
+/// Get the status and the documents of a batch scrape, or watch it over a WebSocket.
 #[utoipa::path(
     get,
     path = "/v2/batch/scrape/{id}",
     tag = "batch",
     params(
         ("id" = String, Path, description = "Id of the batch"),
-        ("skip" = Option<u64>, Query, description = "Documents before the first one"),
-        ("limit" = Option<u32>, Query, description = "Most documents"),
+        ("skip" = Option<u64>, Query, description = "Number of documents to skip"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of documents"),
     ),
     responses((status = 200, description = "OK", body = JobProgress))
 )]
-pub(crate) async fn status(reading: Reading) -> Result<Response, Failure> {
-    reading.answer(Kind::Batch).await
+pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> {
+    request.answer(Kind::Batch).await
 }
 
-/// Stop a batch.
+/// Cancel a batch scrape.
 #[utoipa::path(
     delete,
     path = "/v2/batch/scrape/{id}",
@@ -62,21 +62,21 @@ pub(crate) async fn status(reading: Reading) -> Result<Response, Failure> {
     params(("id" = String, Path, description = "Id of the batch")),
     responses((status = 200, description = "OK", body = Cancelled))
 )]
-pub(crate) async fn cancel(asked: Asked) -> Result<Json<Cancelled>, Failure> {
-    Kind::Batch.cancel(&asked).await
+pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failure> {
+    Kind::Batch.cancel(&request).await
 }
 
-/// Which pages of a batch were given up.
+/// List the pages of a batch scrape that failed.
 #[utoipa::path(
     get,
     path = "/v2/batch/scrape/{id}/errors",
     tag = "batch",
     params(
         ("id" = String, Path, description = "Id of the batch"),
-        ("after" = Option<String>, Query, format = "uuid", description = "From `next` of the answer before"),
+        ("after" = Option<String>, Query, format = "uuid", description = "Taken from `next` of the previous answer"),
     ),
     responses((status = 200, description = "OK", body = JobErrors))
 )]
-pub(crate) async fn errors(asked: Asked, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
-    Kind::Batch.errors(&asked, &address, &uri).await
+pub(crate) async fn errors(request: RunRequest, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
+    Kind::Batch.errors(&request, &address, &uri).await
 }

@@ -1,7 +1,7 @@
 //! The command line: everything that is not serving.
 
+mod backup;
 mod jobs;
-mod keeping;
 
 use std::fs;
 use std::io::Write as _;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use app::{App, DEFAULT_TEAM, keys, teams};
+use boot::config::Loaded;
 use clap::{Args, Parser, Subcommand};
-use quarry_server::config::Loaded;
 use uuid::Uuid;
 use wire::{CreateTeam, FlagChanges, TeamFlags, TeamView, UpdateTeam};
 
@@ -41,11 +41,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Jobs(jobs::Jobs),
     /// Copy everything into a new folder, also while the server runs (SQLite)
-    Backup(keeping::Backup),
+    Backup(backup::Backup),
     /// Bring a backup back, where no data is yet (SQLite)
-    Restore(keeping::Restore),
+    Restore(backup::Restore),
     /// Bring the schema of the database up to date
-    Migrate(keeping::Migrate),
+    Migrate(backup::Migrate),
     /// Print the settings in force, secrets as ***
     Config,
     /// Print the interface as OpenAPI 3.1
@@ -163,7 +163,7 @@ pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
 }
 
 async fn open(loaded: &Loaded) -> anyhow::Result<App> {
-    Ok(quarry_server::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
+    Ok(boot::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
 }
 
 impl Keys {

@@ -12,9 +12,9 @@ use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::job::{Asked, Kind, Reading, idempotency_key, reader};
+use crate::job::{Kind, RunRequest, StatusRequest, idempotency_key, reader};
 use crate::request::Context;
-use crate::{Service, extract, reading};
+use crate::{Service, extract, response_budget};
 
 /// Start a crawl.
 #[utoipa::path(
@@ -22,7 +22,7 @@ use crate::{Service, extract, reading};
     path = "/v2/crawl",
     tag = "crawl",
     request_body = CrawlRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "The same key starts one crawl only")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "Repeated calls with the same key start only one crawl")),
     responses((status = 200, description = "OK", body = Started))
 )]
 pub(crate) async fn start(
@@ -37,23 +37,23 @@ pub(crate) async fn start(
     Ok(Json(Started { success: true, id, url: Kind::Crawl.url(&address, id) }))
 }
 
-/// How a crawl stands, and its documents; over a WebSocket as they come.
+/// Get the status and the documents of a crawl, or watch it over a WebSocket.
 #[utoipa::path(
     get,
     path = "/v2/crawl/{id}",
     tag = "crawl",
     params(
         ("id" = String, Path, description = "Id of the crawl"),
-        ("skip" = Option<u64>, Query, description = "Documents before the first one"),
-        ("limit" = Option<u32>, Query, description = "Most documents"),
+        ("skip" = Option<u64>, Query, description = "Number of documents to skip"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of documents"),
     ),
     responses((status = 200, description = "OK", body = JobProgress))
 )]
-pub(crate) async fn status(reading: Reading) -> Result<Response, Failure> {
-    reading.answer(Kind::Crawl).await
+pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> {
+    request.answer(Kind::Crawl).await
 }
 
-/// Stop a crawl.
+/// Cancel a crawl.
 #[utoipa::path(
     delete,
     path = "/v2/crawl/{id}",
@@ -61,37 +61,37 @@ pub(crate) async fn status(reading: Reading) -> Result<Response, Failure> {
     params(("id" = String, Path, description = "Id of the crawl")),
     responses((status = 200, description = "OK", body = Cancelled))
 )]
-pub(crate) async fn cancel(asked: Asked) -> Result<Json<Cancelled>, Failure> {
-    Kind::Crawl.cancel(&asked).await
+pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failure> {
+    Kind::Crawl.cancel(&request).await
 }
 
-/// Which pages of a crawl were given up.
+/// List the pages of a crawl that failed or were left out.
 #[utoipa::path(
     get,
     path = "/v2/crawl/{id}/errors",
     tag = "crawl",
     params(
         ("id" = String, Path, description = "Id of the crawl"),
-        ("after" = Option<String>, Query, format = "uuid", description = "From `next` of the answer before"),
+        ("after" = Option<String>, Query, format = "uuid", description = "Taken from `next` of the previous answer"),
     ),
     responses((status = 200, description = "OK", body = JobErrors))
 )]
-pub(crate) async fn errors(asked: Asked, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
-    Kind::Crawl.errors(&asked, &address, &uri).await
+pub(crate) async fn errors(request: RunRequest, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
+    Kind::Crawl.errors(&request, &address, &uri).await
 }
 
-/// Crawls that have not ended.
+/// List active crawls.
 #[utoipa::path(get, path = "/v2/crawl/active", tag = "crawl", responses((status = 200, description = "OK", body = ActiveCrawls)))]
 pub(crate) async fn active(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     Extension(context): Extension<Context>,
 ) -> Result<Response, Failure> {
-    let turn = service.readers.turn(&reader(Some(&caller), Some(&context))).await?;
-    Ok(reading::whole(&app::crawl::active(&service.app, &caller).await?, turn))
+    let permit = service.response_budget.permit(&reader(Some(&caller), Some(&context))).await?;
+    Ok(response_budget::whole(&app::crawl::active(&service.app, &caller).await?, permit))
 }
 
-/// Another name of `/v2/crawl/active`.
+/// List active crawls, as `/v2/crawl/active` does.
 #[utoipa::path(get, path = "/v2/crawl/ongoing", tag = "crawl", responses((status = 200, description = "OK", body = ActiveCrawls)))]
 pub(crate) async fn ongoing(
     service: State<Arc<Service>>,

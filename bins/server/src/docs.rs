@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use boot::config;
 use wire::Code;
 
 use crate::auth::Access;
-use crate::{config, openapi, routes};
+use crate::{openapi, routes};
 
 /// Every generated file: its name in `docs/` and its text.
 #[must_use]
@@ -33,7 +34,7 @@ pub fn errors() -> String {
 /// Every setting with its default and what it does.
 #[must_use]
 pub fn configuration() -> String {
-    let mut text = heading("Settings", "bins/server/config.default.toml");
+    let mut text = heading("Settings", "crates/boot/config.default.toml");
     let mut comment: Vec<&str> = Vec::new();
     let mut section = "";
     for line in config::DEFAULTS.lines() {
@@ -63,13 +64,13 @@ pub fn routes() -> String {
     let mut text = heading("Routes", "bins/server/src/routes.rs");
     text += "| Method | Path | Who | What |\n|---|---|---|---|\n";
     for route in routes::table() {
-        let who = match Access::of(route.path) {
+        let who = match Access::of(&route.path) {
             Access::Health | Access::Open => "anybody",
             Access::Metrics => "anybody; where calls need a key, the operator",
             Access::Team => "a team",
             Access::Operator => "the operator",
         };
-        let _ = writeln!(text, "| {} | `{}` | {who} | {} |", route.method, route.path, cell(route.what));
+        let _ = writeln!(text, "| {} | `{}` | {who} | {} |", route.method, route.path, cell(&route.summary));
     }
     text
 }

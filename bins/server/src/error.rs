@@ -8,6 +8,9 @@ use app::AppError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use boot::browser::Foreign;
+use boot::logging::Chain;
+use boot::operator::Repeated;
 use serde_json::{Value, json};
 use wire::{Code, ErrorBody};
 
@@ -64,6 +67,18 @@ impl fmt::Display for Failure {
     }
 }
 
+impl From<Foreign> for Failure {
+    fn from(why: Foreign) -> Self {
+        Self::new(Code::Forbidden, why.to_string())
+    }
+}
+
+impl From<Repeated> for Failure {
+    fn from(why: Repeated) -> Self {
+        Self::new(Code::BadRequest, why.to_string())
+    }
+}
+
 impl From<wire::Invalid> for Failure {
     fn from(invalid: wire::Invalid) -> Self {
         Self { body: Box::new(ErrorBody::from(&invalid)), retry_after: None }
@@ -107,21 +122,6 @@ fn unsupported(features: &[wire::Unsupported]) -> Failure {
         .iter()
         .map(|feature| json!({ "path": feature.path, "code": feature.code, "message": feature.message }));
     Failure::new(code, messages.join("; ")).details(details.collect())
-}
-
-/// An error with all its causes on one line.
-pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ const LARGE_AT_ONCE: usize = 16;
 const LARGE_OF_ONE: usize = 4;
 /// Values in one body, with room for the largest batch ([`wire::MAX_BATCH_URLS`]). A megabyte of `[[],[],…` would otherwise
 /// become a hundred megabytes in memory.
-const MOST_VALUES: usize = 120_000;
+const MAX_VALUES: usize = 120_000;
 /// A body that is too large is read on for so long, so that the client gets to see the answer.
 const DISCARD_FOR: Duration = Duration::from_secs(5);
 /// See [`DISCARD_FOR`].
@@ -224,8 +224,8 @@ fn parse(bytes: &[u8]) -> Result<Value, Failure> {
     if bytes.trim_ascii().is_empty() {
         return Err(empty());
     }
-    if values(bytes) > MOST_VALUES {
-        return Err(refused(format!("the body of the request holds more than {MOST_VALUES} JSON values")));
+    if values(bytes) > MAX_VALUES {
+        return Err(refused(format!("the body of the request holds more than {MAX_VALUES} JSON values")));
     }
     // serde_json itself refuses more than 128 levels and bytes that are not UTF-8. Clients know this sentence.
     serde_json::from_slice(bytes).map_err(|_| refused("Bad request, malformed JSON"))
@@ -268,8 +268,8 @@ mod tests {
         for malformed in [&b"{\"a\":"[..], b"{\"url\":\"\xff\xfe\"}", b"{\"a\":1e400}", b"{} x", &[b'['; 1000]] {
             check(malformed, "BAD_REQUEST_INVALID_JSON: Bad request, malformed JSON");
         }
-        check("[".repeat(MOST_VALUES).as_bytes(), "more than 120000 JSON values");
-        check(format!("[{}1]", "1,".repeat(MOST_VALUES)).as_bytes(), "more than 120000 JSON values");
+        check("[".repeat(MAX_VALUES).as_bytes(), "more than 120000 JSON values");
+        check(format!("[{}1]", "1,".repeat(MAX_VALUES)).as_bytes(), "more than 120000 JSON values");
         check(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes(), "malformed");
         let deepest = format!("{}{}", "[".repeat(127), "]".repeat(127));
         check(deepest.as_bytes(), &deepest);

@@ -20,11 +20,11 @@ use crate::error::Failure;
 use crate::extract::{JobId, query};
 use crate::limits::network;
 use crate::request::Context;
-use crate::{Service, auth, reading, watch};
+use crate::{Service, auth, response_budget, watch};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
 /// Longest `x-idempotency-key`, in characters.
-const LONGEST_KEY: usize = 255;
+const MAX_KEY_LENGTH: usize = 255;
 
 /// The two kinds of job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,40 +52,45 @@ impl Kind {
     }
 
     /// How a job stands, with some of its documents.
-    pub(crate) async fn status(self, asked: &Asked, query: ResultsQuery) -> Result<Progress, AppError> {
-        crawl::status(&asked.service.app, &asked.caller, self.name(), asked.id, query).await
+    pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<Progress, AppError> {
+        crawl::status(&request.service.app, &request.caller, self.name(), request.id, query).await
     }
 
     /// Which pages were given up: behind the one that `after` in the query names.
-    pub(crate) async fn errors(self, asked: &Asked, address: &PublicAddress, uri: &Uri) -> Result<Response, Failure> {
+    pub(crate) async fn errors(
+        self,
+        request: &RunRequest,
+        address: &PublicAddress,
+        uri: &Uri,
+    ) -> Result<Response, Failure> {
         let after = query(uri, "after").filter(|after| !after.is_empty());
         let after =
             after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
-        let turn = asked.service.readers.turn(&asked.reader).await?;
+        let permit = request.service.response_budget.permit(&request.reader).await?;
         let app::crawl::Listed { mut errors, last } =
-            crawl::errors(&asked.service.app, &asked.caller, self.name(), asked.id, after).await?;
-        errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, asked.id)));
-        Ok(reading::whole(&errors, turn))
+            crawl::errors(&request.service.app, &request.caller, self.name(), request.id, after).await?;
+        errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, request.id)));
+        Ok(response_budget::whole(&errors, permit))
     }
 
     /// Stops a job.
-    pub(crate) async fn cancel(self, asked: &Asked) -> Result<Json<Cancelled>, Failure> {
-        crawl::cancel(&asked.service.app, &asked.caller, self.name(), asked.id).await?;
+    pub(crate) async fn cancel(self, request: &RunRequest) -> Result<Json<Cancelled>, Failure> {
+        crawl::cancel(&request.service.app, &request.caller, self.name(), request.id).await?;
         Ok(Json(Cancelled { success: true, status: JobStatus::Cancelled }))
     }
 }
 
 /// Which job somebody asks for.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct RunRequest {
     pub(crate) service: Arc<Service>,
     pub(crate) caller: Caller,
     pub(crate) id: Uuid,
-    /// Who asks, as [`Readers`](crate::reading::Readers) tells them apart.
+    /// Who asks, as [`ResponseBudget`](crate::response_budget::ResponseBudget) tells them apart.
     pub(crate) reader: String,
 }
 
-impl FromRequestParts<Arc<Service>> for Asked {
+impl FromRequestParts<Arc<Service>> for RunRequest {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
@@ -108,42 +113,42 @@ pub(crate) fn reader(caller: Option<&Caller>, context: Option<&Context>) -> Stri
 }
 
 /// A `GET` of a job: one answer, or a socket to watch it.
-pub(crate) struct Reading {
-    asked: Asked,
+pub(crate) struct StatusRequest {
+    request: RunRequest,
     address: PublicAddress,
     uri: Uri,
     socket: Option<WebSocketUpgrade>,
 }
 
-impl FromRequestParts<Arc<Service>> for Reading {
+impl FromRequestParts<Arc<Service>> for StatusRequest {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
-        let asked = Asked::from_request_parts(parts, service).await?;
+        let request = RunRequest::from_request_parts(parts, service).await?;
         let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
         let socket = match auth::is_handshake(&parts.headers) {
             true => Some(watch::handshake(parts, service).await?),
             false => None,
         };
-        Ok(Self { asked, address, uri: parts.uri.clone(), socket })
+        Ok(Self { request, address, uri: parts.uri.clone(), socket })
     }
 }
 
-impl Reading {
+impl StatusRequest {
     /// Answers it.
     pub(crate) async fn answer(self, kind: Kind) -> Result<Response, Failure> {
-        let Self { asked, address, uri, socket } = self;
+        let Self { request, address, uri, socket } = self;
         if let Some(socket) = socket {
-            return watch::watch(socket, kind, asked).await;
+            return watch::watch(socket, kind, request).await;
         }
-        let asked_for = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
-        let turn = asked.service.readers.turn(&asked.reader).await?;
-        let mut progress = kind.status(&asked, asked_for).await?;
+        let range = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
+        let permit = request.service.response_budget.permit(&request.reader).await?;
+        let mut progress = kind.status(&request, range).await?;
         let next = progress.next_skip.take().map(|skip| {
-            let limit = asked_for.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-            format!("{}?skip={skip}{limit}", kind.url(&address, asked.id))
+            let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
+            format!("{}?skip={skip}{limit}", kind.url(&address, request.id))
         });
-        Ok(reading::answer(body(progress, next, asked.service.app.clock.now()), turn))
+        Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
     }
 }
 
@@ -184,9 +189,9 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
         return Ok(None);
     };
     match value.to_str() {
-        Ok(key) if (1..=LONGEST_KEY).contains(&key.len()) => Ok(Some(key.to_owned())),
+        Ok(key) if (1..=MAX_KEY_LENGTH).contains(&key.len()) => Ok(Some(key.to_owned())),
         _ => {
-            let why = format!("`x-idempotency-key` must have 1 to {LONGEST_KEY} visible ASCII characters");
+            let why = format!("`x-idempotency-key` must have 1 to {MAX_KEY_LENGTH} visible ASCII characters");
             Err(Failure::new(Code::BadRequest, why))
         }
     }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use parking_lot::Mutex;
 
 /// The time that a limit counts over.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -91,7 +91,7 @@ impl Limits {
             Subject::Address(_) => "address",
             Subject::Refused(_) => "refused",
         };
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let forgotten = all.turn(now);
         let rest_at = all.of(subject, now);
         let step = WINDOW / per_minute;
@@ -193,7 +193,7 @@ mod tests {
         let limits = Limits::default();
         let start = Instant::now();
         let known = || {
-            let all = limits.0.lock().unwrap();
+            let all = limits.0.lock();
             all.recent.len() + all.older.len()
         };
         for number in 0..1000 {

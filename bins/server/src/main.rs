@@ -5,8 +5,8 @@ mod cli;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use boot::process::{on_runtime, run as run_process, settings};
 use clap::Parser as _;
-use quarry_server::process::{on_runtime, serve, settings};
 
 use cli::{Cli, Command};
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let settings = || settings(cli.config.as_deref());
     match cli.command {
-        None => Ok(on_runtime(serve(settings()?.config, quarry_server::start))?),
+        None => Ok(on_runtime(run_process(settings()?.config, quarry_server::start, quarry_server::Running::stop))?),
         Some(Command::Keys(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Teams(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Jobs(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),

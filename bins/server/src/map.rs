@@ -14,7 +14,7 @@ use crate::extract;
 use crate::job::reader;
 use crate::request::Context;
 
-/// List the addresses of a site.
+/// List the URLs of a site.
 #[utoipa::path(
     post,
     path = "/v2/map",

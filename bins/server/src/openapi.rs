@@ -1,4 +1,6 @@
-//! `/openapi.json`: the interface, gathered from the handlers and the types of `wire`.
+//! `/openapi.json`: the API, described by its routes and the types of `wire`.
+
+use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -6,12 +8,13 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi as Document, Ref, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
 use wire::ErrorBody;
 
 use crate::auth::Access;
-use crate::{admin, batch, crawl, health, map, root, scrape, team, webhooks};
+use crate::{Service, routes};
 
-/// The whole interface as an OpenAPI 3.1 document.
+/// The whole API as an OpenAPI 3.1 document.
 #[must_use]
 pub fn json() -> String {
     let mut text = document().to_pretty_json().unwrap_or_default();
@@ -20,10 +23,14 @@ pub fn json() -> String {
 }
 
 fn document() -> Document {
-    Interface::openapi()
+    let start = OpenApiRouter::<Arc<Service>>::with_openapi(Interface::openapi());
+    let routes = routes::table().into_iter().fold(start, |all, route| all.routes(route.parts));
+    let mut document = routes.into_openapi();
+    add_refusals(&mut document);
+    document
 }
 
-/// This interface as OpenAPI.
+/// Get this API as an OpenAPI document.
 #[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, description = "OK", body = serde_json::Value)))]
 pub(crate) async fn show() -> Json<Document> {
     Json(document())
@@ -36,57 +43,18 @@ pub(crate) async fn show() -> Json<Document> {
         description = "Web pages as clean data. Success is exactly 200; every other answer has the body ErrorBody.",
         license(name = "MIT OR Apache-2.0")
     ),
-    paths(
-        scrape::scrape,
-        scrape::read,
-        map::map,
-        crawl::start,
-        crawl::status,
-        crawl::cancel,
-        crawl::errors,
-        crawl::active,
-        crawl::ongoing,
-        crawl::params_preview,
-        batch::start,
-        batch::status,
-        batch::cancel,
-        batch::errors,
-        team::credit_usage,
-        team::credit_history,
-        team::token_usage,
-        team::token_history,
-        team::queue_status,
-        team::concurrency,
-        admin::create_team,
-        admin::list_teams,
-        admin::read_team,
-        admin::update_team,
-        admin::create_key,
-        admin::list_keys,
-        admin::revoke_key,
-        webhooks::deliveries,
-        webhooks::redeliver,
-        webhooks::secret,
-        webhooks::rotate_secret,
-        health::health,
-        health::live,
-        health::ready,
-        health::metrics,
-        show,
-        root::show,
-    ),
     tags(
-        (name = "scrape", description = "Pages"),
-        (name = "map", description = "The addresses of a site"),
-        (name = "crawl", description = "Sites"),
+        (name = "scrape", description = "Single pages"),
+        (name = "map", description = "The URLs of a site"),
+        (name = "crawl", description = "Whole sites"),
         (name = "batch", description = "Lists of pages"),
         (name = "team", description = "Usage and limits of the calling team"),
-        (name = "admin", description = "The operator's side; 404 unless `admin.token` is set"),
-        (name = "health", description = "For balancers and supervisors"),
+        (name = "admin", description = "For the operator; 404 unless `admin.token` is set"),
+        (name = "health", description = "For load balancers and supervisors"),
     ),
     components(schemas(ErrorBody)),
     security((), ("key" = [])),
-    modifiers(&Bearer, &Refusals)
+    modifiers(&Bearer)
 )]
 struct Interface;
 
@@ -101,16 +69,12 @@ impl Modify for Bearer {
 }
 
 /// Adds the answers that are not 200: they follow from who may call a path and what it takes.
-struct Refusals;
-
-impl Modify for Refusals {
-    fn modify(&self, document: &mut Document) {
-        for (path, item) in &mut document.paths.paths {
-            let access = Access::of(path);
-            for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
-                for status in refusals(access, operation.request_body.is_some(), path.contains('{')) {
-                    refuse(operation, *status);
-                }
+fn add_refusals(document: &mut Document) {
+    for (path, item) in &mut document.paths.paths {
+        let access = Access::of(path);
+        for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
+            for status in refusals(access, operation.request_body.is_some(), path.contains('{')) {
+                refuse(operation, *status);
             }
         }
     }
@@ -144,7 +108,6 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::routes;
 
     fn interface() -> Value {
         serde_json::to_value(document()).unwrap()

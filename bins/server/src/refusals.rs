@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use boot::metrics;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use wire::Code;
 
 use crate::error::Failure;
 use crate::limits::{Limits, Subject, network};
-use crate::metrics;
 
 /// How long a key counts as good after it was.
 const GOOD_FOR: Duration = Duration::from_secs(600);
@@ -52,7 +52,7 @@ impl Refusals {
     /// Remembers a key that was good.
     pub(crate) fn remember(&self, token: &str) {
         let (digest, now) = (digest(token), Instant::now());
-        let mut good = self.good.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut good = self.good.lock();
         if good.len() >= MAX_GOOD && !good.contains_key(&digest) {
             good.retain(|_, seen| now.saturating_duration_since(*seen) < GOOD_FOR);
             // Still too many: they would be looked through again and again.
@@ -64,7 +64,7 @@ impl Refusals {
     }
 
     fn is_good(&self, token: &str, now: Instant) -> bool {
-        let good = self.good.lock().unwrap_or_else(PoisonError::into_inner);
+        let good = self.good.lock();
         good.get(&digest(token)).is_some_and(|seen| now.saturating_duration_since(*seen) < GOOD_FOR)
     }
 }
@@ -99,7 +99,7 @@ mod tests {
         for number in 0..=MAX_GOOD {
             refusals.remember(&number.to_string());
         }
-        assert!(refusals.good.lock().unwrap().len() <= MAX_GOOD);
+        assert!(refusals.good.lock().len() <= MAX_GOOD);
         assert!(refusals.is_good(&MAX_GOOD.to_string(), Instant::now()));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct About {
     documentation: String,
 }
 
-/// Name, version and the address of the documentation.
+/// Get the name, the version and the address of the documentation.
 #[utoipa::path(get, path = "/", tag = "health", responses((status = 200, description = "OK", body = About)))]
 pub(crate) async fn show(address: PublicAddress) -> Json<About> {
     let documentation = format!("{}/openapi.json", address.0);

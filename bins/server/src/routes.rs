@@ -1,13 +1,14 @@
-//! The table of contents: every path, what it does, and the function that does it.
+//! The table of contents: every route, by the function that answers it.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, delete, get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredicate};
+use utoipa_axum::router::UtoipaMethodRouter;
+use utoipa_axum::routes;
 use wire::Code;
 
 use crate::error::Failure;
@@ -19,90 +20,93 @@ const COMPRESS_ABOVE: u64 = 1024;
 /// One line of the table.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
-    pub(crate) path: &'static str,
-    pub(crate) what: &'static str,
-    handler: MethodRouter<Arc<Service>>,
+    pub(crate) path: String,
+    /// What it does, in a few words.
+    pub(crate) summary: String,
+    /// The handler, and how it describes itself in the OpenAPI document.
+    pub(crate) parts: Described,
 }
+
+/// A handler with its `#[utoipa::path(…)]`, which is where method, path and summary are written.
+type Described = UtoipaMethodRouter<Arc<Service>>;
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    [pages(), jobs(), usage(), operator(), watchers()].into_iter().flatten().collect()
+    handlers().into_iter().filter_map(Route::of).collect()
 }
 
-fn pages() -> Vec<Route> {
+fn handlers() -> Vec<Described> {
+    [scraping(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
+}
+
+fn scraping() -> Vec<Described> {
+    vec![routes!(scrape::scrape), routes!(scrape::read), routes!(map::map)]
+}
+
+fn jobs() -> Vec<Described> {
     vec![
-        route("POST", "/v2/scrape", "Turn one page into data", post(scrape::scrape)),
-        route("GET", "/v2/scrape/{id}", "A scrape of the last 24 hours", get(scrape::read)),
-        route("POST", "/v2/map", "List the addresses of a site", post(map::map)),
+        routes!(crawl::start),
+        routes!(crawl::active),
+        routes!(crawl::ongoing),
+        routes!(crawl::params_preview),
+        routes!(crawl::status),
+        routes!(crawl::cancel),
+        routes!(crawl::errors),
+        routes!(batch::start),
+        routes!(batch::status),
+        routes!(batch::cancel),
+        routes!(batch::errors),
     ]
 }
 
-fn jobs() -> Vec<Route> {
+fn usage() -> Vec<Described> {
     vec![
-        route("POST", "/v2/crawl", "Start a crawl", post(crawl::start)),
-        route("GET", "/v2/crawl/active", "Crawls that have not ended", get(crawl::active)),
-        route("GET", "/v2/crawl/ongoing", "Another name of `/v2/crawl/active`", get(crawl::ongoing)),
-        route("POST", "/v2/crawl/params-preview", "Turn a prompt into crawl options", post(crawl::params_preview)),
-        route("GET", "/v2/crawl/{id}", "A crawl and its documents; also as WebSocket", get(crawl::status)),
-        route("DELETE", "/v2/crawl/{id}", "Stop a crawl", delete(crawl::cancel)),
-        route("GET", "/v2/crawl/{id}/errors", "Pages of a crawl that were left out", get(crawl::errors)),
-        route("POST", "/v2/batch/scrape", "Scrape a list of pages", post(batch::start)),
-        route("GET", "/v2/batch/scrape/{id}", "A batch and its documents; also as WebSocket", get(batch::status)),
-        route("DELETE", "/v2/batch/scrape/{id}", "Stop a batch", delete(batch::cancel)),
-        route("GET", "/v2/batch/scrape/{id}/errors", "Pages of a batch that were left out", get(batch::errors)),
+        routes!(team::credit_usage),
+        routes!(team::credit_history),
+        routes!(team::token_usage),
+        routes!(team::token_history),
+        routes!(team::queue_status),
+        routes!(team::concurrency),
     ]
 }
 
-fn usage() -> Vec<Route> {
+fn operator() -> Vec<Described> {
     vec![
-        route("GET", "/v2/team/credit-usage", "Credits left and granted", get(team::credit_usage)),
-        route("GET", "/v2/team/credit-usage/historical", "Credits by month", get(team::credit_history)),
-        route("GET", "/v2/team/token-usage", "Tokens left and granted", get(team::token_usage)),
-        route("GET", "/v2/team/token-usage/historical", "Tokens by month", get(team::token_history)),
-        route("GET", "/v2/team/queue-status", "Scrapes that are waiting and running", get(team::queue_status)),
-        route("GET", "/v2/concurrency-check", "Scrapes that are running, and how many may", get(team::concurrency)),
+        routes!(admin::create_team),
+        routes!(admin::list_teams),
+        routes!(admin::read_team),
+        routes!(admin::update_team),
+        routes!(admin::create_key),
+        routes!(admin::list_keys),
+        routes!(admin::revoke_key),
+        routes!(webhooks::deliveries),
+        routes!(webhooks::redeliver),
+        routes!(webhooks::secret),
+        routes!(webhooks::rotate_secret),
     ]
 }
 
-fn operator() -> Vec<Route> {
+fn monitoring() -> Vec<Described> {
     vec![
-        route("POST", "/admin/teams", "Make a team with a first key", post(admin::create_team)),
-        route("GET", "/admin/teams", "Teams, page by page", get(admin::list_teams)),
-        route("GET", "/admin/teams/{team}", "One team", get(admin::read_team)),
-        route("PATCH", "/admin/teams/{team}", "Change a team or give it credits", patch(admin::update_team)),
-        route("POST", "/admin/teams/{team}/keys", "Make another key", post(admin::create_key)),
-        route("GET", "/admin/teams/{team}/keys", "The keys of a team", get(admin::list_keys)),
-        route("DELETE", "/admin/keys/{key}", "Revoke a key", delete(admin::revoke_key)),
-        route("GET", "/admin/teams/{team}/webhooks/deliveries", "Webhook deliveries", get(webhooks::deliveries)),
-        route(
-            "POST",
-            "/admin/webhooks/deliveries/{delivery}/redeliver",
-            "Send a delivery again",
-            post(webhooks::redeliver),
-        ),
-        route(
-            "GET",
-            "/admin/teams/{team}/webhook-secret",
-            "The secret that webhooks are signed with",
-            get(webhooks::secret),
-        ),
-        route("POST", "/admin/teams/{team}/webhook-secret", "Replace the secret", post(webhooks::rotate_secret)),
+        routes!(health::health),
+        routes!(health::live),
+        routes!(health::ready),
+        routes!(health::metrics),
+        routes!(openapi::show),
+        routes!(root::show),
     ]
 }
 
-fn watchers() -> Vec<Route> {
-    vec![
-        route("GET", "/health", "Whether the service works", get(health::health)),
-        route("GET", "/health/live", "Whether the process answers", get(health::live)),
-        route("GET", "/health/ready", "Whether it can take requests", get(health::ready)),
-        route("GET", "/metrics", "Metrics for Prometheus", get(health::metrics)),
-        route("GET", "/openapi.json", "This interface as OpenAPI", get(openapi::show)),
-        route("GET", "/", "The service's name, version and documentation", get(root::show)),
-    ]
-}
-
-fn route(method: &'static str, path: &'static str, what: &'static str, handler: MethodRouter<Arc<Service>>) -> Route {
-    Route { method, path, what, handler }
+impl Route {
+    /// `None` for a method that the API does not use.
+    fn of(parts: Described) -> Option<Self> {
+        let (path, item) = parts.1.paths.first_key_value()?;
+        let operations = [("GET", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
+        let (method, operation) =
+            operations.into_iter().find_map(|(method, operation)| Some((method, operation.as_ref()?)))?;
+        let summary = operation.summary.as_deref().unwrap_or_default().trim_end_matches('.').to_owned();
+        Some(Self { method, path: path.clone(), summary, parts })
+    }
 }
 
 /// Where requests come in.
@@ -112,8 +116,6 @@ pub(crate) enum Listener {
     Api,
     /// `admin.listen`, for the operator.
     Operator,
-    /// `worker.listen`, of a process that only works.
-    Worker,
 }
 
 /// What is served there.
@@ -121,9 +123,8 @@ pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
     let of_operator = |path: &str| path.starts_with("/admin/") || path == "/metrics";
     let apart = service.config.admin.listen.is_some();
     let served = |route: &Route| match listener {
-        Listener::Api => !(apart && of_operator(route.path)),
-        Listener::Operator => of_operator(route.path) || route.path.starts_with("/health"),
-        Listener::Worker => route.path == "/metrics" || route.path.starts_with("/health"),
+        Listener::Api => !(apart && of_operator(&route.path)),
+        Listener::Operator => of_operator(&route.path) || route.path.starts_with("/health"),
     };
     serving(table().into_iter().filter(served).collect(), auth::Gate { service, listener })
 }
@@ -137,7 +138,7 @@ fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
         .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)));
     table
         .into_iter()
-        .fold(Router::new(), |router, route| router.route(route.path, route.handler))
+        .fold(Router::new(), |router, route| router.route(&route.path, route.parts.2))
         .fallback(async || auth::not_found())
         .method_not_allowed_fallback(async || {
             Failure::new(Code::MethodNotAllowed, "the path does not take this method")
@@ -147,4 +148,14 @@ fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
         .layer(compress)
         .layer(from_fn_with_state(service.clone(), telemetry::record))
         .with_state(service)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_handler_is_a_route() {
+        assert_eq!(table().len(), handlers().len());
+    }
 }

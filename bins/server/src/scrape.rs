@@ -13,7 +13,7 @@ use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{Asked, reader};
+use crate::job::{RunRequest, reader};
 use crate::request::{Context, GivenId};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
@@ -27,7 +27,7 @@ pub(crate) enum ScrapeCall {
     Tools(ToolRequest),
 }
 
-/// Turn one page into data.
+/// Turn a page into data.
 #[utoipa::path(
     post,
     path = "/v2/scrape",
@@ -51,7 +51,7 @@ pub(crate) async fn scrape(
     }
 }
 
-/// A scrape of the last 24 hours, if its page is in the cache.
+/// Get a scrape of the last 24 hours, if its page is still in the cache.
 #[utoipa::path(
     get,
     path = "/v2/scrape/{id}",
@@ -59,7 +59,7 @@ pub(crate) async fn scrape(
     params(("id" = String, Path, description = "Id of the scrape: `data.metadata.scrapeId`")),
     responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
-pub(crate) async fn read(asked: Asked) -> Result<Response, Failure> {
+pub(crate) async fn read(asked: RunRequest) -> Result<Response, Failure> {
     let (data, room) = app::scrape::read(&asked.service.app, &asked.caller, asked.id).await?;
     Ok(asked.service.outbox.document(&asked.reader, data, room))
 }

@@ -6,18 +6,20 @@ mod socket;
 
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::response::IntoResponse as _;
+use boot::config;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +28,6 @@ use tower::Service as _;
 use wire::Code;
 
 use crate::auth::Access;
-use crate::config;
 use crate::error::Failure;
 use refuse::Wish;
 use slots::{Beyond, Slot, Slots};
@@ -51,9 +52,9 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Local(pub(crate) SocketAddr);
 
-/// How to end the connections that a [`run`] has accepted.
+/// Ends the connections that a [`run`] has accepted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ending {
+pub(crate) struct Shutdown {
     /// Serve no new connection, finish what runs.
     pub(crate) drain: CancellationToken,
     /// Cut what still runs.
@@ -62,8 +63,9 @@ pub(crate) struct Ending {
     pub(crate) open: TaskTracker,
 }
 
-impl Ending {
-    /// Answers 503 to who comes now, lets running requests finish for at most `patience`, then cuts the rest. True when none was cut.
+impl Shutdown {
+    /// Answers new connections with 503, lets running requests finish for at most `patience`, then cuts the rest. True when
+    /// none was cut.
     pub(crate) async fn finish(&self, patience: Duration) -> bool {
         self.drain.cancel();
         self.open.close();
@@ -74,20 +76,20 @@ impl Ending {
     }
 }
 
-/// Accepts connections until `ending.cut`, and serves each in a task of `ending.open`. From `ending.drain` on every new one
+/// Accepts connections until `shutdown.cut`, and serves each in a task of `shutdown.open`. From `shutdown.drain` on every new one
 /// is told to go elsewhere: a balancer that has not noticed yet gets an answer instead of a closed port.
-pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<config::Server>, ending: Ending) {
+pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<config::Server>, shutdown: Shutdown) {
     let slots = Slots::new(&settings);
     loop {
         let accepted = tokio::select! {
-            () = ending.cut.cancelled() => break,
+            () = shutdown.cut.cancelled() => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {
                 let slot = slots.admit(peer.ip());
                 let connection = Connection { router: router.clone(), settings: settings.clone(), peer };
-                admitted(connection, stream, slot, &ending);
+                admitted(connection, stream, slot, &shutdown);
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
@@ -98,8 +100,8 @@ pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<con
 }
 
 /// Does with a connection what its place allows, in a task of its own.
-fn admitted(connection: Connection, stream: TcpStream, slot: Slot, ending: &Ending) {
-    let (drain, cut) = (ending.drain.clone(), ending.cut.clone());
+fn admitted(connection: Connection, stream: TcpStream, slot: Slot, shutdown: &Shutdown) {
+    let (drain, cut) = (shutdown.drain.clone(), shutdown.cut.clone());
     let draining = drain.is_cancelled();
     let evicted = match &slot {
         Slot::Full(_) => CancellationToken::new(),
@@ -124,7 +126,7 @@ fn admitted(connection: Connection, stream: TcpStream, slot: Slot, ending: &Endi
     if draining {
         tokio::spawn(work);
     } else {
-        ending.open.spawn(work);
+        shutdown.open.spawn(work);
     }
 }
 
@@ -272,7 +274,7 @@ impl Activity {
     /// Returns once nothing has run for so long.
     async fn idle(&self, limit: Duration) {
         loop {
-            let since = *self.rest_since.lock().unwrap_or_else(PoisonError::into_inner);
+            let since = *self.rest_since.lock();
             let rested = since.elapsed();
             if self.running.load(Ordering::Relaxed) > 0 {
                 tokio::time::sleep(limit).await;
@@ -296,7 +298,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        *self.0.rest_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.0.rest_since.lock() = Instant::now();
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,8 +1,9 @@
 //! Places that many want and nobody may have all of: so many in all, and of these so many for each owner.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The places.
@@ -41,7 +42,7 @@ impl Shares {
     }
 
     fn of(&self, owner: &str) -> Arc<Semaphore> {
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut each = self.each.lock();
         if let Some(known) = each.get(owner).and_then(Weak::upgrade) {
             return known;
         }
@@ -68,6 +69,6 @@ mod tests {
         assert!(shares.get("two").is_some());
         drop((first.1, second));
         drop(shares.get("three"));
-        assert_eq!(shares.each.lock().unwrap().len(), 1, "who has none is forgotten");
+        assert_eq!(shares.each.lock().len(), 1, "who has none is forgotten");
     }
 }

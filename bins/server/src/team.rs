@@ -13,7 +13,7 @@ use crate::Service;
 use crate::error::Failure;
 use crate::extract::query;
 
-/// Credits left and granted.
+/// Get the remaining and the granted credits.
 #[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<CreditUsage>)))]
 pub(crate) async fn credit_usage(
     State(service): State<Arc<Service>>,
@@ -22,7 +22,7 @@ pub(crate) async fn credit_usage(
     Ok(Json(Answer::new(usage::credit_usage(&service.app, &caller).await?)))
 }
 
-/// Tokens left and granted.
+/// Get the remaining and the granted tokens.
 #[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<TokenUsage>)))]
 pub(crate) async fn token_usage(
     State(service): State<Arc<Service>>,
@@ -31,7 +31,7 @@ pub(crate) async fn token_usage(
     Ok(Json(Answer::new(usage::token_usage(&service.app, &caller).await?)))
 }
 
-/// Credits by month.
+/// Get the credits used in each month.
 #[utoipa::path(
     get,
     path = "/v2/team/credit-usage/historical",
@@ -47,7 +47,7 @@ pub(crate) async fn credit_history(
     Ok(Json(Periods::new(usage::credit_history(&service.app, &caller, by_api_key(&uri)).await?)))
 }
 
-/// Tokens by month.
+/// Get the tokens used in each month.
 #[utoipa::path(
     get,
     path = "/v2/team/token-usage/historical",
@@ -63,7 +63,7 @@ pub(crate) async fn token_history(
     Ok(Json(Periods::new(usage::token_history(&service.app, &caller, by_api_key(&uri)).await?)))
 }
 
-/// Jobs that run and wait.
+/// Count the jobs that are running and waiting.
 #[utoipa::path(get, path = "/v2/team/queue-status", tag = "team", responses((status = 200, description = "OK", body = QueueStatus)))]
 pub(crate) async fn queue_status(
     State(service): State<Arc<Service>>,
@@ -72,7 +72,7 @@ pub(crate) async fn queue_status(
     Ok(Json(usage::queue_status(&service.app, &caller).await?))
 }
 
-/// Scrapes in flight, and how many there may be.
+/// Get the number of running scrapes and the limit.
 #[utoipa::path(get, path = "/v2/concurrency-check", tag = "team", responses((status = 200, description = "OK", body = Concurrency)))]
 pub(crate) async fn concurrency(
     State(service): State<Arc<Service>>,

@@ -1,4 +1,4 @@
-//! Logging: how it is set up, and the one line that every request gets.
+//! The one line that every request gets in the log, and its place in the metrics.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -8,70 +8,17 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use boot::metrics;
 use tracing::{Instrument, info_span};
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
-use tracing_subscriber::{Layer, fmt};
 use wire::Code;
 
 use crate::Service;
-use crate::config::{Log, LogFormat};
 use crate::error::Failure;
-use crate::metrics;
 use crate::request::{Context, REQUEST_ID};
 use crate::serve::Peer;
 
-/// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 14] = [
-    "app",
-    "base",
-    "billing",
-    "blobs",
-    "crawl_frontier",
-    "fetch",
-    "formats",
-    "net",
-    "quarry_server",
-    "queue",
-    "scrape",
-    "store",
-    "webhooks",
-    "wire",
-];
 /// Status in log and metrics for a client that left before its answer (a custom of nginx).
 const CLIENT_LEFT: u16 = 499;
-
-/// Starts logging to standard error, for the whole process. Panics are logged by place alone: their text may hold
-/// pieces of a page.
-///
-/// # Errors
-/// When logging was started before.
-pub fn init(log: &Log) -> Result<(), TryInitError> {
-    let lines = match log.format {
-        LogFormat::Json => {
-            fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr).boxed()
-        }
-        LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
-    };
-    tracing_subscriber::registry().with(lines.with_filter(filter(&log.level))).try_init()?;
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string);
-        tracing::error!(place = place.as_deref().unwrap_or("unknown"), "panicked");
-    }));
-    Ok(())
-}
-
-/// A level for our own crates, or a list of `target=level` that is taken as it is.
-fn filter(level: &str) -> Targets {
-    let targets = level.parse().unwrap_or_else(|_| Targets::new());
-    if level.contains('=') {
-        return targets;
-    }
-    let ours = targets.default_level().unwrap_or(tracing::level_filters::LevelFilter::INFO);
-    let others = ours.min(tracing::level_filters::LevelFilter::ERROR);
-    Targets::new().with_default(others).with_targets(OURS.map(|target| (target, ours)))
-}
 
 /// The outermost layer: gives the request its id and its log line, and counts it.
 pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
@@ -130,26 +77,4 @@ fn name(method: &Method) -> &'static str {
 pub(crate) fn panicked(_payload: Box<dyn Any + Send + 'static>) -> Response {
     metrics::panicked();
     Failure::new(Code::UnknownError, "unexpected error").into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tracing::Level;
-
-    #[test]
-    fn a_level_is_for_our_own_crates() {
-        let check = |level: &str, ours: bool, others: bool| {
-            let filter = filter(level);
-            assert_eq!(filter.would_enable("app::scrape", &Level::DEBUG), ours, "{level}");
-            assert_eq!(filter.would_enable("hickory_proto", &Level::DEBUG), others, "{level}");
-        };
-        check("trace", true, false);
-        check("info", false, false);
-        check("off", false, false);
-        check("error,app=debug", true, false);
-        check("app=info,hickory_proto=trace", false, true);
-        assert!(!filter("off").would_enable("rustls", &Level::ERROR));
-        assert!(filter("info").would_enable("rustls", &Level::ERROR));
-    }
 }

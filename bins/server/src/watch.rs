@@ -19,8 +19,8 @@ use wire::{Code, JobProgress, JobStatus, ResultsQuery, WatchMessage};
 
 use crate::Service;
 use crate::error::Failure;
-use crate::job::{Asked, Kind, body};
-use crate::reading::Turn;
+use crate::job::{Kind, RunRequest, body};
+use crate::response_budget::Permit;
 use crate::shares::{Share, Shares};
 
 /// Watchers of all jobs that are open at the same time.
@@ -29,11 +29,11 @@ const MAX_WATCHERS: usize = 4096;
 const MAX_OF_ONE: usize = 256;
 /// Documents that are read at once.
 const CHUNK: u32 = 20;
-/// Pause between two looks at a job that nothing was heard of. It grows to [`LONGEST_POLL`] while nothing happens: what this
+/// Pause between two looks at a job that nothing was heard of. It grows to [`MAX_POLL`] while nothing happens: what this
 /// process does to a job is heard of, and looks are for what others do.
 const POLL: Duration = Duration::from_secs(1);
 /// See [`POLL`].
-const LONGEST_POLL: Duration = Duration::from_secs(4);
+const MAX_POLL: Duration = Duration::from_secs(4);
 /// Pause between two pings; a client that has answered none for [`SILENCE`] is gone.
 const PING: Duration = Duration::from_secs(20);
 /// See [`PING`].
@@ -82,22 +82,22 @@ pub(crate) async fn handshake(parts: &mut Parts, service: &Arc<Service>) -> Resu
 }
 
 /// Opens the socket, when the caller may read the job.
-pub(crate) async fn watch(upgrade: WebSocketUpgrade, kind: Kind, asked: Asked) -> Result<Response, Failure> {
-    let Some(slot) = asked.service.watchers.slots.get(&asked.reader) else {
+pub(crate) async fn watch(upgrade: WebSocketUpgrade, kind: Kind, request: RunRequest) -> Result<Response, Failure> {
+    let Some(slot) = request.service.watchers.slots.get(&request.reader) else {
         return Err(Failure::new(Code::ConcurrencyLimited, "too many jobs are watched already").retry_after(5));
     };
     // Refused as a GET is, while there still is a status to refuse with.
-    kind.status(&asked, ResultsQuery { skip: Some(0), limit: Some(1) }).await?;
-    let open = asked.service.watchers.open.clone();
+    kind.status(&request, ResultsQuery { skip: Some(0), limit: Some(1) }).await?;
+    let open = request.service.watchers.open.clone();
     Ok(upgrade.on_upgrade(move |socket| {
-        open.track_future(Watcher { socket, kind, asked, sent: 0, failure: None, slot }.run())
+        open.track_future(Watcher { socket, kind, request, sent: 0, failure: None, slot }.run())
     }))
 }
 
 struct Watcher {
     socket: WebSocket,
     kind: Kind,
-    asked: Asked,
+    request: RunRequest,
     /// Documents that the client has.
     sent: u64,
     /// Why the job has failed, when it has.
@@ -118,7 +118,7 @@ enum End {
 
 impl Watcher {
     async fn run(mut self) {
-        let stop = self.asked.service.watchers.stop.clone();
+        let stop = self.request.service.watchers.stop.clone();
         let end = stop.run_until_cancelled(self.tell()).await.unwrap_or(Ok(End::Broken("the server stops")));
         let (code, reason) = match end {
             Ok(End::Gone) => return,
@@ -136,13 +136,13 @@ impl Watcher {
 
     /// Catches up, then sends every document, then the end.
     async fn tell(&mut self) -> Result<End, Failure> {
-        let mut changes = self.asked.service.app.changes.watch(&self.asked.id.to_string());
-        let turn = self.turn().await;
+        let mut changes = self.request.service.app.watch(self.request.id);
+        let permit = self.permit().await;
         let (mut progress, mut more) = self.read().await?;
         if !self.catch_up(&mut progress, more).await {
             return Ok(End::Gone);
         }
-        drop(turn);
+        drop(permit);
         let mut pings = interval(PING);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut heard, mut pause) = (Instant::now(), POLL);
@@ -153,7 +153,7 @@ impl Watcher {
             if !more {
                 tokio::select! {
                     _ = changes.changed() => pause = POLL,
-                    () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_POLL),
+                    () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_POLL),
                     message = self.socket.recv() => match message {
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(End::Gone),
                         Some(Ok(_)) => {
@@ -170,7 +170,7 @@ impl Watcher {
                     }
                 }
             }
-            let _turn = self.turn().await;
+            let _permit = self.permit().await;
             let before = self.sent;
             (progress, more) = self.read().await?;
             if !in_time(self.documents(std::mem::take(&mut progress.data))).await {
@@ -183,17 +183,17 @@ impl Watcher {
     }
 
     /// What is read is in memory until it is sent.
-    async fn turn(&mut self) -> Turn {
-        self.asked.service.readers.wait(&format!("{} watches", self.asked.reader)).await
+    async fn permit(&mut self) -> Permit {
+        self.request.service.response_budget.wait(&format!("{} watches", self.request.reader)).await
     }
 
     /// How the job stands, the documents that come next, and whether there are others behind them.
     async fn read(&mut self) -> Result<(JobProgress, bool), Failure> {
         let query = ResultsQuery { skip: Some(self.sent), limit: Some(CHUNK) };
-        let progress = self.kind.status(&self.asked, query).await?;
+        let progress = self.kind.status(&self.request, query).await?;
         let more = progress.next_skip.is_some();
         self.failure.clone_from(&progress.error);
-        Ok((body(progress, None, self.asked.service.app.clock.now()), more))
+        Ok((body(progress, None, self.request.service.app.now()), more))
     }
 
     /// The first message. Clients take a final status in it for the end, so it has one only when nothing follows.

@@ -15,7 +15,7 @@ use crate::admin::page;
 use crate::error::Failure;
 use crate::extract::{self, Id, query};
 
-/// Deliveries of a team, newest first.
+/// List the webhook deliveries of a team, newest first.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}/webhooks/deliveries",
@@ -38,7 +38,7 @@ pub(crate) async fn deliveries(
     Ok(Json(webhooks::deliveries(&service.app, team, state, after, limit).await?))
 }
 
-/// Send a delivery again that has failed, at once.
+/// Send a failed webhook delivery again, now.
 #[utoipa::path(
     post,
     path = "/admin/webhooks/deliveries/{delivery}/redeliver",
@@ -56,7 +56,7 @@ pub(crate) async fn redeliver(
     Ok(Json(Answer::new(webhooks::redeliver(&service.app, delivery).await?)))
 }
 
-/// The secret that a team's webhooks are signed with.
+/// Get the secret that a team's webhooks are signed with.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}/webhook-secret",
@@ -71,7 +71,7 @@ pub(crate) async fn secret(
     Ok(Json(Answer::new(webhooks::secret(&service.app, team).await?)))
 }
 
-/// Replace a team's signing secret; the old one stays valid beside it for a time.
+/// Replace a team's signing secret; the old one stays valid for a while.
 #[utoipa::path(
     post,
     path = "/admin/teams/{team}/webhook-secret",

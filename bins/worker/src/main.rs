@@ -1,12 +1,13 @@
-//! The worker: crawls, batches, webhooks and upkeep, without the interface. It is the server without its routes: the same
-//! settings, the same work, health and metrics on `worker.listen`, and on SIGTERM the same orderly end.
+//! The worker: crawls, batches, webhooks and upkeep as in the server, without the API. The same settings, the same work,
+//! health and metrics on `worker.listen`, and on SIGTERM the same orderly end.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use boot::process::{self, on_runtime, settings};
+use boot::worker;
 use clap::Parser;
-use quarry_server::process::{on_runtime, serve, settings};
 
 /// Does the background work of Quarry beside `quarry-server`. Any number of workers may share one database.
 #[derive(Parser)]
@@ -32,5 +33,5 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
     let settings = settings(cli.config.as_deref())?;
-    Ok(on_runtime(serve(settings.config, quarry_server::start_worker))?)
+    Ok(on_runtime(process::run(settings.config, worker::start, worker::Running::stop))?)
 }

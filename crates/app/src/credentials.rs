@@ -1,8 +1,8 @@
 //! User name and password inside a URL: cut out at the door, so that no later code can store, log or return them.
 
 use base::Secret;
+pub(crate) use base::address::take_credentials as take;
 use fetch::BasicAuth;
-use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// The URL without its userinfo, and the userinfo as Basic credentials (RFC 7617) when there was any.
@@ -16,28 +16,11 @@ pub(crate) fn cut(url: Url) -> Url {
     split(url).0
 }
 
-/// Takes the userinfo out of a URL.
-pub(crate) fn take(url: &mut Url) -> Option<BasicAuth> {
-    if url.username().is_empty() && url.password().is_none() {
-        return None;
-    }
-    let name = decoded(url.username());
-    let password = Secret::new(decoded(url.password().unwrap_or_default()));
-    // Both setters only refuse URLs without a host, and such a URL has no userinfo.
-    let is_cut = url.set_username("").is_ok() && url.set_password(None).is_ok();
-    debug_assert!(is_cut, "a URL with userinfo has a host");
-    Some((name, password))
-}
-
 /// Puts back what [`take`] took, percent-encoded.
 pub(crate) fn put(url: &mut Url, name: &str, password: &Secret) {
     let (name, password) = (encoded(name), encoded(password.expose()));
     let is_put = url.set_username(&name).is_ok() && url.set_password(Some(&password)).is_ok();
     debug_assert!(is_put, "the URL had userinfo before");
-}
-
-fn decoded(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 fn encoded(text: &str) -> String {

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 
 use fetch::FetchError;
 use scrape::ScrapeError;
+use site::SiteError;
 use wire::{Code, Unsupported};
 
 /// Why an operation was refused or failed. [`AppError::code`] gives each a [`wire::Code`]; the server decides what else the
@@ -122,6 +123,21 @@ fn scrape_code(error: &ScrapeError) -> Code {
         ScrapeError::Selectors => Code::BadRequest,
         ScrapeError::Timeout => Code::ScrapeTimeout,
         ScrapeError::Panicked => Code::UnknownError,
+    }
+}
+
+impl From<FetchError> for AppError {
+    fn from(error: FetchError) -> Self {
+        Self::Scrape(error.into())
+    }
+}
+
+impl From<SiteError> for AppError {
+    fn from(error: SiteError) -> Self {
+        match error {
+            SiteError::Timeout => Self::Scrape(ScrapeError::Timeout),
+            SiteError::Panicked => Self::internal(error),
+        }
     }
 }
 

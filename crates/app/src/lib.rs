@@ -8,16 +8,20 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path().display();
+//! let store = store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?;
+//! let client = net::Client::new(net::Config::default())?;
+//! let cpu = scrape::Cpu::new(2);
 //! let app = App::new(Parts {
-//!     store: store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?,
+//!     site: site::Site::new(client.clone(), vec![], store.clone(), Arc::new(base::SystemClock), cpu.clone()),
+//!     store,
+//!     client,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], cpu: scrape::Cpu::new(2) },
+//!     tools: scrape::Tools { engines: vec![], cpu },
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
 //!     changes: app::Changes::default(),
 //!     waker: app::Waker::default(),
-//!     web: app::Web::new(net::Client::new(net::Config::default())?, vec![]),
 //!     tracker: tokio_util::task::TaskTracker::new(),
 //! });
 //! app.bootstrap().await?;
@@ -48,17 +52,14 @@ pub mod map;
 mod metrics;
 mod orphans;
 mod reservation;
-pub mod robots;
 mod room;
 pub mod scrape;
 mod service;
 mod settings;
-pub mod sitemaps;
 pub mod teams;
 mod tracked;
 mod upkeep;
 pub mod usage;
-mod web;
 pub mod webhooks;
 mod worker;
 
@@ -67,7 +68,6 @@ pub use changes::Changes;
 pub use error::AppError;
 pub use queue::Waker;
 pub use service::{App, DEFAULT_TEAM, Parts};
-pub use settings::{AuthMode, CacheSettings, Settings};
+pub use settings::{AuthMode, CacheSettings, Retention, Settings};
 pub use upkeep::{maintain, maintain_once};
-pub use web::Web;
 pub use worker::{QUEUES, WorkerSettings, worker};

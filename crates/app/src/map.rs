@@ -12,6 +12,7 @@ use chrono::TimeDelta;
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
 use fetch::BasicAuth;
 use scrape::{CpuError, ScrapeError};
+use site::{AGENT, Approach, Found, Listed, Sink, Terms};
 use store::crawls::{self, KnownUrl};
 use tokio::time::{Instant, timeout_at};
 use url::{Position, Url};
@@ -19,8 +20,6 @@ use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
 
 use crate::auth::Caller;
 use crate::reservation::Funds;
-use crate::robots::{self, AGENT, Manner};
-use crate::sitemaps::{self, Listed, Sink, Terms};
 use crate::{App, AppError, credentials};
 use front::Front;
 use links::Links;
@@ -107,8 +106,8 @@ impl Job {
     }
 
     async fn make(&self, app: &App, caller: &Caller) -> Result<Made, AppError> {
-        let manner = self.manner();
-        let site = robots::rules_at_start(app, &self.url, manner).await?;
+        let approach = self.approach();
+        let site = app.site.rules_at_start(&self.url, approach).await?;
         if let Some(failure) = site.failure {
             return Err(failure.error(&self.url).into());
         }
@@ -125,8 +124,8 @@ impl Job {
         };
         let maps = async {
             match self.request.sitemap {
-                SitemapMode::Skip => Ok(sitemaps::Found::default()),
-                _ => sitemaps::each(app, &self.url, manner, terms, &mut listed).await,
+                SitemapMode::Skip => Ok(Found::default()),
+                _ => app.site.sitemaps(&self.url, approach, terms, &mut listed).await,
             }
         };
         let (page, found) = tokio::join!(page, maps);
@@ -137,7 +136,7 @@ impl Job {
             // The site has moved, and its sitemaps with it.
             if self.request.sitemap != SitemapMode::Skip && from_sitemaps.is_empty() {
                 let mut again = Sitemaps { place, scope: &scope, links: from_sitemaps };
-                found = sitemaps::each(app, landed, manner, terms, &mut again).await?;
+                found = app.site.sitemaps(landed, approach, terms, &mut again).await?;
                 from_sitemaps = again.links;
             }
         }
@@ -181,9 +180,9 @@ impl Job {
         Scope::new(&self.url, &options).map_err(AppError::internal)
     }
 
-    fn manner(&self) -> Manner<'static> {
+    fn approach(&self) -> Approach<'static> {
         let private = self.request.zero_data_retention;
-        Manner { agent: AGENT, deadline: self.soft_deadline, verify_tls: false, private }
+        Approach { agent: AGENT, deadline: self.soft_deadline, verify_tls: false, private }
     }
 
     fn log(&self, caller: &Caller, made: &Result<Made, AppError>) {
@@ -226,6 +225,8 @@ struct Sitemaps<'a> {
 }
 
 impl Sink for Sitemaps<'_> {
+    type Error = AppError;
+
     async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
         let (scope, mut links) = (self.scope.clone(), std::mem::take(&mut self.links));
         let work = move |stop: &Stop| {
@@ -241,7 +242,7 @@ impl Sink for Sitemaps<'_> {
 }
 
 /// What the caller should know about the sources.
-fn warnings(page: &Front, found: sitemaps::Found) -> Vec<String> {
+fn warnings(page: &Front, found: Found) -> Vec<String> {
     let mut warnings: Vec<String> = page.warning().into_iter().collect();
     if found.failed > 0 {
         warnings.push(format!("{} of the sitemaps that the site names could not be read", found.failed));

@@ -135,14 +135,14 @@ fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
     // Counted before anything is read: a request can name hundreds of long selectors.
     let mut parts = 0;
     let mut check = |text: &str, path: &dyn Fn() -> String| {
-        parts += formats::selector_parts(text);
-        if parts > formats::MAX_SELECTOR_PARTS {
-            let most = formats::MAX_SELECTOR_PARTS;
+        parts += page::selector_parts(text);
+        if parts > page::MAX_SELECTOR_PARTS {
+            let most = page::MAX_SELECTOR_PARTS;
             let why =
                 format!("makes more than {most} names and combinators in all selectors of the request; use fewer");
             return Err(Invalid::at(path(), why));
         }
-        formats::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
+        page::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
     };
     for (name, tags) in [("includeTags", &options.include_tags), ("excludeTags", &options.exclude_tags)] {
         for (index, tag) in tags.iter().enumerate() {

@@ -8,15 +8,17 @@ use base::{Clock, Timestamp};
 use blobs::Blobs;
 use queue::Waker;
 use scrape::Tools;
+use site::Site;
 use store::teams::{self, Team};
 use store::{Conn, Store};
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::crawl::{Contexts, Lost};
 use crate::orphans::Pass;
 use crate::room::Room;
-use crate::{Active, AppError, Changes, Settings, Web};
+use crate::{Active, AppError, Changes, Settings};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
@@ -25,9 +27,19 @@ pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
-/// The parts, and what is only kept in memory.
-struct Inner {
-    parts: Parts,
+/// The parts, and what is only kept in memory. Only operations see into it.
+pub struct Inner {
+    pub(crate) store: Store,
+    pub(crate) blobs: Blobs,
+    pub(crate) tools: Tools,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) active: Active,
+    pub(crate) site: Site,
+    pub(crate) client: net::Client,
+    pub(crate) changes: Changes,
+    pub(crate) waker: Waker,
+    pub(crate) tracker: TaskTracker,
     contexts: Contexts,
     room: Room,
     lost: Lost,
@@ -35,6 +47,7 @@ struct Inner {
 }
 
 /// What an [`App`] is made of.
+#[derive(Clone)]
 pub struct Parts {
     /// The database.
     pub store: Store,
@@ -49,7 +62,9 @@ pub struct Parts {
     /// Scrapes in flight.
     pub active: Active,
     /// The way to robots.txt and sitemaps.
-    pub web: Web,
+    pub site: Site,
+    /// All other outgoing HTTP: webhooks.
+    pub client: net::Client,
     /// Who waits for news of crawls and batches.
     pub changes: Changes,
     /// Tells the workers of this process that there is something to do.
@@ -62,9 +77,26 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let Parts { store, blobs, tools, clock, settings, active, site, client, changes, waker, tracker } = parts;
         let (contexts, room) = (Contexts::default(), Room::default());
         let (lost, orphans) = (Lost::default(), Pass::default());
-        Self(Arc::new(Inner { parts, contexts, room, lost, orphans }))
+        Self(Arc::new(Inner {
+            store,
+            blobs,
+            tools,
+            clock,
+            settings,
+            active,
+            site,
+            client,
+            changes,
+            waker,
+            tracker,
+            contexts,
+            room,
+            lost,
+            orphans,
+        }))
     }
 
     /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
@@ -91,12 +123,40 @@ impl App {
         Ok(())
     }
 
+    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried.
+    ///
+    /// # Errors
+    /// [`AppError::Internal`] when it does not.
+    #[crate::boxed]
+    pub async fn ready(&self) -> Result<(), AppError> {
+        Ok(teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map(drop)?)
+    }
+
     /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has
     /// ended or was dropped; put your own time limit around it.
     #[crate::boxed]
     pub async fn drain(&self) {
         self.tracker.close();
         self.tracker.wait().await;
+    }
+
+    /// The time for everything that is written or compared.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A receiver that is told of every change that this process makes to a crawl or batch from now on; several changes may
+    /// come as one.
+    #[must_use]
+    pub fn watch(&self, id: Uuid) -> watch::Receiver<()> {
+        self.changes.watch(&id.to_string())
+    }
+
+    /// The database, for what has no operation yet.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {
@@ -115,20 +175,16 @@ impl App {
         &self.0.orphans
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
         Ok(self.store.conn().await?)
     }
 }
 
 impl Deref for App {
-    type Target = Parts;
+    type Target = Inner;
 
-    fn deref(&self) -> &Parts {
-        &self.0.parts
+    fn deref(&self) -> &Inner {
+        &self.0
     }
 }
 

@@ -86,7 +86,7 @@ async fn release_reservations(app: App) -> Result<usize, AppError> {
 
 /// Rows of old scrapes.
 async fn forget_scrapes(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings.scrape_retention);
+    let before = before(&app, app.settings.retention.scrapes);
     Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
 }
 
@@ -97,7 +97,7 @@ async fn forget_robots(app: App) -> Result<usize, AppError> {
 
 /// Old deliveries, and the bodies of those whose jobs are gone.
 async fn forget_webhooks(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings.webhook_retention);
+    let before = before(&app, app.settings.retention.deliveries);
     let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
     tracing::debug!(deliveries = emptied, "bodies of webhooks removed with their jobs");
     Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
@@ -116,10 +116,10 @@ async fn erase_crawls(app: App) -> Result<usize, AppError> {
 
 /// What the queue keeps of jobs that are over: empty lanes, hosts, dead letters.
 async fn sweep_queue(app: App) -> Result<usize, AppError> {
-    let (day, month) = (Duration::from_secs(24 * 60 * 60), app.settings.scrape_retention);
+    let retention = app.settings.retention;
     let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
-    let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(&app, day), BATCH));
-    let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(&app, month), BATCH));
+    let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(&app, retention.hosts), BATCH));
+    let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(&app, retention.dead_jobs), BATCH));
     Ok(lanes + hosts + dead)
 }
 

@@ -4,7 +4,7 @@ use base::Timestamp;
 use chrono::{NaiveDate, NaiveTime};
 use store::usage::{self as rows, Period};
 use store::{crawls, jobs, ledger, scrapes};
-use wire::{Concurrency, CreditPeriod, CreditUsage, QueueStatus, TokenPeriod, TokenUsage};
+use wire::{BillingPeriod, Concurrency, CreditPeriod, CreditUsage, QueueStatus, TokenPeriod, TokenUsage, UsageSpan};
 
 use crate::auth::Caller;
 use crate::crawl::PAGES;
@@ -28,7 +28,7 @@ pub async fn credit_usage(app: &App, caller: &Caller) -> Result<CreditUsage, App
         let balance = ledger::balance(&mut app.conn().await?, &caller.team.id).await?;
         (balance.available, balance.granted)
     };
-    Ok(CreditUsage { remaining_credits, plan_credits, billing_period_start: None, billing_period_end: None })
+    Ok(CreditUsage { remaining_credits, plan_credits, period: BillingPeriod::default() })
 }
 
 /// The same in tokens.
@@ -41,8 +41,7 @@ pub async fn token_usage(app: &App, caller: &Caller) -> Result<TokenUsage, AppEr
     Ok(TokenUsage {
         remaining_tokens: tokens(credits.remaining_credits),
         plan_tokens: tokens(credits.plan_credits),
-        billing_period_start: None,
-        billing_period_end: None,
+        period: BillingPeriod::default(),
     })
 }
 
@@ -56,11 +55,13 @@ pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Res
     let periods = rows::periods(&mut conn, &caller.team.id, by_api_key).await?;
     let names = if by_api_key { keys::names(&mut conn, &caller.team.id).await? } else { Default::default() };
     let now = app.now();
-    let period = |Period { start, end, api_key, credits }| CreditPeriod {
-        start_date: Some(midnight(start)),
-        end_date: Some(midnight(end)).filter(|end| *end <= now),
-        api_key: api_key.map(|id| names.get(&id).cloned().unwrap_or(id)),
-        credits_used: credits,
+    let period = |Period { start, end, api_key, credits }| {
+        let span = UsageSpan {
+            start_date: Some(midnight(start)),
+            end_date: Some(midnight(end)).filter(|end| *end <= now),
+            api_key: api_key.map(|id| names.get(&id).cloned().unwrap_or(id)),
+        };
+        CreditPeriod { span, credits_used: credits }
     };
     Ok(periods.into_iter().map(period).collect())
 }
@@ -72,12 +73,7 @@ pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Res
 #[crate::boxed]
 pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Result<Vec<TokenPeriod>, AppError> {
     let credits = credit_history(app, caller, by_api_key).await?;
-    let period = |period: CreditPeriod| TokenPeriod {
-        start_date: period.start_date,
-        end_date: period.end_date,
-        api_key: period.api_key,
-        tokens_used: tokens(period.credits_used),
-    };
+    let period = |period: CreditPeriod| TokenPeriod { span: period.span, tokens_used: tokens(period.credits_used) };
     Ok(credits.into_iter().map(period).collect())
 }
 

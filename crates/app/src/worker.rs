@@ -37,7 +37,7 @@ pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
         .with(Kickoff { app: app.clone() })
         .with(Fill { app: app.clone() })
         .with_polite(Visit { app: app.clone() })
-        .with(Deliver::new(app.store.clone(), app.clock.clone(), app.web.client()))
+        .with(Deliver::new(app.store.clone(), app.clock.clone(), app.client.clone()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Words every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
-//! the end of work that nobody waits for ([`Stop`]).
+//! What every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
+//! the end of work that nobody waits for ([`Stop`]), a hash that may be stored ([`Fnv`]), rules for addresses
+//! ([`address`]), units and bounds of settings ([`setting`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};
@@ -10,12 +11,16 @@
 //! assert_eq!(new_id().get_version_num(), 7);
 //! ```
 
+pub mod address;
 mod clock;
+mod fnv;
 mod id;
 mod secret;
+pub mod setting;
 mod stop;
 
 pub use clock::{Clock, SystemClock, Timestamp};
+pub use fnv::Fnv;
 pub use id::new_id;
 pub use secret::Secret;
 pub use stop::Stop;

@@ -30,6 +30,7 @@ impl Stop {
     }
 
     /// Whether the work should end. Costs about as much as reading a variable.
+    #[inline]
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -21,7 +21,7 @@ pub struct Found {
 }
 
 impl Blobs {
-    /// The `limit` first blobs in `folder` (a key without its last segment) in the order of their keys, beginning behind the
+    /// The `limit` first blobs in `folder` (a key without its last segment) in the order of their keys, beginning after the
     /// key `after`. A local folder is looked through as a whole each time, an S3 store is asked for what is wanted.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Links whose name says that there is no page behind them.
+//! Links whose name says that they do not lead to a page.
 
 /// Endings of files that hold nothing to read. Documents and pictures that the service can turn into text, data in
 /// text form (json, xml, txt, csv) and feeds are not in it. Sorted, lower case.

@@ -17,11 +17,11 @@ use automaton::{Automaton, Builder};
 use words::{Word, Words};
 
 /// Most patterns of one field, and of both together (docs/CONTRACT.md, "Crawl").
-pub const MOST_PATTERNS: usize = 1000;
+pub const MAX_PATTERNS: usize = 1000;
 /// Most characters of one pattern.
-pub const LONGEST_PATTERN: usize = 2000;
+pub const MAX_PATTERN_CHARS: usize = 2000;
 /// Most characters of all patterns of both fields together.
-pub const MOST_PATTERN_CHARACTERS: usize = 100_000;
+pub const MAX_ALL_PATTERN_CHARS: usize = 100_000;
 
 /// Most bytes that all patterns of a request may take compiled, besides 32 for each of their characters.
 const MAX_SIZE: usize = 1 << 20;
@@ -75,29 +75,27 @@ pub enum PatternError {
         /// What is wrong with it.
         fault: PatternFault,
     },
-    /// More than [`MOST_PATTERNS`] in one list.
-    #[error("{field} has {count} patterns, at most {MOST_PATTERNS} are allowed")]
+    /// More than [`MAX_PATTERNS`] in one list.
+    #[error("{field} has {count} patterns, at most {MAX_PATTERNS} are allowed")]
     TooMany {
         /// Which list.
         field: Field,
         /// How many there are.
         count: usize,
     },
-    /// More than [`MOST_PATTERNS`] in both lists.
-    #[error("includePaths and excludePaths have {0} patterns together, at most {MOST_PATTERNS} are allowed")]
+    /// More than [`MAX_PATTERNS`] in both lists.
+    #[error("includePaths and excludePaths have {0} patterns together, at most {MAX_PATTERNS} are allowed")]
     TooManyTogether(usize),
-    /// More than [`MOST_PATTERN_CHARACTERS`] in both lists.
-    #[error(
-        "includePaths and excludePaths have {0} characters together, at most {MOST_PATTERN_CHARACTERS} are allowed"
-    )]
+    /// More than [`MAX_ALL_PATTERN_CHARS`] in both lists.
+    #[error("includePaths and excludePaths have {0} characters together, at most {MAX_ALL_PATTERN_CHARS} are allowed")]
     TooLongTogether(usize),
 }
 
 /// What is wrong with one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternFault {
-    /// Over [`LONGEST_PATTERN`].
-    #[error("has {0} characters, at most {LONGEST_PATTERN} are allowed")]
+    /// Over [`MAX_PATTERN_CHARS`].
+    #[error("has {0} characters, at most {MAX_PATTERN_CHARS} are allowed")]
     TooLong(usize),
     /// Takes too much memory or time when compiled.
     #[error("is too large when compiled; use fewer or smaller counted repeats and classes")]
@@ -134,24 +132,24 @@ impl PathFilter {
     pub fn new(include: &[String], exclude: &[String], full_url: bool) -> Result<Self, PatternError> {
         let fields = [(Field::Include, include), (Field::Exclude, exclude)];
         for (field, patterns) in fields {
-            if patterns.len() > MOST_PATTERNS {
+            if patterns.len() > MAX_PATTERNS {
                 return Err(PatternError::TooMany { field, count: patterns.len() });
             }
         }
         let count = include.len() + exclude.len();
-        if count > MOST_PATTERNS {
+        if count > MAX_PATTERNS {
             return Err(PatternError::TooManyTogether(count));
         }
         for (field, patterns) in fields {
             for (index, pattern) in patterns.iter().enumerate() {
                 let characters = pattern.chars().count();
-                if characters > LONGEST_PATTERN {
+                if characters > MAX_PATTERN_CHARS {
                     return Err(refused(field, index, pattern, PatternFault::TooLong(characters)));
                 }
             }
         }
         let characters = include.iter().chain(exclude).map(|pattern| pattern.chars().count()).sum();
-        if characters > MOST_PATTERN_CHARACTERS {
+        if characters > MAX_ALL_PATTERN_CHARS {
             return Err(PatternError::TooLongTogether(characters));
         }
         let (mut work, mut builder) = (Steps::new(MAX_WORK), Builder::new(MAX_SIZE));
@@ -182,7 +180,7 @@ impl PathFilter {
 }
 
 impl Matcher<'_> {
-    /// See [`PathFilter::refuses`]. A URL that there are no steps left for is refused.
+    /// See [`PathFilter::refuses`]. A URL for which no steps are left is refused.
     pub(crate) fn refuses(&mut self, url: &Url, steps: &mut Steps) -> Option<Reason> {
         if let Some(reason) = self.excludes(url, steps) {
             return Some(reason);

@@ -13,7 +13,7 @@ use crate::steps::Steps;
 use crate::url_key::{KeyRules, UrlKey, url_key};
 
 /// Longest URL in bytes that is followed; servers commonly refuse longer request lines.
-pub const LONGEST_URL: usize = 8192;
+pub const MAX_URL_BYTES: usize = 8192;
 
 /// The parts of a crawl request that say which links are followed (docs/CONTRACT.md, "Crawl"). The defaults are
 /// the request's.
@@ -83,7 +83,7 @@ impl Scope {
     }
 
     /// Tells the scope where the start URL was redirected to; that place is home as well. Call it again with the stored
-    /// URL whenever the scope is made anew.
+    /// URL whenever the scope is made again.
     #[must_use]
     pub fn landed_at(mut self, landed: &Url) -> Self {
         let home = Home::of(landed);
@@ -226,7 +226,7 @@ pub(crate) fn unusable(link: &Url) -> Option<Reason> {
     if !matches!(link.scheme(), "http" | "https") {
         return Some(Reason::Scheme);
     }
-    (link.as_str().len() > LONGEST_URL).then_some(Reason::TooLong)
+    (link.as_str().len() > MAX_URL_BYTES).then_some(Reason::TooLong)
 }
 
 #[cfg(test)]
@@ -268,7 +268,7 @@ mod tests {
         check(&plain, "/blog", Err(Reason::OutsidePath));
         check(&plain, "https://blog.example.com/docs/", Err(Reason::External));
         check(&plain, "https://example.org/docs/", Err(Reason::External));
-        check(&plain, &"x".repeat(LONGEST_URL), Err(Reason::TooLong));
+        check(&plain, &"x".repeat(MAX_URL_BYTES), Err(Reason::TooLong));
         check(&plain, "a/a/a/a", Err(Reason::Trap(crate::Trap::Repetition)));
     }
 

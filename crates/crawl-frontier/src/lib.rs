@@ -36,16 +36,16 @@ mod url_key;
 
 pub use file_type::is_skipped_file;
 pub use filter::{
-    Field, LONGEST_PATTERN, MOST_PATTERN_CHARACTERS, MOST_PATTERNS, PathFilter, PatternError, PatternFault,
+    Field, MAX_ALL_PATTERN_CHARS, MAX_PATTERN_CHARS, MAX_PATTERNS, PathFilter, PatternError, PatternFault,
 };
-pub use frontier::{LONGEST_URL, Scope, ScopeOptions, Verdict};
+pub use frontier::{MAX_URL_BYTES, Scope, ScopeOptions, Verdict};
 pub use rank::{Candidate, rank};
 pub use reason::{Listing, Reason};
-pub use robots::{MOST_ROBOTS_BYTES, MOST_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Rule, Rules, judge};
+pub use robots::{MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Rule, Rules, judge};
 pub use scope::{Reach, registrable_domain};
 pub use sieve::Sieve;
 pub use sitemap::{
-    Kind, MOST_SITEMAP_BYTES, MOST_SITEMAP_NESTING, MOST_SITEMAP_URLS, Sitemap, SitemapCandidate, SitemapParser,
+    Kind, MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapCandidate, SitemapParser,
     SitemapUrl, sitemap_candidates,
 };
 pub use steps::Steps;

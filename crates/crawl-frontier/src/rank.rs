@@ -28,18 +28,18 @@ const WHOLE: f64 = 1.0;
 const BEGINNING: f64 = 0.7;
 const PART: f64 = 0.35;
 /// Most words of a search that are looked at.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 /// Bytes of an address or text that are looked at. With a hundred thousand candidates each of them counts.
 const MAX_TEXT: usize = 512;
 
 /// The places of `candidates` in the order of how well they fit `query`, best first. All are kept: those that do not
 /// fit follow in their own order. Rare words count more than common ones; of two equals the shorter URL is first. The
-/// same input always gives the same order, but for work that is stopped: that gives any.
+/// same input always leads to the same order, but for work that is stopped: its order may be any.
 #[must_use]
 pub fn rank(query: &str, candidates: &[Candidate<'_>], stop: &Stop) -> Vec<usize> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
-        if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
+        if wanted.len() < MAX_WORDS && !wanted.contains(&word) {
             wanted.push(word);
         }
     }

@@ -10,7 +10,7 @@ use crate::traps::Trap;
 pub enum Reason {
     /// Neither http nor https.
     Scheme,
-    /// Longer than [`crate::LONGEST_URL`].
+    /// Longer than [`crate::MAX_URL_BYTES`].
     TooLong,
     /// Beyond `maxDiscoveryDepth`.
     Depth,

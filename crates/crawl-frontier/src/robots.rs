@@ -7,12 +7,12 @@ mod rules;
 
 use std::time::Duration;
 
-pub use answer::{MOST_ROBOTS_REDIRECTS, RobotsAnswer, judge};
+pub use answer::{MAX_ROBOTS_REDIRECTS, RobotsAnswer, judge};
 use line::{Line, lines};
 pub use rules::{Rule, Rules};
 
 /// How much of a file is read (RFC 9309 section 2.5 asks for at least 500 KiB). A line that is cut there is left out.
-pub const MOST_ROBOTS_BYTES: usize = 500 * 1024;
+pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
 /// `Sitemap` lines that are kept; a crawl asks for fewer.
 const MAX_SITEMAPS: usize = 1000;
 
@@ -38,8 +38,8 @@ enum Denied {
 struct Group {
     agents: Vec<Agent>,
     rules: Vec<Rule>,
-    /// What `Crawl-delay` told so many of the agents, in the order of the file. Not one for each agent: a file of names and
-    /// delays would have as many as the product of both.
+    /// Each `Crawl-delay` in the order of the file, with how many of the agents stand before it. Not one for each agent: a
+    /// file of names and delays would have as many as the product of both.
     delays: Vec<(usize, Duration)>,
 }
 
@@ -107,9 +107,32 @@ impl Robots {
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
+
+    /// Whether the site failed or could not be asked, so that everything is forbidden for now.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.denied.is_some()
+    }
+
+    /// Bytes that the file takes in memory, for those who keep many.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let sitemaps = self.sitemaps.iter().map(|line| size_of::<String>() + line.capacity());
+        size_of::<Self>() + sitemaps.sum::<usize>() + self.groups.iter().map(Group::size).sum::<usize>()
+    }
 }
 
 impl Group {
+    fn size(&self) -> usize {
+        let agent = |agent: &Agent| match agent {
+            Agent::All => size_of::<Agent>(),
+            Agent::Named(name) => size_of::<Agent>() + name.capacity(),
+        };
+        let agents = self.agents.iter().map(agent).sum::<usize>();
+        let rules = self.rules.iter().map(Rule::size).sum::<usize>();
+        size_of::<Self>() + agents + rules + self.delays.capacity() * size_of::<(usize, Duration)>()
+    }
+
     fn delay(&mut self, delay: Duration) {
         let agents = self.agents.len();
         match self.delays.last_mut() {
@@ -126,10 +149,10 @@ impl Group {
 
 /// The part of a file that is read, without the line that the limit cuts.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
-    if bytes.len() <= MOST_ROBOTS_BYTES {
+    if bytes.len() <= MAX_ROBOTS_BYTES {
         return bytes;
     }
-    let read = &bytes[..MOST_ROBOTS_BYTES];
+    let read = &bytes[..MAX_ROBOTS_BYTES];
     let end = read.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
     &read[..end]
 }
@@ -199,7 +222,7 @@ mod tests {
 
     #[test]
     fn long_files_are_cut_at_a_line() {
-        let mut file = format!("User-agent: *\nDisallow: /x\n{}", "#".repeat(MOST_ROBOTS_BYTES - 42));
+        let mut file = format!("User-agent: *\nDisallow: /x\n{}", "#".repeat(MAX_ROBOTS_BYTES - 42));
         file.push_str("\nDisallow: /private/only\n");
         assert!(!Robots::parse(file.as_bytes()).allows("A", "/x"));
         assert!(Robots::parse(file.as_bytes()).allows("A", "/public"));

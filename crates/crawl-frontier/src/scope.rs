@@ -19,7 +19,7 @@ pub enum Reach {
     External,
 }
 
-/// Where a crawl may go without leave: one site, and one folder of it.
+/// Where a crawl may go without permission: one site, and one folder of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     /// Without `www.`.

@@ -12,16 +12,16 @@ use url::Url;
 pub use parser::SitemapParser;
 
 /// Most pages that one sitemap may list (sitemaps.org protocol).
-pub const MOST_SITEMAP_URLS: usize = 50_000;
+pub const MAX_SITEMAP_URLS: usize = 50_000;
 /// Most decoded bytes of one sitemap (sitemaps.org protocol: 50 MB).
-pub const MOST_SITEMAP_BYTES: usize = 52_428_800;
+pub const MAX_SITEMAP_BYTES: usize = 52_428_800;
 /// How many indexes may lie between robots.txt and a sitemap with pages.
-pub const MOST_SITEMAP_NESTING: u8 = 3;
+pub const MAX_SITEMAP_NESTING: u8 = 3;
 
 /// One page that a sitemap or feed lists.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SitemapUrl {
-    /// The address as written, without blanks around it: join it with the sitemap's own URL, it may be relative.
+    /// The address as written, without spaces around it: join it with the sitemap's own URL, it may be relative.
     pub loc: String,
     /// Last change as written (W3C or RFC 822 date).
     pub lastmod: Option<String>,
@@ -58,11 +58,11 @@ pub enum Kind {
 pub struct Sitemap {
     /// What it is.
     pub kind: Kind,
-    /// Its pages in order, at most [`MOST_SITEMAP_URLS`].
+    /// Its pages in order, at most [`MAX_SITEMAP_URLS`].
     pub pages: Vec<SitemapUrl>,
-    /// Other languages of its pages (`hreflang`), as written, at most [`MOST_SITEMAP_URLS`].
+    /// Other languages of its pages (`hreflang`), as written, at most [`MAX_SITEMAP_URLS`].
     pub alternates: Vec<String>,
-    /// Other sitemaps, as written, at most [`MOST_SITEMAP_URLS`]. Keep the set of those that were read: an index may
+    /// Other sitemaps, as written, at most [`MAX_SITEMAP_URLS`]. Keep the set of those that were read: an index may
     /// list itself.
     pub sitemaps: Vec<String>,
     /// Whether a limit cut something off.
@@ -82,7 +82,7 @@ pub struct SitemapCandidate {
 const GUESSES: [&str; 5] =
     ["/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz", "/sitemap.txt"];
 
-/// Where the sitemaps of a crawl may be, best first and without doubles: the start URL itself if it is one, the lines
+/// Where the sitemaps of a crawl may be, best first and without duplicates: the start URL itself if it is one, the lines
 /// of robots.txt, `sitemap.xml` in the start's folder, at the root of its host and at its registrable domain, and, when
 /// robots.txt names none, the places that content systems use.
 #[must_use]

@@ -6,7 +6,7 @@ const MAX_PER_PAGE: u64 = 150_000_000;
 const MAX_PER_URL: u64 = 50_000_000;
 
 /// What is left of a budget of work. A step is about a nanosecond of a core in an optimised build; how many a piece of
-/// work takes follows from its input alone, so the same page gives the same result on every machine.
+/// work takes follows from its input alone, so the same page has the same result on every machine.
 ///
 /// ```
 /// let mut steps = crawl_frontier::Steps::new(100);
@@ -19,7 +19,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// So many steps.
+    /// A budget of this many steps.
     #[must_use]
     pub fn new(steps: u64) -> Self {
         Self { left: steps }
@@ -37,7 +37,7 @@ impl Steps {
         Self::new(MAX_PER_URL)
     }
 
-    /// Takes steps; false when there are not so many left. Then none is.
+    /// Takes steps; false when fewer are left. Then none is taken.
     pub fn take(&mut self, steps: u64) -> bool {
         let left = self.left.checked_sub(steps);
         self.left = left.unwrap_or(0);

@@ -16,13 +16,13 @@ pub use content::content_hash;
 pub use shape::{family, template, url_trap};
 
 /// Most URLs of one path with different queries, and most dates of one calendar.
-const MOST_VARIANTS: u32 = 2000;
+const MAX_VARIANTS: u32 = 2000;
 /// So many pages of one template with the same content in a row are a trap.
-const LONGEST_RUN: u32 = 50;
-/// Two content hashes that differ in so many bits are of the same content.
+const MAX_RUN: u32 = 50;
+/// Bits in which two hashes of the same content may differ.
 const NEAR: u32 = 3;
 /// Most families and most templates that are kept in memory.
-const MOST_KEPT: usize = 16_384;
+const MAX_KEPT: usize = 16_384;
 
 /// What kind of trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub enum Trap {
 pub struct Family {
     /// Stable over versions and machines: may be stored.
     pub hash: u64,
-    /// A new URL of the family is a trap when so many are known already.
+    /// Known URLs from which on a new one of the family is a trap.
     pub most: u32,
 }
 
@@ -80,7 +80,7 @@ impl Trap {
 
 impl Run {
     /// The length from which a run is a trap.
-    pub const LONGEST: u32 = LONGEST_RUN;
+    pub const MAX_LENGTH: u32 = MAX_RUN;
 
     /// Counts a page that was fetched.
     #[must_use]
@@ -95,7 +95,7 @@ impl Run {
     /// Whether further URLs of the template should be left alone.
     #[must_use]
     pub fn is_trap(self) -> bool {
-        self.length >= LONGEST_RUN
+        self.length >= MAX_RUN
     }
 }
 
@@ -120,10 +120,10 @@ impl Traps {
     /// Counts a page that was fetched, by its URL after redirects and its [`content_hash`].
     pub fn page(&mut self, url: &Url, content: u64) {
         let template = template(url);
-        if !self.runs.contains_key(&template) && self.runs.len() >= MOST_KEPT {
+        if !self.runs.contains_key(&template) && self.runs.len() >= MAX_KEPT {
             self.runs.retain(|_, run| run.length > 1);
             // All of them are runs: the new template is not watched.
-            if self.runs.len() >= MOST_KEPT {
+            if self.runs.len() >= MAX_KEPT {
                 return;
             }
         }
@@ -136,16 +136,16 @@ impl Traps {
 
     /// Takes from every counter what the smallest has (Misra and Gries 1982): a heavy family loses next to nothing.
     fn make_room(&mut self) {
-        if self.families.len() < MOST_KEPT {
+        if self.families.len() < MAX_KEPT {
             return;
         }
-        let Some(least) = self.families.values().copied().filter(|count| *count < MOST_VARIANTS).min() else {
+        let Some(least) = self.families.values().copied().filter(|count| *count < MAX_VARIANTS).min() else {
             // All of them are traps: one is forgotten.
             self.families.pop_first();
             return;
         };
         self.families.retain(|_, count| {
-            if *count < MOST_VARIANTS {
+            if *count < MAX_VARIANTS {
                 *count -= least;
             }
             *count > 0
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn queries_of_one_path_are_counted() {
         let mut traps = Traps::default();
-        for number in 0..MOST_VARIANTS {
+        for number in 0..MAX_VARIANTS {
             assert_eq!(traps.enter(&url(&format!("/list?page={number}"))), None);
         }
         assert_eq!(traps.enter(&url("/list?page=x")), Some(Trap::Variants));
@@ -205,7 +205,7 @@ mod tests {
                 traps.enter(&url(&format!("/heavy?x={number}")));
             }
         }
-        assert!(traps.families.len() <= MOST_KEPT && traps.runs.len() <= MOST_KEPT);
+        assert!(traps.families.len() <= MAX_KEPT && traps.runs.len() <= MAX_KEPT);
         assert_eq!(traps.enter(&url("/heavy?x=y")), Some(Trap::Variants));
         let saved = serde_json::to_string(&traps).unwrap();
         assert_eq!(serde_json::from_str::<Traps>(&saved).unwrap(), traps);

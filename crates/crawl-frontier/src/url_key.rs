@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use base::address;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -21,9 +22,6 @@ pub struct KeyRules {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlKey(String);
-
-/// File names that servers hand out for the bare folder.
-const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index.php"];
 
 /// Query parameters that tell where a visitor came from and never what a page shows; besides everything in `utm_…`.
 const CAMPAIGN: [&str; 28] = [
@@ -63,7 +61,7 @@ const SESSION: [&str; 7] = ["jsessionid", "phpsessid", "oscsid", "zenid", "cfid"
 /// Query parameters that are a session's number when the value looks like one.
 const MAYBE_SESSION: [&str; 8] = ["s", "sid", "sess", "session", "session_id", "sessionid", "session-id", "sessid"];
 
-/// Most parameters of a query that are put in order. Nobody gives so many in another order on purpose, but a page may have
+/// Most parameters of a query that are put in order. Nobody writes so many in another order on purpose, but a page may have
 /// hundreds of links with thousands of parameters each.
 pub(crate) const MAX_SORTED: usize = 256;
 
@@ -155,7 +153,7 @@ pub(crate) fn is_noise(name: &str, value: &str) -> bool {
         || (is_one_of(&MAYBE_SESSION) && is_opaque(value))
 }
 
-/// Whether a word looks drawn by lot: 16 characters or more, letters and digits mixed.
+/// Whether a word looks random: 16 characters or more, letters and digits mixed.
 pub(crate) fn is_opaque(word: &str) -> bool {
     word.len() >= 16
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b',' | b'.'))
@@ -181,19 +179,7 @@ fn push_folded_path(key: &mut String, path: &str) {
     } else {
         key.push_str(path);
     }
-    let mut folded = &key[before..];
-    loop {
-        let shorter = folded.trim_end_matches('/');
-        let shorter = match shorter.rsplit_once('/') {
-            Some((folder, file)) if INDEX_FILES.contains(&file) => folder,
-            _ => shorter,
-        };
-        if shorter.len() == folded.len() {
-            break;
-        }
-        folded = shorter;
-    }
-    let end = before + folded.len();
+    let end = before + address::without_index(&key[before..]).len();
     key.truncate(end);
 }
 
@@ -243,7 +229,7 @@ fn push_folded_query(key: &mut String, query: &str) {
     }
 }
 
-/// One name or value as a form would send it: a blank is `+`, everything but letters, digits and `-._~` is escaped.
+/// One name or value as a form would send it: a space is `+`, everything but letters, digits and `-._~` is escaped.
 fn push_form(text: &mut String, raw: &str) {
     let mut rest = raw.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -263,12 +249,9 @@ fn push_form(text: &mut String, raw: &str) {
 
 /// The part of a fragment that names a page of a script-driven site, if it does.
 fn route(fragment: &str, rules: KeyRules) -> Option<&str> {
-    if !fragment.starts_with(['/', '!']) {
-        return None;
-    }
     let route = if rules.ignore_query { fragment.split('?').next().unwrap_or_default() } else { fragment };
     let route = if rules.fold_similar { route.trim_end_matches('/') } else { route };
-    Some(route).filter(|route| !route.trim_start_matches(['/', '!']).is_empty())
+    Some(route).filter(|route| address::is_route(route))
 }
 
 #[cfg(test)]

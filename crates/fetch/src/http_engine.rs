@@ -60,9 +60,8 @@ impl HttpEngine {
         if chain.windows(2).any(|step| !may_reach(step[0], step[1])) && request.given.to(&request.url).is_personal() {
             warnings.push(headers::LEFT_BEHIND.to_owned());
         }
-        // A redirect may carry credentials of its own; they are nobody's business in an answer. Neither call fails for
-        // a URL that has a host.
-        let _ = (url.set_username(""), url.set_password(None));
+        // A redirect may carry credentials of its own; they are nobody's business in an answer.
+        base::address::cut_credentials(&mut url);
         let mut fetched = Fetched::new(url, answer.status.as_u16(), content_type, answer.body);
         fetched.proxy = by;
         fetched.room = answer.room;

@@ -1,11 +1,11 @@
 //! What a page says of itself where it shows nothing.
 
+use page::Page;
 use serde_json::Value;
 
 use crate::content::{ContentOptions, content};
 use crate::markdown::{MarkdownOptions, markdown};
 use crate::metadata::metadata;
-use crate::page::Page;
 
 /// The title of a page as a heading, and its description, as markdown: for a page that shows nothing until its scripts
 /// have run. Empty when the page has neither.

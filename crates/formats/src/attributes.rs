@@ -1,16 +1,15 @@
 //! The `attributes` format: values of one attribute on the elements that match a selector.
 
-use crate::page::Page;
-use crate::selector::matches;
+use page::Page;
 
 /// Values of `attribute` on every element that matches the CSS `selector`, as written, in document order, repeats
-/// included. A selector that [`crate::check_selector`] refuses gives none. See [`Page::is_out_of_steps`].
+/// included. A selector that [`page::check_selector`] refuses matches nothing. See [`Page::is_out_of_steps`].
 pub fn attributes(page: &Page, selector: &str, attribute: &str) -> Vec<String> {
     let name = attribute.trim().to_ascii_lowercase();
-    matches(page, &[selector.to_owned()])
+    page.select(&[selector.to_owned()])
         .into_iter()
         .filter_map(|index| page.attr(index, &name).or_else(|| page.attr(index, attribute.trim())))
-        .take_while(|value| page.steps().may_show(value.len(), page.stop()))
+        .take_while(|value| page.may_return(value.len()))
         .map(String::from)
         .collect()
 }

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use dom_query::{Element, LocalName, local_name};
+use page::{Element, Index, LocalName, Page, absolute, is_embedded, largest, local_name};
 use url::Url;
 
 use crate::content::{Content, Visitor};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::markdown::media::source;
-use crate::page::{Index, Page};
-use crate::urls::{absolute, is_embedded, largest};
 
 /// Bytes of one document, roughly; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 48 << 20;

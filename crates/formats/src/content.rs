@@ -1,10 +1,8 @@
 //! Which part of a page is wanted: the caller's selectors, the main content, and what is never content.
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use crate::main_content;
-use crate::page::{Index, Page};
-use crate::selector::matches;
 
 /// What the caller wants of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,9 +44,9 @@ pub(crate) trait Visitor {
 /// Never empty where the page has text, unless the selectors say so: when the main content cannot be told, the whole
 /// body is taken; when that has no text, `<noscript>` counts.
 pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
-    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.len()] };
+    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.node_count()] };
     content.remove_machinery();
-    for index in matches(page, &options.exclude_tags) {
+    for index in page.select(&options.exclude_tags) {
         content.removed[index] = true;
     }
     content.use_noscript_if_richer();
@@ -128,7 +126,7 @@ impl<'p> Content<'p> {
 
     /// Scripts, styles and what belongs to the head.
     fn remove_machinery(&mut self) {
-        for index in 0..self.page.len() {
+        for index in 0..self.page.node_count() {
             self.removed[index] = self.page.name(index).is_some_and(is_machinery);
         }
     }
@@ -136,7 +134,7 @@ impl<'p> Content<'p> {
     /// Pages that are drawn by scripts often keep their text for readers without scripts.
     fn use_noscript_if_richer(&mut self) {
         let page = self.page;
-        let hidden: Vec<Index> = (0..page.len()).filter(|&i| page.is(i, &local_name!("noscript"))).collect();
+        let hidden: Vec<Index> = (0..page.node_count()).filter(|&i| page.is(i, &local_name!("noscript"))).collect();
         let kept = hidden.iter().map(|&index| letters_of(page, page.subtree(index))).sum::<usize>();
         if kept == 0 {
             return;
@@ -179,7 +177,7 @@ fn roots(page: &Page, options: &ContentOptions) -> Vec<Index> {
         return vec![0];
     }
     let mut roots: Vec<Index> = Vec::new();
-    for index in matches(page, &options.include_tags) {
+    for index in page.select(&options.include_tags) {
         if roots.last().is_none_or(|&last| index >= page.end(last)) {
             roots.push(index);
         }

@@ -1,10 +1,8 @@
 //! The `images` format: every picture a page shows or names.
 
-use dom_query::{Element, local_name};
+use page::{Element, Page, candidates, is_embedded, local_name};
 
 use crate::links::UniqueUrls;
-use crate::page::Page;
-use crate::urls::{candidates, is_embedded};
 
 /// Attributes in which pages keep the picture that a script will load.
 pub(crate) const LAZY_SOURCES: [&str; 4] = ["data-src", "data-lazy-src", "data-original", "data-url"];
@@ -88,7 +86,7 @@ fn background_urls(style: &str, add: &mut impl FnMut(&str)) {
             Some(quote @ ('"' | '\'')) => (&rest[1..], quote),
             _ => (rest, ')'),
         };
-        // What is never closed is no URL, and neither is anything behind it.
+        // What is never closed is no URL, and neither is anything after it.
         let Some((url, behind)) = url.split_once(end) else {
             return;
         };

@@ -18,26 +18,19 @@
 //! assert_eq!(metadata(&page)["title"], "News");
 //! ```
 //!
-//! A [`Page`] is parsed once and read by every format. Nothing here does I/O, reads a clock or panics, and no page can
+//! A [`Page`] (of the crate [`page`]) is parsed once and read by every format. Nothing here does I/O, reads a clock or panics, and no page can
 //! make it use more than a bounded amount of memory.
 
 mod about;
 mod attributes;
 mod clean;
 mod content;
+mod elements;
 mod images;
 mod links;
 mod main_content;
 mod markdown;
 mod metadata;
-mod page;
-mod parse;
-mod references;
-mod scan;
-mod selector;
-mod tokens;
-mod tree;
-mod urls;
 
 pub use about::about;
 pub use attributes::attributes;
@@ -50,4 +43,3 @@ pub use main_content::training;
 pub use markdown::{LinkStyle, MarkdownOptions, markdown};
 pub use metadata::metadata;
 pub use page::Page;
-pub use selector::{MAX_SELECTOR_PARTS, SelectorError, check_selector, selector_parts};

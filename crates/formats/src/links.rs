@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 
 use base::Stop;
-use dom_query::local_name;
 use indexmap::IndexSet;
+use page::{Page, absolute, local_name};
 use url::Url;
-
-use crate::page::Page;
-use crate::urls::absolute;
 
 /// Bytes of all links together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 32 << 20;

@@ -1,15 +1,12 @@
 //! Metadata of a page: title, language, icon, Open Graph, Dublin Core, article dates, and every raw `<meta>` key.
 //!
-//! Source of the keys: client contract, section 4. `url`, `sourceURL`, `statusCode` and the rest of what only the
+//! Source of the keys: docs/CONTRACT.md. `url`, `sourceURL`, `statusCode` and the rest of what only the
 //! service knows is added by it.
 
 use std::collections::{BTreeSet, HashMap};
 
-use dom_query::{Element, local_name};
+use page::{Element, Page, absolute, local_name};
 use serde_json::{Map, Value};
-
-use crate::page::Page;
-use crate::urls::absolute;
 
 /// Different keys that are kept.
 const MAX_KEYS: usize = 500;
@@ -18,7 +15,7 @@ const MAX_VALUES: usize = 50;
 /// Characters of one value that are kept.
 const MAX_CHARS: usize = 10_000;
 
-/// `<meta>` key in lower case, and the name its value has on the wire. Earlier lines win. `:` behind `dc` or `dcterms` is
+/// `<meta>` key in lower case, and the name its value has on the wire. Earlier lines win. `:` after `dc` or `dcterms` is
 /// read as `.`.
 const WIRE_NAMES: [(&str, &str); 30] = [
     ("description", "description"),
@@ -74,7 +71,7 @@ const SINGLE: [&str; 12] = [
 ///
 /// A raw key that occurs several times has an array of its values; descriptions are joined instead, `ogLocaleAlternate` is
 /// always an array. Not in the contract but there where the page has them: `canonical` and `charset`. Control characters
-/// and marks that turn the reading direction are removed from every value, line ends become blanks.
+/// and marks that turn the reading direction are removed from every value, line ends become spaces.
 pub fn metadata(page: &Page) -> Map<String, Value> {
     let head = Head::read(page);
     let mut found = Map::new();

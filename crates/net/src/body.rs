@@ -2,13 +2,14 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
 use tokio_util::io::StreamReader;
 
@@ -103,7 +104,7 @@ impl Pieces {
         Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }
 
-    /// Reads what is behind the end of the decoded body, so that its connection can be used again; true when it ended.
+    /// Reads what comes after the end of the decoded body, so that its connection can be used again; true when it ended.
     pub(crate) async fn drain(self) -> bool {
         let Self { reader, mut raw, .. } = self;
         drop(reader);
@@ -118,13 +119,13 @@ impl Pieces {
     }
 }
 
-/// A reader that is still at hand when the decoder that reads from it has ended.
+/// A reader that can be used again when the decoder that reads from it has ended.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<Reader<'static>>>);
 
 impl AsyncRead for Shared {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut().poll_read(cx, buf)
+        self.0.lock().as_mut().poll_read(cx, buf)
     }
 }
 
@@ -142,7 +143,7 @@ where
     }))
 }
 
-/// Puts a decoder for every coding behind the raw bytes.
+/// Puts a decoder for every coding after the raw bytes.
 async fn decoded<'a>(
     mut reader: Reader<'a>,
     codings: &[Coding],

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::address::cut_credentials;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
@@ -96,7 +97,7 @@ impl Client {
 
     /// Sends a body and reads the beginning of the answer. Follows no redirect, keeps no cookies, decodes nothing.
     ///
-    /// The name is resolved anew, every address of it is checked, and a checked address is dialled. The head of the
+    /// The name is resolved again, every address of it is checked, and a checked address is dialled. The head of the
     /// answer has to be there at the deadline; what of its body is not there by then is left out.
     ///
     /// # Errors
@@ -106,7 +107,7 @@ impl Client {
         headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
         let (method, headers) = (Method::POST, head::clean(headers));
         let mut hop = Hop { method, url: post.url, headers, body: post.body, repeatable: post.repeatable };
-        redirect::strip_userinfo(&mut hop.url);
+        cut_credentials(&mut hop.url);
         let route = Route { proxy: None, verify: true };
         let jar = Jar::default();
         let answer = tokio::time::timeout_at(post.deadline, self.inner.exchange(&hop, &route, &jar));
@@ -161,7 +162,7 @@ impl Inner {
         let repeatable = request.method.is_idempotent();
         let headers = head::clean(request.headers);
         let mut hop = Hop { method: request.method, url: request.url, headers, body: Bytes::new(), repeatable };
-        redirect::strip_userinfo(&mut hop.url);
+        cut_credentials(&mut hop.url);
         let mut jar = Jar::default();
         let mut trail = Vec::new();
         loop {

@@ -55,7 +55,7 @@ fn named(name: &str) -> Option<Coding> {
     }
 }
 
-/// Puts a decoder behind a reader.
+/// Puts a decoder after a reader.
 ///
 /// # Errors
 /// When the first bytes cannot be read, or ask for a window that is too large.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use url::{Position, Url};
 
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::proxy::{self, Proxy};
+use crate::stream::Stream;
 use crate::tls::Tls;
 
 /// How many addresses of one host are tried.
@@ -21,11 +21,6 @@ const MAX_TRIES: usize = 8;
 const STAGGER: Duration = Duration::from_millis(250);
 /// How long a proxy may take for one address of several.
 const TUNNEL_PATIENCE: Duration = Duration::from_secs(3);
-
-/// A byte stream of any make: plain, TLS, TLS within TLS.
-pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
 /// Where to connect, and how.
 pub(crate) struct Goal<'a> {
@@ -38,7 +33,7 @@ pub(crate) struct Goal<'a> {
 
 /// An open connection, ready for HTTP.
 pub(crate) struct Dialled {
-    pub(crate) stream: Box<dyn Io>,
+    pub(crate) stream: Box<dyn Stream>,
     /// The address at the other end: the target's, also behind a proxy, unless that resolves names itself; then the
     /// proxy's.
     pub(crate) peer: SocketAddr,
@@ -106,19 +101,19 @@ impl Dialer {
     }
 
     /// A connection to the proxy itself, and its address.
-    async fn proxy(&self, proxy: &Proxy) -> Result<(Box<dyn Io>, SocketAddr), Error> {
+    async fn proxy(&self, proxy: &Proxy) -> Result<(Box<dyn Stream>, SocketAddr), Error> {
         let tls = proxy.is_tls()?;
         let addresses = proxy.addresses().await?;
         let stream = connect(&addresses).await.map_err(|error| proxy::failed(format!("cannot connect: {error}")))?;
         let peer = stream.peer_addr().map_err(|error| proxy::failed(error.to_string()))?;
-        let mut stream: Box<dyn Io> = Box::new(stream);
+        let mut stream: Box<dyn Stream> = Box::new(stream);
         if tls {
             stream = self.tls.proxy(stream, proxy.url.host_str().unwrap_or_default()).await?;
         }
         Ok((stream, peer))
     }
 
-    async fn secure(&self, stream: Box<dyn Io>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
+    async fn secure(&self, stream: Box<dyn Stream>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
         if goal.url.scheme() != "https" {
             return Ok(Dialled { stream, peer, http2: false });
         }
@@ -206,7 +201,7 @@ mod tests {
         assert_eq!(in_turn(&[all[0]; 99]).count(), MAX_TRIES);
     }
 
-    /// A proxy behind TLS that leads every tunnel to one address.
+    /// A proxy that speaks TLS and leads every tunnel to one address.
     async fn tls_proxy(upstream: SocketAddr) -> SocketAddr {
         let made = rcgen::generate_simple_self_signed(["proxy.test".to_owned()]).unwrap();
         let key = rustls::pki_types::PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());

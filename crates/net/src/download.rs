@@ -30,7 +30,7 @@ pub struct Download {
     pub(crate) deadline: Instant,
 }
 
-/// How long the end of the raw body may be behind that of the decoded one; else the connection is not used again.
+/// How long the end of the raw body may lag behind that of the decoded one; else the connection is not used again.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A body on its way.

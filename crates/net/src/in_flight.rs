@@ -2,12 +2,13 @@
 //!
 //! A body takes its room piece by piece as it grows. That alone could end with many bodies that each hold a part and wait
 //! for the rest. So there is, apart from the pool, one pass that lets a single body grow to the largest size that there is:
-//! who cannot get on waits for room in the pool or for the pass, whichever comes first, and the holder of the pass always
+//! whoever cannot go on waits for room in the pool or for the pass, whichever comes first, and the holder of the pass always
 //! comes to an end. The pool is what remains of the budget besides the largest body.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes of a body that are free: most pages never touch the budget.
@@ -22,7 +23,7 @@ const FACTOR: u64 = 4;
 /// The smallest pool, whatever the settings say.
 const MIN_POOL: u64 = FACTOR * (8 << 20);
 
-/// The budget. Clones are one.
+/// The budget. Clones share it.
 #[derive(Clone)]
 pub struct InFlight(Arc<Sources>);
 
@@ -55,7 +56,7 @@ impl fmt::Debug for InFlight {
 }
 
 /// What a body has taken of the budget. Clones share it; it is given back when the last of them is dropped. The default
-/// belongs to no budget and is never in want of room.
+/// belongs to no budget and never lacks room.
 #[derive(Clone, Default)]
 pub struct Room(Arc<Mutex<Held>>);
 
@@ -81,7 +82,7 @@ impl Held {
 
 impl Room {
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Waits until there is room for a body of `bytes` and all that is made of it. Cheap when there is already.

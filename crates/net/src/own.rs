@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::address::classify;
 
-/// How long what was found for the names holds. A database that moves is known again soon after.
+/// How long the addresses of a name are kept. A database that moves is found again soon after.
 const MAX_AGE: Duration = Duration::from_secs(10);
 /// How long one name may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Addresses that are remembered: more than honest names have, old ones of names that moved among them.
 const MAX_ADDRESSES: usize = 256;
 
-/// Addresses by number, and names that stand for some.
+/// Addresses given as such, and names that lead to others.
 #[derive(Debug)]
 pub(crate) struct Own {
     listen: Vec<SocketAddr>,
@@ -48,7 +48,7 @@ impl Own {
         if self.listen.iter().any(|own| answers(*own, addr)) {
             return Some("own listen address");
         }
-        let found = || self.found.read().unwrap_or_else(PoisonError::into_inner).iter().any(|own| answers(*own, addr));
+        let found = || self.found.read().iter().any(|own| answers(*own, addr));
         (self.fixed.iter().any(|own| answers(*own, addr)) || found()).then_some("address of this deployment")
     }
 
@@ -63,12 +63,12 @@ impl Own {
     }
 
     /// Looks the names up, by the means of the system as the database and the blob store do, unless that was just done.
-    /// Whoever comes meanwhile goes on with what is known, but for the first time.
+    /// Callers that come meanwhile go on with what is known, except the first time.
     pub(crate) async fn refresh(&self) {
         if self.names.is_empty() {
             return;
         }
-        let is_known = || !self.found.read().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let is_known = || !self.found.read().is_empty();
         let mut asked = match self.asked.try_lock() {
             Ok(asked) => asked,
             Err(_) if is_known() => return,
@@ -87,7 +87,7 @@ impl Own {
 
     /// Old addresses stay: an answer that leaves one out does not make it a stranger's.
     fn remember(&self, addresses: impl Iterator<Item = SocketAddr>) {
-        let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.write();
         let addresses = addresses.map(|addr| SocketAddr::new(addr.ip().to_canonical(), addr.port()));
         for addr in addresses.filter(|addr| !is_shared(*addr)) {
             if found.len() >= MAX_ADDRESSES {
@@ -104,7 +104,7 @@ fn is_shared(addr: SocketAddr) -> bool {
     matches!(addr.port(), 80 | 443) && classify(addr.ip()).is_ok()
 }
 
-/// Whether a connection to `addr` reaches who listens on `own`. Connecting to the unspecified address leads to loopback.
+/// Whether a connection to `addr` reaches what listens on `own`. Connecting to the unspecified address leads to loopback.
 fn answers(own: SocketAddr, addr: SocketAddr) -> bool {
     own.port() == addr.port()
         && (own.ip() == addr.ip()

@@ -48,7 +48,7 @@ pub struct Posted {
     pub peer: SocketAddr,
 }
 
-/// Reads up to `most` bytes into `read`, which keeps what came when this is dropped half way; says whether that was
+/// Reads up to `most` bytes into `read`, which keeps what came when this is dropped half way; returns whether that was
 /// all.
 pub(crate) async fn begin<B>(body: &mut B, read: &mut BytesMut, most: usize) -> bool
 where

@@ -8,8 +8,8 @@ use http::HeaderValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use url::Url;
 
-use crate::dial::Io;
 use crate::error::Error;
+use crate::stream::Stream;
 
 /// A forward proxy, `http://user:password@host:port` or `https://…`. Its address is the operator's choice and is not
 /// checked by the egress guard.
@@ -85,7 +85,7 @@ impl fmt::Debug for Proxy {
 ///
 /// # Errors
 /// `Error::Proxy` unless the proxy answers 2xx.
-pub(crate) async fn tunnel(stream: &mut Box<dyn Io>, proxy: &Proxy, authority: &str) -> Result<(), Error> {
+pub(crate) async fn tunnel(stream: &mut Box<dyn Stream>, proxy: &Proxy, authority: &str) -> Result<(), Error> {
     let mut head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n").into_bytes();
     if let Some(value) = proxy.authorization() {
         head.extend_from_slice(b"Proxy-Authorization: ");
@@ -106,7 +106,7 @@ pub(crate) async fn tunnel(stream: &mut Box<dyn Io>, proxy: &Proxy, authority: &
 }
 
 /// Reads up to the empty line and not a byte further: what follows belongs to the target.
-async fn read_head(stream: &mut Box<dyn Io>) -> Result<Vec<u8>, Error> {
+async fn read_head(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Error> {
     const LIMIT: usize = 16 << 10;
     let mut head = Vec::with_capacity(256);
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,5 +1,6 @@
 //! What a redirect asks for (RFC 9110 section 15.4, Fetch standard section 4.4).
 
+use base::address::cut_credentials;
 use http::header::LOCATION;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
@@ -37,19 +38,12 @@ pub(crate) fn next(
         let reason = "redirect to a scheme other than http and https";
         return Err(Error::Blocked { host: host.to_owned(), reason });
     }
-    strip_userinfo(&mut target);
+    cut_credentials(&mut target);
     if target.fragment().is_none() {
         target.set_fragment(url.fragment());
     }
     let keep = matches!(status.as_u16(), 307 | 308) || *method == Method::HEAD;
     Ok(Some((if keep { method.clone() } else { Method::GET }, target)))
-}
-
-/// Takes user name and password out of an http URL.
-pub(crate) fn strip_userinfo(url: &mut Url) {
-    // Both fail only for URLs without a host, which have no user either.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use url::{Host, Url};
 use crate::config::{Config, ConfigError};
 use crate::error::Error;
 use crate::guard::Guard;
-use crate::names;
+use crate::host_names;
 
 /// More addresses than any honest name has.
 const MAX_ADDRESSES: usize = 128;
@@ -55,7 +55,7 @@ impl Resolver {
             Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
             Some(Host::Domain(name)) => {
-                names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
+                host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
                 self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
             }
             None => return Err(blocked("the url has no host")),

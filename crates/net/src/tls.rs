@@ -9,11 +9,11 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_rustls::TlsConnector;
 
-use crate::dial::Io;
 use crate::error::{Error, chain};
-use crate::tolerant::Tolerant;
+use crate::stream::Stream;
+use crate::tls_quirks::Tolerant;
 
-/// The three ways we shake hands.
+/// One connector for each kind of peer.
 #[derive(Clone)]
 pub(crate) struct Tls {
     verified: TlsConnector,
@@ -21,9 +21,9 @@ pub(crate) struct Tls {
     proxy: TlsConnector,
 }
 
-/// What a handshake brought.
+/// The stream after a handshake.
 pub(crate) struct Secured {
-    pub(crate) stream: Box<dyn Io>,
+    pub(crate) stream: Box<dyn Stream>,
     pub(crate) http2: bool,
 }
 
@@ -53,19 +53,19 @@ impl Tls {
     }
 
     /// Shakes hands with a target.
-    pub(crate) async fn target(&self, stream: Box<dyn Io>, host: &str, verify: bool) -> Result<Secured, Error> {
+    pub(crate) async fn target(&self, stream: Box<dyn Stream>, host: &str, verify: bool) -> Result<Secured, Error> {
         let connector = if verify { &self.verified } else { &self.unverified };
         handshake(connector, stream, host).await.map_err(|reason| Error::Tls { host: host.to_owned(), reason })
     }
 
     /// Shakes hands with a proxy; always verified.
-    pub(crate) async fn proxy(&self, stream: Box<dyn Io>, host: &str) -> Result<Box<dyn Io>, Error> {
+    pub(crate) async fn proxy(&self, stream: Box<dyn Stream>, host: &str) -> Result<Box<dyn Stream>, Error> {
         let secured = handshake(&self.proxy, stream, host).await;
         secured.map(|secured| secured.stream).map_err(|reason| Error::Proxy { reason: format!("tls: {reason}") })
     }
 }
 
-async fn handshake(connector: &TlsConnector, stream: Box<dyn Io>, host: &str) -> Result<Secured, String> {
+async fn handshake(connector: &TlsConnector, stream: Box<dyn Stream>, host: &str) -> Result<Secured, String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let name = ServerName::try_from(bare.to_owned()).map_err(|_| "the host is not a valid server name".to_owned())?;
     let stream = connector.connect(name, stream).await.map_err(|error| describe(&error))?;

@@ -1,5 +1,6 @@
 //! Where deliveries go.
 
+use base::address::cut_credentials;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
@@ -29,9 +30,7 @@ pub fn address(text: &str) -> Result<Address, InvalidUrl> {
     }
     let decoded = |text: &str| percent_decode_str(text).collect::<Vec<u8>>();
     let pair = [decoded(name), b":".to_vec(), decoded(password)].concat();
-    // Both only refuse URLs without a host, which have no user name.
-    let cut = url.set_username("").is_ok() && url.set_password(None).is_ok();
-    debug_assert!(cut, "a URL with userinfo has a host");
+    cut_credentials(&mut url);
     Ok(Address { url, authorization: Some(format!("Basic {}", STANDARD.encode(pair))) })
 }
 

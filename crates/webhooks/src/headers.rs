@@ -8,22 +8,12 @@ use crate::signature::{sign, standard_sign};
 /// The name of our signature's header.
 pub const SIGNATURE: &str = "X-Service-Signature";
 
-/// Headers that a caller cannot set. Those of the connection would break the framing, `Host` would reach another site
-/// than was checked, those of the content would not fit the body, and the rest is what a receiver trusts.
+/// Headers that a caller cannot set, besides those of the connection: those of the content would not fit the body, and the
+/// rest is what a receiver trusts.
 const OURS: &[&str] = &[
     "accept-encoding",
-    "connection",
     "content-encoding",
-    "content-length",
     "content-type",
-    "expect",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
     "webhook-id",
     "webhook-signature",
     "webhook-timestamp",
@@ -70,7 +60,7 @@ pub fn headers(message: &Message<'_>, secrets: &[SigningSecret]) -> Vec<(String,
 #[must_use]
 pub fn is_ours(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    OURS.contains(&name.as_str()) || name.starts_with("proxy-")
+    wire::is_connection_header(&name) || OURS.contains(&name.as_str())
 }
 
 #[cfg(test)]

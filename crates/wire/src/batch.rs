@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::admin::MAX_CONCURRENCY;
+use crate::attribution::Attribution;
 use crate::crawl::page_options;
-use crate::decode::attribution;
 use crate::error::Invalid;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
@@ -52,14 +52,9 @@ pub struct BatchRequest {
     /// Keep nothing of the pages beyond the job. The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// The client library that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub origin: Option<String>,
-    /// The product that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub integration: Option<String>,
+    /// Who calls; siblings of `urls` on the wire.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 /// The pages of a batch, sorted by whether they can be scraped.
@@ -144,7 +139,7 @@ impl BatchRequest {
         if zero_data_retention && options.only_clean_content {
             fields.refuse("onlyCleanContent", "must not stand beside `zeroDataRetention`");
         }
-        let (origin, integration) = attribution(fields);
+        let attribution = Attribution::read(fields);
         Some(Self {
             urls: urls?,
             options,
@@ -153,8 +148,7 @@ impl BatchRequest {
             ignore_invalid_urls,
             max_concurrency,
             zero_data_retention,
-            origin,
-            integration,
+            attribution,
         })
     }
 }

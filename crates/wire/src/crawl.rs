@@ -8,7 +8,8 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::admin::MAX_CONCURRENCY;
-use crate::decode::{self, HARMLESS_KEYS, attribution};
+use crate::attribution::Attribution;
+use crate::decode::HARMLESS_KEYS;
 use crate::error::Invalid;
 use crate::format::MAX_PROMPT_CHARS;
 use crate::read::{self, Field, Fields};
@@ -58,14 +59,9 @@ pub struct CrawlRequest {
     /// Keep nothing of the pages beyond the job. The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// The client library that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub origin: Option<String>,
-    /// The product that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub integration: Option<String>,
+    /// Who calls; siblings of `url` on the wire.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 /// Which pages a crawl visits, how fast, and how each is scraped. All members are optional on the wire.
@@ -165,14 +161,9 @@ pub struct ParamsPreview {
     /// What to crawl, in natural language.
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: String,
-    /// The client library that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub origin: Option<String>,
-    /// The product that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub integration: Option<String>,
+    /// Who calls; siblings of `url` on the wire.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 /// Decodes the body of `POST /v2/crawl`, and a [`CrawlRequest`] that was written down. Patterns are counted and measured
@@ -198,8 +189,8 @@ pub fn decode_params_preview(body: Value) -> Result<ParamsPreview, Invalid> {
     read::body(body, |fields| {
         let url = fields.need("url").and_then(page_url);
         let prompt = fields.need("prompt").and_then(|field| field.text(1..=MAX_PROMPT_CHARS));
-        let (origin, integration) = attribution(fields);
-        Some(ParamsPreview { url: url?, prompt: prompt?, origin, integration })
+        let attribution = Attribution::read(fields);
+        Some(ParamsPreview { url: url?, prompt: prompt?, attribution })
     })
 }
 
@@ -214,8 +205,7 @@ impl CrawlRequest {
             options: CrawlOptions::default(),
             webhook: None,
             zero_data_retention: false,
-            origin: None,
-            integration: None,
+            attribution: Attribution::default(),
         }
     }
 
@@ -226,7 +216,7 @@ impl CrawlRequest {
     }
 
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let page = fields.need("url").and_then(decode::page);
+        let page = fields.need("url").and_then(SourceUrl::read);
         let prompt = fields.take("prompt").and_then(|field| field.text(1..=MAX_PROMPT_CHARS));
         let options = CrawlOptions::read(fields);
         let webhook = fields.take("webhook").and_then(WebhookConfig::read);
@@ -234,9 +224,9 @@ impl CrawlRequest {
         if zero_data_retention && options.scrape_options.only_clean_content {
             fields.refuse("scrapeOptions.onlyCleanContent", "must not stand beside `zeroDataRetention`");
         }
-        let (origin, integration) = attribution(fields);
+        let attribution = Attribution::read(fields);
         let (url, source) = page?;
-        Some(Self { url, source, prompt, options, webhook, zero_data_retention, origin, integration })
+        Some(Self { url, source, prompt, options, webhook, zero_data_retention, attribution })
     }
 }
 
@@ -291,7 +281,7 @@ impl CrawlOptions {
 /// The object `scrapeOptions`, with what clients add to it.
 fn nested(fields: &mut Fields<'_>) -> ScrapeOptions {
     let options = page_options(fields);
-    let _ignored = attribution(fields);
+    let _ignored = Attribution::read(fields);
     options
 }
 

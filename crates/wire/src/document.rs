@@ -81,7 +81,7 @@ pub struct Document {
     /// Signed URL of the video.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<String>,
-    /// What the actions gave.
+    /// What the actions returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<ActionResults>,
     /// Markdown per physical page of a PDF.
@@ -123,7 +123,7 @@ pub struct AttributeValues {
     pub values: Vec<String>,
 }
 
-/// What the actions gave, each list in the order of its actions.
+/// What the actions returned, each list in the order of its actions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ActionResults {

@@ -26,6 +26,17 @@ const CONNECTION_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
+/// Whether a header, named in lower case, belongs to the connection and not to what is sent over it.
+///
+/// ```
+/// assert!(wire::is_connection_header("host") && wire::is_connection_header("proxy-authorization"));
+/// assert!(!wire::is_connection_header("cookie"));
+/// ```
+#[must_use]
+pub fn is_connection_header(name: &str) -> bool {
+    CONNECTION_HEADERS.contains(&name) || name.starts_with("proxy-")
+}
+
 /// Reads the `headers` option. Names keep their spelling.
 pub(crate) fn read(mut field: Field<'_>) -> Option<BTreeMap<String, String>> {
     let Value::Object(given) = field.value.take() else {
@@ -61,7 +72,7 @@ fn check<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
         return Err("has a name that is not a header name (RFC 9110 section 5.1)".to_owned());
     }
     let lower = name.to_ascii_lowercase();
-    if CONNECTION_HEADERS.contains(&lower.as_str()) || lower.starts_with("proxy-") {
+    if is_connection_header(&lower) {
         return Err(format!("must not set `{lower}`: it belongs to the connection"));
     }
     let Value::String(text) = value else {

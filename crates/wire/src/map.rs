@@ -7,8 +7,9 @@ use serde_json::Value;
 use url::Url;
 use utoipa::ToSchema;
 
+use crate::attribution::Attribution;
 use crate::crawl::SitemapMode;
-use crate::decode::{HARMLESS_KEYS, attribution};
+use crate::decode::HARMLESS_KEYS;
 use crate::error::Invalid;
 use crate::option::{AuditMetadata, Location};
 use crate::read::{self, Field, Fields};
@@ -65,14 +66,9 @@ pub struct MapRequest {
     /// Keep nothing of this map. The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// The client library that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub origin: Option<String>,
-    /// The product that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub integration: Option<String>,
+    /// Who calls; siblings of `url` on the wire.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 /// The answer to a map.
@@ -139,8 +135,7 @@ impl MapRequest {
             threat_protection: None,
             audit_metadata: None,
             zero_data_retention: false,
-            origin: None,
-            integration: None,
+            attribution: Attribution::default(),
         }
     }
 
@@ -160,7 +155,7 @@ impl MapRequest {
         let threat_protection = fields.take("threatProtection").and_then(|field| field.record(ThreatProtection::read));
         let audit_metadata = fields.take("auditMetadata").and_then(|field| field.record(AuditMetadata::read));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        let (origin, integration) = attribution(fields);
+        let attribution = Attribution::read(fields);
         Some(Self {
             search: search.filter(|text| !text.trim().is_empty()),
             sitemap: sitemap.unwrap_or(old),
@@ -172,8 +167,7 @@ impl MapRequest {
             threat_protection,
             audit_metadata,
             zero_data_retention,
-            origin,
-            integration,
+            attribution,
             ..Self::new(url?)
         })
     }

@@ -18,7 +18,7 @@ pub struct Menu {
     pub confidence: f64,
     /// Where it was found.
     pub source_url: String,
-    /// Who cooks.
+    /// The restaurant, bar or kitchen that serves it.
     pub merchant: Merchant,
     /// ISO 4217.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct Menu {
     pub sections: Vec<Section>,
 }
 
-/// Who cooks.
+/// The restaurant, bar or kitchen that serves it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Merchant {
     /// The name.

@@ -13,7 +13,7 @@ pub struct Product {
     /// The maker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brand: Option<String>,
-    /// What kind of thing it is.
+    /// The category of the product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// The canonical URL.
@@ -76,7 +76,7 @@ pub struct Sale {
     pub original_price: Price,
 }
 
-/// Whether a thing can be had.
+/// Whether a product can be bought.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {

@@ -4,18 +4,27 @@ use std::fmt;
 
 use url::Url;
 
-use crate::target::http_rest;
+use crate::read::Field;
+use crate::target::{http_rest, target_url};
 
-/// How a caller spelled the URL of a page: told back as `metadata.sourceURL`, letter for letter, but never with a user
+/// How a caller spelled the URL of a page: returned as `metadata.sourceURL`, letter for letter, but never with a user
 /// name or password. The spelling is no part of what is asked for: any two of these are equal.
 #[derive(Clone, Default)]
 pub struct SourceUrl(Option<Box<str>>);
 
 impl SourceUrl {
-    /// Of a text that [`target_url`](crate::target_url) takes; blanks around it are cut.
+    /// Of a text that [`target_url`](crate::target_url) takes; spaces around it are cut.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(Some(without_userinfo(text.trim()).into()))
+    }
+
+    /// Reads the URL of a page, and how it was spelled.
+    pub(crate) fn read(field: Field<'_>) -> Option<(Url, Self)> {
+        field.parse(|text| match target_url(text) {
+            Ok(url) => Ok((url, Self::new(text))),
+            Err(error) => Err(error.to_string()),
+        })
     }
 
     /// As it was given, or `url` when nothing is known but its meaning.

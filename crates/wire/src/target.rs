@@ -69,7 +69,7 @@ fn is_authority_start(rest: &str) -> bool {
 }
 
 /// Whether a text without a scheme can only mean a web page: a dotted name that ends in letters, no port (that would
-/// look like a scheme), no userinfo, no blanks.
+/// look like a scheme), no userinfo, no spaces.
 fn is_bare_host(text: &str) -> bool {
     let host = text.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((_, last)) = host.rsplit_once('.') else {

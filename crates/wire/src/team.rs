@@ -12,7 +12,7 @@ pub struct Answer<T> {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The thing asked for.
+    /// What was asked for.
     pub data: T,
 }
 
@@ -40,14 +40,10 @@ impl<T> Periods<T> {
     }
 }
 
-/// `GET /v2/team/credit-usage`, under `data`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+/// The time that credits were granted for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CreditUsage {
-    /// Credits that can still be spent.
-    pub remaining_credits: i64,
-    /// Credits that were granted for the period.
-    pub plan_credits: i64,
+pub struct BillingPeriod {
     /// When the period began, RFC 3339; null without periods.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
@@ -56,6 +52,19 @@ pub struct CreditUsage {
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub billing_period_end: Option<Timestamp>,
+}
+
+/// `GET /v2/team/credit-usage`, under `data`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreditUsage {
+    /// Credits that can still be spent.
+    pub remaining_credits: i64,
+    /// Credits that were granted for the period.
+    pub plan_credits: i64,
+    /// For which time; siblings of the counts on the wire.
+    #[serde(flatten)]
+    pub period: BillingPeriod,
 }
 
 /// `GET /v2/team/token-usage`, under `data`.
@@ -66,20 +75,15 @@ pub struct TokenUsage {
     pub remaining_tokens: i64,
     /// Model tokens that were granted for the period.
     pub plan_tokens: i64,
-    /// When the period began, RFC 3339; null without periods.
-    #[serde(with = "stamp::optional")]
-    #[schema(value_type = Option<String>, format = "date-time")]
-    pub billing_period_start: Option<Timestamp>,
-    /// When it ends, RFC 3339; null without periods.
-    #[serde(with = "stamp::optional")]
-    #[schema(value_type = Option<String>, format = "date-time")]
-    pub billing_period_end: Option<Timestamp>,
+    /// For which time; siblings of the counts on the wire.
+    #[serde(flatten)]
+    pub period: BillingPeriod,
 }
 
-/// One period of `GET /v2/team/credit-usage/historical`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+/// A month of use, of the whole team or of one of its keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CreditPeriod {
+pub struct UsageSpan {
     /// When it began, RFC 3339.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
@@ -91,6 +95,15 @@ pub struct CreditPeriod {
     /// The name of the API key, with `byApiKey=true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
+}
+
+/// One period of `GET /v2/team/credit-usage/historical`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreditPeriod {
+    /// When, and by which key; siblings of the count on the wire.
+    #[serde(flatten)]
+    pub span: UsageSpan,
     /// Credits spent in it.
     pub credits_used: i64,
 }
@@ -99,17 +112,9 @@ pub struct CreditPeriod {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPeriod {
-    /// When it began, RFC 3339.
-    #[serde(with = "stamp::optional")]
-    #[schema(value_type = Option<String>, format = "date-time")]
-    pub start_date: Option<Timestamp>,
-    /// When it ended, RFC 3339; null while it runs.
-    #[serde(with = "stamp::optional")]
-    #[schema(value_type = Option<String>, format = "date-time")]
-    pub end_date: Option<Timestamp>,
-    /// The name of the API key, with `byApiKey=true`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub api_key: Option<String>,
+    /// When, and by which key; siblings of the count on the wire.
+    #[serde(flatten)]
+    pub span: UsageSpan,
     /// Model tokens spent in it.
     pub tokens_used: i64,
 }
@@ -162,26 +167,21 @@ mod tests {
     #[test]
     fn answers_on_the_wire() {
         let start = Utc.with_ymd_and_hms(2026, 1, 2, 3, 4, 5).single();
-        let usage = CreditUsage {
-            remaining_credits: 9,
-            plan_credits: 10,
-            billing_period_start: start,
-            billing_period_end: None,
-        };
+        let period = BillingPeriod { billing_period_start: start, billing_period_end: None };
+        let usage = CreditUsage { remaining_credits: 9, plan_credits: 10, period };
         let want = json!({ "success": true, "data": { "remainingCredits": 9, "planCredits": 10,
             "billingPeriodStart": "2026-01-02T03:04:05.000Z", "billingPeriodEnd": null } });
         check(Answer::new(usage), &want);
-        let usage =
-            TokenUsage { remaining_tokens: 9, plan_tokens: 10, billing_period_start: None, billing_period_end: None };
+        let usage = TokenUsage { remaining_tokens: 9, plan_tokens: 10, period: BillingPeriod::default() };
         let want =
             json!({ "remainingTokens": 9, "planTokens": 10, "billingPeriodStart": null, "billingPeriodEnd": null });
         check(usage, &want);
-        let period =
-            CreditPeriod { start_date: start, end_date: None, api_key: Some("Default".into()), credits_used: 3 };
+        let span = UsageSpan { start_date: start, end_date: None, api_key: Some("Default".into()) };
+        let period = CreditPeriod { span, credits_used: 3 };
         let want = json!({ "success": true, "periods": [
             { "startDate": "2026-01-02T03:04:05.000Z", "endDate": null, "apiKey": "Default", "creditsUsed": 3 }] });
         check(Periods::new(vec![period]), &want);
-        let period = TokenPeriod { start_date: None, end_date: None, api_key: None, tokens_used: 0 };
+        let period = TokenPeriod { span: UsageSpan::default(), tokens_used: 0 };
         check(period, &json!({ "startDate": null, "endDate": null, "tokensUsed": 0 }));
         let status = QueueStatus {
             success: true,

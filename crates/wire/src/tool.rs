@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::decode::attribution;
+use crate::attribution::Attribution;
 use crate::error::Invalid;
 use crate::read::{Field, Fields};
 use crate::scrape::{DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS};
@@ -24,14 +24,9 @@ pub struct ToolRequest {
     /// Time for all calls together, in milliseconds.
     #[schema(required = false, default = 60000, minimum = 1000, maximum = 300000)]
     pub timeout: u32,
-    /// The client library that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub origin: Option<String>,
-    /// The product that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 1000)]
-    pub integration: Option<String>,
+    /// Who calls; siblings of `alexandria` on the wire.
+    #[serde(flatten)]
+    pub attribution: Attribution,
 }
 
 /// How `alexandria` may be written.
@@ -106,9 +101,9 @@ impl ToolRequest {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let calls = fields.need("alexandria").and_then(ToolCall::read_calls);
         let timeout = fields.take("timeout").and_then(|field| field.whole32(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS));
-        let (origin, integration) = attribution(fields);
+        let attribution = Attribution::read(fields);
         fields.leftovers("must not stand beside `alexandria`");
-        Some(Self { calls: calls?, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT_MS), origin, integration })
+        Some(Self { calls: calls?, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT_MS), attribution })
     }
 }
 
@@ -146,11 +141,11 @@ pub struct ToolAnswer {
     pub success: bool,
     /// The id of the request, in snake case on the wire.
     pub scrape_id: String,
-    /// What the calls gave.
+    /// What the calls returned.
     pub data: ToolData,
 }
 
-/// What the calls gave.
+/// What the calls returned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolData {
@@ -161,7 +156,7 @@ pub struct ToolData {
     pub credits_cost: i64,
 }
 
-/// What one call gave: `data` or `error`.
+/// What one call returned: `data` or `error`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolItem {

@@ -1,4 +1,4 @@
-//! Closed sets of words: one table gives the enum, its JSON strings, its schema and the text of a refusal.
+//! Closed sets of words: one table makes the enum, its JSON strings, its schema and the text of a refusal.
 
 /// An enum that travels as one of a few strings.
 pub(crate) trait Word: Sized + Copy + 'static {

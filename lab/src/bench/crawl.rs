@@ -4,13 +4,15 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use client::{Client, Run};
+use lab::{Memory, Node, service};
+use serde_json::json;
+use wire::{JobStatus, ResultsQuery};
+use xtask::db::Cluster;
+use xtask::say;
 
-use super::process::Server;
-use crate::db::Cluster;
-use crate::hostile::http;
 use crate::made_site::MadeSite;
-use crate::{say, up};
+use crate::team::{every_document, shown};
 
 /// What to crawl.
 #[derive(clap::Args)]
@@ -34,16 +36,16 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// Prints one line per crawl, and fails when one has not found every page exactly once.
 pub(crate) async fn run(args: Args) -> Result<()> {
-    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let program = super::server(args.server.as_ref())?;
     let site = MadeSite::start(args.pages).await;
     say!("{} pages of {} KB, {} links each", args.pages, site.page(1).len() / 1000, MadeSite::LINKS);
     let wanted = |name: &str| args.only.as_deref().is_none_or(|only| only == name);
     if wanted("sqlite") {
-        crawls(&args, &site, &program, "SQLite", &[]).await?;
+        crawls(&args, &site, &program, "SQLite", None).await?;
     }
     if wanted("postgres") {
         let cluster = Cluster::start()?;
-        crawls(&args, &site, &program, "PostgreSQL", &[("QUARRY__STORE__URL", &cluster.url())]).await?;
+        crawls(&args, &site, &program, "PostgreSQL", Some(cluster.url())).await?;
     }
     Ok(())
 }
@@ -53,35 +55,35 @@ async fn crawls(
     site: &MadeSite,
     program: &std::path::Path,
     name: &str,
-    more: &[(&str, &str)],
+    database: Option<String>,
 ) -> Result<()> {
     for &concurrency in &args.concurrency {
-        let per_host = concurrency.to_string();
-        let mut settings = vec![("QUARRY__WORKER__PER_HOST", per_host.as_str())];
-        settings.extend_from_slice(more);
-        let server = Server::start_with(program, &site.addr().to_string(), &settings)?;
-        let crawl = Crawl { server: &server, site, concurrency };
+        let installation = super::installation(program, &site.addr().to_string())?;
+        let database = database.clone().map(|url| ("store.url", url));
+        let server = installation.set("worker.per_host", concurrency.to_string()).set_all(database).server()?;
+        let crawl = Crawl { server: &server, client: server.client(None)?, site, concurrency };
         let took = crawl.run().await?;
         let rate = args.pages as f64 / took.as_secs_f64();
-        let (after, peak) = server.memory()?;
+        let Memory { now, peak } = server.memory()?;
         let cpu = server.cpu()?.as_secs_f64() * 1e3 / args.pages as f64;
         let p99 = crawl.p99().await?;
         say!(
             "{name}, {concurrency} at a time: {rate:.0} pages/s, p99 of a page {p99:.0} ms, CPU {cpu:.2} ms a page, \
-             {after:.0} MiB after, {peak:.0} MiB at its highest"
+             {now:.0} MiB after, {peak:.0} MiB at its highest"
         );
     }
     Ok(())
 }
 
 struct Crawl<'a> {
-    server: &'a Server,
+    server: &'a Node,
+    client: Client,
     site: &'a MadeSite,
     concurrency: u32,
 }
 
 impl Crawl<'_> {
-    /// Crawls all of it, and gives how long that took.
+    /// Crawls all of it, and returns how long that took.
     async fn run(&self) -> Result<Duration> {
         let pages = self.site.pages();
         let request = json!({
@@ -93,55 +95,42 @@ impl Crawl<'_> {
             "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 },
         });
         let started = Instant::now();
-        let answer = http::post(self.server.addr()?, "/v2/crawl", "", &request).await?;
-        ensure!(answer.status == 200, "{}", answer.text());
-        let id = answer.json()["id"].as_str().context("no id")?.to_owned();
+        let run = self.client.crawl(&request).await?;
         let end = loop {
             tokio::time::sleep(Duration::from_millis(100)).await;
-            let status = self.status(&id, 0, 1).await?;
-            if status["status"] != "scraping" {
-                break status;
+            let progress = self.client.status(run, ResultsQuery { skip: None, limit: Some(1) }).await?;
+            if progress.status.is_final() {
+                break progress;
             }
-            ensure!(started.elapsed() < PATIENCE, "not done in time: {status}");
+            ensure!(started.elapsed() < PATIENCE, "not done in time: {}", shown(&progress));
         };
         let took = started.elapsed();
-        let count = |key: &str| end[key].as_u64().unwrap_or(0) as usize;
-        ensure!(end["status"] == "completed", "ended as {}", end["status"]);
-        ensure!(count("completed") == pages && count("total") == pages, "{} of {pages} pages", count("completed"));
-        ensure!(count("creditsUsed") == pages, "{} credits for {pages} pages", count("creditsUsed"));
-        self.check(&id).await?;
+        ensure!(end.status == JobStatus::Completed, "ended as {}", end.status.as_str());
+        let all = pages as u64;
+        ensure!(end.completed == all && end.total == all, "{} of {pages} pages", end.completed);
+        ensure!(end.credits_used == pages as i64, "{} credits for {pages} pages", end.credits_used);
+        self.check(run).await?;
         Ok(took)
     }
 
     /// Every page exactly once.
-    async fn check(&self, id: &str) -> Result<()> {
-        let (mut seen, mut skip) = (HashSet::new(), 0);
-        while skip < self.site.pages() {
-            let chunk = self.status(id, skip, 500).await?;
-            let data = chunk["data"].as_array().context("no data")?;
-            ensure!(!data.is_empty(), "no documents behind {skip}");
-            skip += data.len();
-            for document in data {
-                let url = document["metadata"]["url"].as_str().context("no url")?;
-                ensure!(seen.insert(url.to_owned()), "{url} is there twice");
-                ensure!(document["markdown"].as_str().is_some_and(|text| text.len() > 1000), "{url} has no text");
-            }
-        }
+    async fn check(&self, run: Run) -> Result<()> {
+        let mut seen = HashSet::new();
+        every_document(&self.client, run, 500, &mut |document| {
+            let url = document["metadata"]["url"].as_str().context("no url")?;
+            ensure!(seen.insert(url.to_owned()), "{url} is there twice");
+            ensure!(document["markdown"].as_str().is_some_and(|text| text.len() > 1000), "{url} has no text");
+            Ok(())
+        })
+        .await?;
         ensure!(seen.len() == self.site.pages(), "{} different pages", seen.len());
         Ok(())
-    }
-
-    async fn status(&self, id: &str, skip: usize, limit: usize) -> Result<Value> {
-        let path = format!("/v2/crawl/{id}?skip={skip}&limit={limit}");
-        let answer = http::get(self.server.addr()?, &path, "").await?;
-        ensure!(answer.status == 200, "{}", answer.text());
-        Ok(answer.json())
     }
 
     /// In which time 99 of 100 pages went from fetch to document, in milliseconds, as the server counted it: the upper bound
     /// of a bucket.
     async fn p99(&self) -> Result<f64> {
-        let metrics = http::get(self.server.addr()?, "/metrics", "").await?.text();
+        let metrics = service::get(self.server.addr(), "/metrics").await?.text();
         let bucket = |line: &str| -> Option<(f64, f64)> {
             let (bound, count) = line.strip_prefix("quarry_page_seconds_bucket{le=\"")?.split_once("\"} ")?;
             Some((bound.parse().unwrap_or(f64::INFINITY), count.parse().ok()?))

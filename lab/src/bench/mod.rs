@@ -3,13 +3,15 @@
 mod crawl;
 mod load;
 mod markdown;
-pub(crate) mod process;
 mod queue;
 mod scrape;
 mod start;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Result;
 use clap::Subcommand;
+use lab::{Installation, programs};
 
 /// What can be measured.
 #[derive(Subcommand)]
@@ -32,6 +34,16 @@ pub(crate) enum Bench {
     Markdown(markdown::Args),
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),
+}
+
+/// An installation with an empty data folder; `allow` is admitted by the egress guard.
+pub(crate) fn installation(server: &Path, allow: &str) -> Result<Installation> {
+    Ok(Installation::new(server.to_owned())?.set("egress.allow", allow).set("log.level", "warn"))
+}
+
+/// The built server that was given, or one that is built now.
+pub(crate) fn server(given: Option<&PathBuf>) -> Result<PathBuf> {
+    given.map_or_else(programs::release, |server| Ok(server.clone()))
 }
 
 /// Runs one of them.

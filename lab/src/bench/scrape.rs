@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use lab::{Memory, Node};
 use testkit::Site;
+use xtask::say;
 
 use super::load::{self, Figures};
-use super::process::Server;
-use crate::{say, up};
 
 /// What to send.
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ const CACHED: &str = r#""storeInCache":true"#;
 
 /// Prints one line per phase and the memory of the server.
 pub(crate) async fn run(args: Args) -> Result<()> {
-    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let program = super::server(args.server.as_ref())?;
     let pages = pages(args.pages.as_deref())?;
     let bytes: usize = pages.iter().map(Vec::len).sum();
     say!("{} pages, {} KB on average", pages.len(), bytes / pages.len() / 1000);
@@ -42,8 +42,8 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     for (number, page) in pages.iter().enumerate() {
         site.html(&format!("/{number}"), page.clone());
     }
-    let server = Server::start(&program, &site.addr().to_string())?;
-    let idle = server.memory()?.0;
+    let server = super::installation(&program, &site.addr().to_string())?.server()?;
+    let idle = server.memory()?.now;
     let bench = Phases { site: site.addr().to_string(), server: &server, pages: pages.len(), requests: args.requests };
 
     let direct = bench.direct(1).await?;
@@ -56,14 +56,14 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     for connections in [1, args.connections] {
         bench.scrape("from the cache", CACHED, connections).await?;
     }
-    let (after, peak) = server.memory()?;
-    say!("memory: {idle:.1} MiB idle, {after:.1} MiB after, {peak:.1} MiB at its highest");
+    let Memory { now, peak } = server.memory()?;
+    say!("memory: {idle:.1} MiB idle, {now:.1} MiB after, {peak:.1} MiB at its highest");
     Ok(())
 }
 
 struct Phases<'a> {
     site: String,
-    server: &'a Server,
+    server: &'a Node,
     pages: usize,
     requests: usize,
 }
@@ -76,7 +76,7 @@ impl Phases<'_> {
 
     /// Prints the phase's line as well.
     async fn scrape(&self, name: &str, options: &str, connections: usize) -> Result<Figures> {
-        let address = &self.server.address;
+        let address = &self.server.addr().to_string();
         let request = |n: usize| {
             let body =
                 format!(r#"{{"url":"http://{}/{}","formats":["markdown"],{options}}}"#, self.site, n % self.pages);

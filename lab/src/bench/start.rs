@@ -5,9 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-
-use super::process::Server;
-use crate::{say, up};
+use xtask::say;
 
 /// How often.
 #[derive(clap::Args)]
@@ -25,14 +23,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.times == 0 {
         bail!("--times must be at least 1");
     }
-    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let program = super::server(args.server.as_ref())?;
     let mut ready = Vec::new();
     let mut idle = 0.0_f64;
     for _ in 0..args.times {
-        let server = Server::start(&program, "")?;
+        let server = super::installation(&program, "")?.server()?;
         thread::sleep(Duration::from_millis(500));
-        ready.push(server.ready_after);
-        idle = idle.max(server.memory()?.0);
+        ready.push(server.ready_after());
+        idle = idle.max(server.memory()?.now);
     }
     ready.sort();
     say!(

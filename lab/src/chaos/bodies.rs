@@ -8,12 +8,10 @@ use serde_json::json;
 use testkit::{Body, Reply, Site};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use xtask::say;
 
-use super::client::Team;
-use super::node::Place;
-use crate::hostile::http;
-use crate::hostile::server::MemoryWatch;
-use crate::say;
+use crate::hostile::raw;
+use crate::team::Team;
 
 const TOGETHER: usize = 8;
 const MIB: u64 = 1024 * 1024;
@@ -29,20 +27,19 @@ pub(crate) async fn run() -> Result<()> {
     let unit = "<p>words of a page that is larger than any other</p>\n";
     let body = Body::repeat("<html><body>", unit, BODY / unit.len() as u64, "");
     site.others(move |_| Some(Reply { body: body.clone(), ..Reply::default() }.header("content-type", "text/html")));
-    let large = ["QUARRY__FETCH__MAX_RAW_MIB", "QUARRY__FETCH__MAX_DECODED_MIB"].map(|key| (key, "100".to_owned()));
-    let place = Place::new(site.addr(), &large)?;
-    let server = place.server(&[])?;
-    let team = Team::new(server.addr, "large", 1000).await?;
+    let large = ["fetch.max_raw_mib", "fetch.max_decoded_mib"].map(|key| (key, "100".to_owned()));
+    let server = super::installation(site.addr())?.set_all(large).server()?;
+    let addr = server.addr();
+    let team = Team::new(addr, "large", 1000).await?;
     let small = json!({"url": site.url("/small").to_string(), "formats": ["links"], "timeout": 1000});
     // Whatever a first request needs is there before it is measured.
-    let _ = team.post(server.addr, "/v2/scrape", &small).await;
-    let (started, memory) = (Instant::now(), MemoryWatch::start(server.pid()));
+    let _ = team.post(addr, "/v2/scrape", &small).await;
+    let (started, memory) = (Instant::now(), server.watch_memory());
     let mut scrapes = tokio::task::JoinSet::new();
     for number in 0..TOGETHER {
         let url = site.url(&format!("/body/{number}")).to_string();
         let json = json!({"url": url, "formats": ["rawHtml"], "maxAge": 0, "storeInCache": false, "timeout": 120_000});
-        let headers = format!("Authorization: {}\r\n", team.bearer());
-        scrapes.spawn(status(server.addr, http::post_bytes(server.addr, "/v2/scrape", &headers, &json)));
+        scrapes.spawn(status(addr, raw::post(addr, "/v2/scrape", &team.key, &json)));
     }
     let mut answers = Vec::new();
     while let Some(answer) = scrapes.join_next().await {

@@ -7,11 +7,10 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use testkit::{Body, Reply, Site};
+use xtask::say;
 
-use super::client::Team;
-use super::node::Place;
 use crate::hostile::innocent::{Innocent, p99};
-use crate::say;
+use crate::team::Team;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -57,23 +56,23 @@ pub(crate) async fn run(args: Args) -> Result<()> {
 
 /// Every kind has a server of its own, so that what one leaves behind does not count for the next.
 async fn one(site: &Site, kind: Kind, time: Duration) -> Result<bool> {
-    let place = Place::new(site.addr(), &[])?;
-    let server = place.server(&[])?;
-    let attacker = Team::new(server.addr, "attacker", 1_000_000).await?;
-    let bystander = Team::new(server.addr, "bystander", 1_000_000).await?;
+    let server = super::installation(site.addr())?.server()?;
+    let addr = server.addr();
+    let attacker = Team::new(addr, "attacker", 1_000_000).await?;
+    let bystander = Team::new(addr, "bystander", 1_000_000).await?;
     let innocent = Innocent {
         batch: false,
         least: time,
         alone: Duration::from_secs(3),
-        addr: server.addr,
-        key: bystander.key().to_owned(),
+        addr,
+        key: bystander.key,
         page: site.url("/innocent").to_string(),
     };
     let mut bombs = tokio::task::JoinSet::new();
     let attack = async {
         for number in 0..TOGETHER {
             let (path, body) = bomb(site, kind, number);
-            bombs.spawn(again(attacker.clone(), server.addr, path, body));
+            bombs.spawn(again(attacker.clone(), addr, path, body));
         }
         Ok(())
     };

@@ -4,18 +4,20 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
+use client::Run;
+use lab::{Node, service};
 use serde_json::{Value, json};
 use testkit::Site;
+use wire::JobStatus;
+use xtask::db::Cluster;
+use xtask::say;
 
-use super::client::{Team, crawl};
-use super::node::{Node, Place};
 use super::watch::{Texts, add, watch};
-use crate::db::Cluster;
-use crate::hostile::http;
 use crate::made_site::MadeSite;
 use crate::moto::Moto;
-use crate::say;
+use crate::random::Random;
+use crate::team::{Team, shown, whole_crawl};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -36,8 +38,8 @@ const NUMBERS: u64 = 20_000;
 
 pub(crate) async fn run(args: Args) -> Result<()> {
     let experiment = Experiment::new(args.pages).await?;
-    let (job, texts) = experiment.crawled().await?;
-    experiment.shared(&job, &texts).await?;
+    let (run, texts) = experiment.crawled().await?;
+    experiment.shared(run, &texts).await?;
     experiment.stored(&texts).await?;
     experiment.large().await?;
     experiment.cancelled().await
@@ -57,13 +59,12 @@ struct Experiment {
 struct Machine {
     server: Node,
     worker: Node,
-    _place: Place,
 }
 
 impl Machine {
-    fn start(site: SocketAddr, settings: &[(&str, String)]) -> Result<Self> {
-        let place = Place::new(site, settings)?;
-        Ok(Self { server: place.server(&[])?, worker: place.worker()?, _place: place })
+    fn start(site: SocketAddr, settings: &[(&'static str, String)]) -> Result<Self> {
+        let installation = super::installation(site)?.set_all(settings.iter().cloned());
+        Ok(Self { server: installation.server()?, worker: installation.worker()? })
     }
 }
 
@@ -74,32 +75,32 @@ impl Experiment {
         let (cluster, bucket) = (Cluster::start()?, Moto::start().await?);
         let mut settings = bucket.settings();
         settings.extend([
-            ("QUARRY__STORE__URL", cluster.url()),
-            ("QUARRY__EGRESS__ALLOW", format!("{},{}", site.addr(), large.addr())),
-            ("QUARRY__WORKER__EMBEDDED", "false".to_owned()),
-            ("QUARRY__WORKER__PER_HOST", AT_ONCE.to_string()),
+            ("store.url", cluster.url()),
+            ("egress.allow", format!("{},{}", site.addr(), large.addr())),
+            ("worker.embedded", "false".to_owned()),
+            ("worker.per_host", AT_ONCE.to_string()),
         ]);
         let machines = [Machine::start(site.addr(), &settings)?, Machine::start(site.addr(), &settings)?];
-        let team = Team::new(machines[0].server.addr, "cluster", CREDITS).await?;
+        let team = Team::new(machines[0].server.addr(), "cluster", CREDITS).await?;
         Ok(Self { machines, team, site, bucket, _cluster: cluster, large })
     }
 
     fn servers(&self) -> [SocketAddr; 2] {
-        self.machines.each_ref().map(|machine| machine.server.addr)
+        self.machines.each_ref().map(|machine| machine.server.addr())
     }
 
-    /// Starts a crawl on the first server and watches it on the second one. Gives the job and what was seen of it.
-    async fn crawled(&self) -> Result<(String, Texts)> {
+    /// Starts a crawl on the first server and watches it on the second one. Returns it, and what was seen of it.
+    async fn crawled(&self) -> Result<(Run, Texts)> {
         let ([first, second], pages) = (self.servers(), self.site.pages());
-        let job = self.start(first).await?;
+        let run = self.start(first).await?;
         let started = Instant::now();
         let (watched, ended) = tokio::join!(
-            async { watch(second, &self.team, &job, PATIENCE).await.map(|watched| (watched, started.elapsed())) },
-            async { self.team.finished(first, &job, PATIENCE).await.map(|_| started.elapsed()) },
+            async { watch(second, &self.team, run, PATIENCE).await.map(|watched| (watched, started.elapsed())) },
+            async { self.team.finished(first, run, PATIENCE).await.map(|_| started.elapsed()) },
         );
         let ((watched, told), ended) = (watched?, ended?);
-        ensure!(watched.last["type"] == "done", "the last message is {}", watched.last);
-        ensure!(watched.last["data"]["completed"] == pages as u64, "the last message is {}", watched.last);
+        let (end, whole) = (&watched.end, (JobStatus::Completed, pages as u64));
+        ensure!((end.status, end.completed) == whole, "the last message is {}", shown(end));
         ensure!(watched.texts.len() == pages, "{} of {pages} pages were seen", watched.texts.len());
         say!(
             "started on server 1, watched on server 2: {pages} pages, each once, {} of them in messages of their own; \
@@ -109,26 +110,25 @@ impl Experiment {
             told.as_secs_f64(),
             told.saturating_sub(ended).as_secs_f64()
         );
-        Ok((job, watched.texts))
+        Ok((run, watched.texts))
     }
 
     /// Both servers say the same of the crawl, and both workers had a part in it.
-    async fn shared(&self, job: &str, seen: &Texts) -> Result<()> {
+    async fn shared(&self, run: Run, seen: &Texts) -> Result<()> {
         let pages = self.site.pages();
         for addr in self.servers() {
-            let end = self.team.status(addr, job).await?;
-            ensure!(end["status"] == "completed", "{addr} says it ended as {end}");
-            for key in ["total", "completed", "creditsUsed"] {
-                ensure!(end[key] == pages as u64, "{addr} says that {key} is {}, not {pages}", end[key]);
-            }
+            let end = self.team.status(addr, run).await?;
+            let whole = (JobStatus::Completed, pages as u64, pages as u64, pages as i64);
+            let found = (end.status, end.total, end.completed, end.credits_used);
+            ensure!(found == whole, "{addr} says it ended as {}, not with {pages} pages", shown(&end));
             let left = self.team.credits(addr).await?;
             ensure!(left == CREDITS as i64 - pages as i64, "{addr} says that {left} credits are left");
-            ensure!(self.texts(addr, job).await? == *seen, "{addr} has other documents than the watcher saw");
+            ensure!(self.texts(addr, run).await? == *seen, "{addr} has other documents than the watcher saw");
         }
         say!("both servers: completed, {pages} pages, {pages} credits, the documents that the watcher saw");
         let mut shares = Vec::with_capacity(self.machines.len());
         for machine in &self.machines {
-            let share = pages_done(machine.worker.addr).await?;
+            let share = pages_done(machine.worker.addr()).await?;
             ensure!(share > 0, "a worker had no part in it");
             shares.push(format!("{share} ({} %)", share * 100 / pages));
         }
@@ -157,11 +157,12 @@ impl Experiment {
         let [first, second] = self.servers();
         let urls = [self.large.url("/")];
         let request = json!({ "urls": urls, "formats": ["markdown"], "onlyMainContent": false, "maxAge": 0 });
-        let job = self.team.start(first, "/v2/batch/scrape", &request).await?;
-        let watched = watch(second, &self.team, &job, PATIENCE).await?;
-        ensure!(watched.last["type"] == "done" && watched.texts.len() == 1, "the last message is {}", watched.last);
+        let run = self.team.batch(first, &request).await?;
+        let watched = watch(second, &self.team, run, PATIENCE).await?;
+        let (end, pages) = (&watched.end, watched.texts.len());
+        ensure!(end.status == JobStatus::Completed && pages == 1, "the last message is {}", shown(end));
         for addr in self.servers() {
-            ensure!(self.texts(addr, &job).await? == watched.texts, "{addr} has another document than the watcher saw");
+            ensure!(self.texts(addr, run).await? == watched.texts, "{addr} has another document than the watcher saw");
         }
         let kept = self.bucket.count("documents/").await?;
         ensure!(kept == 1, "{kept} documents are in the bucket");
@@ -174,62 +175,58 @@ impl Experiment {
     async fn cancelled(&self) -> Result<()> {
         let [first, second] = self.servers();
         let before = self.team.credits(first).await?;
-        let job = self.start(first).await?;
-        let (watched, stopped) = tokio::join!(watch(first, &self.team, &job, PATIENCE), self.stop(second, &job));
+        let run = self.start(first).await?;
+        let (watched, stopped) = tokio::join!(watch(first, &self.team, run, PATIENCE), self.stop(second, run));
         stopped?;
-        let last = watched?.last;
-        ensure!(last["status"] == "cancelled", "the last message is {last}");
+        let last = watched?.end;
+        ensure!(last.status == JobStatus::Cancelled, "the last message is {}", shown(&last));
         // What the workers had in hand comes to nothing.
         tokio::time::sleep(Duration::from_secs(3)).await;
         for addr in [first, second] {
-            let end = self.team.status(addr, &job).await?;
-            for key in ["status", "completed", "creditsUsed"] {
-                ensure!(end[key] == last[key], "{addr} says that {key} is {}, not {}", end[key], last[key]);
-            }
+            let end = self.team.status(addr, run).await?;
+            let same =
+                (end.status, end.completed, end.credits_used) == (last.status, last.completed, last.credits_used);
+            ensure!(same, "{addr} says that it ended as {}, not as {}", shown(&end), shown(&last));
             let spent = before - self.team.credits(addr).await?;
-            ensure!(end["creditsUsed"] == spent, "{addr} says that {spent} credits were spent: {end}");
+            ensure!(end.credits_used == spent, "{addr} says that {spent} credits were spent: {}", shown(&end));
         }
-        let pages = &last["completed"];
+        let pages = last.completed;
         say!("cancelled on server 2 after {pages} pages: cancelled on both, told to the watcher on server 1");
         Ok(())
     }
 
     /// Starts a crawl of the site that leaves its pages in the cache.
-    async fn start(&self, addr: SocketAddr) -> Result<String> {
-        let mut request = crawl(&self.site.url(0), self.site.pages() + 5, AT_ONCE);
+    async fn start(&self, addr: SocketAddr) -> Result<Run> {
+        let mut request = whole_crawl(&self.site.url(0), self.site.pages() + 5, AT_ONCE);
         request["scrapeOptions"]["storeInCache"] = Value::Bool(true);
-        self.team.start(addr, "/v2/crawl", &request).await
+        self.team.crawl(addr, &request).await
     }
 
     /// Stops a crawl once it has some pages.
-    async fn stop(&self, addr: SocketAddr, job: &str) -> Result<()> {
+    async fn stop(&self, addr: SocketAddr, run: Run) -> Result<()> {
         loop {
-            let status = self.team.status(addr, job).await?;
-            ensure!(status["status"] == "scraping", "it was over before it could be stopped: {status}");
-            if status["completed"].as_u64().is_some_and(|pages| pages >= 10) {
-                return self.team.cancel(addr, job).await;
+            let progress = self.team.status(addr, run).await?;
+            let working = progress.status == JobStatus::Scraping;
+            ensure!(working, "it was over before it could be stopped: {}", shown(&progress));
+            if progress.completed >= 10 {
+                self.team.at(addr)?.cancel(run).await?;
+                return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// All documents, as this server gives them.
-    async fn texts(&self, addr: SocketAddr, job: &str) -> Result<Texts> {
+    /// All documents, as this server returns them.
+    async fn texts(&self, addr: SocketAddr, run: Run) -> Result<Texts> {
         let mut texts = Texts::new();
-        loop {
-            let chunk = self.team.read(addr, &format!("{job}?skip={}&limit=100", texts.len())).await?;
-            let data = chunk["data"].as_array().with_context(|| format!("no data in {chunk}"))?;
-            if data.is_empty() {
-                return Ok(texts);
-            }
-            data.iter().try_for_each(|document| add(&mut texts, document))?;
-        }
+        self.team.documents(addr, run, 100, |document| add(&mut texts, &document)).await?;
+        Ok(texts)
     }
 }
 
 /// How many pages a worker has made documents of, as it counted them.
 async fn pages_done(worker: SocketAddr) -> Result<usize> {
-    let metrics = http::get(worker, "/metrics", "").await?.text();
+    let metrics = service::get(worker, "/metrics").await?.text();
     let count = metrics.lines().find_map(|line| line.strip_prefix("quarry_page_seconds_count "));
     // A worker that has done none does not know of the figure yet.
     Ok(count.map_or(Ok(0), |count| count.trim().parse())?)
@@ -238,11 +235,10 @@ async fn pages_done(worker: SocketAddr) -> Result<usize> {
 /// A page of numbers that compress badly.
 fn large_page() -> String {
     let mut html = "<!doctype html><title>Numbers</title><main><h1>Numbers</h1>".to_owned();
-    let mut random = 1_u64;
+    let mut random = Random::new(1);
     for number in 0..NUMBERS {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         html.push_str(if number % 100 == 0 { "<p>" } else { " " });
-        html.push_str(&format!("{random:016x}"));
+        html.push_str(&format!("{:016x}", random.next()));
     }
     html.push_str("</main>");
     html

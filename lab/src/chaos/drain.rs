@@ -3,24 +3,24 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use lab::service;
 use serde_json::json;
+use wire::JobStatus;
+use xtask::say;
 
-use super::client::{Team, crawl};
-use super::node::Place;
-use crate::hostile::http;
 use crate::made_site::MadeSite;
-use crate::say;
+use crate::team::{Team, shown, whole_crawl};
 
 const SCRAPES: usize = 50;
 const PAGES: usize = 200;
 
 pub(crate) async fn run() -> Result<()> {
     let site = MadeSite::slow(PAGES, Duration::from_secs(2)).await;
-    let place = Place::new(site.addr(), &[("QUARRY__WORKER__PER_HOST", "20".to_owned())])?;
-    let mut server = place.server(&[])?;
-    let addr = server.addr;
+    let installation = super::installation(site.addr())?.set("worker.per_host", "20");
+    let mut server = installation.server()?;
+    let addr = server.addr();
     let team = Team::new(addr, "drain", 10_000).await?;
-    let job = team.start(addr, "/v2/crawl", &crawl(&site.url(0), PAGES + 5, 20)).await?;
+    let run = team.crawl(addr, &whole_crawl(&site.url(0), PAGES + 5, 20)).await?;
     let scrape = |number: usize| {
         let body = json!({ "url": site.url(number), "maxAge": 0 });
         let team = team.clone();
@@ -31,7 +31,7 @@ pub(crate) async fn run() -> Result<()> {
     server.terminate()?;
     let started = Instant::now();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let ready = http::get(addr, "/health/ready", "").await.map(|answer| answer.status);
+    let ready = service::get(addr, "/health/ready").await.map(|answer| answer.status);
     for scrape in scrapes {
         let status = scrape.await??;
         ensure!(status == 200, "a running scrape ended with {status}");
@@ -39,11 +39,11 @@ pub(crate) async fn run() -> Result<()> {
     let status = server.ended(Duration::from_secs(30)).await?;
     let took = started.elapsed();
     ensure!(status.success(), "ended with {status}");
-    let server = place.server(&[])?;
-    let end = team.finished(server.addr, &job, Duration::from_secs(300)).await?;
-    let pages = PAGES as u64;
-    ensure!(end["status"] == "completed" && end["completed"] == pages && end["creditsUsed"] == pages, "ended as {end}");
-    let left = team.credits(server.addr).await?;
+    let server = installation.server()?;
+    let end = team.finished(server.addr(), run, Duration::from_secs(300)).await?;
+    let whole = (JobStatus::Completed, PAGES as u64, PAGES as i64);
+    ensure!((end.status, end.completed, end.credits_used) == whole, "ended as {}", shown(&end));
+    let left = team.credits(server.addr()).await?;
     ensure!(left == 10_000 - (PAGES + SCRAPES) as i64, "{left} credits are left");
     say!(
         "SIGTERM: {SCRAPES} of {SCRAPES} running scrapes finished, new ones got {}, ended after {:.1} s, 0 of {PAGES} pages lost",

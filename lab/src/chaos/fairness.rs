@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde_json::json;
+use wire::JobStatus;
+use xtask::say;
 
-use super::client::Team;
-use super::node::Place;
 use crate::made_site::MadeSite;
-use crate::say;
+use crate::team::{Team, shown};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -22,15 +22,14 @@ pub(crate) struct Args {
 }
 
 /// How much longer a page of a small team may take beside the large one, at the 99th percentile.
-const MOST: f64 = 3.0;
+const MAX_RATIO: f64 = 3.0;
 /// Nobody may wait longer.
-const STARVED: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
     let site = MadeSite::slow(1000, Duration::from_millis(200)).await;
-    let place = Place::new(site.addr(), &[("QUARRY__WORKER__PER_HOST", "1000".to_owned())])?;
-    let server = place.server(&[])?;
-    let addr = server.addr;
+    let server = super::installation(site.addr())?.set("worker.per_host", "1000").server()?;
+    let addr = server.addr();
     let mut teams = Vec::with_capacity(args.teams);
     for number in 0..args.teams {
         teams.push(Team::new(addr, &format!("small {number}"), 1000).await?);
@@ -39,11 +38,12 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let large = Team::new(addr, "large", 1_000_000).await?;
     let urls: Vec<String> = (0..args.jobs).map(|number| site.url(number % 1000)).collect();
     let options = json!({ "urls": urls, "formats": ["markdown"], "maxAge": 0, "storeInCache": false });
-    let job = large.start(addr, "/v2/batch/scrape", &options).await?;
+    let run = large.batch(addr, &options).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
     let beside = small(addr, &teams, &site).await?;
-    let status = large.status(addr, &job).await?;
-    ensure!(status["status"] == "scraping", "the large team was done before the small ones: {status}");
+    let progress = large.status(addr, run).await?;
+    let working = progress.status == JobStatus::Scraping;
+    ensure!(working, "the large team was done before the small ones: {}", shown(&progress));
     let ratio = beside.as_secs_f64() / alone.as_secs_f64();
     say!(
         "{} teams with one page: p99 {:.0} ms alone, {:.0} ms beside {} pages of one team ({} done by then): {ratio:.2} times",
@@ -51,10 +51,10 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         alone.as_secs_f64() * 1e3,
         beside.as_secs_f64() * 1e3,
         args.jobs,
-        status["completed"]
+        progress.completed
     );
-    ensure!(ratio <= MOST, "it should be {MOST} times at most");
-    ensure!(beside <= STARVED, "somebody waited for {:.1} s", beside.as_secs_f64());
+    ensure!(ratio <= MAX_RATIO, "it should be {MAX_RATIO} times at most");
+    ensure!(beside <= MAX_WAIT, "somebody waited for {:.1} s", beside.as_secs_f64());
     Ok(())
 }
 
@@ -66,9 +66,9 @@ async fn small(addr: SocketAddr, teams: &[Team], site: &MadeSite) -> Result<Dura
         jobs.push(tokio::spawn(async move {
             let started = Instant::now();
             let request = json!({ "urls": [url], "formats": ["markdown"], "maxAge": 0, "storeInCache": false });
-            let job = team.start(addr, "/v2/batch/scrape", &request).await?;
-            let end = team.finished(addr, &job, Duration::from_secs(60)).await?;
-            ensure!(end["completed"] == 1, "ended as {end}");
+            let run = team.batch(addr, &request).await?;
+            let end = team.finished(addr, run, Duration::from_secs(60)).await?;
+            ensure!(end.completed == 1, "ended as {}", shown(&end));
             Ok(started.elapsed())
         }));
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -3,13 +3,16 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use client::Run;
+use lab::{Installation, Node};
+use wire::JobStatus;
+use xtask::db::Cluster;
+use xtask::say;
 
-use super::client::{Team, crawl};
-use super::node::{Node, Place};
-use crate::db::Cluster;
 use crate::made_site::MadeSite;
-use crate::say;
+use crate::random::Random;
+use crate::team::{Team, shown, whole_crawl};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -28,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// Longest time until a page is done again.
-const RESUME: Duration = Duration::from_secs(90);
+const MAX_RESUME: Duration = Duration::from_secs(90);
 const CREDITS: u64 = 1_000_000;
 /// How long a page takes, so that a crawl lives to see many deaths.
 const PAGE: Duration = Duration::from_millis(60);
@@ -51,27 +54,25 @@ pub(crate) async fn run(args: Args) -> Result<()> {
 struct Experiment {
     name: &'static str,
     site: MadeSite,
-    place: Place,
+    installation: Installation,
     server: Option<Node>,
     /// A process of its own when the server only serves.
     worker: Option<Node>,
     apart: bool,
-    random: u64,
+    random: Random,
     longest: Duration,
 }
 
 impl Experiment {
     async fn new(name: &'static str, args: &Args, database: Option<String>) -> Result<Self> {
         let site = MadeSite::slow(args.pages, PAGE).await;
-        let mut settings = vec![("QUARRY__WORKER__LEASE_S", args.lease.to_string())];
+        let mut installation = super::installation(site.addr())?.set("worker.lease_s", args.lease.to_string());
         let apart = database.is_some();
         if let Some(url) = database {
-            settings.push(("QUARRY__STORE__URL", url));
-            settings.push(("QUARRY__WORKER__EMBEDDED", "false".to_owned()));
+            installation = installation.set("store.url", url).set("worker.embedded", "false");
         }
-        let place = Place::new(site.addr(), &settings)?;
-        let seed = u64::from(std::process::id());
-        Ok(Self { name, site, place, server: None, worker: None, apart, random: seed, longest: Duration::ZERO })
+        let random = Random::new(u64::from(std::process::id()));
+        Ok(Self { name, site, installation, server: None, worker: None, apart, random, longest: Duration::ZERO })
     }
 
     async fn run(mut self, times: usize) -> Result<()> {
@@ -95,54 +96,52 @@ impl Experiment {
         Ok(())
     }
 
-    /// One crawl with up to `most` deaths, and how many there were.
-    async fn crawl(&mut self, team: &Team, most: usize) -> Result<usize> {
+    /// One crawl with up to `max` deaths, and how many there were.
+    async fn crawl(&mut self, team: &Team, max: usize) -> Result<usize> {
         let pages = self.site.pages();
-        let request = crawl(&self.site.url(0), pages + 5, 4);
-        let job = team.start(self.addr()?, "/v2/crawl", &request).await?;
+        let request = whole_crawl(&self.site.url(0), pages + 5, 4);
+        let run = team.crawl(self.addr()?, &request).await?;
         let mut killed = 0;
         loop {
-            let moment = Duration::from_millis(100 + self.random() % 1200);
+            let moment = Duration::from_millis(100 + self.random.high() % 1200);
             tokio::time::sleep(moment).await;
-            let status = team.status(self.addr()?, &job).await?;
-            if status["status"] != "scraping" || killed == most {
+            let progress = team.status(self.addr()?, run).await?;
+            if progress.status.is_final() || killed == max {
                 break;
             }
             killed += 1;
-            let before = status["completed"].as_u64().unwrap_or(0);
             self.kill()?;
-            let resumed = self.resumed(team, &job, before).await?;
+            let resumed = self.resumed(team, run, progress.completed).await?;
             self.longest = self.longest.max(resumed);
         }
-        let end = team.finished(self.addr()?, &job, Duration::from_secs(600)).await?;
-        ensure!(end["status"] == "completed", "ended as {end}");
-        let count = |key: &str| end[key].as_u64().unwrap_or(0) as usize;
-        ensure!(count("completed") == pages, "{} of {pages} pages", count("completed"));
-        ensure!(count("creditsUsed") == pages, "{} credits for {pages} pages", count("creditsUsed"));
-        let documents = team.documents(self.addr()?, &job).await?;
+        let end = team.finished(self.addr()?, run, Duration::from_secs(600)).await?;
+        ensure!(end.status == JobStatus::Completed, "ended as {}", shown(&end));
+        ensure!(end.completed == pages as u64, "{} of {pages} pages", end.completed);
+        ensure!(end.credits_used == pages as i64, "{} credits for {pages} pages", end.credits_used);
+        let documents = team.addresses(self.addr()?, run).await?;
         ensure!(documents.len() == pages, "{} documents of {pages} pages", documents.len());
         Ok(killed)
     }
 
     /// How long it takes until a page more is done, or the job.
-    async fn resumed(&self, team: &Team, job: &str, before: u64) -> Result<Duration> {
+    async fn resumed(&self, team: &Team, run: Run, before: u64) -> Result<Duration> {
         let started = Instant::now();
         loop {
-            let status = team.status(self.addr()?, job).await?;
-            if status["completed"].as_u64().unwrap_or(0) > before || status["status"] != "scraping" {
+            let progress = team.status(self.addr()?, run).await?;
+            if progress.completed > before || progress.status.is_final() {
                 return Ok(started.elapsed());
             }
-            ensure!(started.elapsed() < RESUME, "not resumed within {} s", RESUME.as_secs());
+            ensure!(started.elapsed() < MAX_RESUME, "not resumed within {} s", MAX_RESUME.as_secs());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
     fn start(&mut self) -> Result<()> {
         if self.server.is_none() {
-            self.server = Some(self.place.server(&[])?);
+            self.server = Some(self.installation.server()?);
         }
         if self.apart && self.worker.is_none() {
-            self.worker = Some(self.place.worker()?);
+            self.worker = Some(self.installation.worker()?);
         }
         Ok(())
     }
@@ -150,17 +149,12 @@ impl Experiment {
     /// Kills a process, mostly the one that works, and starts it again.
     fn kill(&mut self) -> Result<()> {
         let victim =
-            if self.apart && !self.random().is_multiple_of(4) { self.worker.take() } else { self.server.take() };
+            if self.apart && !self.random.high().is_multiple_of(4) { self.worker.take() } else { self.server.take() };
         victim.map_or(Ok(()), Node::kill)?;
         self.start()
     }
 
     fn addr(&self) -> Result<std::net::SocketAddr> {
-        self.server.as_ref().map(|server| server.addr).ok_or_else(|| anyhow::anyhow!("no server runs"))
-    }
-
-    fn random(&mut self) -> u64 {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.random >> 33
+        self.server.as_ref().map(Node::addr).context("no server runs")
     }
 }

@@ -1,22 +1,26 @@
-//! `cargo xtask chaos NAME`: what a crash, a pause, a crowd or an empty purse does to the real server. Each prints its figures
-//! and fails when a promise is broken (docs/JOBS.md).
+//! `cargo xtask chaos NAME`: what a crash, a pause, a crowd or a lack of credits does to the real server. Each prints its
+//! figures and fails when a promise is broken (docs/JOBS.md).
 
 mod bodies;
 mod bombs;
-mod client;
 mod cluster;
 mod drain;
 mod fairness;
 mod kill;
-mod node;
 mod overdraft;
 mod poison;
 mod postgres;
 mod watch;
 mod zombie;
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::Subcommand;
+use lab::{Installation, programs};
+
+use crate::team::OPERATOR;
 
 /// What to break.
 #[derive(Subcommand)]
@@ -41,6 +45,17 @@ pub(crate) enum Chaos {
     Bodies,
     /// Two servers and two workers on one PostgreSQL and one S3-compatible store.
     Cluster(cluster::Args),
+}
+
+/// The programs for one experiment. `allow` is admitted by the egress guard.
+fn installation(allow: SocketAddr) -> Result<Installation> {
+    installation_of(programs::release()?, allow)
+}
+
+/// The same with a server that was built before.
+fn installation_of(server: PathBuf, allow: SocketAddr) -> Result<Installation> {
+    let installation = Installation::new(server)?.set("egress.allow", allow.to_string());
+    Ok(installation.set("admin.token", OPERATOR).set("log.level", "info"))
 }
 
 /// Runs one of them.

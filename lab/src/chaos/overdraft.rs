@@ -2,17 +2,15 @@
 
 use anyhow::{Result, ensure};
 use serde_json::json;
+use xtask::say;
 
-use super::client::Team;
-use super::node::Place;
 use crate::made_site::MadeSite;
-use crate::say;
+use crate::team::Team;
 
 pub(crate) async fn run() -> Result<()> {
     let site = MadeSite::start(100).await;
-    let place = Place::new(site.addr(), &[])?;
-    let server = place.server(&[])?;
-    let addr = server.addr;
+    let server = super::installation(site.addr())?.server()?;
+    let addr = server.addr();
     let team = Team::new(addr, "overdraft", 10).await?;
     let scrapes: Vec<_> = (0..64)
         .map(|number| {

@@ -1,15 +1,17 @@
 //! `cargo xtask chaos poison`: pages of one job that can never be written down, while another team goes on with its work.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use client::Run;
+use lab::programs;
 use serde_json::json;
+use xtask::say;
 
-use super::client::Team;
-use super::node::{Node, Place};
 use crate::hostile::innocent::{Innocent, p99};
 use crate::made_site::MadeSite;
-use crate::{hostile, say};
+use crate::team::Team;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -39,27 +41,26 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
     let site = MadeSite::slow(args.pages + 1, Duration::from_millis(200)).await;
-    let settings = [
-        ("QUARRY__WORKER__PER_HOST", "1000".to_owned()),
-        ("FAILPOINTS", if args.by == Way::FailPoint { "commit_poison=return" } else { "" }.to_owned()),
-    ];
-    let place = Place::with(hostile::with_fail_points()?, site.addr(), &settings)?;
-    let server = place.server(&[])?;
-    let bad = Team::new(server.addr, "bad", 1_000_000).await?;
-    let good = Team::new(server.addr, "good", 1_000_000).await?;
-    let innocent = bystander(&server, &good, args.seconds, site.url(args.pages));
+    let installation = super::installation_of(programs::with_fail_points()?, site.addr())?
+        .set("worker.per_host", "1000")
+        .env("FAILPOINTS", if args.by == Way::FailPoint { "commit_poison=return" } else { "" });
+    let server = installation.server()?;
+    let addr = server.addr();
+    let bad = Team::new(addr, "bad", 1_000_000).await?;
+    let good = Team::new(addr, "good", 1_000_000).await?;
+    let innocent = bystander(addr, &good, args.seconds, site.url(args.pages));
     let urls: Vec<String> = (0..args.pages).map(|number| site.url(number)).collect();
     if args.by == Way::Append {
-        let copies = bad.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls })).await?;
-        bad.finished(server.addr, &copies, PATIENCE).await?;
+        let copies = bad.batch(addr, &json!({ "urls": urls })).await?;
+        bad.finished(addr, copies, PATIENCE).await?;
     }
     let attack = async {
         match args.by {
-            Way::FailPoint => poisoned(&bad, &server, &urls).await,
-            Way::Append => appended(&bad, &server, &urls).await,
+            Way::FailPoint => poisoned(&bad, addr, &urls).await,
+            Way::Append => appended(&bad, addr, &urls).await,
         }
     };
-    let (job, waits) = innocent.beside(attack).await?;
+    let (run, waits) = innocent.beside(attack).await?;
     let (alone, beside) = (p99(&waits.alone), p99(&waits.work));
     say!(
         "batches of another team: p99 {alone:.0} ms of {} alone, {beside:.0} ms of {} beside {} pages that cannot be written \
@@ -69,40 +70,39 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         args.pages,
         beside / alone
     );
-    let end = bad.finished(server.addr, &job, PATIENCE).await.context("the job with these pages does not end")?;
-    say!("their job ended as {}, {} of {} pages completed", end["status"], end["completed"], end["total"]);
+    let end = bad.finished(addr, run, PATIENCE).await.context("the job with these pages does not end")?;
+    say!("their job ended as {:?}, {} of {} pages completed", end.status.as_str(), end.completed, end.total);
     ensure!(beside <= alone * MAX_RATIO, "it should be {MAX_RATIO} times at most");
     if args.by == Way::FailPoint {
-        let left = bad.credits(server.addr).await?;
+        let left = bad.credits(addr).await?;
         ensure!(left == 1_000_000, "{} credits are gone for pages that nobody got", 1_000_000 - left);
     }
     Ok(())
 }
 
 /// The other team, which works as long alone as beside.
-fn bystander(server: &Node, team: &Team, seconds: u64, page: String) -> Innocent {
+fn bystander(addr: SocketAddr, team: &Team, seconds: u64, page: String) -> Innocent {
     let time = Duration::from_secs(seconds);
-    Innocent { batch: true, least: time, alone: time, addr: server.addr, key: team.key().to_owned(), page }
+    Innocent { batch: true, least: time, alone: time, addr, key: team.key.clone(), page }
 }
 
 /// A batch of pages for which the fail point refuses the commit.
-async fn poisoned(team: &Team, server: &Node, urls: &[String]) -> Result<String> {
+async fn poisoned(team: &Team, addr: SocketAddr, urls: &[String]) -> Result<Run> {
     let urls: Vec<String> = urls.iter().map(|url| format!("{url}?poison")).collect();
     let batch =
         json!({ "urls": urls, "formats": ["markdown"], "maxAge": 0, "storeInCache": false, "maxConcurrency": 8 });
-    team.start(server.addr, "/v2/batch/scrape", &batch).await
+    team.batch(addr, &batch).await
 }
 
 /// A batch that takes pages from copies, at five credits each, and spends all that is reserved for it; while it runs the same
 /// pages are added without a word about copies.
-async fn appended(team: &Team, server: &Node, urls: &[String]) -> Result<String> {
-    let job = team.start(server.addr, "/v2/batch/scrape", &json!({ "urls": urls, "lockdown": true })).await?;
-    let Some(id) = job.rsplit('/').next() else { bail!("no id in {job}") };
-    let answer = team.post(server.addr, "/v2/batch/scrape", &json!({ "urls": urls, "appendToId": id })).await?;
+async fn appended(team: &Team, addr: SocketAddr, urls: &[String]) -> Result<Run> {
+    let run = team.batch(addr, &json!({ "urls": urls, "lockdown": true })).await?;
+    let answer = team.post(addr, "/v2/batch/scrape", &json!({ "urls": urls, "appendToId": run.id })).await?;
     match answer.status {
         200 => {}
         400 => say!("the server refuses these pages: {}", answer.text()),
         status => bail!("POST /v2/batch/scrape answers {status}: {}", answer.text()),
     }
-    Ok(job)
+    Ok(run)
 }

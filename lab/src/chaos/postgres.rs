@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use lab::service;
 use rustix::process::Signal;
+use wire::JobStatus;
+use xtask::db::Cluster;
+use xtask::say;
 
-use super::client::{Team, crawl};
-use super::node::Place;
-use crate::db::Cluster;
-use crate::hostile::http;
 use crate::made_site::MadeSite;
-use crate::say;
+use crate::team::{Team, shown, whole_crawl};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -27,32 +27,33 @@ pub(crate) struct Args {
 }
 
 /// Longest time from the database's return to a ready service.
-const READY: Duration = Duration::from_secs(10);
+const MAX_READY: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
     let site = MadeSite::slow(args.pages, Duration::from_millis(20)).await;
     let cluster = Cluster::start()?;
-    let settings = [("QUARRY__STORE__URL", cluster.url()), ("QUARRY__WORKER__LEASE_S", "5".to_owned())];
-    let place = Place::new(site.addr(), &settings)?;
-    let server = place.server(&[])?;
-    let team = Team::new(server.addr, "pg", 1_000_000).await?;
-    let job = team.start(server.addr, "/v2/crawl", &crawl(&site.url(0), args.pages + 5, 4)).await?;
+    let installation = super::installation(site.addr())?.set("store.url", cluster.url()).set("worker.lease_s", "5");
+    let server = installation.server()?;
+    let addr = server.addr();
+    let team = Team::new(addr, "pg", 1_000_000).await?;
+    let run = team.crawl(addr, &whole_crawl(&site.url(0), args.pages + 5, 4)).await?;
     let mut longest = Duration::ZERO;
     for _ in 0..args.times {
         tokio::time::sleep(Duration::from_millis(1500)).await;
         cluster.crash()?;
-        let live = http::get(server.addr, "/health/live", "").await?;
+        let live = service::get(addr, "/health/live").await?;
         ensure!(live.status == 200, "not live without its database: {}", live.status);
         tokio::time::sleep(Duration::from_millis(500)).await;
         cluster.restart()?;
-        longest = longest.max(ready(server.addr).await?);
+        longest = longest.max(ready(addr).await?);
     }
-    let after_hang = hang(&cluster, server.addr, Duration::from_secs(args.hang)).await?;
-    let end = team.finished(server.addr, &job, Duration::from_secs(600)).await?;
-    let pages = args.pages as u64;
-    ensure!(end["status"] == "completed" && end["completed"] == pages && end["creditsUsed"] == pages, "ended as {end}");
-    ensure!(team.credits(server.addr).await? == 1_000_000 - pages as i64, "credits do not add up");
-    ensure!(team.documents(server.addr, &job).await?.len() == args.pages, "documents are missing");
+    let after_hang = hang(&cluster, addr, Duration::from_secs(args.hang)).await?;
+    let end = team.finished(addr, run, Duration::from_secs(600)).await?;
+    let pages = args.pages;
+    let whole = (JobStatus::Completed, pages as u64, pages as i64);
+    ensure!((end.status, end.completed, end.credits_used) == whole, "ended as {}", shown(&end));
+    ensure!(team.credits(addr).await? == 1_000_000 - pages as i64, "credits do not add up");
+    ensure!(team.addresses(addr, run).await?.len() == pages, "documents are missing");
     say!(
         "PostgreSQL crashed {} times and stood still for {} s: 0 of {pages} pages lost, 0 charged twice, ready {:.1} s after \
          a crash and {:.1} s after the standstill at most",
@@ -67,8 +68,8 @@ pub(crate) async fn run(args: Args) -> Result<()> {
 /// How long it takes until the service is ready.
 async fn ready(server: SocketAddr) -> Result<Duration> {
     let started = Instant::now();
-    while http::get(server, "/health/ready", "").await.map_or(0, |answer| answer.status) != 200 {
-        ensure!(started.elapsed() < READY, "not ready within {} s", READY.as_secs());
+    while service::get(server, "/health/ready").await.map_or(0, |answer| answer.status) != 200 {
+        ensure!(started.elapsed() < MAX_READY, "not ready within {} s", MAX_READY.as_secs());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Ok(started.elapsed())
@@ -80,8 +81,8 @@ async fn hang(cluster: &Cluster, server: SocketAddr, time: Duration) -> Result<D
     let started = Instant::now();
     let asked = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        let ready = http::get(server, "/health/ready", "").await?.status;
-        let live = http::get(server, "/health/live", "").await?.status;
+        let ready = service::get(server, "/health/ready").await?.status;
+        let live = service::get(server, "/health/live").await?.status;
         ensure!((ready, live) == (503, 200), "ready {ready} and live {live} while the database stands still");
         Ok(())
     };

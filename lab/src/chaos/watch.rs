@@ -1,17 +1,16 @@
-//! Watches a job through its WebSocket, as a client does.
+//! Watches a run through its WebSocket, as a client does.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use futures_util::StreamExt;
+use client::{Message, Run};
 use serde_json::Value;
-use tokio_tungstenite::connect_async;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use serde_json::value::RawValue;
+use wire::JobProgress;
 
-use super::client::Team;
+use crate::team::Team;
 
 /// The markdown of pages by their address.
 pub(super) type Texts = BTreeMap<String, String>;
@@ -26,7 +25,7 @@ pub(super) fn add(texts: &mut Texts, document: &Value) -> Result<()> {
 }
 
 /// What a watcher was told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watched {
     pub(super) texts: Texts,
     /// How many of them came in a message of their own, and not with the first one.
@@ -34,50 +33,36 @@ pub(super) struct Watched {
     /// From the handshake to the first document.
     pub(super) first: Duration,
     /// The last message.
-    pub(super) last: Value,
+    pub(super) end: JobProgress,
 }
 
 /// Watches until the server closes.
-pub(super) async fn watch(addr: SocketAddr, team: &Team, job: &str, patience: Duration) -> Result<Watched> {
-    let watching = watch_on(addr, team, job);
-    let watched = tokio::time::timeout(patience, watching).await;
+pub(super) async fn watch(addr: SocketAddr, team: &Team, run: Run, patience: Duration) -> Result<Watched> {
+    let watched = tokio::time::timeout(patience, watch_on(addr, team, run)).await;
     watched.with_context(|| format!("the watcher was not told of an end within {} s", patience.as_secs()))?
 }
 
-async fn watch_on(addr: SocketAddr, team: &Team, job: &str) -> Result<Watched> {
+async fn watch_on(addr: SocketAddr, team: &Team, run: Run) -> Result<Watched> {
     let started = Instant::now();
-    let mut request = format!("ws://{addr}{job}").into_client_request()?;
-    request.headers_mut().insert("authorization", team.bearer().parse()?);
-    let (mut socket, _) = connect_async(request).await.context("the watcher does not open")?;
-    let mut watched = Watched::default();
-    while let Some(message) = socket.next().await {
-        match message? {
-            Message::Text(text) => watched.hear(serde_json::from_str(&text)?, started)?,
-            Message::Close(_) => break,
-            _ => {}
+    let mut watcher = team.at(addr)?.watch(run).await.context("the watcher does not open")?;
+    let (mut texts, mut messages, mut first, mut end) = (Texts::new(), 0, Duration::ZERO, None);
+    while let Some(message) = watcher.next().await? {
+        match message {
+            Message::Catchup(progress) => progress.data.iter().try_for_each(|document| hear(&mut texts, document))?,
+            Message::Document(document) => {
+                hear(&mut texts, &document)?;
+                messages += 1;
+            }
+            Message::Done(progress) | Message::Cancelled(progress) => end = Some(progress),
+            Message::Error(why) => bail!("the watcher was told {why}"),
+        }
+        if first.is_zero() && !texts.is_empty() {
+            first = started.elapsed();
         }
     }
-    Ok(watched)
+    Ok(Watched { texts, messages, first, end: end.context("the watcher was not told of an end")? })
 }
 
-impl Watched {
-    fn hear(&mut self, message: Value, started: Instant) -> Result<()> {
-        match message["type"].as_str() {
-            Some("catchup") => {
-                let early = message["data"]["data"].as_array().context("no documents in the first message")?;
-                early.iter().try_for_each(|document| add(&mut self.texts, document))?;
-            }
-            Some("document") => {
-                add(&mut self.texts, &message["data"])?;
-                self.messages += 1;
-            }
-            Some("error") => bail!("the watcher was told {message}"),
-            _ => {}
-        }
-        if self.first.is_zero() && !self.texts.is_empty() {
-            self.first = started.elapsed();
-        }
-        self.last = message;
-        Ok(())
-    }
+fn hear(texts: &mut Texts, document: &RawValue) -> Result<()> {
+    add(texts, &serde_json::from_str(document.get())?)
 }

@@ -3,44 +3,42 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use wire::JobProgress;
+use xtask::db::Cluster;
+use xtask::say;
 
-use super::client::{Team, crawl};
-use super::node::Place;
-use crate::db::Cluster;
 use crate::made_site::MadeSite;
-use crate::say;
+use crate::team::{Team, shown, whole_crawl};
 
 const PAGES: usize = 300;
 
 pub(crate) async fn run() -> Result<()> {
     let site = MadeSite::slow(PAGES, Duration::from_millis(50)).await;
     let cluster = Cluster::start()?;
-    let settings = [
-        ("QUARRY__STORE__URL", cluster.url()),
-        ("QUARRY__WORKER__LEASE_S", "3".to_owned()),
-        ("QUARRY__WORKER__EMBEDDED", "false".to_owned()),
-    ];
-    let place = Place::new(site.addr(), &settings)?;
-    let server = place.server(&[])?;
-    let zombie = place.worker()?;
-    let team = Team::new(server.addr, "zombie", 10_000).await?;
-    let job = team.start(server.addr, "/v2/crawl", &crawl(&site.url(0), PAGES + 5, 8)).await?;
-    while team.status(server.addr, &job).await?["completed"].as_u64().unwrap_or(0) < 10 {
+    let installation = super::installation(site.addr())?
+        .set("store.url", cluster.url())
+        .set("worker.lease_s", "3")
+        .set("worker.embedded", "false");
+    let server = installation.server()?;
+    let zombie = installation.worker()?;
+    let addr = server.addr();
+    let team = Team::new(addr, "zombie", 10_000).await?;
+    let run = team.crawl(addr, &whole_crawl(&site.url(0), PAGES + 5, 8)).await?;
+    while team.status(addr, run).await?.completed < 10 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     zombie.pause()?;
-    let _other = place.worker()?;
-    let end = team.finished(server.addr, &job, Duration::from_secs(300)).await?;
-    ensure!(end["completed"] == PAGES as u64, "ended as {end}");
-    zombie.go_on()?;
+    let _other = installation.worker()?;
+    let end = team.finished(addr, run, Duration::from_secs(300)).await?;
+    ensure!(end.completed == PAGES as u64, "ended as {}", shown(&end));
+    zombie.resume()?;
     // What it had in hand it now tries to write down.
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let after = team.status(server.addr, &job).await?;
-    for key in ["status", "completed", "total", "creditsUsed"] {
-        ensure!(after[key] == end[key], "{key} was {} and is {} after the return", end[key], after[key]);
-    }
-    ensure!(team.credits(server.addr).await? == 10_000 - PAGES as i64, "credits do not add up");
-    ensure!(team.documents(server.addr, &job).await?.len() == PAGES, "documents are missing or doubled");
+    let after = team.status(addr, run).await?;
+    let figures = |of: &JobProgress| (of.status, of.completed, of.total, of.credits_used);
+    ensure!(figures(&after) == figures(&end), "it was {} and is {} after the return", shown(&end), shown(&after));
+    ensure!(team.credits(addr).await? == 10_000 - PAGES as i64, "credits do not add up");
+    ensure!(team.addresses(addr, run).await?.len() == PAGES, "documents are missing or doubled");
     say!("a paused worker came back after its jobs were done: 0 of its writes accepted");
     Ok(())
 }

@@ -4,18 +4,17 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use client::{Client, Run};
 use serde_json::{Value, json};
 use url::Url;
-
-use crate::bench::process::Server;
-use crate::hostile::http;
+use wire::{JobErrors, JobProgress, JobStatus, ResultsQuery};
 
 /// Longest time for one crawl.
 const PATIENCE: Duration = Duration::from_secs(3600);
 /// More pages than a documentation package has.
-const LIMIT: usize = 100_000;
+const MAX_PAGES: usize = 100_000;
 /// Documents of one answer.
-const CHUNK: usize = 500;
+const CHUNK: u32 = 500;
 
 /// A document of the crawl.
 #[derive(Debug)]
@@ -39,14 +38,14 @@ pub(crate) struct Crawled {
 /// Crawls the whole site of `start`, `concurrency` pages at a time. Documents for which `wants_links` says no are kept
 /// without their links.
 pub(crate) async fn crawl(
-    server: &Server,
+    client: &Client,
     start: &Url,
     concurrency: u32,
     wants_links: impl Fn(&Url) -> bool,
 ) -> Result<Crawled> {
     let request = json!({
         "url": start,
-        "limit": LIMIT,
+        "limit": MAX_PAGES,
         "maxConcurrency": concurrency,
         "crawlEntireDomain": true,
         "sitemap": "skip",
@@ -54,54 +53,46 @@ pub(crate) async fn crawl(
         "scrapeOptions": { "formats": ["markdown", "links"], "maxAge": 0 },
     });
     let started = Instant::now();
-    let answer = http::post(server.addr()?, "/v2/crawl", "", &request).await?;
-    ensure!(answer.status == 200, "{}", answer.text());
-    let id = answer.json()["id"].as_str().context("no id")?.to_owned();
+    let run = client.crawl(&request).await?;
     loop {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        let status = get(server, &format!("/v2/crawl/{id}?limit=1")).await?;
-        if status["status"] != "scraping" {
-            ensure!(status["status"] == "completed", "ended as {}", status["status"]);
+        let progress = client.status(run, ResultsQuery { skip: None, limit: Some(1) }).await?;
+        if progress.status.is_final() {
+            ensure!(progress.status == JobStatus::Completed, "ended as {}", progress.status.as_str());
             break;
         }
-        ensure!(started.elapsed() < PATIENCE, "not done in time: {} pages", status["completed"]);
+        ensure!(started.elapsed() < PATIENCE, "not done in time: {} pages", progress.completed);
     }
     let mut crawled = Crawled { took: started.elapsed(), ..Crawled::default() };
-    crawled.read_documents(server, &id, wants_links).await?;
-    crawled.read_failures(server, &id).await?;
+    crawled.read_documents(client, run, wants_links).await?;
+    crawled.read_failures(client, run).await?;
     Ok(crawled)
 }
 
 impl Crawled {
-    async fn read_documents(&mut self, server: &Server, id: &str, wants_links: impl Fn(&Url) -> bool) -> Result<()> {
+    async fn read_documents(&mut self, client: &Client, run: Run, wants_links: impl Fn(&Url) -> bool) -> Result<()> {
         loop {
-            let skip = self.documents.len();
-            let chunk = get(server, &format!("/v2/crawl/{id}?skip={skip}&limit={CHUNK}")).await?;
-            let data = chunk["data"].as_array().context("no data")?;
+            let results = ResultsQuery { skip: Some(self.documents.len() as u64), limit: Some(CHUNK) };
+            let JobProgress { data, completed, next, .. } = client.status(run, results).await?;
+            let is_last = data.is_empty() || next.is_none();
             for document in data {
-                let mut document = read(document)?;
+                let mut document = read(&serde_json::from_str(document.get())?)?;
                 if !wants_links(&document.url) {
                     document.links = Vec::new();
                 }
                 self.documents.push(document);
             }
-            if data.is_empty() || chunk["next"].is_null() {
-                let completed = chunk["completed"].as_u64().unwrap_or_default();
+            if is_last {
                 ensure!(self.documents.len() as u64 == completed, "{} of {completed} documents", self.documents.len());
                 return Ok(());
             }
         }
     }
 
-    async fn read_failures(&mut self, server: &Server, id: &str) -> Result<()> {
-        let answer = get(server, &format!("/v2/crawl/{id}/errors")).await?;
-        for error in answer["errors"].as_array().context("no errors")? {
-            let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
-            self.failures.insert(text("url"), text("code"));
-        }
-        for url in answer["robotsBlocked"].as_array().context("no robotsBlocked")? {
-            self.failures.insert(url.as_str().unwrap_or_default().to_owned(), "ROBOTS_BLOCKED".to_owned());
-        }
+    async fn read_failures(&mut self, client: &Client, run: Run) -> Result<()> {
+        let JobErrors { errors, robots_blocked, .. } = client.errors(run).await?;
+        self.failures.extend(errors.into_iter().map(|error| (error.url, error.code.unwrap_or_default())));
+        self.failures.extend(robots_blocked.into_iter().map(|url| (url, "ROBOTS_BLOCKED".to_owned())));
         Ok(())
     }
 }
@@ -114,10 +105,4 @@ fn read(document: &Value) -> Result<Document> {
         status: metadata["statusCode"].as_u64().context("no statusCode")?,
         links: links.filter_map(|link| link.as_str().map(str::to_owned)).collect(),
     })
-}
-
-async fn get(server: &Server, path: &str) -> Result<Value> {
-    let answer = http::get(server.addr()?, path, "").await?;
-    ensure!(answer.status == 200, "{}", answer.text());
-    Ok(answer.json())
 }

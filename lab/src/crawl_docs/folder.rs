@@ -85,7 +85,7 @@ impl Folder {
             (true, folder) => format!("{folder}/index.html"),
             (false, file) => file.to_owned(),
         };
-        // With a slash behind it, a file is no file.
+        // With a slash after it, a file is no file.
         let is_file = self.root.join(&below).is_file() && (is_folder || !path.ends_with('/'));
         if is_file { Place::File(below) } else { Place::Nowhere }
     }

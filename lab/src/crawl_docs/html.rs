@@ -31,8 +31,8 @@ pub(crate) fn links(html: &str) -> Links {
             rest = &rest[1..];
             continue;
         }
-        let (tag, behind) = Tag::read(&rest[1..]);
-        rest = behind;
+        let (tag, tail) = Tag::read(&rest[1..]);
+        rest = tail;
         found.take(&tag);
         if RAW.contains(&tag.name.as_str()) {
             rest = behind_raw(rest, &tag.name);
@@ -65,27 +65,27 @@ struct Tag {
 }
 
 impl Tag {
-    /// Reads the tag whose name `text` begins with, and gives what is behind it.
+    /// Reads the tag whose name `text` begins with, and returns what follows it.
     fn read(text: &str) -> (Self, &str) {
         let end = text.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(text.len());
         let mut tag = Self { name: text[..end].to_ascii_lowercase(), attributes: Vec::new() };
         let mut rest = &text[end..];
         loop {
             rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace());
-            if let Some(behind) = rest.strip_prefix('>') {
-                return (tag, behind);
+            if let Some(tail) = rest.strip_prefix('>') {
+                return (tag, tail);
             }
             if rest.is_empty() {
                 return (tag, rest);
             }
-            if let Some(behind) = rest.strip_prefix('/') {
-                rest = behind;
+            if let Some(tail) = rest.strip_prefix('/') {
+                rest = tail;
                 continue;
             }
-            let (name, behind) = attribute_name(rest);
-            let (value, behind) = attribute_value(behind);
+            let (name, tail) = attribute_name(rest);
+            let (value, tail) = attribute_value(tail);
             tag.attributes.push((name.to_ascii_lowercase(), decoded(value)));
-            rest = behind;
+            rest = tail;
         }
     }
 
@@ -115,7 +115,7 @@ fn attribute_value(text: &str) -> (&str, &str) {
 
 /// What follows a mark; nothing when it is not there.
 fn after<'t>(text: &'t str, mark: &str) -> &'t str {
-    text.split_once(mark).map_or("", |(_, behind)| behind)
+    text.split_once(mark).map_or("", |(_, tail)| tail)
 }
 
 /// What follows the closing tag of an element whose content is text.

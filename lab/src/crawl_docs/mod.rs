@@ -10,9 +10,9 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
+use xtask::{say, setup};
 
-use crate::bench::process::Server;
-use crate::{say, setup, up};
+use crate::bench;
 use compare::{Differences, Group};
 use folder::{Folder, Kind};
 
@@ -39,7 +39,7 @@ const EXAMPLES: usize = 20;
 pub(crate) fn run(args: &Args) -> Result<()> {
     let folders = if args.folders.is_empty() { setup::docs_folders() } else { args.folders.clone() };
     ensure!(!folders.is_empty(), "no documentation is installed; run `cargo xtask setup --docs`");
-    let program = args.server.clone().map_or_else(|| up::server(false), Ok)?;
+    let program = bench::server(args.server.as_ref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut failed = Vec::new();
     for folder in &folders {
@@ -59,13 +59,12 @@ async fn one(args: &Args, path: &Path, program: &Path) -> Result<bool> {
     let site = folder.serve().await;
     let start = site.url(&args.start);
     let walk = walk::walk(&folder, &start)?;
-    let per_host = args.concurrency.to_string();
-    let settings = [("QUARRY__WORKER__PER_HOST", per_host.as_str())];
-    let server = Server::start_with(program, &site.addr().to_string(), &settings)?;
+    let installation = bench::installation(program, &site.addr().to_string())?;
+    let server = installation.set("worker.per_host", args.concurrency.to_string()).server()?;
     let is_page = |url: &_| {
         walk::spot(&folder, url).and_then(|spot| walk.reached.get(&spot)).is_some_and(|page| page.kind == Kind::Html)
     };
-    let crawled = crawl::crawl(&server, &start, args.concurrency, |url| !is_page(url)).await?;
+    let crawled = crawl::crawl(&server.client(None)?, &start, args.concurrency, |url| !is_page(url)).await?;
     let differences = compare::compare(&folder, &walk, &start, &crawled);
     let seconds = crawled.took.as_secs_f64();
     let html = walk.reached.values().filter(|page| page.kind == Kind::Html).count();

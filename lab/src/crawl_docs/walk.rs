@@ -120,7 +120,7 @@ fn reached(spot: &Spot, url: Url, from: Vec<Rc<Spot>>) -> Reached {
 
 impl Reached {
     fn link(&mut self, from: &Rc<Spot>) {
-        // A page is read at one go, so its other links to the same place come right behind the first.
+        // A page is read at one go, so its other links to the same place come right after the first.
         if self.from.last() != Some(from) {
             self.from.push(Rc::clone(from));
         }

@@ -9,13 +9,13 @@ use testkit::Seen;
 
 use super::case::Object;
 use super::follow::Job;
-use super::http::Answer;
 use super::innocent::{Waits, p99};
+use super::raw::Answer;
 use super::stage::Counters;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// No stored page is searched beyond this many bytes.
-const SEARCH_LIMIT: u64 = 256 * 1024 * 1024;
+const MAX_SEARCHED: u64 = 256 * 1024 * 1024;
 
 /// Everything the expectations look at.
 #[derive(Debug, Default)]
@@ -230,7 +230,7 @@ fn unpack(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     if let Ok(decoder) = zstd::stream::read::Decoder::new(bytes) {
         // What could be unpacked before an error is still worth a search.
-        let _ = decoder.take(SEARCH_LIMIT).read_to_end(&mut out);
+        let _ = decoder.take(MAX_SEARCHED).read_to_end(&mut out);
     }
     out
 }

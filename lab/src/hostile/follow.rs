@@ -1,13 +1,13 @@
 //! Follows a job that a case has started until it ends, and reads what it found.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use client::Client;
+use http::Method;
 use serde_json::Value;
 
-use super::http;
 use super::traps::good_page;
 
 /// Pause between two looks.
@@ -27,29 +27,28 @@ pub(crate) struct Job {
 }
 
 /// Waits for the end of the job at `path`, such as `/v2/crawl/<id>`, and reads all its documents.
-pub(crate) async fn follow(addr: SocketAddr, key: &str, path: &str, patience: Duration) -> Result<Job> {
+pub(crate) async fn follow(client: &Client, path: &str, patience: Duration) -> Result<Job> {
     let started = Instant::now();
-    let headers = format!("Authorization: Bearer {key}\r\n");
     loop {
-        let status = get(addr, &format!("{path}?limit=1"), &headers).await?;
+        let status = get(client, &format!("{path}?limit=1")).await?;
         let ended = matches!(status["status"].as_str(), Some("completed" | "failed" | "cancelled"));
         if ended || started.elapsed() > patience {
-            return read(addr, path, &headers).await;
+            return read(client, path).await;
         }
         tokio::time::sleep(POLL).await;
     }
 }
 
-async fn get(addr: SocketAddr, path: &str, headers: &str) -> Result<Value> {
-    let answer = http::get(addr, path, headers).await?;
+async fn get(client: &Client, path: &str) -> Result<Value> {
+    let answer = client.send(Method::GET, path, "").await?;
     ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
     Ok(answer.json())
 }
 
-async fn read(addr: SocketAddr, path: &str, headers: &str) -> Result<Job> {
+async fn read(client: &Client, path: &str) -> Result<Job> {
     let (mut job, mut good, mut next) = (Job::default(), BTreeSet::new(), path.to_owned());
     loop {
-        let chunk = get(addr, &next, headers).await?;
+        let chunk = get(client, &next).await?;
         job.status = chunk["status"].as_str().unwrap_or_default().to_owned();
         job.completed = chunk["completed"].as_u64().context("completed is no number")?;
         for document in chunk["data"].as_array().context("data is no array")? {

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use client::{Client, Run};
+use http::Method;
+use lab::service;
 use serde_json::{Value, json};
-
-use super::http;
+use wire::{JobStatus, ResultsQuery};
 
 /// Pause between two pieces of work.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -80,9 +82,7 @@ impl Innocent {
         let over = Arc::new(AtomicBool::new(false));
         let (own, addr) = (self.clone(), self.addr);
         let work = repeat(Arc::clone(&over), PAUSE, move || own.clone().once());
-        let health = repeat(Arc::clone(&over), PROBE, move || async move {
-            http::get(addr, "/health", "").await.is_ok_and(|answer| answer.status == 200)
-        });
+        let health = repeat(Arc::clone(&over), PROBE, move || service::is_healthy(addr));
         let (work, health) = (tokio::spawn(work), tokio::spawn(health));
         let done = until.await;
         over.store(true, Ordering::Relaxed);
@@ -96,29 +96,25 @@ impl Innocent {
 
     async fn a_scrape(&self) -> Result<bool> {
         let body = json!({"url": self.page, "maxAge": 0, "storeInCache": false});
-        Ok(self.post("/v2/scrape", &body).await?.status == 200)
+        Ok(self.client()?.send(Method::POST, "/v2/scrape", body.to_string()).await?.status == 200)
     }
 
     async fn a_batch(&self) -> Result<bool> {
         let urls: Vec<String> = (0..3).map(|number| format!("{}?{number}", self.page)).collect();
         let body = json!({"urls": urls, "maxAge": 0, "storeInCache": false});
-        let answer = self.post("/v2/batch/scrape", &body).await?;
-        let path = format!("/v2/batch/scrape/{}", answer.json()["id"].as_str().context("no id")?);
+        let client = self.client()?;
+        let run = Run::batch(client.batch(&body).await?.id);
         loop {
-            let status = http::get(self.addr, &path, &self.headers()).await?.json();
-            if status["status"] != "scraping" {
-                return Ok(status["status"] == "completed" && status["completed"] == 3);
+            let progress = client.status(run, ResultsQuery::default()).await?;
+            if progress.status.is_final() {
+                return Ok(progress.status == JobStatus::Completed && progress.completed == 3);
             }
             tokio::time::sleep(POLL).await;
         }
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Result<http::Answer> {
-        http::post(self.addr, path, &self.headers(), body).await
-    }
-
-    fn headers(&self) -> String {
-        format!("Authorization: Bearer {}\r\n", self.key)
+    fn client(&self) -> client::Result<Client> {
+        service::client(self.addr, Some(&self.key))
     }
 }
 

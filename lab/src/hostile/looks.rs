@@ -152,7 +152,7 @@ mod tests {
     use testkit::Seen;
 
     use super::*;
-    use crate::hostile::http::Answer;
+    use crate::hostile::raw::Answer;
 
     fn answered(status: u16, body: &Value) -> Evidence {
         let answer = Answer { status, body: body.to_string().into_bytes() };

@@ -9,7 +9,6 @@ use testkit::Reply;
 
 use super::case::Case;
 use super::follow::follow;
-use super::http;
 use super::server::Server;
 use super::stage::Stage;
 
@@ -36,7 +35,7 @@ pub(crate) async fn jobs(
 }
 
 async fn make(name: &str, stage: &Stage, server: &Server, key: &str) -> Result<String> {
-    let start = format!("http://origin.test:{}/", stage.origin.addr().port());
+    let start = stage.page("/");
     let (path, body) = match name {
         "BATCH_OF_TEAM_A" => ("/v2/batch/scrape", json!({"urls": [start]})),
         "SCRAPE_OF_TEAM_A" => return scrape(stage, server, key, &start).await,
@@ -45,11 +44,9 @@ async fn make(name: &str, stage: &Stage, server: &Server, key: &str) -> Result<S
     if name == "BIG_JOB" {
         stage.origin.others(|_| Some(big_page()));
     }
-    let answer = http::post(server.addr, path, &format!("Authorization: Bearer {key}\r\n"), &body).await?;
-    ensure!(answer.status == 200, "POST {path} answers {}: {}", answer.status, answer.text());
-    let id = answer.json()["id"].as_str().context("no id")?.to_owned();
+    let id = server.post(path, key, &body).await?["id"].as_str().context("no id")?.to_owned();
     if name == "BIG_JOB" {
-        let job = follow(server.addr, key, &format!("{path}/{id}"), PATIENCE).await?;
+        let job = follow(&server.client(key)?, &format!("{path}/{id}"), PATIENCE).await?;
         ensure!(job.text.len() > 10_000_000, "the big job has only {} bytes", job.text.len());
     }
     Ok(id)
@@ -58,10 +55,7 @@ async fn make(name: &str, stage: &Stage, server: &Server, key: &str) -> Result<S
 /// A scrape that was kept, by the id that its answer gives it.
 async fn scrape(stage: &Stage, server: &Server, key: &str, url: &str) -> Result<String> {
     stage.origin.html("/", "<h1>a page of team A</h1>");
-    let authorization = format!("Authorization: Bearer {key}\r\n");
-    let answer = http::post(server.addr, "/v2/scrape", &authorization, &json!({"url": url})).await?;
-    ensure!(answer.status == 200, "POST /v2/scrape answers {}: {}", answer.status, answer.text());
-    let json = answer.json();
+    let json = server.post("/v2/scrape", key, &json!({"url": url})).await?;
     let ids = ["/scrape_id", "/id", "/data/metadata/scrapeId", "/data/id"].map(|path| json.pointer(path));
     let id = ids.into_iter().flatten().find_map(Value::as_str);
     Ok(id.with_context(|| format!("no id of the scrape in {json}"))?.to_owned())
@@ -93,13 +87,11 @@ async fn own_job(setup: &Value, server: &Server, key: &str) -> Result<Own> {
     let body = setup.get("json").context("setup.job has no json")?;
     let mut id = String::new();
     for _ in 0..setup.get("count").and_then(Value::as_u64).unwrap_or(1) {
-        let answer = http::post(server.addr, path, &format!("Authorization: Bearer {key}\r\n"), body).await?;
-        ensure!(answer.status == 200, "POST {path} answers {}: {}", answer.status, answer.text());
-        answer.json()["id"].as_str().context("no id")?.clone_into(&mut id);
+        server.post(path, key, body).await?["id"].as_str().context("no id")?.clone_into(&mut id);
     }
     let path = format!("{path}/{id}");
     if setup.get("ended") == Some(&Value::Bool(true)) {
-        let job = follow(server.addr, key, &path, PATIENCE).await?;
+        let job = follow(&server.client(key)?, &path, PATIENCE).await?;
         ensure!(job.status == "completed", "the job of the case is {}", job.status);
     }
     Ok(Own { path, id })

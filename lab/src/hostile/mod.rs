@@ -6,17 +6,17 @@ mod case;
 mod evidence;
 mod expect;
 mod follow;
-pub(crate) mod http;
 pub(crate) mod innocent;
 mod looks;
 mod made;
 mod markdown;
 mod play;
 mod proxy;
+pub(crate) mod raw;
 mod repeat;
 mod report;
 mod scenario;
-pub(crate) mod server;
+mod server;
 mod setup;
 mod stage;
 mod traps;
@@ -26,9 +26,10 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use lab::programs;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use xtask::sh;
 
-use crate::{sh, up};
 use case::{Case, File, Object};
 use play::Player;
 use report::{Outcome, Report};
@@ -69,7 +70,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     }
     let binary = match &args.server {
         Some(binary) => binary.canonicalize()?,
-        None => with_fail_points()?,
+        None => programs::with_fail_points()?,
     };
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -105,19 +106,8 @@ fn own_files() -> Result<Vec<PathBuf>> {
 fn raise_file_limit() {
     const FILES: u64 = 32_768;
     let own = getrlimit(Resource::Nofile);
-    let most = own.maximum.map_or(FILES, |most| most.min(FILES));
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: own.maximum });
-}
-
-/// A server with fail points, or the one that `QUARRY_PROGRAMS` names.
-pub(crate) fn with_fail_points() -> Result<PathBuf> {
-    up::given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
-}
-
-fn build() -> Result<PathBuf> {
-    sh::run(sh::cargo().args(["build", "--release", "--package", "quarry-server", "--features", "fail-points"]))?;
-    let metadata = cargo_metadata::MetadataCommand::new().no_deps().current_dir(sh::root()).exec()?;
-    Ok(metadata.target_directory.join("release/quarry-server").into_std_path_buf())
+    let files = own.maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum: own.maximum });
 }
 
 async fn play_all(files: &[File], binary: &Path, verbose: bool) -> Result<usize> {

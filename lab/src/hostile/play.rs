@@ -5,20 +5,20 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::attack::{self, Target};
 use super::case::{Case, Object};
 use super::evidence::{Evidence, read_files};
 use super::follow::{Job, follow};
-use super::http::Answer;
 use super::innocent::Innocent;
+use super::raw::{self, Answer};
 use super::report::Outcome;
 use super::server::{Flavour, Server};
 use super::stage::{self, Counters, Stage};
 use super::words::Words;
-use super::{call, expect, http, made, repeat, scenario};
+use super::{call, expect, made, repeat, scenario};
 
 /// After a case, before it is looked at: what was still on its way arrives.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -114,7 +114,7 @@ impl Player {
         words.set("BASE_URL", format!("http://{}", server.addr));
         words.set("PORT", server.addr.port().to_string());
         words.set("API_KEY", key);
-        words.set("KEY_OF_TEAM_B", &server.other_key);
+        words.set("KEY_OF_TEAM_B", &server.other.key);
         // It is made when the site of the case is there.
         words.set("JOB", "{JOB}");
         if stage::needs_tls(case) {
@@ -138,7 +138,7 @@ impl Player {
             return self.do_it(case, server, key).await;
         };
         let page = format!("http://origin2.test:{}{}", self.stage.origin2.addr().port(), stage::INNOCENT_PAGE);
-        let innocent = Innocent::read(setup, server.addr, &server.other_key, page)?;
+        let innocent = Innocent::read(setup, server.addr, &server.other.key, page)?;
         let (mut seen, waits) = innocent.beside(self.do_it(case, server, key)).await?;
         seen.health_ms.extend(&waits.health);
         seen.innocent = Some(waits);
@@ -154,7 +154,7 @@ impl Player {
         if !case.input.contains_key("tool") {
             return self.call(case, server, key, started).await;
         }
-        let slow_page = format!("http://origin.test:{}{}", self.stage.origin.addr().port(), stage::SLOW_PAGE);
+        let slow_page = self.stage.page(stage::SLOW_PAGE);
         let from = case.setup.get("from").and_then(Value::as_str).map(str::parse).transpose()?;
         let from: IpAddr = from.unwrap_or(Ipv4Addr::LOCALHOST.into());
         let target = Target { addr: server.addr, from, key: key.to_owned(), slow_page };
@@ -177,7 +177,7 @@ impl Player {
         let number = |key: &str| case.input.get(key).and_then(Value::as_u64).unwrap_or(1);
         let mut answers = Vec::new();
         for _ in 0..number("times") {
-            let together = (0..number("together")).map(|_| http::exchange(server.addr, request.clone(), patience));
+            let together = (0..number("together")).map(|_| raw::exchange(server.addr, request.clone(), patience));
             answers.extend(futures_util::future::join_all(together).await);
         }
         let elapsed = Some(started.elapsed());
@@ -199,8 +199,7 @@ impl Player {
     async fn tell_of_page(&self, url: &Value, server: &Server, key: &str) -> Result<()> {
         let hook = format!("http://hook.test:{}/h", self.stage.receiver.addr().port());
         let body = json!({"url": url, "limit": 1, "webhook": {"url": hook}});
-        let answer = http::post(server.addr, "/v2/crawl", &format!("Authorization: Bearer {key}\r\n"), &body).await?;
-        ensure!(answer.status == 200, "POST /v2/crawl answers {}: {}", answer.status, answer.text());
+        server.client(key)?.crawl(&body).await?;
         Ok(())
     }
 
@@ -322,8 +321,8 @@ async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, O
 /// Asks what can only be asked when the case is over.
 async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evidence) -> Result<()> {
     if case.expected.contains_key("no_replay_across_teams") {
-        let request = call::request(case, server.addr, &server.other_key)?;
-        seen.of_other_team = Some(http::exchange(server.addr, request, Duration::from_secs(30)).await?.0);
+        let request = call::request(case, server.addr, &server.other.key)?;
+        seen.of_other_team = Some(raw::exchange(server.addr, request, Duration::from_secs(30)).await?.0);
     }
     if let (Some(path), true) = (&seen.own_job, case.expected.keys().any(|key| key.starts_with("own_job_"))) {
         seen.own_job_now = server.get(&format!("{path}?limit=1"), &before.key).await?;
@@ -343,7 +342,7 @@ async fn follow_up(
         return Ok(None);
     };
     let path = format!("{}/{id}", case.input_text("path"));
-    follow(server.addr, key, &path, patience).await.map(Some)
+    follow(&server.client(key)?, &path, patience).await.map(Some)
 }
 
 /// What the request of the case gets for an id that nobody has.
@@ -355,13 +354,13 @@ async fn unknown_id(case: &Case, server: &Server, key: &str) -> Result<Vec<u8>> 
     let id = path.split('/').find(is_id).context("the path of the case has no id")?;
     case.input.insert("path".to_owned(), path.replace(id, NOBODYS).into());
     let request = call::request(&case, server.addr, key)?;
-    Ok(http::exchange(server.addr, request, Duration::from_secs(20)).await?.0.body)
+    Ok(raw::exchange(server.addr, request, Duration::from_secs(20)).await?.0.body)
 }
 
 /// The key of the team that the case is about.
 async fn team_key(case: &Case, server: &Server) -> Result<String> {
     let Some(team) = case.setup.get("team").and_then(Value::as_object) else {
-        return Ok(server.key.clone());
+        return Ok(server.team.key.clone());
     };
     let mut flags = Object::new();
     for (key, value) in team {
@@ -370,7 +369,8 @@ async fn team_key(case: &Case, server: &Server) -> Result<String> {
             other => anyhow::bail!("setup.team.{other} is not known"),
         };
     }
-    server.team(&json!({"name": "of the case", "credits": 1_000_000, "flags": flags})).await
+    let team = server.new_team(&json!({"name": "of the case", "credits": 1_000_000, "flags": flags})).await?;
+    Ok(team.key)
 }
 
 fn expand(case: &Case, words: &Words) -> Result<Case> {

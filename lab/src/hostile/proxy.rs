@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -54,13 +55,13 @@ impl Proxy {
                 names.insert(name.clone(), ip.as_str().context("an address is no text")?.parse()?);
             }
         }
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { names, asked: Vec::new() };
+        *self.state.lock() = State { names, asked: Vec::new() };
         Ok(())
     }
 
     /// The targets, `host:port` each, in the order in which it was asked for them.
     pub(crate) fn asked(&self) -> Vec<String> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).asked.clone()
+        self.state.lock().asked.clone()
     }
 }
 
@@ -112,7 +113,7 @@ fn read(head: &str) -> Option<(String, Option<String>)> {
 
 /// Where a target is; none when it is not on loopback.
 fn resolve(target: &str, state: &Mutex<State>) -> Option<SocketAddr> {
-    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = state.lock();
     state.asked.push(target.to_owned());
     let (host, port) = target.rsplit_once(':')?;
     let port = port.parse().ok()?;

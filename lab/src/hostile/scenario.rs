@@ -2,15 +2,15 @@
 
 mod jobs;
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use client::Client;
+use http::Method;
 use serde_json::{Value, json};
 use testkit::Reply;
 
 use super::case::{Case, Object};
-use super::http;
 use super::server::Server;
 use super::stage::Stage;
 
@@ -48,11 +48,11 @@ pub(crate) fn ends_server(case: &Case) -> bool {
 async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
     let number = |key: &str| case.setup.get(key).and_then(Value::as_u64).with_context(|| format!("setup.{key}"));
     let (parallel, credits) = (number("parallel")?, number("credits")?);
-    let key = server.team(&json!({"name": "poor", "credits": credits, "concurrency": parallel})).await?;
+    let team = server.new_team(&json!({"name": "poor", "credits": credits, "concurrency": parallel})).await?;
     stage.origin.html("/", "<h1>one credit</h1>");
-    let statuses = running(stage, server.addr, &key, parallel).await?;
+    let statuses = running(stage, &team.at(server.addr)?, parallel).await?;
     let count = |status: u16| statuses.iter().filter(|own| **own == status).count();
-    Ok(json!({"http_200": count(200), "http_402": count(402), "balance": server.credits(&key).await?}))
+    Ok(json!({"http_200": count(200), "http_402": count(402), "balance": server.credits(&team.key).await?}))
 }
 
 /// The service gets SIGTERM while scrapes wait for a slow page. A new request that is refused by the system, because
@@ -60,7 +60,7 @@ async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<V
 async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
     let slow = Reply { delay: Duration::from_secs(3), body: "<h1>slow</h1>".into(), ..Reply::default() };
     stage.origin.respond("/", slow.header("content-type", "text/html"));
-    let (addr, key) = (server.addr, server.key.clone());
+    let client = server.client(&server.team.key)?;
     let started = Instant::now();
     let late = async {
         while stage.origin.requests().len() < 50 && started.elapsed() < Duration::from_secs(10) {
@@ -70,13 +70,13 @@ async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
         let exit = server.terminate(Duration::from_secs(40));
         let new = async {
             tokio::time::sleep(Duration::from_millis(300)).await;
-            let key = format!("Authorization: Bearer {key}\r\n");
-            http::post(addr, "/v2/scrape", &key, &json!({"url": page(stage)})).await.map_or(0, |answer| answer.status)
+            let body = json!({"url": stage.page("/")}).to_string();
+            client.send(Method::POST, "/v2/scrape", body).await.map_or(0, |answer| answer.status)
         };
         let (exit, new) = tokio::join!(exit, new);
         Ok::<_, anyhow::Error>((exit?, new, terminated.elapsed()))
     };
-    let (statuses, late) = tokio::join!(running(stage, addr, &key, 50), late);
+    let (statuses, late) = tokio::join!(running(stage, &client, 50), late);
     let (statuses, (exit, new, took)) = (statuses?, late?);
     let finished = statuses.iter().filter(|status| **status == 200).count();
     Ok(json!({
@@ -89,16 +89,12 @@ async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
 }
 
 /// The statuses of that many scrapes at the same time.
-async fn running(stage: &Stage, addr: SocketAddr, key: &str, number: u64) -> Result<Vec<u16>> {
-    let mut clients = tokio::task::JoinSet::new();
+async fn running(stage: &Stage, client: &Client, number: u64) -> Result<Vec<u16>> {
+    let mut scrapes = tokio::task::JoinSet::new();
     for _ in 0..number {
-        let key = format!("Authorization: Bearer {key}\r\n");
-        let json = json!({"url": page(stage), "formats": ["markdown"], "maxAge": 0});
-        clients.spawn(async move { http::post(addr, "/v2/scrape", &key, &json).await.map(|answer| answer.status) });
+        let client = client.clone();
+        let body = json!({"url": stage.page("/"), "formats": ["markdown"], "maxAge": 0}).to_string();
+        scrapes.spawn(async move { client.send(Method::POST, "/v2/scrape", body).await.map(|answer| answer.status) });
     }
-    clients.join_all().await.into_iter().collect()
-}
-
-fn page(stage: &Stage) -> String {
-    format!("http://origin.test:{}/", stage.origin.addr().port())
+    Ok(scrapes.join_all().await.into_iter().collect::<client::Result<_>>()?)
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use testkit::{Answer, Body, Encoding, H2Attack, Pdf, Reply, Script};
 
 use super::case::Object;
+use crate::random::Random;
 
 /// Members of a page of the origin that this program knows.
 const PAGE: &[&str] = &[
@@ -194,14 +195,9 @@ fn each(text: &str, count: u64) -> String {
     (0..count).map(|number| one(number).replace("{i}", &number.to_string())).collect()
 }
 
-/// Letters by a linear congruential generator (Knuth, MMIX).
 fn chance(seed: u64, length: usize) -> String {
-    let mut state = seed;
-    let mut letter = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        if state >> 63 == 0 { 'a' } else { 'b' }
-    };
-    (0..length).map(|_| letter()).collect()
+    let mut random = Random::new(seed);
+    (0..length).map(|_| if random.next() >> 63 == 0 { 'a' } else { 'b' }).collect()
 }
 
 fn endless() -> Body {

@@ -98,6 +98,11 @@ impl Stage {
         words
     }
 
+    /// The address of a page of the origin.
+    pub(crate) fn page(&self, path: &str) -> String {
+        format!("http://origin.test:{}{path}", self.origin.addr().port())
+    }
+
     /// What the service may reach.
     pub(crate) fn allow(&self) -> String {
         [&self.origin, &self.origin2, &self.receiver].map(|site| site.addr().to_string()).join(",")

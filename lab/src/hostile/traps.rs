@@ -283,7 +283,7 @@ fn large_sitemap(bytes: u64, origin: &str) -> Maker {
     let prefix = format!("<urlset>{}{}", entry("a"), entry("b"));
     let unit = entry("none/of/these/pages/is/there");
     let rest = bytes.saturating_sub((prefix.len() + "</urlset>".len()) as u64);
-    // Whole entries, then blanks, so that the file can be read to its end.
+    // Whole entries, then spaces, so that the file can be read to its end.
     let whole = rest / unit.len() as u64 * unit.len() as u64;
     let suffix = " ".repeat(usize::try_from(rest - whole).unwrap_or(0)) + "</urlset>";
     let body = Body::Repeat { prefix: prefix.into(), unit: unit.into(), bytes: Some(whole), suffix: suffix.into() };

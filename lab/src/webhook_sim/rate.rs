@@ -20,7 +20,7 @@ const EVENTS: usize = 5000;
 /// Jobs that they come from.
 const JOBS: usize = 8;
 /// The least rate, in deliveries a second.
-const LEAST: f64 = 500.0;
+const MIN_RATE: f64 = 500.0;
 
 /// Prints the rate from the start of the worker to the last arrival.
 pub(super) async fn run(args: &Args) -> Result<()> {
@@ -47,10 +47,10 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     let secret = stage.secret(&team).await?;
     let right = seen.iter().filter(|seen| is_right(seen, &secret)).count();
     let ids: HashSet<&str> = seen.iter().map(|seen| seen.header("webhook-id")).collect();
-    say!("{count} deliveries: {rate:.0} a second, at least {LEAST:.0}; {right} of {} signatures right", seen.len());
+    say!("{count} deliveries: {rate:.0} a second, at least {MIN_RATE:.0}; {right} of {} signatures right", seen.len());
     ensure!(right == seen.len(), "{} signatures are wrong", seen.len() - right);
     ensure!(ids.len() == count, "{} different ids for {count} events", ids.len());
-    ensure!(rate >= LEAST, "{rate:.0} deliveries a second are below {LEAST}");
+    ensure!(rate >= MIN_RATE, "{rate:.0} deliveries a second are below {MIN_RATE}");
     Ok(())
 }
 

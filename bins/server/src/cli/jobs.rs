@@ -3,8 +3,7 @@
 use anyhow::{Context as _, ensure};
 use app::jobs::{self, Dead, Depth, Listed};
 use app::{App, AppError};
-use clap::Subcommand;
-use quarry_server::config::Loaded;
+use boot::config::Loaded;
 use uuid::Uuid;
 
 use super::{PAGE, open, print};

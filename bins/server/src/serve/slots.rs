@@ -3,13 +3,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use boot::config;
 use ipnet::IpNet;
+use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 use wire::Code;
 
-use crate::config;
 use crate::limits::network;
 
 /// Of all places, those that only clients with few connections get.
@@ -118,7 +119,7 @@ impl Slots {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -14,7 +14,7 @@ const SHORT: Duration = Duration::from_millis(100);
 
 struct Loop {
     address: SocketAddr,
-    ending: Ending,
+    shutdown: Shutdown,
     /// Lets `/wait` answer.
     go: Arc<Notify>,
     /// Told when `/wait` is running.
@@ -41,9 +41,9 @@ impl Loop {
             .route("/wait", get(wait));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let ending = Ending::default();
-        tokio::spawn(run(listener, router, Arc::new(settings), ending.clone()));
-        Self { address, ending, go, arrived }
+        let shutdown = Shutdown::default();
+        tokio::spawn(run(listener, router, Arc::new(settings), shutdown.clone()));
+        Self { address, shutdown, go, arrived }
     }
 
     async fn connect(&self) -> TcpStream {
@@ -110,7 +110,7 @@ async fn clients_that_do_not_read_are_cut() {
     stream.write_all(head("/big").as_bytes()).await.unwrap();
     // Once the answer has begun, this client reads no more; its connection ends when it is cut.
     stream.read_exact(&mut [0; 12]).await.unwrap();
-    assert!(server.ending.finish(HANGS).await);
+    assert!(server.shutdown.finish(HANGS).await);
     assert!(rest(&mut stream).await.len() < 50_000_000);
 }
 
@@ -121,8 +121,8 @@ async fn draining_lets_running_requests_finish() {
     let mut stream = server.connect().await;
     stream.write_all(head("/wait").as_bytes()).await.unwrap();
     server.arrived.notified().await;
-    let ending = server.ending.clone();
-    let finish = tokio::spawn(async move { ending.finish(HANGS).await });
+    let shutdown = server.shutdown.clone();
+    let finish = tokio::spawn(async move { shutdown.finish(HANGS).await });
     assert_eq!(rest(&mut idle).await, "");
     server.go.notify_one();
     let text = rest(&mut stream).await;
@@ -137,7 +137,7 @@ async fn draining_ends_even_when_a_request_does_not() {
     let mut stream = server.connect().await;
     stream.write_all(head("/wait").as_bytes()).await.unwrap();
     server.arrived.notified().await;
-    assert!(!server.ending.finish(SHORT).await);
+    assert!(!server.shutdown.finish(SHORT).await);
     assert_eq!(rest(&mut stream).await, "");
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use quarry_server::config::AuthMode;
+use boot::config::AuthMode;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;

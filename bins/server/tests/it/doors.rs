@@ -1,6 +1,6 @@
 //! Who gets in, and what everybody else is told.
 
-use quarry_server::config::AuthMode;
+use boot::config::AuthMode;
 
 use crate::caller::OPERATOR;
 use crate::{Answer, call, service};

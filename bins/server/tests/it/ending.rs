@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use quarry_server::StartError;
-use quarry_server::config::Config;
+use boot::StartError;
+use boot::config::Config;
 use tokio::net::TcpStream;
 
 use crate::{call, service};

@@ -22,14 +22,14 @@ async fn crawl(running: &Running, more: Value) -> String {
 
 /// Notes addresses of 8000 characters: so many that were blocked, and of each tenth also one to another site.
 async fn leave_out(running: &Running, crawl: &str, number: usize) {
-    let mut conn = running.app().store.conn().await.unwrap();
+    let mut conn = running.app().store().conn().await.unwrap();
     let page = |kind: &str, n: usize| NewPage {
         id: new_id().to_string(),
         key: format!("{kind}{n:015}").into_bytes(),
         url: format!("http://{kind}.test/{n}/{}", "x".repeat(8000)),
         depth: 1,
     };
-    let now = running.app().clock.now();
+    let now = running.app().now();
     for first in (0..number).step_by(500) {
         let blocked: Vec<NewPage> = (first..(first + 500).min(number)).map(|n| page("b", n)).collect();
         let external = blocked.iter().step_by(10).enumerate().map(|(n, _)| page("e", first + n)).collect();

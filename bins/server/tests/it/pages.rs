@@ -1,8 +1,9 @@
 //! Web pages of other sites, in the browser of somebody who runs the service.
 
+use boot::StartError;
+use boot::config::{AuthMode, Config};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use quarry_server::config::{AuthMode, Config};
-use quarry_server::{Running, StartError};
+use quarry_server::Running;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 

@@ -1,12 +1,9 @@
 //! Which cached copies a request may be answered from: the key says which page, the variant says fetched how.
 
+use base::address;
 use sha2::{Digest, Sha256};
 use url::Url;
 use wire::{ProxyMode, ScrapeOptions};
-
-/// File names that servers hand out for the bare folder. `index.xml` is left out on purpose: site
-/// generators publish their feed under that name, and a feed is not the home page.
-const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index.php"];
 
 /// The spelling of a URL that all spellings of the same page share: https, no `www.`, no default port, no index file,
 /// no trailing slash, no fragment unless it routes (`#/…`, `#!…`). User name and password are never part of it.
@@ -14,20 +11,11 @@ pub(crate) fn normalised(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(host);
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let path = url.path();
-    let path = match path.rsplit_once('/') {
-        Some((folder, file)) if INDEX_FILES.contains(&file) => folder,
-        _ => path,
-    };
-    let path = path.trim_end_matches('/');
+    let path = address::without_index(url.path());
     let query = url.query().filter(|query| !query.is_empty()).map(|query| format!("?{query}")).unwrap_or_default();
-    let route = url.fragment().filter(|part| is_route(part)).map(|part| format!("#{part}")).unwrap_or_default();
+    let route =
+        url.fragment().filter(|part| address::is_route(part)).map(|part| format!("#{part}")).unwrap_or_default();
     format!("https://{host}{port}{path}{query}{route}")
-}
-
-/// A fragment that names a page of a script-driven site and not a place on the page.
-fn is_route(fragment: &str) -> bool {
-    fragment.len() > 1 && (fragment.starts_with('/') || fragment.starts_with('!'))
 }
 
 /// SHA-256 of the normalised URL in hex. Rows are found by it, so no index holds addresses.
@@ -72,6 +60,7 @@ mod tests {
             "http://example.com:80/a",
             "https://example.com/a/index.html",
             "https://example.com/a/index.php",
+            "https://example.com/a/index.html/",
             "https://example.com/a#part",
             "https://user:pass@example.com/a",
             "https://EXAMPLE.com/a?",
@@ -92,6 +81,7 @@ mod tests {
         check("https://example.com/#/users", "https://example.com#/users");
         check("https://example.com/#!news", "https://example.com#!news");
         check("https://example.com/#/", "https://example.com");
+        check("https://example.com/#!/", "https://example.com");
         check("https://example.com:8443/", "https://example.com:8443");
         check("http://example.com:443/", "https://example.com:443");
         check("http://www.com/", "https://www.com");

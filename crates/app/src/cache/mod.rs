@@ -173,7 +173,7 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         return Ok(None);
     };
     let size = usize::try_from(entry.body_bytes).unwrap_or(0);
-    let room = app.web.in_flight().room();
+    let room = app.client.in_flight().room();
     room.grow(size as u64).await;
     let Some(body) = content::get(&app.blobs, &digest, size).await? else {
         return Ok(None);

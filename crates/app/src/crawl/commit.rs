@@ -220,7 +220,7 @@ impl Batch<'_> {
     async fn without_traps(&self, conn: &mut Conn, found: Vec<Found>) -> Result<Vec<NewPage>, StoreError> {
         let found = crawls::unknown(conn, &self.row.id, found, |found: &Found| &found.page.key).await?;
         let templates: HashSet<u64> = found.iter().map(|found| found.template).collect();
-        let trapped = crawls::trapped_templates(conn, &self.row.id, &templates, Run::LONGEST).await?;
+        let trapped = crawls::trapped_templates(conn, &self.row.id, &templates, Run::MAX_LENGTH).await?;
         let found: Vec<Found> = found.into_iter().filter(|found| !trapped.contains(&found.template)).collect();
         let families: Vec<(u64, u32)> = found.iter().filter_map(|found| found.family).collect();
         let mut within = crawls::enter_families(conn, &self.row.id, &families).await?.into_iter();

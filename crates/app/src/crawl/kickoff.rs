@@ -9,6 +9,7 @@ use base::{Stop, Timestamp, new_id};
 use crawl_frontier::{Scope, Steps, Verdict};
 use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
+use site::{AGENT, Approach, Listed, Sink, Terms};
 use store::crawls::{self, Crawl, NewPage};
 use store::jobs::{self, Claimed};
 use store::{Conn, StoreError, hosts};
@@ -18,8 +19,6 @@ use wire::SitemapMode;
 use super::context::{Context, Frontier};
 use super::submit::{Lanes, jobs_of, new_pages};
 use super::{PAGES, end, host_of};
-use crate::robots::{self, AGENT, Manner};
-use crate::sitemaps::{self, Listed, Sink, Terms};
 use crate::{App, AppError};
 
 /// Longest time for the sitemaps of one crawl.
@@ -111,9 +110,9 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
     let verify_tls = !context.options.skip_tls_verification;
-    let manner = Manner { agent, deadline, verify_tls, private: context.is_private() };
+    let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
-        let site = robots::rules_at_start(app, &frontier.start, manner).await?;
+        let site = app.site.rules_at_start(&frontier.start, approach).await?;
         if let (Some(host), Some(_)) = (host_of(&frontier.start), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
         }
@@ -123,7 +122,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
     }
     let mut feed = Feed { app, context, frontier };
     let terms = Terms { owner: &context.caller.team.id, obey: !frontier.ignore_robots };
-    let found = sitemaps::each(app, &frontier.start, manner, terms, &mut feed).await?;
+    let found = app.site.sitemaps(&frontier.start, approach, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
     Ok(())
 }
@@ -146,6 +145,8 @@ fn admitted(scope: &Scope, listed: Vec<Listed>, stop: &Stop) -> Vec<NewPage> {
 }
 
 impl Sink for Feed<'_> {
+    type Error = AppError;
+
     async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
         let scope = self.frontier.scope.clone();
         let work = move |stop: &Stop| admitted(&scope, pages, stop);

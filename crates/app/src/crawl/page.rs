@@ -10,6 +10,7 @@ use fetch::BasicAuth;
 use politeness::{HostAnswer, retry_after};
 use queue::{Failure, Finished, Handler, Payload, Polite, Queue, Running};
 use serde::{Deserialize, Serialize};
+use site::{AGENT, Approach, SiteRules};
 use store::crawls::{self, NewPage};
 use store::jobs::Claimed;
 use store::{Conn, StoreError};
@@ -22,7 +23,6 @@ use super::context::{Context, Frontier};
 use super::document::Packed;
 use super::submit::new_pages;
 use super::{PAGES, secrets, url_of};
-use crate::robots::{self, AGENT, Manner, SiteRules};
 use crate::scrape::{self, Given, Page, Paged, Wanted};
 use crate::{App, AppError, credentials, room};
 
@@ -228,7 +228,7 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
     let Some(frontier) = context.frontier.as_ref().filter(|frontier| !frontier.ignore_robots) else {
         return Ok(None);
     };
-    let manner = Manner {
+    let approach = Approach {
         agent: frontier.agent.as_deref().unwrap_or(AGENT),
         deadline: Instant::now() + ROBOTS_PATIENCE,
         verify_tls: !context.options.skip_tls_verification,
@@ -236,11 +236,11 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
     };
     // The first page begins the crawl.
     let site = if *url == frontier.start {
-        robots::rules_at_start(app, url, manner).await
+        app.site.rules_at_start(url, approach).await
     } else {
-        robots::rules(app, url, manner).await
+        app.site.rules(url, approach).await
     };
-    site.map(Some)
+    Ok(Some(site?))
 }
 
 fn failed(error: &AppError) -> Became {

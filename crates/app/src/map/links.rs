@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-use base::Stop;
+use base::{Stop, address};
 use crawl_frontier::{Candidate, Scope, Verdict, rank};
 use store::crawls::KnownUrl;
 use url::Url;
@@ -111,7 +111,7 @@ pub(super) fn known(request: &MapRequest, scope: &Scope, pages: Vec<KnownUrl>, s
 fn shown(url: Url, ignore_query: bool) -> Url {
     let mut url = credentials::cut(url);
     // Script-driven sites name their pages there.
-    if !url.fragment().is_some_and(|fragment| fragment.starts_with(['/', '!']) && fragment.len() > 2) {
+    if !url.fragment().is_some_and(address::is_route) {
         url.set_fragment(None);
     }
     if ignore_query {
@@ -170,6 +170,7 @@ mod tests {
             ["/a?x=1#top", "/a", "http://www.a.test/a/", "/b#/route", "https://b.test/", "/c.zip", "mailto:x@a.test"];
         check(links(9, None, &urls), None, &["https://a.test/a", "https://a.test/b#/route"]);
         check(links(1, None, &urls), None, &["https://a.test/a"]);
+        check(links(9, None, &["/#/", "/#!/", "/#/a"]), None, &["https://a.test/", "https://a.test/#/a"]);
         check(links(9, None, &["https://me:pw@a.test/x"]), None, &["https://a.test/x"]);
     }
 

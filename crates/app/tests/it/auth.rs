@@ -54,9 +54,9 @@ async fn the_last_use_of_a_key_is_noted() {
     let (world, key, team) = with_key(AuthMode::Keys).await;
     let last = async || {
         // The note is written behind the call.
-        world.app.tracker.close();
-        world.app.tracker.wait().await;
-        world.app.tracker.reopen();
+        world.parts.tracker.close();
+        world.parts.tracker.wait().await;
+        world.parts.tracker.reopen();
         let listed = keys::list(&world.app, team.parse().unwrap(), None, 10).await.unwrap();
         listed.data[0].last_used_at.map(|at| at.to_rfc3339())
     };

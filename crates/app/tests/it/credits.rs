@@ -44,7 +44,7 @@ async fn failures_cost_nothing() {
     let blocked = scrape(&world.app, &team, blocked).await;
     assert!(matches!(blocked, Err(AppError::Scrape(ScrapeError::Fetch(_)))), "{blocked:?}");
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
-    assert_eq!(world.app.active.total(), 0);
+    assert_eq!(world.parts.active.total(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,12 +69,12 @@ async fn a_client_that_hangs_up_pays_nothing() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let held = world.balance(&team).await;
-    assert_eq!((held.available, held.reserved, world.app.active.count(&team.team.id)), (9, 1, 1));
+    assert_eq!((held.available, held.reserved, world.parts.active.count(&team.team.id)), (9, 1, 1));
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
     world.app.drain().await;
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
-    assert_eq!(world.app.active.total(), 0);
+    assert_eq!(world.parts.active.total(), 0);
     assert!(matches!(world.scrape(&team, "/").await, Err(AppError::ShuttingDown)));
 }
 

@@ -105,7 +105,7 @@ impl Jobs {
 
     /// The jobs of pages that wait, by id.
     async fn waiting(&self, id: Uuid) -> Vec<String> {
-        let (lane, mut conn) = (id.to_string(), self.world.app.store.conn().await.unwrap());
+        let (lane, mut conn) = (id.to_string(), self.world.parts.store.conn().await.unwrap());
         let filter = Filter { queue: Some("pages"), lane: Some(&lane), ..Filter::default() };
         jobs::list(&mut conn, filter, None, 10_000).await.unwrap().into_iter().map(|job| job.id).collect()
     }
@@ -181,7 +181,7 @@ async fn a_page_whose_job_cannot_be_read_does_not_keep_its_batch_open() {
     jobs.world.site.others(|_| Some(html("<p>words")));
     let id = jobs.batch(json!({"urls": [jobs.url("/a"), jobs.url("/b")]})).await.unwrap();
     let (lane, waiting, now) = (id.to_string(), jobs.waiting(id).await, jobs.world.clock.now());
-    let mut conn = jobs.world.app.store.conn().await.unwrap();
+    let mut conn = jobs.world.parts.store.conn().await.unwrap();
     jobs::cancel(&mut conn, "pages", &lane, now).await.unwrap();
     let team = &jobs.caller.team.id;
     let lane = Lane { queue: "pages", id: &lane, team_id: team, cap: 9, team_cap: 9, delay: Duration::ZERO };
@@ -211,7 +211,7 @@ async fn a_page_comes_back_unless_it_is_counted_as_failed() {
     jobs.world.leaves_jobs();
     jobs.batch(json!({"urls": [jobs.url("/a"), jobs.url("/b")]})).await.unwrap();
     let (app, now) = (&jobs.world.app, jobs.world.clock.now());
-    let mut conn = app.store.conn().await.unwrap();
+    let mut conn = jobs.world.parts.store.conn().await.unwrap();
     let lease_until = now + TimeDelta::minutes(1);
     let want = Claim { queue: "pages", most: 9, token: "t", now, lease_until, per_host: 9 };
     let claimed = jobs::claim(&mut conn, &want).await.unwrap();
@@ -292,7 +292,7 @@ async fn bodies_that_no_document_knows_are_swept() {
     assert_eq!(jobs.ended("batch", id).await.completed, 1);
     // What a process leaves that is killed before the commit, of this version and of earlier ones.
     for name in [base::new_id().to_string(), "old".to_owned()] {
-        jobs.world.app.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
+        jobs.world.parts.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
     }
     assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["orphans"], 0, "they may be on their way");
     jobs.world.clock.advance(Duration::from_secs(2 * 60 * 60));
@@ -366,7 +366,7 @@ async fn a_long_batch_can_be_stopped_before_and_behind_its_pieces() {
         assert!(jobs.waiting(id).await.is_empty());
     }
     assert_eq!(jobs.reserved().await, 0);
-    let mut conn = jobs.world.app.store.conn().await.unwrap();
+    let mut conn = jobs.world.parts.store.conn().await.unwrap();
     assert_eq!(jobs::list(&mut conn, Filter::default(), None, 9).await.unwrap(), []);
     assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
 }
@@ -401,7 +401,7 @@ async fn a_private_job_that_has_ended_is_erased_on_demand() {
     let id = jobs.batch(body).await.unwrap();
     jobs.work();
     assert_eq!(jobs.ended("batch", id).await.completed, 1);
-    let mut conn = jobs.world.app.store.conn().await.unwrap();
+    let mut conn = jobs.world.parts.store.conn().await.unwrap();
     assert_eq!(jobs::dead(&mut conn, None, 9).await.unwrap(), [], "no dead letter holds its URL");
     drop(conn);
     let again = crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await;
@@ -421,7 +421,7 @@ impl Jobs {
 
     /// Neither the rows nor the blobs of a job hold the text.
     async fn nothing_says(&self, text: &str, id: Uuid) {
-        let (id, mut conn) = (id.to_string(), self.world.app.store.conn().await.unwrap());
+        let (id, mut conn) = (id.to_string(), self.world.parts.store.conn().await.unwrap());
         let row = crawls::find(&mut conn, &id).await.unwrap();
         assert!(!format!("{row:?}").contains(text), "{row:?}");
         assert_eq!(crawls::documents(&mut conn, &id, 0, 9).await.unwrap(), []);

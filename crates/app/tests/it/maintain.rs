@@ -39,7 +39,7 @@ async fn reservations_of_a_dead_process_come_back() {
     let world = World::start().await;
     let team = world.team(Some(10)).await;
     let now = base::Clock::now(&world.clock);
-    let mut conn = world.app.store.conn().await.unwrap();
+    let mut conn = world.parts.store.conn().await.unwrap();
     let booking = Booking { key: "scrape:dead", team: &team.team.id, api_key: None, at: now };
     ledger::reserve(&mut conn, &booking, 4, now + TimeDelta::seconds(120)).await.unwrap();
     drop(conn);
@@ -68,7 +68,7 @@ async fn one_of_two_processes_leads() {
     for task in loops {
         task.await.unwrap();
     }
-    let mut conn = world.app.store.conn().await.unwrap();
+    let mut conn = world.parts.store.conn().await.unwrap();
     let now = base::Clock::now(&world.clock);
     for task in ["cache", "scrapes"] {
         let until = now + TimeDelta::seconds(1);

@@ -115,7 +115,7 @@ async fn failures_cost_nothing() {
     assert!(matches!(run(&world, &team, private).await, Err(AppError::Forbidden(_))));
     world.app.drain().await;
     let balance = world.balance(&team).await;
-    assert_eq!((balance.available, balance.reserved, world.app.active.total()), (10, 0, 0));
+    assert_eq!((balance.available, balance.reserved, world.parts.active.total()), (10, 0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

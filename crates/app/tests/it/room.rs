@@ -69,7 +69,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let work = WorkerSettings { pages: 1, hooks: 1, per_host: 1, lease: 60 * second, drain: second };
     let (full, stop) = (world.another(short()).await, CancellationToken::new());
     let work = tokio::spawn(worker(&full, work).run(stop.clone()));
-    let mut conn = world.app.store.conn().await.unwrap();
+    let mut conn = world.parts.store.conn().await.unwrap();
     let began = std::time::Instant::now();
     let failed = loop {
         let failed = crawls::listed(&mut conn, &id, PageState::Failed, "", 10).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
     let world = World::start().await;
     let team = world.team(None).await;
     world.site.html("/", "<p>same</p>");
-    let conn = async || world.app.store.conn().await.unwrap();
+    let conn = async || world.parts.store.conn().await.unwrap();
     let lockdown = || ScrapeOptions { lockdown: true, ..ScrapeOptions::default() };
     world.scrape(&team, "/").await.unwrap();
     let body = world.bodies().remove(0);
@@ -128,7 +128,7 @@ async fn bodies_of_a_sweep_that_was_broken_off_are_deleted_later() {
     world.site.html("/", "<p>x</p>");
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(31 * DAY);
-    let mut conn = world.app.store.conn().await.unwrap();
+    let mut conn = world.parts.store.conn().await.unwrap();
     rows::expired(&mut conn, base::Clock::now(&world.clock), 9).await.unwrap();
     assert_eq!(rows::delete_next(&mut conn, 9).await.unwrap().len(), 1);
     assert_eq!(world.bodies().len(), 1);

@@ -35,7 +35,7 @@ async fn months_and_keys() {
     }
     let show = |period: CreditPeriod| {
         let day = |moment: Option<base::Timestamp>| moment.map(|moment| moment.date_naive().to_string());
-        (day(period.start_date), day(period.end_date), period.api_key, period.credits_used)
+        (day(period.span.start_date), day(period.span.end_date), period.span.api_key, period.credits_used)
     };
     let day = |text: &str| Some(text.to_owned());
     let months: Vec<_> = usage::credit_history(&world.app, &team, false).await.unwrap().into_iter().map(show).collect();
@@ -57,7 +57,7 @@ async fn what_runs_now() {
     let team = world.team(Some(10)).await;
     let idle = usage::queue_status(&world.app, &team).await.unwrap();
     assert_eq!((idle.jobs_in_queue, idle.max_concurrency, idle.most_recent_success), (0, 100, None));
-    let slots: Vec<_> = (0..3).map(|_| world.app.active.enter(&team.team.id, 10).unwrap()).collect();
+    let slots: Vec<_> = (0..3).map(|_| world.parts.active.enter(&team.team.id, 10).unwrap()).collect();
     let busy = usage::queue_status(&world.app, &team).await.unwrap();
     assert_eq!((busy.jobs_in_queue, busy.active_jobs_in_queue, busy.waiting_jobs_in_queue), (3, 3, 0));
     let concurrency = usage::concurrency(&world.app, &team);

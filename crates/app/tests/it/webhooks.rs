@@ -34,9 +34,9 @@ impl Sending {
         let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(world.clock.clone());
         let settings = Settings { poll: Duration::from_millis(5), ..Settings::default() };
-        let deliver = Deliver::new(world.app.store.clone(), Arc::clone(&clock), client);
+        let deliver = Deliver::new(world.parts.store.clone(), Arc::clone(&clock), client);
         let stop = CancellationToken::new();
-        tokio::spawn(Worker::new(world.app.store.clone(), clock, settings).with(deliver).run(stop.clone()));
+        tokio::spawn(Worker::new(world.parts.store.clone(), clock, settings).with(deliver).run(stop.clone()));
         Self { world, caller, _stop: stop.drop_guard() }
     }
 
@@ -55,7 +55,7 @@ impl Sending {
 
     async fn emit_to(&self, hook: &Hook, events: &[Event<'_>]) {
         let (team, now) = (self.caller.team.id.as_str(), self.world.clock.now());
-        let mut conn = self.world.app.store.conn().await.unwrap();
+        let mut conn = self.world.parts.store.conn().await.unwrap();
         let write = async |conn: &mut Conn| -> Result<(), StoreError> {
             emit_all(conn, hook, Source { team, job: "job" }, events, now).await
         };
@@ -265,7 +265,7 @@ async fn what_is_rolled_back_is_not_sent() {
     let sending = Sending::start().await;
     let hook = Hook::check(Some(&sending.hook("/hook")), false).unwrap().unwrap();
     let (team, now) = (sending.caller.team.id.as_str(), sending.world.clock.now());
-    let mut conn = sending.world.app.store.conn().await.unwrap();
+    let mut conn = sending.world.parts.store.conn().await.unwrap();
     let end: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
             emit(conn, &hook, team, "job", &Event::new(EventFamily::Crawl.event(WebhookEvent::Page)), now).await?;
@@ -323,7 +323,7 @@ async fn a_test_that_leaves_a_job_fails() {
     let world = World::start().await;
     let caller = world.team(None).await;
     let hook = Hook::check(Some(&WebhookConfig::new(world.site.url("/hook"))), false).unwrap().unwrap();
-    let mut conn = world.app.store.conn().await.unwrap();
+    let mut conn = world.parts.store.conn().await.unwrap();
     let now = world.clock.now();
     let write = async |conn: &mut Conn| -> Result<(), StoreError> {
         emit(conn, &hook, &caller.team.id, "job", &Event::new(EventFamily::Crawl.event(WebhookEvent::Started)), now)

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, Parts, Settings, Web, scrape::scrape, teams};
+use app::{Active, App, AppError, Parts, Settings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine, Proxies};
@@ -25,6 +25,8 @@ pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 /// has logged an error. One that leaves such things on purpose says so.
 pub(crate) struct World {
     pub(crate) app: App,
+    /// What the service is made of.
+    pub(crate) parts: Parts,
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
     folder: TempDir,
@@ -45,8 +47,8 @@ impl World {
         crate::log::capture();
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
-        let app = open(folder.path(), &site, &clock, settings).await;
-        Self { app, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
+        let (app, parts) = open(folder.path(), &site, &clock, settings).await;
+        Self { app, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
     }
 
     /// The test ends with jobs that are not done and with what is reserved for them, on purpose.
@@ -56,7 +58,7 @@ impl World {
 
     /// A second process on the same data.
     pub(crate) async fn another(&self, settings: Settings) -> App {
-        open(self.folder.path(), &self.site, &self.clock, settings).await
+        open(self.folder.path(), &self.site, &self.clock, settings).await.0
     }
 
     /// A new team and its key; `None` credits are without limit.
@@ -88,7 +90,7 @@ impl World {
     }
 
     pub(crate) async fn balance(&self, caller: &Caller) -> Balance {
-        store::ledger::balance(&mut self.app.store.conn().await.unwrap(), &caller.team.id).await.unwrap()
+        store::ledger::balance(&mut self.parts.store.conn().await.unwrap(), &caller.team.id).await.unwrap()
     }
 
     /// How often the origin was asked.
@@ -168,26 +170,30 @@ async fn look(store: &Store) -> String {
     left
 }
 
-async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> App {
+async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (App, Parts) {
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
     let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone(), Proxies::default()));
     let folder = folder.display();
-    let app = App::new(Parts {
-        store: Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap(),
+    let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
+    let cpu = ::scrape::Cpu::new(2);
+    let parts = Parts {
+        site: site::Site::new(client.clone(), Vec::new(), store.clone(), Arc::new(clock.clone()), cpu.clone()),
+        store,
+        client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools { engines: vec![engine], cpu: ::scrape::Cpu::new(2) },
+        tools: ::scrape::Tools { engines: vec![engine], cpu },
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),
         changes: app::Changes::default(),
         waker: app::Waker::default(),
-        web: Web::new(client, Vec::new()),
         tracker: TaskTracker::new(),
-    });
+    };
+    let app = App::new(parts.clone());
     app.bootstrap().await.unwrap();
-    app
+    (app, parts)
 }
 
 fn read_folder(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {

@@ -39,12 +39,12 @@ pub(super) struct Automaton {
 }
 
 impl Builder {
-    /// For patterns that take at most so many bytes together, besides those that every character takes.
+    /// For patterns that take at most `budget` bytes together, besides those that every character takes.
     pub(super) fn new(budget: usize) -> Self {
         Self { compiler: Compiler::new(), left: budget, shared: Vec::new(), shared_size: 0, done: Vec::new() }
     }
 
-    /// Adds a pattern of so many bytes of text.
+    /// Adds a pattern of `length` bytes of text.
     pub(super) fn add(&mut self, pattern: Hir, length: usize) -> Result<(), PatternFault> {
         let size = self.compile(&[&pattern], MAX_SIZE_OF_ONE)?.memory_usage();
         let left = self.left.checked_sub(size.saturating_sub(length * FREE));

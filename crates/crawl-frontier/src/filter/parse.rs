@@ -154,7 +154,7 @@ impl Estimate {
         }
     }
 
-    /// Each of so many parts is sorted in among those before it.
+    /// Pays for `parts` parts that are sorted in, each among those before it.
     fn merged(&mut self, parts: u64, ranges: u64) -> u64 {
         // Characters that stand for each other add ranges.
         let ranges = if self.folds { ranges * 3 } else { ranges };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Denied, Robots};
 
 /// How many redirects are followed for robots.txt, to other authorities as well (RFC 9309 section 2.3.1.2).
-pub const MOST_ROBOTS_REDIRECTS: u8 = 5;
+pub const MAX_ROBOTS_REDIRECTS: u8 = 5;
 
 /// RFC 9309 section 2.4: no copy is used for longer than a day.
 const KEEP: Duration = Duration::from_secs(24 * 3600);
@@ -15,9 +15,9 @@ const KEEP_FAILURE: Duration = Duration::from_secs(300);
 /// How the request for robots.txt of one authority ended, after redirects.
 #[derive(Debug, Clone, Copy)]
 pub enum RobotsAnswer<'a> {
-    /// An answer with a status and a decoded body, of which the first [`super::MOST_ROBOTS_BYTES`] are enough.
+    /// An answer with a status and a decoded body, of which the first [`super::MAX_ROBOTS_BYTES`] are enough.
     Status(u16, &'a [u8]),
-    /// More than [`MOST_ROBOTS_REDIRECTS`] redirects, or a loop.
+    /// More than [`MAX_ROBOTS_REDIRECTS`] redirects, or a loop.
     TooManyRedirects,
     /// No answer: name not found, refused, TLS failure, time over, or an address that must not be dialled.
     Failed,

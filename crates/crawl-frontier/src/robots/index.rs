@@ -124,7 +124,7 @@ impl Entry {
     }
 }
 
-/// Steps for looking for pieces in so many bytes. Text that was made for it costs several nanoseconds a byte; short text, of
+/// Steps for looking for pieces in `bytes` bytes. Text that was made for it costs several nanoseconds a byte; short text, of
 /// which there is much, does not.
 fn cost(bytes: usize) -> u64 {
     let bytes = bytes as u64;

@@ -18,20 +18,20 @@ pub(super) enum Line<'a> {
     Sitemap(Cow<'a, str>),
 }
 
-/// Longest line that is read; what is behind is left out. Eight times the longest URL of the time the format was made.
-const LONGEST_LINE: usize = 2083 * 8;
+/// Longest line that is read; what comes after is left out. Eight times the longest URL of the time the format was made.
+const MAX_LINE: usize = 2083 * 8;
 /// Spellings of `Disallow` that stand in real files.
 const DISALLOW: [&str; 6] = ["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
 const AGENT: [&str; 3] = ["user-agent", "useragent", "user agent"];
 const SITEMAP: [&str; 2] = ["sitemap", "site-map"];
 const DELAY: [&str; 2] = ["crawl-delay", "crawldelay"];
 /// The longest delay that is worth telling apart.
-const LONGEST_DELAY: Duration = Duration::from_secs(86_400);
+const MAX_DELAY: Duration = Duration::from_secs(86_400);
 
 /// The lines that mean something, with their numbers from 1.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Line<'_>)> {
     let bytes = without_mark(bytes);
-    // A line end of two bytes gives an empty line more, which changes nothing but the count.
+    // A line end of two bytes makes one more empty line, which changes nothing but the count.
     let mut number = 1;
     let mut last = b'\n';
     bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')).filter_map(move |line| {
@@ -55,7 +55,7 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 }
 
 fn parse(line: &[u8]) -> Option<Line<'_>> {
-    let line = &line[..line.len().min(LONGEST_LINE)];
+    let line = &line[..line.len().min(MAX_LINE)];
     let line = line.split(|byte| *byte == b'#').next()?.trim_ascii();
     let (key, value) = split(line)?;
     let key = std::str::from_utf8(key).ok()?;
@@ -99,14 +99,14 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!key.is_empty()).then_some((key, value))
 }
 
-/// A number of seconds, with words behind it or not.
+/// A number of seconds, with words after it or not.
 fn seconds(value: &[u8]) -> Option<Duration> {
     let word = value.split(u8::is_ascii_whitespace).next()?;
     let number: f64 = std::str::from_utf8(word).ok()?.parse().ok()?;
     if !number.is_finite() || number < 0.0 {
         return None;
     }
-    Some(Duration::try_from_secs_f64(number).unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY))
+    Some(Duration::try_from_secs_f64(number).unwrap_or(MAX_DELAY).min(MAX_DELAY))
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
         check("Noindex: /a", None);
         check("Crawl-delay: 0.5", Some(Line::Delay(Duration::from_millis(500))));
         check("Crawl-delay: 10 seconds", Some(Line::Delay(Duration::from_secs(10))));
-        check("Crawl-delay: 1e300", Some(Line::Delay(LONGEST_DELAY)));
+        check("Crawl-delay: 1e300", Some(Line::Delay(MAX_DELAY)));
         check("Crawl-delay: NaN", None);
         check("Sitemap: http://a.test:80/s", Some(Line::Sitemap("http://a.test:80/s".into())));
     }
@@ -147,6 +147,6 @@ mod tests {
     fn long_lines_are_cut() {
         let line = format!("Disallow: /{}", "a".repeat(20_000));
         let Some(Line::Rule { pattern, .. }) = parse(line.as_bytes()) else { panic!() };
-        assert_eq!(pattern.len(), LONGEST_LINE - "Disallow: ".len());
+        assert_eq!(pattern.len(), MAX_LINE - "Disallow: ".len());
     }
 }

@@ -25,6 +25,13 @@ pub struct Rule {
     pub line: usize,
 }
 
+impl Rule {
+    /// Bytes in memory.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>() + self.pattern.capacity() + ALLOCATION
+    }
+}
+
 /// What one robot may fetch of one authority, ready for many questions.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
@@ -91,8 +98,7 @@ impl Rules {
     /// Bytes that the rules take in memory, for those who keep many.
     #[must_use]
     pub fn size(&self) -> usize {
-        let rule = |rule: &Rule| size_of::<Rule>() + rule.pattern.capacity() + ALLOCATION;
-        size_of::<Self>() + self.rules.iter().map(rule).sum::<usize>() + self.index.size()
+        size_of::<Self>() + self.rules.iter().map(Rule::size).sum::<usize>() + self.index.size()
     }
 
     fn allows_within(&self, path_and_query: &str, steps: &mut Steps) -> bool {

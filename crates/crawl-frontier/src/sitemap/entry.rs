@@ -75,7 +75,7 @@ pub(super) fn plain(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Words of a title or description: markup out, entities resolved, blanks folded, cut after `most` characters.
+/// Words of a title or description: markup out, entities resolved, white space folded, cut after `most` characters.
 pub(super) fn words(raw: &str, most: usize) -> String {
     let resolved = plain(raw);
     let mut text = String::new();

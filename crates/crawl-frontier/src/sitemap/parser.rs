@@ -3,15 +3,15 @@
 use super::encoding::Decoder;
 use super::entry::{Tag, plain, words};
 use super::scan::{Scanner, Token};
-use super::{Kind, MOST_SITEMAP_BYTES, MOST_SITEMAP_NESTING, MOST_SITEMAP_URLS, Sitemap, SitemapUrl};
+use super::{Kind, MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapUrl};
 
 /// Longest value of an element in bytes; of longer ones the rest is dropped.
-const LONGEST_VALUE: usize = 8192;
-const LONGEST_TITLE: usize = 300;
-const LONGEST_DESCRIPTION: usize = 500;
+const MAX_VALUE: usize = 8192;
+const MAX_TITLE: usize = 300;
+const MAX_DESCRIPTION: usize = 500;
 
 /// Reads a sitemap in decoded pieces as they arrive. Takes XML sitemaps, indexes, RSS, Atom and plain text, in UTF-8 or
-/// UTF-16; broken input gives what can be read of it. Decode gzip before.
+/// UTF-16; of broken input, what can be read is returned. Decode gzip before.
 #[derive(Debug, Default)]
 pub struct SitemapParser {
     found: Found,
@@ -53,11 +53,11 @@ enum Field {
 }
 
 impl SitemapParser {
-    /// A parser for a sitemap that was reached through so many indexes. From [`MOST_SITEMAP_NESTING`] on, the sitemaps
+    /// A parser for a sitemap that was reached through `nesting` indexes. From [`MAX_SITEMAP_NESTING`] on, the sitemaps
     /// that it lists are left out.
     #[must_use]
     pub fn new(nesting: u8) -> Self {
-        let found = Found { takes_sitemaps: nesting < MOST_SITEMAP_NESTING, ..Default::default() };
+        let found = Found { takes_sitemaps: nesting < MAX_SITEMAP_NESTING, ..Default::default() };
         Self { found, ..Default::default() }
     }
 
@@ -67,7 +67,7 @@ impl SitemapParser {
         if self.is_done {
             return false;
         }
-        let room = MOST_SITEMAP_BYTES - self.bytes;
+        let room = MAX_SITEMAP_BYTES - self.bytes;
         let piece = if piece.len() > room {
             self.found.sitemap.is_cut = true;
             self.is_done = true;
@@ -132,14 +132,14 @@ impl SitemapParser {
         let end = self.text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
         for line in self.text[..end].split(|byte| matches!(byte, b'\n' | b'\r')) {
             let loc = String::from_utf8_lossy(line.trim_ascii());
-            if is_address(&loc) && loc.len() <= LONGEST_VALUE && !loc.contains(char::is_whitespace) {
+            if is_address(&loc) && loc.len() <= MAX_VALUE && !loc.contains(char::is_whitespace) {
                 self.found.add_page(SitemapUrl { loc: loc.into_owned(), ..Default::default() });
             }
         }
         self.text.drain(..end);
         // A line without end is no address.
-        if self.text.len() > LONGEST_VALUE {
-            self.text.truncate(LONGEST_VALUE + 1);
+        if self.text.len() > MAX_VALUE {
+            self.text.truncate(MAX_VALUE + 1);
         }
     }
 }
@@ -148,7 +148,7 @@ impl Found {
     fn take(&mut self, token: Token<'_>) -> bool {
         match token {
             Token::Text(text) if self.field.is_some() => {
-                let room = LONGEST_VALUE.saturating_sub(self.value.len());
+                let room = MAX_VALUE.saturating_sub(self.value.len());
                 self.value.extend_from_slice(&text[..text.len().min(room)]);
             }
             Token::Text(_) => {}
@@ -264,9 +264,9 @@ impl Found {
             Field::Priority => {
                 entry.priority = value.trim().parse().ok().filter(|number| (0.0..=1.0).contains(number));
             }
-            Field::Title => entry.title = Some(words(&value, LONGEST_TITLE)).filter(|title| !title.is_empty()),
+            Field::Title => entry.title = Some(words(&value, MAX_TITLE)).filter(|title| !title.is_empty()),
             Field::Description => {
-                entry.description = Some(words(&value, LONGEST_DESCRIPTION)).filter(|text| !text.is_empty());
+                entry.description = Some(words(&value, MAX_DESCRIPTION)).filter(|text| !text.is_empty());
             }
         }
     }
@@ -277,14 +277,14 @@ impl Found {
         if let Some(guid) = guid.filter(|_| entry.loc.is_empty()) {
             entry.loc = guid;
         }
-        if entry.loc.is_empty() || entry.loc.len() >= LONGEST_VALUE {
+        if entry.loc.is_empty() || entry.loc.len() >= MAX_VALUE {
             return;
         }
         if is_sitemap { self.add_sitemap(entry.loc) } else { self.add_page(entry) }
     }
 
     fn add_page(&mut self, page: SitemapUrl) {
-        if self.taken + self.sitemap.pages.len() < MOST_SITEMAP_URLS {
+        if self.taken + self.sitemap.pages.len() < MAX_SITEMAP_URLS {
             self.sitemap.pages.push(page);
         } else {
             self.sitemap.is_cut = true;
@@ -293,7 +293,7 @@ impl Found {
     }
 
     fn add_sitemap(&mut self, loc: String) {
-        if self.takes_sitemaps && self.sitemap.sitemaps.len() < MOST_SITEMAP_URLS {
+        if self.takes_sitemaps && self.sitemap.sitemaps.len() < MAX_SITEMAP_URLS {
             self.sitemap.sitemaps.push(loc);
         } else {
             self.sitemap.is_cut = true;
@@ -301,7 +301,7 @@ impl Found {
     }
 
     fn add_alternate(&mut self, loc: String) {
-        if self.sitemap.alternates.len() < MOST_SITEMAP_URLS {
+        if self.sitemap.alternates.len() < MAX_SITEMAP_URLS {
             self.sitemap.alternates.push(loc);
         } else {
             self.sitemap.is_cut = true;
@@ -365,7 +365,7 @@ mod tests {
     fn indexes() {
         let input = "<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><sitemap>\n<loc><![CDATA[/b.xml]]></loc>";
         assert_eq!(check(input, Kind::Index, &[]).sitemaps, ["/a.xml", "/b.xml"]);
-        let deep = Sitemap::parse(input.as_bytes(), MOST_SITEMAP_NESTING);
+        let deep = Sitemap::parse(input.as_bytes(), MAX_SITEMAP_NESTING);
         assert!(deep.sitemaps.is_empty() && deep.is_cut);
     }
 
@@ -425,9 +425,9 @@ mod tests {
         let mut count = 0;
         while many.feed(b"<url><loc>/a</loc></url>") {
             count += many.take_pages().len();
-            assert!(count <= MOST_SITEMAP_URLS);
+            assert!(count <= MAX_SITEMAP_URLS);
         }
-        assert!(count == MOST_SITEMAP_URLS && many.finish().is_cut);
+        assert!(count == MAX_SITEMAP_URLS && many.finish().is_cut);
         let mut endless = SitemapParser::new(0);
         let piece = vec![b'x'; 1 << 20];
         assert_eq!((0..100).take_while(|_| endless.feed(&piece)).count(), 50);

@@ -5,7 +5,7 @@
 pub(super) enum Token<'a> {
     /// What is between `<` and `>`: `url`, `/url`, `link href="…"/`.
     Tag(&'a [u8]),
-    /// A part of the text between two tags, entities as they are; CDATA gives its content.
+    /// A part of the text between two tags, entities as they are; of CDATA, its content.
     Text(&'a [u8]),
 }
 
@@ -14,21 +14,21 @@ pub(super) enum Token<'a> {
 enum Inside {
     #[default]
     Text,
-    /// Behind `<`, before it is clear what it opens.
+    /// After `<`, before it is clear what it opens.
     Open,
     /// In a tag; the quote that is open, or 0.
     Tag(u8),
-    /// In CDATA, behind so many closing brackets.
+    /// In CDATA, after this many closing brackets.
     Cdata(usize),
-    /// In a comment, behind so many dashes.
+    /// In a comment, after this many dashes.
     Comment(usize),
     Instruction,
-    /// In a document type, so many brackets deep.
+    /// In a document type, this many brackets deep.
     Doctype(u32),
 }
 
 /// Longest tag that is kept, attributes included; of longer ones the rest is dropped.
-const LONGEST_TAG: usize = 16 * 1024;
+const MAX_TAG: usize = 16 * 1024;
 
 /// Splits text into tokens. Memory is bounded by one piece and the longest tag.
 #[derive(Debug, Default)]
@@ -187,7 +187,7 @@ impl Scanner {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = LONGEST_TAG.saturating_sub(self.kept.len());
+        let room = MAX_TAG.saturating_sub(self.kept.len());
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
@@ -248,6 +248,6 @@ mod tests {
     #[test]
     fn long_tags_are_cut() {
         let tokens = tokens(&format!("<{}>x", "a".repeat(100_000)), 1000);
-        assert_eq!(tokens.len(), 1 + LONGEST_TAG + 2);
+        assert_eq!(tokens.len(), 1 + MAX_TAG + 2);
     }
 }

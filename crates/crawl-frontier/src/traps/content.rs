@@ -1,9 +1,9 @@
 //! A hash that near copies of a text share.
 
-use super::shape::Hash;
+use base::Fnv;
 
-/// So many words are enough to tell two pages apart.
-const MOST_WORDS: usize = 5000;
+/// Words that are looked at: enough to tell two pages apart.
+const MAX_WORDS: usize = 5000;
 
 /// SimHash (Charikar 2002) over triples of words: texts that are nearly the same differ in few bits. Take the main
 /// content without markup. Stable over versions and machines: may be stored.
@@ -12,15 +12,23 @@ pub fn content_hash(text: &str) -> u64 {
     let mut weights = [0i32; 64];
     let mut last = [0u64; 3];
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    for word in words.take(MOST_WORDS) {
-        last = [last[1], last[2], Hash::of(word).value()];
+    for word in words.take(MAX_WORDS) {
+        last = [last[1], last[2], Fnv::default().with(word.as_bytes()).value()];
         // The first two triples are padded, so that a text of one word has a hash as well.
-        let triple = last.iter().fold(Hash::default(), |hash, part| hash.add(&part.to_le_bytes())).spread();
+        let triple = spread(last.iter().fold(Fnv::default(), |hash, part| hash.with(&part.to_le_bytes())).value());
         for (bit, weight) in weights.iter_mut().enumerate() {
             *weight += if triple >> bit & 1 == 1 { 1 } else { -1 };
         }
     }
     weights.iter().enumerate().filter(|(_, weight)| **weight > 0).fold(0, |hash, (bit, _)| hash | 1 << bit)
+}
+
+/// The value with all bits depending on all others (finaliser of MurmurHash3).
+fn spread(mut value: u64) -> u64 {
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        value = (value ^ (value >> 33)).wrapping_mul(factor);
+    }
+    value ^ (value >> 33)
 }
 
 #[cfg(test)]

@@ -1,65 +1,33 @@
 //! What an address looks like: how deep, how repetitive, which parts of it are numbers, dates and random words.
 
+use base::Fnv;
 use url::Url;
 
-use super::{Family, MOST_VARIANTS, Trap};
+use super::{Family, MAX_VARIANTS, Trap};
 use crate::spelling;
 use crate::url_key::{MAX_SORTED, bare_host, is_noise, is_opaque};
 
 /// Most segments of a path.
-const MOST_SEGMENTS: usize = 30;
-/// So often may a group of segments stand in a row.
-const MOST_IN_A_ROW: usize = 2;
+const MAX_SEGMENTS: usize = 30;
+/// How often a group of segments may stand in a row.
+const MAX_IN_A_ROW: usize = 2;
 /// The same for numbers: dates and coordinates repeat.
-const MOST_NUMBERS_IN_A_ROW: usize = 4;
-/// So often may one segment that is no number stand anywhere in a path.
-const MOST_TIMES: usize = 5;
+const MAX_NUMBERS_IN_A_ROW: usize = 4;
+/// How often one segment that is no number may stand in a path.
+const MAX_TIMES: usize = 5;
 /// Years that a page can be about.
 const YEARS: std::ops::RangeInclusive<u32> = 1500..=2100;
-
-/// FNV-1a with 64 bits: a hash that may be stored.
-#[derive(Clone, Copy)]
-pub(super) struct Hash(u64);
-
-impl Default for Hash {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hash {
-    pub(super) fn of(text: &str) -> Self {
-        Self::default().add(text.as_bytes())
-    }
-
-    pub(super) fn add(self, bytes: &[u8]) -> Self {
-        Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
-    }
-
-    pub(super) fn value(self) -> u64 {
-        self.0
-    }
-
-    /// The value with all bits depending on all others (finaliser of MurmurHash3).
-    pub(super) fn spread(self) -> u64 {
-        let mut value = self.0;
-        for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
-            value = (value ^ (value >> 33)).wrapping_mul(factor);
-        }
-        value ^ (value >> 33)
-    }
-}
 
 /// What is wrong with an address by its look alone.
 #[must_use]
 pub fn url_trap(url: &Url) -> Option<Trap> {
     let path = url.path();
     // Nearly all links: too short to repeat, and without a date.
-    if path.bytes().filter(|byte| *byte == b'/').count() <= MOST_IN_A_ROW && !path.contains('-') {
+    if path.bytes().filter(|byte| *byte == b'/').count() <= MAX_IN_A_ROW && !path.contains('-') {
         return None;
     }
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    if segments.len() > MOST_SEGMENTS {
+    if segments.len() > MAX_SEGMENTS {
         return Some(Trap::Depth);
     }
     if repeats(&segments) {
@@ -74,8 +42,8 @@ pub fn url_trap(url: &Url) -> Option<Trap> {
 pub fn family(url: &Url) -> Option<Family> {
     let of = |kind: &str, path: &str| {
         let host = bare_host(url.host_str().unwrap_or_default());
-        let hash = Hash::of(kind).add(host.as_bytes()).add(b"\0").add(path.as_bytes());
-        Some(Family { hash: hash.value(), most: MOST_VARIANTS })
+        let hash = Fnv::default().with(kind.as_bytes()).with(host.as_bytes()).with(b"\0").with(path.as_bytes());
+        Some(Family { hash: hash.value(), most: MAX_VARIANTS })
     };
     let path = spelling::path(url.path());
     if url.query().is_some_and(|query| !query.is_empty()) {
@@ -92,20 +60,20 @@ pub fn family(url: &Url) -> Option<Family> {
 /// endlessly many subdomains has one template too. Stable over versions and machines: may be stored.
 #[must_use]
 pub fn template(url: &Url) -> u64 {
-    let mut hash = Hash::default();
+    let mut hash = Fnv::default();
     for segment in spelling::path(url.path()).split('/').filter(|segment| !segment.is_empty()) {
-        hash = hash.add(b"/");
+        hash = hash.with(b"/");
         if is_opaque(segment) || is_long_hex(segment) {
-            hash = hash.add(b"*");
+            hash = hash.with(b"*");
             continue;
         }
         let mut was_digit = false;
         for byte in segment.bytes() {
             let is_digit = byte.is_ascii_digit();
             if !is_digit {
-                hash = hash.add(&[byte]);
+                hash = hash.with(&[byte]);
             } else if !was_digit {
-                hash = hash.add(b"#");
+                hash = hash.with(b"#");
             }
             was_digit = is_digit;
         }
@@ -117,7 +85,7 @@ pub fn template(url: &Url) -> u64 {
     if names.len() <= MAX_SORTED {
         names.sort_unstable();
     }
-    names.iter().fold(hash, |hash, name| hash.add(b"?").add(name.as_bytes())).value()
+    names.iter().fold(hash, |hash, name| hash.with(b"?").with(name.as_bytes())).value()
 }
 
 /// A date that one or more segments are.
@@ -171,22 +139,21 @@ fn is_long_hex(segment: &str) -> bool {
 
 fn repeats(segments: &[&str]) -> bool {
     let is_number = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
-    for period in 1..=segments.len() / (MOST_IN_A_ROW + 1) {
+    for period in 1..=segments.len() / (MAX_IN_A_ROW + 1) {
         let mut equal = 0;
         for at in period..segments.len() {
             equal = if segments[at] == segments[at - period] { equal + 1 } else { 0 };
             let group = &segments[at + 1 - period..=at];
-            let most =
-                if group.iter().all(|segment| is_number(segment)) { MOST_NUMBERS_IN_A_ROW } else { MOST_IN_A_ROW };
+            let most = if group.iter().all(|segment| is_number(segment)) { MAX_NUMBERS_IN_A_ROW } else { MAX_IN_A_ROW };
             if equal >= most * period {
                 return true;
             }
         }
     }
-    segments.len() > MOST_TIMES
+    segments.len() > MAX_TIMES
         && segments
             .iter()
-            .any(|one| !is_number(one) && segments.iter().filter(|other| *other == one).count() > MOST_TIMES)
+            .any(|one| !is_number(one) && segments.iter().filter(|other| *other == one).count() > MAX_TIMES)
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! What a page says about itself, and what it is made of: hints to the kind of page that it is.
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 use url::Url;
-
-use crate::page::{Index, Page};
 
 /// Facts of one page.
 #[derive(Debug, Default)]
@@ -47,7 +45,7 @@ impl Facts {
         facts
     }
 
-    /// Tells `out` the features of the page.
+    /// Hands `out` the features of the page.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("url_segments", self.segments);
         out("url_longest", self.longest_segment);

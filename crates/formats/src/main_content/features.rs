@@ -7,11 +7,11 @@ use super::hints::{HINTS, Hints};
 use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
 
-/// Distance to a hint that nothing around a block gives.
+/// Distance to a hint that nothing around a block has.
 const NOWHERE: u8 = 20;
 /// Groups above a block whose sums are features.
 const LEVELS: [usize; 5] = [0, 1, 2, 4, 7];
-/// Blocks before and behind that are looked at together.
+/// Blocks before and after that are looked at together.
 const WINDOW: usize = 5;
 
 /// Sums that all features are read from.
@@ -55,7 +55,7 @@ struct Sum {
     headings: f32,
 }
 
-/// Brothers and sisters that look the same.
+/// Siblings that look the same.
 #[derive(Debug, Clone, Copy, Default)]
 struct Repeated {
     count: f32,
@@ -97,7 +97,7 @@ impl<'o> Features<'o> {
             .filter(|&title| title < blocks.len())
     }
 
-    /// Tells `out` the name and value of every feature of a block, always in the same order.
+    /// Hands `out` the name and value of every feature of a block, always in the same order.
     pub(crate) fn write(&self, at: usize, mut out: impl FnMut(&'static str, f32)) {
         self.own(at, &mut out);
         self.place(at, &mut out);

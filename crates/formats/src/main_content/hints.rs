@@ -1,6 +1,6 @@
 //! What the author of a page says about an element: its tag, its role, and the words in its class and id.
 
-use dom_query::{Element, LocalName, local_name};
+use page::{Element, LocalName, local_name};
 
 /// One thing that markup can say about an element and all below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,10 +193,10 @@ fn words(names: &str) -> impl Iterator<Item = &str> {
         })
 }
 
-const LONGEST: usize = 16;
+const MAX_WORD: usize = 16;
 
 fn of_word(word: &str) -> Option<Hint> {
-    let mut lower = [0_u8; LONGEST];
+    let mut lower = [0_u8; MAX_WORD];
     let lower = lower.get_mut(..word.len())?;
     lower.copy_from_slice(word.as_bytes());
     lower.make_ascii_lowercase();
@@ -294,6 +294,8 @@ const WORDS: [(&str, Hint); 325] = [
 
 #[cfg(test)]
 mod tests {
+    use page::Page;
+
     use super::*;
 
     #[test]
@@ -306,7 +308,7 @@ mod tests {
     #[test]
     fn words_are_sorted_and_found() {
         assert!(WORDS.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(WORDS.iter().all(|(word, hint)| word.len() <= LONGEST && of_word(word) == Some(*hint)));
+        assert!(WORDS.iter().all(|(word, hint)| word.len() <= MAX_WORD && of_word(word) == Some(*hint)));
         assert_eq!(of_word("SideBar"), Some(Hint::Side));
         assert_eq!(of_word("articlebodyarticlebody"), None);
         assert_eq!(of_word("navy"), None);
@@ -315,9 +317,8 @@ mod tests {
     #[test]
     fn elements_give_hints() {
         let check = |html: &str, expect: &[Hint]| {
-            let document = dom_query::Document::from(html);
-            let element = document.select("body > *");
-            let found = hints(&element.nodes()[0].element_ref().unwrap());
+            let page = Page::parse(html, &url::Url::parse("https://a.test/").unwrap());
+            let found = hints(page.element(page.select(&["body > *".to_owned()])[0]).unwrap());
             let mut expected = Hints::default();
             expect.iter().for_each(|&hint| expected.add(hint));
             assert_eq!(found, expected, "{html}");

@@ -1,10 +1,9 @@
 //! What the chosen blocks mean for the tree: which elements, texts and images leave the content.
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use super::outline::Outline;
 use crate::content::Content;
-use crate::page::{Index, Page};
 
 /// An image stays where at least this part of the text around it stays.
 const COMPANY: f32 = 0.5;

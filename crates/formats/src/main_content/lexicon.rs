@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use base::Fnv;
+use page::Page;
+
 use super::facts::Facts;
 use super::outline::Outline;
-use crate::page::Page;
 
 /// What is known of a block's words. Parts are of its first words, 0 to 1.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,9 +92,8 @@ fn hashes(text: &str) -> Vec<u64> {
     hashes
 }
 
-/// FNV-1a.
 fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    Fnv::default().with(word.as_bytes()).value()
 }
 
 fn split(text: &str) -> impl Iterator<Item = &str> {

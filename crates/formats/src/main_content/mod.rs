@@ -1,6 +1,6 @@
 //! Main content: every block of text is scored by a small trained model, and the best cut is kept.
 //!
-//! [`outline`] reads the page as blocks and groups, [`features`] tells what is known of each block (with [`hints`] from
+//! [`outline`] reads the page as blocks and groups, [`features`] says what is known of each block (with [`hints`] from
 //! the markup, [`lexicon`] from the words, [`facts`] from what the page declares), [`model`] turns that into odds, [`cut`]
 //! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
 
@@ -17,7 +17,7 @@ mod outline;
 #[cfg(feature = "training")]
 pub mod training;
 
-use dom_query::local_name;
+use page::{Page, local_name};
 
 use self::cut::Odds;
 use self::facts::Facts;
@@ -25,7 +25,6 @@ use self::features::Features;
 use self::hints::Hint;
 use self::outline::{Block, Outline};
 use crate::content::Content;
-use crate::page::Page;
 
 /// Letters of prose below which a page is too poor to be measured …
 const SPARSE: u32 = 140;

@@ -152,7 +152,7 @@ impl Model {
         at
     }
 
-    /// Copies what is below `at` to `place` of the other model, and gives its depth.
+    /// Copies what is below `at` to `place` of the other model, and returns its depth.
     fn copy(&self, at: u16, ranges: &[(f32, f32)], into: &mut Model, place: u16) -> usize {
         let node = self.nodes[usize::from(at)];
         into.values[usize::from(place)] = self.values[usize::from(at)];

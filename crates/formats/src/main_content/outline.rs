@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use dom_query::{LocalName, local_name};
+use base::Fnv;
+use page::{Index, LocalName, Page, local_name};
 
 use super::hints::{Hints, hints};
 use super::measure::Text;
 use crate::content::{Content, Visitor};
-use crate::page::{Index, Page};
+use crate::elements::is_box;
 
 /// A run of text that nothing block-like interrupts: a paragraph, a heading, a menu entry.
 #[derive(Debug, Clone, Default)]
@@ -252,11 +253,10 @@ impl Builder<'_> {
 }
 
 /// Equal for elements of the same tag and the same first class.
-fn signature(element: &dom_query::Element) -> u64 {
+fn signature(element: &page::Element) -> u64 {
     let class = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("class"));
     let class = class.and_then(|class| class.value.split_ascii_whitespace().next()).unwrap_or_default();
-    let bytes = element.name.local.bytes().chain([0]).chain(class.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    Fnv::default().with(element.name.local.as_bytes()).with(&[0]).with(class.as_bytes()).value()
 }
 
 fn heading_level(name: &LocalName) -> Option<u8> {
@@ -289,58 +289,30 @@ fn is_control(name: &LocalName) -> bool {
     matches!(*name, local_name!("button") | local_name!("option") | local_name!("select"))
 }
 
-/// Elements that begin a new line in a browser, and controls, which stand for themselves.
+/// Elements that begin a new line in a browser, and controls, which stand for themselves. The model has learnt from these.
 fn is_block(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("address")
-            | local_name!("article")
-            | local_name!("aside")
-            | local_name!("blockquote")
-            | local_name!("body")
-            | local_name!("button")
-            | local_name!("caption")
-            | local_name!("center")
-            | local_name!("dd")
-            | local_name!("details")
-            | local_name!("dialog")
-            | local_name!("div")
-            | local_name!("dl")
-            | local_name!("dt")
-            | local_name!("fieldset")
-            | local_name!("figcaption")
-            | local_name!("figure")
-            | local_name!("footer")
-            | local_name!("form")
-            | local_name!("h1")
-            | local_name!("h2")
-            | local_name!("h3")
-            | local_name!("h4")
-            | local_name!("h5")
-            | local_name!("h6")
-            | local_name!("header")
-            | local_name!("hgroup")
-            | local_name!("li")
-            | local_name!("main")
-            | local_name!("menu")
-            | local_name!("nav")
-            | local_name!("noscript")
-            | local_name!("ol")
-            | local_name!("option")
-            | local_name!("p")
-            | local_name!("pre")
-            | local_name!("section")
-            | local_name!("select")
-            | local_name!("summary")
-            | local_name!("table")
-            | local_name!("tbody")
-            | local_name!("td")
-            | local_name!("tfoot")
-            | local_name!("th")
-            | local_name!("thead")
-            | local_name!("tr")
-            | local_name!("ul")
-    )
+    is_box(name)
+        || matches!(
+            *name,
+            local_name!("button")
+                | local_name!("dt")
+                | local_name!("h1")
+                | local_name!("h2")
+                | local_name!("h3")
+                | local_name!("h4")
+                | local_name!("h5")
+                | local_name!("h6")
+                | local_name!("li")
+                | local_name!("menu")
+                | local_name!("ol")
+                | local_name!("pre")
+                | local_name!("select")
+                | local_name!("summary")
+                | local_name!("td")
+                | local_name!("th")
+                | local_name!("tr")
+                | local_name!("ul")
+        )
 }
 
 impl Group {

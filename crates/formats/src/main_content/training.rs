@@ -32,7 +32,7 @@ pub fn blocks(content: &Content) -> Vec<Sample> {
     (0..outline.blocks.len()).map(sample).collect()
 }
 
-/// The names of the features, in the order in which they are given. Names may repeat.
+/// The names of the features, in the order of [`Sample::features`]. Names may repeat.
 pub fn feature_names() -> Vec<&'static str> {
     features::names()
 }

@@ -18,7 +18,7 @@ pub(super) enum Gap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Marker {
     Bullet(char),
-    /// With the character behind the number.
+    /// With the character after the number.
     Number(i64, char),
     /// The label of a footnote.
     Footnote(String),
@@ -30,7 +30,7 @@ pub(super) enum Marker {
 struct Container {
     /// None for a quote.
     marker: Option<Marker>,
-    /// Columns of all lines behind the first.
+    /// Columns of all lines after the first.
     indent: usize,
     /// Whether a line of it was written.
     started: bool,
@@ -96,12 +96,12 @@ impl Blocks {
         self.out.len()
     }
 
-    /// How the next block is parted from the last one. After a block it is a blank line.
+    /// How the next block is separated from the last one. After a block it is a blank line.
     pub(super) fn set_gap(&mut self, gap: Gap) {
         self.gap = gap;
     }
 
-    /// The block that was just written wants a blank line behind it, also in a list item.
+    /// The block that was just written wants a blank line after it, also in a list item.
     pub(super) fn want_blank_line(&mut self) {
         self.tight = false;
     }
@@ -113,7 +113,7 @@ impl Blocks {
         }
     }
 
-    /// Whether the next line would stand behind the bullet `*`, where a line of stars has another meaning.
+    /// Whether the next line would stand after the bullet `*`, where a line of stars has another meaning.
     pub(super) fn behind_star(&self) -> bool {
         self.containers.last().is_some_and(|last| !last.started && last.marker == Some(Marker::Bullet('*')))
     }
@@ -169,7 +169,7 @@ impl Blocks {
         }
     }
 
-    /// Removes blanks at the end of the line that is being written.
+    /// Removes spaces at the end of the line that is being written.
     fn trim_line(&mut self) {
         self.out.truncate(self.out.trim_end_matches(' ').len());
     }

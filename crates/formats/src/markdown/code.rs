@@ -1,12 +1,11 @@
 //! Code blocks: the text of `<pre>` as written, and a fence that nothing inside can close.
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use super::Writer;
 use super::escape::longest_run;
 use super::language::language;
 use crate::content::Content;
-use crate::page::{Index, Page};
 
 /// Classes of line numbers beside the code, as highlighters name them.
 const GUTTERS: [&str; 33] = [

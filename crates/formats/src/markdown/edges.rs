@@ -1,6 +1,6 @@
 //! What stands at both edges of every mark of a paragraph, found in one pass: it decides how the mark can be written.
 
-use super::inline::Event;
+use super::event::Event;
 
 /// What stands at the edges of a mark; for events that do not open one it means nothing.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ pub(super) fn survey(text: &str, events: &[Event], edges: &mut Vec<Edges>) {
             Event::Close(from) => survey.close(from, &mut inner),
         }
     }
-    // Marks that go on behind the paragraph.
+    // Marks that go on after the paragraph.
     while let Some(&(at, _)) = survey.open.last() {
         survey.close(at, &mut inner);
     }
@@ -57,7 +57,7 @@ struct Survey<'s> {
     open: Vec<(usize, bool)>,
     /// How many of them hold text.
     begun: usize,
-    /// Marks that have ended, with nothing behind them yet.
+    /// Marks that have ended, with nothing after them yet.
     ended: Vec<usize>,
     blank: bool,
     last: char,
@@ -116,7 +116,7 @@ pub(super) fn flanks(before: char, after: char) -> (bool, bool) {
     )
 }
 
-/// Unicode punctuation and symbols, told without tables: neither a letter, a digit, a blank nor a combining mark.
+/// Unicode punctuation and symbols, told without tables: neither a letter, a digit, a space nor a combining mark.
 pub(super) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_punctuation() || c == DELIMITER;

@@ -15,7 +15,7 @@ pub(super) struct Spot {
     pub(super) in_link: bool,
     /// Inside a table cell.
     pub(super) in_cell: bool,
-    /// What will stand behind the text.
+    /// What will stand after the text.
     pub(super) next: char,
     /// Only one `*` in the paragraph and nothing that it could pair with; the same for `_` and `` ` ``.
     pub(super) lone_star: bool,
@@ -157,7 +157,7 @@ fn before(out: &str, text: &str, i: usize) -> char {
     written.unwrap_or(' ')
 }
 
-/// Whether `rest` goes on behind `&` as a character reference.
+/// Whether `rest` goes on after `&` as a character reference.
 pub(super) fn starts_entity(rest: &str) -> bool {
     let Some(end) = rest.bytes().take(34).position(|b| b == b';') else {
         return false;
@@ -205,7 +205,7 @@ fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     text
 }
 
-/// `1.` and `1)` begin a list; behind a line break only the number 1 does.
+/// `1.` and `1)` begin a list; after a line break only the number 1 does.
 fn push_number<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let tail = &text[digits..];
@@ -267,10 +267,10 @@ fn is_balanced(url: &str) -> bool {
     depth == 0
 }
 
-/// A code span whose backticks outnumber those inside. A line break in `code` is written as a blank.
+/// A code span whose backticks outnumber those inside. A line break in `code` is written as a space.
 pub(super) fn push_code_span(out: &mut String, code: &str, in_cell: bool) {
     let ticks = shortest_fence(code);
-    // Markdown takes one blank off both ends of a span that begins and ends with one.
+    // Markdown takes one space off both ends of a span that begins and ends with one.
     let blank = code.starts_with(' ') && code.ends_with(' ') && !code.trim_matches(' ').is_empty();
     let padded = blank || code.starts_with('`') || code.ends_with('`');
     let push_ticks = |out: &mut String| (0..ticks).for_each(|_| out.push('`'));

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use dom_query::{Element, LocalName, local_name};
+use page::{Element, Index, LocalName, Page, local_name};
 
 use super::blocks::Marker;
 use super::{Open, Writer};
 use crate::content::{Content, Visitor};
-use crate::page::{Index, Page};
 
 /// Letters of a reference: a number, a letter or a star, in brackets.
 const MAX_TEXT: usize = 8;

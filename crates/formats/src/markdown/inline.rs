@@ -1,61 +1,19 @@
 //! The paragraph that is being read: its text and, in order, what happens in it.
 //!
-//! It is collected first and written at its end, see [`super::paragraph`]: what stands behind a mark decides how the
+//! It is collected first and written at its end, see [`super::paragraph`]: what stands after a mark decides how the
 //! mark is written.
 
 use super::edges::Edges;
+use super::event::{Event, Link, Mark};
 use super::paragraph::{Place, write};
+use super::spaces::{fold_code, fold_spaces};
 
 /// Marks inside each other that show.
 const MAX_MARKS: usize = 16;
 /// The same for marks of one kind.
 const MAX_SAME: usize = 3;
-/// Events of one paragraph. Nobody writes so many: it is a flood, and is parted to need less memory.
+/// Events of one paragraph. Nobody writes so many: it is a flood, and is split to need less memory.
 const MAX_EVENTS: usize = 20_000;
-
-/// What a piece of text is, apart from text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// Number of the link in the list of the paragraph.
-    Link(usize),
-    Strong,
-    Emphasis,
-    Strike,
-    Subscript,
-    Superscript,
-}
-
-/// A thing in a paragraph. Pieces of text follow each other in one buffer, so that each is known by its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    /// Text, not escaped; at most one blank between words.
-    Text(usize),
-    /// Text of a code span.
-    Code(usize),
-    /// Markdown already.
-    Raw(usize),
-    Break,
-    /// A mark begins. When it is `kept`, it shows even where another one of its kind applies to the same text.
-    Open {
-        mark: Mark,
-        kept: bool,
-    },
-    /// Number of the event that opened the mark.
-    Close(usize),
-}
-
-impl Event {
-    /// The mark that begins here.
-    pub(super) fn opens(self) -> Option<Mark> {
-        match self {
-            Event::Open { mark, .. } => Some(mark),
-            _ => None,
-        }
-    }
-}
-
-/// Target and title.
-pub(super) type Link = (String, Option<String>);
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -147,7 +105,7 @@ impl Inline {
             self.events.push(Event::Code(self.text.len()));
             return;
         }
-        fold_blanks(&mut self.text, start, text);
+        fold_spaces(&mut self.text, start, text);
         self.visible = self.visible || !self.text[before..].trim_start().is_empty();
         if self.text.len() > start {
             self.events.push(Event::Text(self.text.len()));
@@ -161,7 +119,7 @@ impl Inline {
         self.visible = true;
     }
 
-    /// A blank between this and what follows.
+    /// A space between this and what follows.
     pub(super) fn blank(&mut self) {
         let code = std::mem::take(&mut self.code);
         self.text(" ");
@@ -177,7 +135,7 @@ impl Inline {
         !self.visible
     }
 
-    /// Whether the paragraph should end here, where it can: outside all marks, behind a word.
+    /// Whether the paragraph should end here, where it can: outside all marks, after a word.
     pub(super) fn is_too_long(&self) -> bool {
         self.events.len() > MAX_EVENTS && self.open.is_empty() && self.code == 0 && self.text.ends_with(' ')
     }
@@ -200,44 +158,5 @@ impl Inline {
         if self.open.is_empty() {
             self.links.clear();
         }
-    }
-}
-
-/// Appends `text` with every run of white space as one blank and without control characters. What `out` holds from
-/// `start` on is the text in front.
-pub(super) fn fold_blanks(out: &mut String, start: usize, text: &str) {
-    let bytes = text.as_bytes();
-    let mut plain = 0;
-    let mut after_blank = out.len() > start && out.ends_with(' ');
-    for (i, &byte) in bytes.iter().enumerate() {
-        // Bytes below 0x20 and DEL are never part of a longer character.
-        if byte > b' ' && byte != 0x7f {
-            after_blank = false;
-            continue;
-        }
-        if byte == b' ' && !after_blank {
-            after_blank = true;
-            continue;
-        }
-        out.push_str(&text[plain..i]);
-        plain = i + 1;
-        if byte.is_ascii_whitespace() && !after_blank {
-            out.push(' ');
-            after_blank = true;
-        }
-    }
-    out.push_str(&text[plain..]);
-}
-
-/// Appends `text` as code: only line breaks, with the indentation around them, become one blank.
-fn fold_code(out: &mut String, text: &str) {
-    let start = out.len();
-    for (n, line) in text.split(['\n', '\r']).enumerate() {
-        let line = if n > 0 { line.trim_start_matches([' ', '\t']) } else { line };
-        if n > 0 {
-            out.truncate(start + out[start..].trim_end_matches([' ', '\t', '\n']).len());
-            out.push('\n');
-        }
-        out.extend(line.chars().filter(|c| *c == '\t' || !c.is_control()));
     }
 }

@@ -1,13 +1,11 @@
 //! The language of a code block, as its classes and attributes tell it.
 
-use dom_query::{Element, local_name};
-
-use crate::page::{Index, Page};
+use page::{Element, Index, Page, local_name};
 
 /// What stands before the language in a class; the first that fits counts.
 const PREFIXES: [&str; 7] =
     ["language-", "highlight-source-", "mw-highlight-lang-", "lang-", "brush:", "src-", "highlight-"];
-/// Classes behind which another class is the language itself.
+/// Classes after which another class is the language itself.
 const LEADS: [&str; 6] = ["hljs", "sourceCode", "syntaxhighlighter", "highlight", "prettyprint", "src"];
 const ATTRIBUTES: [&str; 6] = [
     "data-lang",

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 
 use super::Writer;
 use super::code::is_gutter;
 use crate::content::Content;
-use crate::page::{Index, Page};
 
 /// Classes of tables that a wiki draws as a box; with lists in them they are no data.
 const BOXES: [&str; 7] =

@@ -2,11 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use dom_query::local_name;
+use page::{Index, local_name};
 
 use super::blocks::{Gap, Marker};
 use super::{Open, Writer};
-use crate::page::Index;
 
 /// Numbers that markdown reads.
 const NUMBERS: RangeInclusive<i64> = 0..=999_999_999;
@@ -23,7 +22,7 @@ pub(super) struct List {
     pub(super) began: usize,
 }
 
-/// A list that has just ended. A list of the same kind right behind it needs another bullet, or both would join.
+/// A list that has just ended. A list of the same kind right after it needs another bullet, or both would join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
     ordered: bool,

@@ -1,9 +1,8 @@
 //! Formulas: the TeX that a page keeps beside what it draws, else the symbols in reading order.
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 
 use super::{Open, Writer};
-use crate::page::{Index, Page};
 
 /// Nodes of one formula that are looked through for its source.
 const MAX_NODES: usize = 5_000;
@@ -37,7 +36,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What MathJax has drawn; its source is in the `<script>` behind it. False when there is none.
+    /// What MathJax has drawn; its source is in the `<script>` after it. False when there is none.
     pub(super) fn drawn_by_script(&mut self, index: Index) -> bool {
         let page = self.page;
         let Some(parent) = page.parent(index) else { return false };

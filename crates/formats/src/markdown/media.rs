@@ -1,16 +1,13 @@
 //! Links, images and embedded players.
 
-use dom_query::{Element, local_name};
-use html5ever::tendril::StrTendril;
+use page::{Element, Index, Page, StrTendril, absolute, is_embedded, largest, local_name};
 use url::Url;
 
 use super::escape::{Spot, push_text};
-use super::inline::fold_blanks;
 use super::paragraph::push_target;
+use super::spaces::fold_spaces;
 use super::{LinkStyle, Open, Writer};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
-use crate::page::{Index, Page};
-use crate::urls::{absolute, is_embedded, largest};
 
 /// Bytes of all targets together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 16 << 20;
@@ -152,7 +149,7 @@ fn runs_code(link: &str) -> bool {
 
 fn words(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    fold_blanks(&mut folded, 0, text);
+    fold_spaces(&mut folded, 0, text);
     folded.trim().to_owned()
 }
 

@@ -7,6 +7,7 @@ mod blocks;
 mod code;
 mod edges;
 mod escape;
+mod event;
 mod footnote;
 mod inline;
 mod language;
@@ -18,22 +19,24 @@ mod paragraph;
 #[cfg(test)]
 mod roundtrip;
 mod sections;
+mod spaces;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use self::blocks::Blocks;
+use self::event::Mark;
 use self::footnote::Footnotes;
-use self::inline::{Inline, Mark};
+use self::inline::Inline;
 use self::list::{Ended, List};
 use self::paragraph::Place;
 use self::table::Table;
 use crate::content::{Content, Visitor};
-use crate::page::{Index, Page};
+use crate::elements::is_box;
 
 /// How the targets of links, pictures and players are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -237,7 +240,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Elements without text of their own, and those that only part blocks.
+    /// Elements without text of their own, and those that only separate blocks.
     fn start_other(&mut self, index: Index, name: &LocalName) -> Option<Open> {
         match *name {
             local_name!("br") => self.inline.line_break(),
@@ -342,7 +345,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The end of a `<p>`: in a list item a blank line stands behind it, behind bare text none.
+    /// The end of a `<p>`: in a list item a blank line stands after it, after bare text none.
     fn end_paragraph(&mut self) {
         let written = self.blocks.len();
         self.boundary();
@@ -365,43 +368,15 @@ impl Writer<'_> {
     }
 }
 
-/// Elements that begin a new line in a browser.
+/// Elements that begin a new line in a browser, of those that mean nothing else in markdown.
 fn is_block(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("address")
-            | local_name!("article")
-            | local_name!("aside")
-            | local_name!("blockquote")
-            | local_name!("body")
-            | local_name!("caption")
-            | local_name!("center")
-            | local_name!("dd")
-            | local_name!("details")
-            | local_name!("dialog")
-            | local_name!("dir")
-            | local_name!("div")
-            | local_name!("dl")
-            | local_name!("fieldset")
-            | local_name!("figcaption")
-            | local_name!("figure")
-            | local_name!("footer")
-            | local_name!("form")
-            | local_name!("header")
-            | local_name!("hgroup")
-            | local_name!("html")
-            | local_name!("legend")
-            | local_name!("main")
-            | local_name!("nav")
-            | local_name!("noscript")
-            | local_name!("optgroup")
-            | local_name!("option")
-            | local_name!("p")
-            | local_name!("search")
-            | local_name!("section")
-            | local_name!("table")
-            | local_name!("tbody")
-            | local_name!("tfoot")
-            | local_name!("thead")
-    )
+    is_box(name)
+        || matches!(
+            *name,
+            local_name!("dir")
+                | local_name!("html")
+                | local_name!("legend")
+                | local_name!("optgroup")
+                | local_name!("search")
+        )
 }

@@ -1,11 +1,12 @@
 //! A paragraph written: marks become delimiters, links and code spans.
 //!
-//! Blanks never stand inside a mark where markdown would not accept them, and a mark without text leaves nothing
+//! Spaces never stand inside a mark where markdown would not accept them, and a mark without text leaves nothing
 //! behind. What stands on both sides of a mark is looked up first, see [`super::edges`], and decides about its delimiters.
 
 use super::edges::{DELIMITER, Edges, flanks, is_punctuation, survey};
 use super::escape::{Spot, destination, push_code_span, push_text};
-use super::inline::{Event, Link, Mark, fold_blanks};
+use super::event::{Event, Link, Mark};
+use super::spaces::fold_spaces;
 
 /// Where the paragraph goes, which decides about line breaks and pipes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +150,7 @@ impl Writer<'_> {
         line_start && plain
     }
 
-    /// Writes the blank or break that stands between what was written and what comes.
+    /// Writes the space or break that stands between what was written and what comes.
     fn separate(&mut self) {
         let breaks = std::mem::take(&mut self.breaks);
         let blank = std::mem::take(&mut self.blank);
@@ -252,7 +253,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Escapes characters of the text that the delimiter behind them would join. A blank stood between, and has moved.
+    /// Escapes characters of the text that the delimiter after them would join. A space stood between, and has moved.
     fn escape_last(&mut self, delimiter: char) {
         let text = self.out.trim_end_matches(delimiter).len();
         let escaped = usize::from(self.out[..text].ends_with('\\'));
@@ -270,7 +271,7 @@ pub(super) fn push_target(out: &mut String, (target, title): &Link, in_cell: boo
         out.push_str(" \"");
         let start = out.len();
         let mut folded = String::new();
-        fold_blanks(&mut folded, 0, title);
+        fold_spaces(&mut folded, 0, title);
         push_title(out, folded.trim(), in_cell);
         if out.len() > start {
             out.push('"');

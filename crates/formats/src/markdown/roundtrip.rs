@@ -1,13 +1,12 @@
 //! Property: what a markdown reader makes of our output has the structure of the page.
 
-use dom_query::local_name;
+use page::{Index, Page, local_name};
 use proptest::prelude::*;
 use pulldown_cmark::{Options, Parser, html::push_html};
 use url::Url;
 
 use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
-use crate::page::{Index, Page};
 
 /// Pieces of text that markdown would read as markup.
 const PIECES: [&str; 44] = [
@@ -152,7 +151,7 @@ fn blocks(page: &Page, index: Index, path: &str, lines: &mut Vec<String>) {
     let mut line = String::new();
     let end = |line: &mut String, name: &str, lines: &mut Vec<String>| {
         let text = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // A link break leaves blanks on its sides, and marks that touch are one.
+        // A line break leaves spaces on its sides, and marks that touch are one.
         let text = text.replace(" ⏎", "⏎").replace("⏎ ", "⏎");
         if !text.is_empty() {
             lines.push(format!("{path}{name}: {text}"));

@@ -1,12 +1,11 @@
 //! Headings, quotes, rules and blocks in bold.
 
-use dom_query::LocalName;
+use page::{Index, LocalName};
 
 use super::blocks::Gap;
-use super::inline::Mark;
+use super::event::Mark;
 use super::paragraph::Place;
 use super::{Open, Writer};
-use crate::page::Index;
 
 impl Writer<'_> {
     pub(super) fn start_bold_block(&mut self) -> Open {

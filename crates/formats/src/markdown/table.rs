@@ -1,10 +1,9 @@
 //! Tables: cells become rows of equal columns.
 
-use dom_query::{LocalName, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use super::code::is_gutter;
 use super::{Open, Writer};
-use crate::page::{Index, Page};
 
 /// Empty cells that spans may add, on top of four for every real cell.
 const SPARE_CELLS: usize = 64;

@@ -1,10 +1,10 @@
 //! What HTML becomes, by subject.
 
+use page::Page;
 use url::Url;
 
 use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
-use crate::page::Page;
 
 fn whole(html: &str, options: &MarkdownOptions) -> String {
     let page = Page::parse(html, &Url::parse("https://a.test/d/p").unwrap());

@@ -111,6 +111,16 @@ struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,
 }
 
+impl Verifier {
+    /// Checks a signature, unless anyone may answer.
+    fn unless_anyone(
+        &self,
+        check: impl FnOnce(&WebPkiSupportedAlgorithms) -> Result<HandshakeSignatureValid, rustls::Error>,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        if self.roots.is_some() { check(&self.algorithms) } else { Ok(HandshakeSignatureValid::assertion()) }
+    }
+}
+
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
@@ -137,10 +147,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        match self.roots {
-            Some(_) => verify_tls12_signature(message, cert, dss, &self.algorithms),
-            None => Ok(HandshakeSignatureValid::assertion()),
-        }
+        self.unless_anyone(|algorithms| verify_tls12_signature(message, cert, dss, algorithms))
     }
 
     fn verify_tls13_signature(
@@ -149,10 +156,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        match self.roots {
-            Some(_) => verify_tls13_signature(message, cert, dss, &self.algorithms),
-            None => Ok(HandshakeSignatureValid::assertion()),
-        }
+        self.unless_anyone(|algorithms| verify_tls13_signature(message, cert, dss, algorithms))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

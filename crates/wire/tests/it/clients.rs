@@ -13,7 +13,7 @@ fn python() {
         "removeBase64Images": true, "fastMode": false, "blockAds": true, "storeInCache": true, "maxAge": 14_400_000,
         "origin": "python-sdk@4.53.2", "headers": { "X-Conformance": "yes-42" },
     }));
-    assert_eq!(request.origin.as_deref(), Some("python-sdk@4.53.2"));
+    assert_eq!(request.attribution.origin.as_deref(), Some("python-sdk@4.53.2"));
     page(json!({
         "formats": [{ "type": "screenshot", "fullPage": true, "quality": 60, "viewport": { "width": 800, "height": 600 } }],
         "profile": { "name": "a", "saveChanges": true },

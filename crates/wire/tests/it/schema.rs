@@ -35,6 +35,7 @@ type Embed = fn(&str, Value) -> Value;
 const PLACES: &[(&str, &str, Embed)] = &[
     ("ScrapeOptions", "", |key, value| json!({ "url": "https://a.test/", "timeout": 300_000, key: value })),
     ("ScrapeRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
+    ("Attribution", "", |key, value| json!({ "url": "https://a.test/", key: value })),
     ("ToolRequest", "", |key, value| json!({ "alexandria": { "provider": "p", "capability": "c" }, key: value })),
     (
         "ToolCall",

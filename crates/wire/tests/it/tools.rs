@@ -33,7 +33,7 @@ fn one_or_many() {
     assert_eq!(request.calls[0].version.as_deref(), Some("3"));
     assert_eq!(request.calls[0].options["keep"], Value::Null, "options belong to the tool");
     assert_eq!(
-        (request.timeout, request.origin.as_deref(), request.integration.as_deref()),
+        (request.timeout, request.attribution.origin.as_deref(), request.attribution.integration.as_deref()),
         (1000, Some("mcp"), Some("x"))
     );
     assert_eq!(tools(json!({ "alexandria": vec![call(); 10] })).calls.len(), 10);

@@ -22,7 +22,7 @@ const CANCEL: [u8; 4] = [0, 0, 0, 8];
 /// How many CONTINUATION frames are enough: 64 MiB.
 const CONTINUATIONS: u32 = 4096;
 /// The service ends a connection after 30 s without an answer to its PING; what closes earlier was closed by the flood.
-const LIMIT: Duration = Duration::from_secs(10);
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Floods the service, and waits for it to close the connection.
 pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<Outcome> {
@@ -47,7 +47,7 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
         let work = async {
             tokio::select! { _ = closed => true, () = flood => false }
         };
-        Ok(tokio::time::timeout(LIMIT, work).await.unwrap_or(false))
+        Ok(tokio::time::timeout(MAX_TIME, work).await.unwrap_or(false))
     })
     .await?;
     Ok(Outcome { closed, health_ms, ..Outcome::default() })
@@ -70,7 +70,7 @@ async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Resul
             }
         }
     };
-    let payload = tokio::time::timeout(LIMIT, answered).await.context("no answer over HTTP/2")??;
+    let payload = tokio::time::timeout(MAX_TIME, answered).await.context("no answer over HTTP/2")??;
     ensure!(payload.first() == Some(&STATUS_200), "GET /health over HTTP/2 is not answered with 200");
     Ok(())
 }

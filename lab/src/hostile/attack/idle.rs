@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use super::{Outcome, Target, connect, with_health};
 
 /// No attack takes longer.
-const LIMIT: Duration = Duration::from_secs(45);
+const MAX_TIME: Duration = Duration::from_secs(45);
 /// No attack has more connections.
 const MAX_CONNECTIONS: u64 = 20_000;
 /// The client's window when it does not read, in bytes.
@@ -50,7 +50,7 @@ pub(crate) async fn run(number: u64, bytes: Vec<u8>, reading: Reading, target: &
         bail!("{number} connections are more than {MAX_CONNECTIONS}");
     }
     let (stayed, health_ms) = with_health(target.addr, async {
-        let end = Instant::now() + LIMIT;
+        let end = Instant::now() + MAX_TIME;
         let mut clients = tokio::task::JoinSet::new();
         for opened in 0..number {
             clients.spawn(client(target.clone(), bytes.clone(), reading, end));

@@ -8,12 +8,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use lab::service;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::case::Case;
-use super::http::{self, Answer};
+use super::raw::{self, Answer};
 
 /// How long a client stays before it leaves with RST.
 const STAY: Duration = Duration::from_millis(200);
@@ -75,8 +76,7 @@ pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
     if raw == LEAVE_EARLY {
         return leave_early(number("repeat").unwrap_or(1), target).await;
     }
-    let (answer, mut connection) =
-        http::exchange(target.addr, raw.as_bytes().to_vec(), Duration::from_secs(20)).await?;
+    let (answer, mut connection) = raw::exchange(target.addr, raw.as_bytes().to_vec(), Duration::from_secs(20)).await?;
     let closed = connection.closes_within(Duration::from_secs(2)).await;
     Ok(Outcome { answer: Some(answer), closed, ..Outcome::default() })
 }
@@ -94,8 +94,7 @@ async fn connect(target: &Target, window: Option<u32>) -> std::io::Result<TcpStr
 /// Clients that ask for a page that never comes, and leave.
 async fn leave_early(repeat: u64, target: &Target) -> Result<Outcome> {
     let json = json!({"url": target.slow_page, "formats": ["markdown"], "maxAge": 0});
-    let key = format!("Authorization: Bearer {}\r\n", target.key);
-    let request = http::post_bytes(target.addr, "/v2/scrape", &key, &json);
+    let request = raw::post(target.addr, "/v2/scrape", &target.key, &json);
     for _ in 0..repeat.div_ceil(TOGETHER) {
         let mut clients = tokio::task::JoinSet::new();
         for _ in 0..TOGETHER.min(repeat) {
@@ -120,7 +119,7 @@ async fn with_health<T>(addr: SocketAddr, work: impl Future<Output = Result<T>>)
     let probe = async {
         loop {
             let started = Instant::now();
-            let fine = http::get(addr, "/health", "").await.is_ok_and(|answer| answer.status == 200);
+            let fine = service::is_healthy(addr).await;
             times.push(if fine { started.elapsed().as_secs_f64() * 1000.0 } else { f64::INFINITY });
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::{Outcome, Target, connect, with_health};
 
 /// No attack takes longer, whatever the case says.
-const LIMIT: Duration = Duration::from_secs(60);
+const MAX_TIME: Duration = Duration::from_secs(60);
 const MAX_CONNECTIONS: u32 = 5000;
 /// Options that take a value and change nothing here: what is measured, where it is written, how the client is called.
 const IGNORED: &[&str] = &["-a", "-b", "-d", "-e", "-f", "-j", "-k", "-m", "-o", "-p", "-v", "-w"];
@@ -56,7 +56,7 @@ impl Options {
             window: 512,
             portion: 5,
             path: "/".to_owned(),
-            length: LIMIT,
+            length: MAX_TIME,
         };
         let mut words = line.split_whitespace();
         while let Some(flag) = words.next() {
@@ -80,7 +80,7 @@ impl Options {
                 "-y" => options.window = value.parse()?,
                 "-z" => options.portion = value.parse()?,
                 "-s" => options.content_length = value.parse()?,
-                "-l" => options.length = Duration::from_secs(value.parse()?).min(LIMIT),
+                "-l" => options.length = Duration::from_secs(value.parse()?).min(MAX_TIME),
                 "-u" => {
                     let path = value.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
                     options.path = path.unwrap_or("/").to_owned();

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use testkit::{Reply, Script};
+use wire::JobStatus;
 
 use crate::hostile::case::Case;
-use crate::hostile::http;
 use crate::hostile::server::Server;
 use crate::hostile::stage::Stage;
 
@@ -22,25 +22,23 @@ pub(crate) async fn cancelled(case: &Case, stage: &Stage, server: &Server) -> Re
     let part = case.setup.get("cancel_at").and_then(Value::as_f64).context("setup.cancel_at")?;
     let team = server.new_team(&json!({"name": "stops", "credits": 1000, "concurrency": 8})).await?;
     slow_site(stage);
-    let body = json!({"url": page(stage), "limit": PAGES, "scrapeOptions": {"maxAge": 0}});
-    let job = start(server, &team.key, &body).await?;
-    #[expect(clippy::cast_precision_loss, reason = "a few hundred pages")]
+    let body = json!({"url": stage.page("/"), "limit": PAGES, "scrapeOptions": {"maxAge": 0}});
+    let client = team.at(server.addr)?;
+    let run = client.crawl(&body).await?;
     let enough = PAGES as f64 * part;
-    until(async || Ok(server.get(&job, &team.key).await?["completed"].as_f64().unwrap_or(0.0) >= enough)).await?;
-    let headers = format!("Authorization: Bearer {}\r\n", team.key);
-    let stopped = http::send(server.addr, "DELETE", &job, &headers).await?;
-    ensure!(stopped.status == 200, "DELETE answers {}: {}", stopped.status, stopped.text());
+    until(async || Ok(team.status(server.addr, run).await?.completed as f64 >= enough)).await?;
+    client.cancel(run).await?;
     let wait = case.expected.get("pages_after_cancel_s").and_then(|pair| pair.get(0)?.as_u64()).unwrap_or(5);
     tokio::time::sleep(Duration::from_secs(wait)).await;
     let asked = stage.origin.requests().len();
     tokio::time::sleep(Duration::from_secs(2)).await;
     let late = stage.origin.requests().len() - asked;
-    let ended = server.get(&job, &team.key).await?;
-    ensure!(ended["status"] == "cancelled", "the crawl is {}", ended["status"]);
-    let charged = ended["creditsUsed"].as_i64();
+    let end = team.status(server.addr, run).await?;
+    ensure!(end.status == JobStatus::Cancelled, "the crawl is {}", end.status.as_str());
+    let charged = end.credits_used;
     Ok(json!({
-        "charged_equals_completed": charged == ended["completed"].as_i64(),
-        "reserved_released": Some(1000 - server.credits(&team.key).await?) == charged,
+        "charged_equals_completed": charged == end.completed as i64,
+        "reserved_released": 1000 - server.credits(&team.key).await? == charged,
         "pages_after_cancel_s": [wait, late],
     }))
 }
@@ -87,7 +85,7 @@ async fn delivery(stage: &Stage, server: &Server) -> Result<(&'static str, f64)>
     let team = server.new_team(&json!({"name": "tells", "credits": 1000})).await?;
     let hook = format!("http://hook.test:{}/h", stage.receiver.addr().port());
     let webhook = json!({"url": hook, "events": ["started"]});
-    start(server, &team.key, &json!({"url": page(stage), "limit": 1, "webhook": webhook})).await?;
+    team.crawl(server.addr, &json!({"url": stage.page("/"), "limit": 1, "webhook": webhook})).await?;
     let path = format!("/admin/teams/{}/webhooks/deliveries", team.id);
     let mut last = Value::Null;
     until(async || {
@@ -109,13 +107,6 @@ fn slow_site(stage: &Stage) {
     });
 }
 
-/// Starts a crawl and gives the path to read it at.
-async fn start(server: &Server, key: &str, body: &Value) -> Result<String> {
-    let answer = http::post(server.addr, "/v2/crawl", &format!("Authorization: Bearer {key}\r\n"), body).await?;
-    ensure!(answer.status == 200, "POST /v2/crawl answers {}: {}", answer.status, answer.text());
-    Ok(format!("/v2/crawl/{}", answer.json()["id"].as_str().context("no id")?))
-}
-
 async fn until(mut done: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
     let started = Instant::now();
     while !done().await? {
@@ -123,8 +114,4 @@ async fn until(mut done: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
         tokio::time::sleep(POLL).await;
     }
     Ok(())
-}
-
-fn page(stage: &Stage) -> String {
-    format!("http://origin.test:{}/", stage.origin.addr().port())
 }

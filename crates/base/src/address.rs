@@ -1,0 +1,138 @@
+//! What is the same page, and what of a URL is nobody's business: one rule for all who ask.
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::Secret;
+
+/// File names that servers hand out for the bare folder. `index.xml` is left out on purpose: site generators publish
+/// their feed under that name, and a feed is not the home page.
+const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index.php"];
+
+/// The path of a page without index file and without slashes at its end.
+///
+/// ```
+/// use base::address::without_index;
+///
+/// assert_eq!(without_index("/a/index.html"), "/a");
+/// assert_eq!(without_index("/a/index.php/"), "/a");
+/// assert_eq!(without_index("/a/my-index.html"), "/a/my-index.html");
+/// assert_eq!(without_index("/"), "");
+/// ```
+#[must_use]
+pub fn without_index(path: &str) -> &str {
+    let mut rest = path;
+    loop {
+        let bare = rest.trim_end_matches('/');
+        let shorter = match bare.rsplit_once('/') {
+            Some((folder, file)) if INDEX_FILES.contains(&file) => folder,
+            _ => bare,
+        };
+        if shorter.len() == rest.len() {
+            return rest;
+        }
+        rest = shorter;
+    }
+}
+
+/// Whether a fragment names a page of a script-driven site (`#/users`, `#!users`), and not a place on the page. `#/` and
+/// `#!/` name the page itself.
+///
+/// ```
+/// use base::address::is_route;
+///
+/// assert!(is_route("/a") && is_route("!a"));
+/// assert!(!is_route("a") && !is_route("/") && !is_route("!/"));
+/// ```
+#[must_use]
+pub fn is_route(fragment: &str) -> bool {
+    fragment.starts_with(['/', '!']) && fragment.contains(|c| !matches!(c, '/' | '!'))
+}
+
+/// Cuts user name and password out of a URL.
+pub fn cut_credentials(url: &mut Url) {
+    // Both setters refuse only URLs that cannot have either.
+    let _ = (url.set_username(""), url.set_password(None));
+    debug_assert!(url.username().is_empty() && url.password().is_none());
+}
+
+/// Takes user name and password out of a URL, percent-decoded; none when it has neither.
+///
+/// ```
+/// let mut url = url::Url::parse("https://me:p%40ss@example.com/").unwrap();
+/// let (name, password) = base::address::take_credentials(&mut url).unwrap();
+/// assert_eq!((name.as_str(), password.expose()), ("me", "p@ss"));
+/// assert_eq!(url.as_str(), "https://example.com/");
+/// ```
+pub fn take_credentials(url: &mut Url) -> Option<(String, Secret)> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let name = decoded(url.username());
+    let password = Secret::new(decoded(url.password().unwrap_or_default()));
+    cut_credentials(url);
+    Some((name, password))
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn index_files_are_those_of_servers() {
+        let check = |path: &str, expect: &str| assert_eq!(without_index(path), expect, "{path}");
+        for path in ["/a", "/a/", "/a//", "/a/index.html", "/a/index.htm", "/a/index.shtml", "/a/index.php//"] {
+            check(path, "/a");
+        }
+        check("/index.html/index.php", "");
+        check("/index.html", "");
+        check("/index.xml", "/index.xml");
+        check("/Index.html", "/Index.html");
+        check("index.html", "index.html");
+        check("", "");
+    }
+
+    #[test]
+    fn routes_name_something() {
+        for (fragment, expect) in [
+            ("/a", true),
+            ("!a", true),
+            ("!/a/", true),
+            ("", false),
+            ("/", false),
+            ("//", false),
+            ("!/", false),
+            ("a/", false),
+        ] {
+            assert_eq!(is_route(fragment), expect, "{fragment}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_taken_out() {
+        let check = |input: &str, rest: &str, expect: Option<(&str, &str)>| {
+            let mut url = Url::parse(input).unwrap();
+            let found = take_credentials(&mut url);
+            let shown = found.as_ref().map(|(name, password)| (name.as_str(), password.expose()));
+            assert_eq!((url.as_str(), shown), (rest, expect), "{input}");
+        };
+        check("http://a.example/x?y#z", "http://a.example/x?y#z", None);
+        check("http://me:100%25%2541@a.example:81/", "http://a.example:81/", Some(("me", "100%%41")));
+        check("http://me@a.example/", "http://a.example/", Some(("me", "")));
+        check("http://:only@a.example/", "http://a.example/", Some(("", "only")));
+        check("mailto:me@a.example", "mailto:me@a.example", None);
+    }
+
+    #[test]
+    fn some_urls_have_nothing_to_cut() {
+        for text in ["mailto:me@a.example", "file://host/me@x", "file:///x", "data:,a@b"] {
+            let mut url = Url::parse(text).unwrap();
+            cut_credentials(&mut url);
+            assert_eq!(url.as_str(), text);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How a process is, for balancers and supervisors.
+
+use std::time::Duration;
+
+use app::App;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::time::timeout;
+use utoipa::ToSchema;
+
+/// How long the database may take to answer before it counts as away.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How the service is.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Health {
+    /// Whether `status` is `ok`.
+    success: bool,
+    /// How it is.
+    status: Status,
+    /// Version of the program.
+    version: &'static str,
+}
+
+/// One word for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All is well.
+    Ok,
+    /// It is about to stop and should get no new requests.
+    Draining,
+    /// The database does not answer.
+    DatabaseAway,
+}
+
+impl Status {
+    /// Whether a process can do its work: it is not stopping, and the database answers.
+    pub async fn of(app: &App, is_draining: bool) -> Self {
+        if is_draining {
+            return Self::Draining;
+        }
+        match timeout(PATIENCE, app.ready()).await {
+            Ok(Ok(())) => Self::Ok,
+            Ok(Err(error)) => {
+                tracing::warn!(error = %crate::logging::Chain(&error), "not ready");
+                Self::DatabaseAway
+            }
+            Err(_) => Self::DatabaseAway,
+        }
+    }
+
+    /// The HTTP status: 200 or 503.
+    #[must_use]
+    pub fn code(self) -> u16 {
+        if self == Self::Ok { 200 } else { 503 }
+    }
+
+    /// The answer, a [`Health`] in JSON.
+    #[must_use]
+    pub fn body(self) -> Value {
+        let success = self == Self::Ok;
+        let health = Health { success, status: self, version: env!("CARGO_PKG_VERSION") };
+        let mut body = serde_json::to_value(health).unwrap_or_default();
+        if !success && let Some(members) = body.as_object_mut() {
+            // Every answer that is not 200 has `error` (docs/CONTRACT.md, "Errors").
+            members.insert("error".to_owned(), "the service takes no requests now".into());
+        }
+        body
+    }
+}

@@ -1,0 +1,47 @@
+//! What the programs share: settings, the parts put together, a process from its start to its orderly end, logs, metrics
+//! and health. What a program does besides is its own.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+//! use boot::config::Config;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let mut config = Config::default();
+//! config.worker.listen = "127.0.0.1:0".parse()?;
+//! config.data.dir = folder.path().to_owned();
+//! let running = boot::worker::start(config).await?;
+//! assert_ne!(running.address.port(), 0);
+//! assert!(running.stop().await);
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+
+mod background;
+pub mod browser;
+pub mod config;
+pub mod health;
+pub mod logging;
+pub mod metrics;
+pub mod operator;
+mod own;
+mod parts;
+pub mod process;
+pub mod worker;
+
+pub use background::Background;
+pub use parts::{bind, open, open_store, worker_settings};
+
+use config::ConfigError;
+
+/// Why a program did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A setting cannot be used; the message begins with its key.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The database cannot be prepared.
+    #[error("cannot prepare the service")]
+    App(#[from] app::AppError),
+}

@@ -1,0 +1,101 @@
+//! What is logged, and how.
+
+use std::error::Error as StdError;
+use std::fmt as text;
+
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Layer, fmt};
+
+use crate::config::{Log, LogFormat};
+
+/// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
+const OURS: [&str; 18] = [
+    "app",
+    "base",
+    "billing",
+    "blobs",
+    "boot",
+    "cpu",
+    "crawl_frontier",
+    "fetch",
+    "formats",
+    "net",
+    "quarry_server",
+    "quarry_worker",
+    "queue",
+    "scrape",
+    "site",
+    "store",
+    "webhooks",
+    "wire",
+];
+
+/// Starts logging to standard error, for the whole process. Panics are logged by place alone: their text may hold
+/// pieces of a page.
+///
+/// # Errors
+/// When logging was started before.
+pub fn start(log: &Log) -> Result<(), TryInitError> {
+    let lines = match log.format {
+        LogFormat::Json => {
+            fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr).boxed()
+        }
+        LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
+    };
+    tracing_subscriber::registry().with(lines.with_filter(filter(&log.level))).try_init()?;
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place = place.as_deref().unwrap_or("unknown"), "panicked");
+    }));
+    Ok(())
+}
+
+/// A level for our own crates, or a list of `target=level` that is taken as it is.
+fn filter(level: &str) -> Targets {
+    let targets = level.parse().unwrap_or_else(|_| Targets::new());
+    if level.contains('=') {
+        return targets;
+    }
+    let ours = targets.default_level().unwrap_or(tracing::level_filters::LevelFilter::INFO);
+    let others = ours.min(tracing::level_filters::LevelFilter::ERROR);
+    Targets::new().with_default(others).with_targets(OURS.map(|target| (target, ours)))
+}
+
+/// An error with all its causes on one line.
+pub struct Chain<'a>(pub &'a (dyn StdError + 'static));
+
+impl text::Display for Chain<'_> {
+    fn fmt(&self, f: &mut text::Formatter<'_>) -> text::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing::Level;
+
+    #[test]
+    fn a_level_is_for_our_own_crates() {
+        let check = |level: &str, ours: bool, others: bool| {
+            let filter = filter(level);
+            assert_eq!(filter.would_enable("app::scrape", &Level::DEBUG), ours, "{level}");
+            assert_eq!(filter.would_enable("hickory_proto", &Level::DEBUG), others, "{level}");
+        };
+        check("trace", true, false);
+        check("info", false, false);
+        check("off", false, false);
+        check("error,app=debug", true, false);
+        check("app=info,hickory_proto=trace", false, true);
+        assert!(!filter("off").would_enable("rustls", &Level::ERROR));
+        assert!(filter("info").would_enable("rustls", &Level::ERROR));
+    }
+}

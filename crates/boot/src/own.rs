@@ -1,0 +1,78 @@
+//! The addresses of the deployment itself, which no role ever fetches pages from, whatever `egress.allow` admits.
+
+use std::net::SocketAddr;
+
+use url::Url;
+
+use crate::config::{Config, ConfigError, Proxies};
+
+/// Addresses by number, and hosts by name or number, each with its port.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    /// What the roles listen on. An unspecified IP means every address of this machine.
+    pub(crate) listen: Vec<SocketAddr>,
+    /// The servers that the roles work with.
+    pub(crate) hosts: Vec<(String, u16)>,
+}
+
+/// Everything that the settings name, and `listen`, where this process really listens. All roles read the same settings, so
+/// each knows the others.
+///
+/// # Errors
+/// [`ConfigError`] for the address of a database that cannot be read.
+pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, ConfigError> {
+    let set = [config.server.listen, config.worker.listen];
+    // Port 0 is whatever the system picks: only the process itself knows it.
+    let listen = listen.into_iter().chain(set).chain(config.admin.listen).filter(|address| address.port() != 0);
+    let mut hosts = match config.store.url.expose() {
+        "" => Vec::new(),
+        url => store::servers(url).map_err(|error| ConfigError::new("STORE__URL", error))?,
+    };
+    hosts.extend(Url::parse(&config.blobs.endpoint).ok().as_ref().and_then(host));
+    let proxies = |list: &Proxies| list.0.iter().filter_map(|proxy| host(&proxy.url)).collect::<Vec<_>>();
+    hosts.extend(proxies(&config.fetch.basic_proxies));
+    hosts.extend(proxies(&config.fetch.enhanced_proxies));
+    hosts.extend(config.egress.resolvers.iter().map(|resolver| (resolver.ip().to_string(), resolver.port())));
+    Ok(Own { listen: listen.collect(), hosts })
+}
+
+fn host(url: &Url) -> Option<(String, u16)> {
+    Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proxy(url: &str) -> Proxies {
+        Proxies(vec![net::Proxy { url: url.parse().unwrap(), resolves: false }])
+    }
+
+    #[test]
+    fn every_role_knows_every_address() {
+        let mut config = Config::default();
+        config.server.listen = "0.0.0.0:3002".parse().unwrap();
+        config.worker.listen = "10.0.0.2:3003".parse().unwrap();
+        config.store.url = base::Secret::new("postgres://u:p@db.internal:5433,10.0.0.3/quarry?sslmode=require");
+        config.blobs.endpoint = "http://minio:9000".to_owned();
+        config.fetch.basic_proxies = proxy("http://u:p@10.0.0.4:3128");
+        config.fetch.enhanced_proxies = proxy("https://proxy.internal");
+        config.egress.resolvers = vec!["10.0.0.5:53".parse().unwrap()];
+        let own = own(&config, Some("127.0.0.1:40000".parse().unwrap())).unwrap();
+        let listen: Vec<_> = own.listen.iter().map(ToString::to_string).collect();
+        assert_eq!(listen, ["127.0.0.1:40000", "0.0.0.0:3002", "10.0.0.2:3003"]);
+        let hosts: Vec<_> = own.hosts.iter().map(|(host, port)| format!("{host} {port}")).collect();
+        let expect =
+            ["10.0.0.3 5432", "db.internal 5433", "minio 9000", "10.0.0.4 3128", "proxy.internal 443", "10.0.0.5 53"];
+        assert_eq!(hosts, expect);
+    }
+
+    #[test]
+    fn a_port_that_is_not_known_yet_is_none() {
+        let mut config = Config::default();
+        config.server.listen = "127.0.0.1:0".parse().unwrap();
+        let own = own(&config, None).unwrap();
+        assert_eq!(own.listen, [config.worker.listen]);
+        assert!(own.hosts.is_empty());
+    }
+}

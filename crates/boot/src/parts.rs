@@ -1,0 +1,195 @@
+//! From the settings to the operations: opens what they work on.
+
+use std::fs::Permissions;
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::{App, Parts, WorkerSettings};
+use base::{Clock, Secret};
+use blobs::{Blobs, S3};
+use store::{Store, StoreError};
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::StartError;
+use crate::config::{Config, ConfigError};
+use crate::own::own;
+
+/// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
+/// which must never be fetched from.
+///
+/// # Errors
+/// [`StartError`], with the name of the setting that is to blame.
+pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
+    let store = open_store(config).await?;
+    let folder = data_folder(config)?;
+    let blobs = open_blobs(config, &folder)?;
+    let client = client(config, listen)?;
+    let proxies = proxies(config);
+    let cpu = cpu::Cpu::new(parses(config));
+    let site = site::Site::new(client.clone(), proxies.basic.clone(), store.clone(), clock.clone(), cpu.clone());
+    let engine = Arc::new(fetch::HttpEngine::new(client.clone(), proxies));
+    let tools = scrape::Tools { engines: vec![engine], cpu };
+    let app = App::new(Parts {
+        store,
+        blobs,
+        tools,
+        clock,
+        settings: settings(config),
+        active: app::Active::default(),
+        changes: app::Changes::default(),
+        waker: app::Waker::default(),
+        site,
+        client,
+        tracker: tokio_util::task::TaskTracker::new(),
+    });
+    app.bootstrap().await?;
+    Ok(app)
+}
+
+/// Listens on `address`, which the setting `key` names, and says where: port 0 picks a free one.
+///
+/// # Errors
+/// [`ConfigError`] when the system refuses it.
+pub async fn bind(key: &str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConfigError> {
+    let why = |error| ConfigError::new(key, format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(why)?;
+    let address = listener.local_addr().map_err(why)?;
+    Ok((listener, address))
+}
+
+/// Only the user that runs the service may look inside: pages and the ledger are in it. A folder that was made by others may
+/// hold more than ours and keeps its mode; what we keep in it is closed.
+fn data_folder(config: &Config) -> Result<PathBuf, ConfigError> {
+    let folder = &config.data.dir;
+    let why =
+        |error: std::io::Error| ConfigError::new("DATA__DIR", format!("cannot use {}: {error}", folder.display()));
+    let folder = std::path::absolute(folder).map_err(why)?;
+    let make = |folder: &Path| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(why);
+    make(&folder)?;
+    if config.blobs.url.is_empty() {
+        let bodies = folder.join("blobs");
+        make(&bodies)?;
+        close(&bodies);
+    }
+    Ok(folder)
+}
+
+/// Takes a folder away from everybody but its owner.
+fn close(folder: &Path) {
+    let is_open = std::fs::metadata(folder).is_ok_and(|known| known.permissions().mode() & 0o077 != 0);
+    if is_open && let Err(error) = std::fs::set_permissions(folder, Permissions::from_mode(0o700)) {
+        let folder = folder.display();
+        tracing::warn!(%folder, %error, "other users of this machine can read stored pages: make the folder private");
+    }
+}
+
+/// Opens the database alone, as it is.
+///
+/// # Errors
+/// [`ConfigError`], with the name of the setting that is to blame; also for a schema that is behind when
+/// `store.migrate` is off.
+pub async fn open_store(config: &Config) -> Result<Store, ConfigError> {
+    let folder = data_folder(config)?;
+    let url = match config.store.url.is_empty() {
+        false => config.store.url.clone(),
+        true => Secret::new(format!("sqlite://{}", folder.join("quarry.db").display())),
+    };
+    let connections = Some(config.store.max_connections).filter(|number| *number > 0);
+    let options = store::Options { connections, ..store::Options::default() };
+    let why = |error: StoreError| ConfigError::new("STORE__URL", error);
+    let store = Store::open(url.expose(), options).await.map_err(why)?;
+    if !config.store.migrate && !store.pending().await.map_err(why)?.is_empty() {
+        return Err(ConfigError::new("STORE__MIGRATE", "the schema of the database is behind and migrating is off"));
+    }
+    Ok(store)
+}
+
+fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
+    let why = |error: String| ConfigError::new("BLOBS__URL", error);
+    let settings = &config.blobs;
+    let url = match settings.url.as_str() {
+        "" => Url::from_directory_path(folder.join("blobs")).map_err(|()| why("not a folder".to_owned()))?.to_string(),
+        url => url.to_owned(),
+    };
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let some_secret = |secret: &Secret| Some(secret.clone()).filter(|secret| !secret.is_empty());
+    let s3 = S3 {
+        endpoint: some(&settings.endpoint),
+        region: some(&settings.region),
+        access_key_id: some(&settings.access_key_id),
+        secret_access_key: some_secret(&settings.secret_access_key),
+        session_token: some_secret(&settings.session_token),
+        virtual_hosted: settings.virtual_hosted,
+    };
+    Blobs::open_with(&url, &s3).map_err(|error| why(error.to_string()))
+}
+
+/// How much the jobs of this process do at a time.
+#[must_use]
+pub fn worker_settings(config: &Config) -> WorkerSettings {
+    let settings = &config.worker;
+    // What is given back and written at the end needs a moment of its own.
+    let drain = config.server.drain.saturating_sub(Duration::from_secs(5)).max(config.server.drain / 2);
+    let (per_host, lease) = (settings.per_host, settings.lease);
+    WorkerSettings { slots: config.queues.clone(), per_host, lease, drain }
+}
+
+fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
+    let own = own(config, listen)?;
+    let egress = net::Egress {
+        allow: config.egress.allow.clone(),
+        resolvers: config.egress.resolvers.clone(),
+        refuse: own.listen,
+        refuse_hosts: own.hosts,
+        deny: config.egress.deny.clone(),
+    };
+    let limits = net::Limits {
+        body_raw: config.fetch.max_raw,
+        body_decoded: config.fetch.max_decoded,
+        in_flight: config.fetch.max_in_flight,
+        ..net::Limits::default()
+    };
+    net::Client::new(net::Config { egress, limits }).map_err(|error| ConfigError::new("EGRESS__RESOLVERS", error))
+}
+
+fn proxies(config: &Config) -> fetch::Proxies {
+    fetch::Proxies { basic: config.fetch.basic_proxies.0.clone(), enhanced: config.fetch.enhanced_proxies.0.clone() }
+}
+
+fn parses(config: &Config) -> usize {
+    match config.fetch.parallel_parses {
+        0 => std::thread::available_parallelism().map_or(2, usize::from),
+        number => number,
+    }
+}
+
+/// Where on this machine pages and the database are kept.
+fn folders(config: &Config) -> Vec<PathBuf> {
+    let database = config.store.url.expose();
+    let bodies = Url::parse(&config.blobs.url).ok().filter(|url| url.scheme() == "file");
+    let mut folders = Vec::new();
+    if database.is_empty() || config.blobs.url.is_empty() {
+        folders.push(config.data.dir.clone());
+    }
+    folders.extend(bodies.and_then(|url| url.to_file_path().ok()));
+    folders.extend(database.strip_prefix("sqlite://").and_then(|path| Path::new(path).parent()).map(Path::to_owned));
+    folders
+}
+
+fn settings(config: &Config) -> app::Settings {
+    app::Settings {
+        auth: config.auth.mode,
+        team_concurrency: config.limits.team_concurrency,
+        team_rate_per_minute: config.limits.team_per_minute,
+        cache: config.cache,
+        retention: config.retention,
+        folders: folders(config),
+        min_free: config.data.min_free,
+        maintain_every: config.worker.every,
+        ..app::Settings::default()
+    }
+}

@@ -1,0 +1,196 @@
+//! A process that only works: jobs and upkeep as in a server, and on `worker.listen` nothing but health and metrics.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant as Started};
+
+use app::App;
+use base::SystemClock;
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use wire::{Code, ErrorBody};
+
+use crate::config::Config;
+use crate::health::Status;
+use crate::operator::Operator;
+use crate::{Background, StartError, browser, metrics, parts};
+
+/// Connections at the same time; more are closed. Supervisors and Prometheus need a few.
+const MAX_CONNECTIONS: usize = 64;
+/// Longest life of a connection, which has one request.
+const MAX_TIME: Duration = Duration::from_secs(10);
+/// Pause after the system refused to accept, as when file descriptors are used up.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// A running worker. Dropping it cuts everything off; [`Running::stop`] is the orderly end.
+pub struct Running {
+    /// Where it answers; the real port when the settings asked for port 0.
+    pub address: SocketAddr,
+    monitor: Arc<Monitor>,
+    background: Background,
+    stop_listening: CancellationToken,
+}
+
+/// What the answers are made of.
+struct Monitor {
+    app: App,
+    config: Config,
+    address: SocketAddr,
+    operator: Option<Operator>,
+    prometheus: PrometheusHandle,
+    /// Readiness is off from the first signal on.
+    draining: AtomicBool,
+}
+
+/// Opens the database and the blob store, and works in the background. Needs tokio's multi-thread runtime.
+///
+/// # Errors
+/// [`StartError`], with the name of the setting that is to blame.
+#[async_recursion::async_recursion]
+pub async fn start(config: Config) -> Result<Running, StartError> {
+    let (listener, address) = parts::bind("WORKER__LISTEN", config.worker.listen).await?;
+    let app = parts::open(&config, Arc::new(SystemClock), Some(address)).await?;
+    let prometheus = metrics::handle();
+    let background = Background::start(app.clone(), prometheus.clone(), Some(parts::worker_settings(&config)));
+    let operator = Operator::new(&config.admin.token);
+    let draining = AtomicBool::new(false);
+    let monitor = Arc::new(Monitor { app, config, address, operator, prometheus, draining });
+    let stop_listening = CancellationToken::new();
+    tokio::spawn(listen(listener, monitor.clone(), stop_listening.clone()));
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "working");
+    Ok(Running { address, monitor, background, stop_listening })
+}
+
+impl Running {
+    /// Ends in order: readiness goes off, no new job is begun, and running ones finish. Health is answered until then. True
+    /// when all of it fitted into `server.drain_s`; what did not was cut.
+    pub async fn stop(self) -> bool {
+        let until = Instant::now() + self.monitor.config.server.drain;
+        self.monitor.draining.store(true, Ordering::Relaxed);
+        self.background.stop_jobs();
+        let settled = self.background.settle(std::future::ready(()), until).await;
+        self.stop_listening.cancel();
+        settled
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop_listening.cancel();
+    }
+}
+
+/// Accepts connections until `stop`, and answers each in a task of its own.
+async fn listen(listener: TcpListener, monitor: Arc<Monitor>, stop: CancellationToken) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+        match accepted {
+            Ok((stream, _)) => {
+                let Ok(place) = places.clone().try_acquire_owned() else { continue };
+                let (monitor, stop) = (monitor.clone(), stop.clone());
+                tokio::spawn(async move {
+                    let _ = stop.run_until_cancelled(timeout(MAX_TIME, monitor.serve(stream))).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+impl Monitor {
+    async fn serve(self: Arc<Self>, stream: TcpStream) {
+        let local = stream.local_addr().ok();
+        let max_head = self.config.server.max_head;
+        let service = service_fn(move |request| {
+            let monitor = self.clone();
+            async move { Ok::<_, Infallible>(monitor.answer(request, local).await) }
+        });
+        let mut builder = http1::Builder::new();
+        builder.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(MAX_TIME).max_buf_size(max_head);
+        // Broken connections are the client's affair: nothing to log.
+        let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+    }
+
+    async fn answer(&self, request: Request<Incoming>, local: Option<SocketAddr>) -> Response<Full<Bytes>> {
+        let started = Started::now();
+        let (parts, _) = request.into_parts();
+        let (route, response) = self.route(&parts, local).await;
+        let (status, time) = (response.status().as_u16(), started.elapsed());
+        let method = match parts.method {
+            Method::GET => "GET",
+            Method::HEAD => "HEAD",
+            _ => "OTHER",
+        };
+        metrics::request(method, route, status, time);
+        let ms = (time.as_secs_f64() * 10_000.0).round() / 10.0;
+        tracing::info!(method, route, status, ms, "request");
+        response
+    }
+
+    /// The matched route, and its answer.
+    async fn route(
+        &self,
+        request: &http::request::Parts,
+        local: Option<SocketAddr>,
+    ) -> (&'static str, Response<Full<Bytes>>) {
+        let route = match request.uri.path() {
+            "/health" => "/health",
+            "/health/live" => "/health/live",
+            "/health/ready" => "/health/ready",
+            "/metrics" => "/metrics",
+            _ => return ("unmatched", refusal(Code::NotFound, "there is nothing at this path")),
+        };
+        if !matches!(request.method, Method::GET | Method::HEAD) {
+            return (route, refusal(Code::MethodNotAllowed, "the path does not take this method"));
+        }
+        let response = match route {
+            "/metrics" => self.metrics(request, local),
+            "/health/ready" => health(Status::of(&self.app, self.draining.load(Ordering::Relaxed)).await),
+            _ => health(Status::Ok),
+        };
+        (route, response)
+    }
+
+    /// For anybody who is not a web page of somebody else.
+    fn metrics(&self, request: &http::request::Parts, local: Option<SocketAddr>) -> Response<Full<Bytes>> {
+        let is_operator = self.operator.is_some_and(|operator| operator.sends(&request.headers));
+        let local = local.unwrap_or(self.address);
+        match browser::check(request, &self.config.server.hosts, [self.address, local]) {
+            Err(why) if !is_operator => refusal(Code::Forbidden, &why.to_string()),
+            _ => response(200, "text/plain; version=0.0.4", self.prometheus.render()),
+        }
+    }
+}
+
+fn health(status: Status) -> Response<Full<Bytes>> {
+    response(status.code(), "application/json", status.body().to_string())
+}
+
+fn refusal(code: Code, error: &str) -> Response<Full<Bytes>> {
+    let body = serde_json::to_string(&ErrorBody::new(code, error)).unwrap_or_default();
+    response(code.status(), "application/json", body)
+}
+
+fn response(status: u16, content_type: &'static str, body: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+    response
+}

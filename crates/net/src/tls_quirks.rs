@@ -1,0 +1,36 @@
+//! What TLS servers do that the standard forbids and HTTP can live with.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A stream that ends where the connection does, with or without the alert `close_notify` (RFC 8446 section 6.1).
+///
+/// Many servers leave the alert out. HTTP framing tells whether the body is whole, so the missing alert says nothing more;
+/// a body that ends with the connection has nothing else to go by.
+pub(crate) struct Tolerant<S>(pub(crate) S);
+
+impl<S: AsyncRead + Unpin> AsyncRead for Tolerant<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match ready!(Pin::new(&mut self.0).poll_read(cx, buf)) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            other => Poll::Ready(other),
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Tolerant<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

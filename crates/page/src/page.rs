@@ -1,0 +1,253 @@
+//! A page: its nodes in document order, the walk over them, and the URL that relative links refer to.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use base::Stop;
+use dom_query::{Document, Element};
+use html5ever::interface::{ElementFlags, NodeOrText, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::{LocalName, local_name};
+use url::Url;
+
+use crate::parse::parse;
+use crate::selector::{self, Steps};
+use crate::tree::{Data, Node};
+
+/// A parsed page. It is made once and read by every format.
+///
+/// The size of the tree is bounded: nesting past 512 elements is flattened, attributes past 256 of one tag are left
+/// out, and parsing stops after 600 000 nodes or 64 MiB. [`Page::truncated`] says whether that happened.
+pub struct Page {
+    nodes: Vec<Node>,
+    document: OnceCell<Document>,
+    steps: Steps,
+    stop: Stop,
+    url: Url,
+    base: Url,
+    truncated: bool,
+}
+
+/// The position of a node in document order; 0 is the document itself.
+pub type Index = usize;
+
+impl Page {
+    /// Parses `html`, which was read from `url`. Never fails: HTML has no syntax errors.
+    pub fn parse(html: &str, url: &Url) -> Page {
+        Page::parse_until(html, url, &Stop::new())
+    }
+
+    /// As [`Page::parse`], for work that may have to end early. Once `stop` is set, everything that is made of the page
+    /// ends within a moment, and what it returns is worth nothing.
+    pub fn parse_until(html: &str, url: &Url, stop: &Stop) -> Page {
+        let (nodes, truncated) = parse(html, stop);
+        let (document, steps) = (OnceCell::new(), Steps::default());
+        let (stop, url) = (stop.clone(), url.clone());
+        let mut page = Page { nodes, document, steps, stop, base: url.clone(), url, truncated };
+        if let Some(base) = page.declared_base() {
+            page.base = base;
+        }
+        page
+    }
+
+    /// Whether a part of the page was left out because it was too large or too deeply nested.
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// What relative links refer to: `<base href>` where it is present and usable, else the page's URL.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Where the page was read from.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The page as a tree of dom_query without its comments, made when it is first asked for. It is for tests; the nodes
+    /// of the page itself are many times faster to walk.
+    pub fn document(&self) -> &Document {
+        self.document.get_or_init(|| document(&self.nodes))
+    }
+
+    /// Elements that match any of `selectors`, in document order. Selectors that [`crate::check_selector`] refuses match
+    /// nothing. When the page's budget for selectors is spent, elements are missing or too many, and
+    /// [`Page::is_out_of_steps`] says so.
+    pub fn select(&self, selectors: &[String]) -> Vec<Index> {
+        selector::matches(self, selectors)
+    }
+
+    /// Whether a value of `length` bytes may be put into a result. It is paid from the budget for selectors, because many
+    /// selectors could ask for the same value.
+    pub fn may_return(&self, length: usize) -> bool {
+        self.steps.may_return(length, &self.stop)
+    }
+
+    /// Whether the selectors used on this page cost more than is allowed together (about half a second). Then what
+    /// [`Page::select`] returned is not what was asked for.
+    pub fn is_out_of_steps(&self) -> bool {
+        self.steps.is_spent()
+    }
+
+    fn declared_base(&self) -> Option<Url> {
+        let index =
+            (0..self.node_count()).find(|&i| self.is(i, &local_name!("base")) && self.attr(i, "href").is_some())?;
+        let base = self.url.join(self.attr(index, "href")?.trim()).ok()?;
+        matches!(base.scheme(), "http" | "https").then_some(base)
+    }
+}
+
+/// Walking over the nodes.
+impl Page {
+    /// How many nodes there are, the document itself among them.
+    #[inline]
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All nodes in document order; cut short when the work is to end.
+    #[inline]
+    pub fn positions(&self) -> impl Iterator<Item = Index> + '_ {
+        (0..self.node_count()).take_while(|_| !self.stop.is_set())
+    }
+
+    /// The position after the last node below `index`.
+    #[inline]
+    pub fn end(&self, index: Index) -> Index {
+        self.nodes[index].end as Index
+    }
+
+    /// The node itself and all below it.
+    #[inline]
+    pub fn subtree(&self, index: Index) -> Range<Index> {
+        index..self.end(index)
+    }
+
+    /// The node in which another one stands; the document stands in none.
+    #[inline]
+    pub fn parent(&self, index: Index) -> Option<Index> {
+        (index > 0).then(|| self.nodes[index].parent as Index)
+    }
+
+    /// The nodes directly below one.
+    #[inline]
+    pub fn children(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+        let end = self.end(index);
+        let first = (index + 1 < end).then_some(index + 1);
+        std::iter::successors(first, move |&child| Some(self.end(child)).filter(|&next| next < end))
+    }
+
+    /// Ancestors, nearest first.
+    #[inline]
+    pub fn ancestors(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
+        std::iter::successors(self.parent(index), |&i| self.parent(i))
+    }
+
+    /// The tag of an element, in lower case for HTML; text has none.
+    #[inline]
+    pub fn name(&self, index: Index) -> Option<&LocalName> {
+        self.element(index).map(|element| &element.name.local)
+    }
+
+    /// Whether a node is an element called `name`.
+    #[inline]
+    pub fn is(&self, index: Index, name: &LocalName) -> bool {
+        self.name(index) == Some(name)
+    }
+
+    /// The first element called `name`.
+    pub fn first(&self, name: &LocalName) -> Option<Index> {
+        (0..self.node_count()).find(|&i| self.is(i, name))
+    }
+
+    /// An element with all of its attributes.
+    #[inline]
+    pub fn element(&self, index: Index) -> Option<&Element> {
+        match &self.nodes[index].data {
+            Data::Element(element) => Some(element),
+            Data::Text(_) | Data::Other => None,
+        }
+    }
+
+    /// The value of an attribute; shared, not copied.
+    #[inline]
+    pub fn attr(&self, index: Index, name: &str) -> Option<StrTendril> {
+        self.element(index)?.attr(name)
+    }
+
+    /// The text of a text node.
+    #[inline]
+    pub fn text(&self, index: Index) -> Option<&str> {
+        match &self.nodes[index].data {
+            Data::Text(text) => Some(text),
+            Data::Element(_) | Data::Other => None,
+        }
+    }
+
+    /// All text below a node, as written.
+    pub fn text_of(&self, index: Index) -> String {
+        self.subtree(index).filter_map(|i| self.text(i)).collect()
+    }
+
+    /// Set when nobody waits for the result any more.
+    #[inline]
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// What selectors may still cost.
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.steps
+    }
+}
+
+fn document(nodes: &[Node]) -> Document {
+    let document = Document::default();
+    let mut ids = vec![document.tree.root_id()];
+    for node in nodes.iter().skip(1) {
+        let id = match &node.data {
+            Data::Element(element) => {
+                document.create_element(element.name.clone(), element.attrs.clone(), ElementFlags::default())
+            }
+            Data::Text(text) => document.tree.new_text(text.clone()).id,
+            Data::Other => document.tree.new_text("").id,
+        };
+        document.append(&ids[node.parent as usize], NodeOrText::AppendNode(id));
+        ids.push(id);
+    }
+    document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(html: &str) -> Page {
+        Page::parse(html, &Url::parse("https://a.test/dir/page").unwrap())
+    }
+
+    fn outline(page: &Page, index: Index) -> String {
+        let children: Vec<_> = page.children(index).map(|child| outline(page, child)).collect();
+        let name = page.name(index).map(ToString::to_string).or(page.text(index).map(|t| format!("'{t}'")));
+        format!("{}({})", name.unwrap_or_default(), children.join(" ")).replace("()", "")
+    }
+
+    #[test]
+    fn nodes_are_in_document_order() {
+        let page = page("<div><p>a<b>c</b></p>d</div><i>e</i><table>x<td>y");
+        assert_eq!(outline(&page, 0), "(html(head body(div(p('a' b('c')) 'd') i('e') 'x' table(tbody(tr(td('y')))))))");
+        let y = (0..page.node_count()).find(|&i| page.text(i) == Some("y")).unwrap();
+        let names: Vec<_> = page.ancestors(y).filter_map(|i| page.name(i)).map(ToString::to_string).collect();
+        assert_eq!(names, ["td", "tr", "tbody", "table", "body", "html"]);
+    }
+
+    #[test]
+    fn base_is_honoured_when_usable() {
+        let check = |html: &str, base: &str| assert_eq!(page(html).base().as_str(), base, "{html}");
+        check("<p>x", "https://a.test/dir/page");
+        check("<base href='/b/'>", "https://a.test/b/");
+        check("<base target=x><base href='//c.test/'><base href='/later'>", "https://c.test/");
+        check("<base href='javascript:x'>", "https://a.test/dir/page");
+    }
+}

@@ -1,0 +1,328 @@
+//! An element as the matcher sees it. Every look at the tree is paid from the page's budget, so that no selector can cost
+//! more than that, whatever it nests and repeats.
+
+use std::cell::Cell;
+use std::fmt;
+
+use base::Stop;
+use html5ever::{Namespace, local_name, ns};
+use selectors::OpaqueElement;
+use selectors::attr::{AttrSelectorOperation, AttrSelectorOperator, CaseSensitivity, NamespaceConstraint};
+use selectors::bloom::BloomFilter;
+use selectors::context::MatchingContext;
+use selectors::matching::ElementSelectorFlags;
+
+use super::dialect::{Dialect, Name, NoElement, Pseudo, Value};
+use crate::page::{Index, Page};
+
+/// Looks at the tree that all selectors of a page may take together: about half a second of work.
+const MAX_STEPS: u64 = 40_000_000;
+/// Steps after which the end of the work is asked for.
+const ASK_EVERY: u64 = 1 << 14;
+/// Bytes of an attribute that are compared in one step.
+const BYTES: u64 = 8;
+/// Steps of a byte that is returned: 20 MB of values are all that a page may cost.
+const RETURNED: u64 = 2;
+/// What a value takes besides its bytes.
+const VALUE: u64 = 24;
+/// Steps of an entry in one of the matcher's memories: they take room as well as time.
+const REMEMBERED: u64 = 8;
+
+/// What the selectors of a page may still cost.
+pub(crate) struct Steps {
+    left: Cell<u64>,
+    is_spent: Cell<bool>,
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps { left: Cell::new(MAX_STEPS), is_spent: Cell::new(false) }
+    }
+}
+
+impl Steps {
+    /// Whether something was not found because its search would have cost too much.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_spent.get()
+    }
+
+    /// Whether a value of `length` bytes may be returned: many selectors could return the same value many times.
+    pub(crate) fn may_return(&self, length: usize, stop: &Stop) -> bool {
+        self.spend(RETURNED.saturating_mul(VALUE + length as u64), stop)
+    }
+
+    /// Whether `steps` may be taken. Once they may not, none may.
+    fn spend(&self, steps: u64, stop: &Stop) -> bool {
+        let before = self.left.get();
+        let Some(left) = before.checked_sub(steps) else {
+            self.is_spent.set(true);
+            self.left.set(0);
+            return false;
+        };
+        self.left.set(left);
+        if left / ASK_EVERY != before / ASK_EVERY && stop.is_set() {
+            self.left.set(0);
+        }
+        true
+    }
+}
+
+/// The page, and for each node the element before it with the same parent; the page itself for none.
+pub(super) struct Tree<'p> {
+    pub(super) page: &'p Page,
+    before: Vec<u32>,
+}
+
+impl<'p> Tree<'p> {
+    pub(super) fn new(page: &'p Page) -> Tree<'p> {
+        let mut last = vec![0; page.node_count()];
+        let mut before = vec![0; page.node_count()];
+        for (index, before) in before.iter_mut().enumerate() {
+            let Some(parent) = page.parent(index) else { continue };
+            *before = last[parent];
+            if page.element(index).is_some() {
+                last[parent] = index as u32;
+            }
+        }
+        Tree { page, before }
+    }
+
+    /// Positions of all elements.
+    pub(super) fn elements(&self) -> Vec<Index> {
+        self.page.positions().filter(|&index| self.page.element(index).is_some()).collect()
+    }
+
+    /// The element at `index`, if there is one.
+    pub(super) fn element(&self, index: Index) -> Option<Element<'_>> {
+        self.page.element(index).map(|data| Element { tree: self, index, data })
+    }
+
+    /// Whether the budget is spent, or the end of the work was asked for.
+    pub(super) fn is_over(&self) -> bool {
+        !self.spend(1)
+    }
+
+    fn spend(&self, steps: u64) -> bool {
+        self.page.steps().spend(steps, self.page.stop())
+    }
+}
+
+/// An element of a page.
+#[derive(Clone)]
+pub(super) struct Element<'t> {
+    tree: &'t Tree<'t>,
+    index: Index,
+    data: &'t dom_query::Element,
+}
+
+impl fmt::Debug for Element<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "element {}", self.index)
+    }
+}
+
+impl Element<'_> {
+    /// Whether the budget allows another element to be looked at.
+    pub(super) fn is_affordable(&self) -> bool {
+        self.tree.spend(1)
+    }
+
+    /// The first element of the children from `from` on.
+    fn first_from(&self, from: Index, end: Index) -> Option<Self> {
+        let mut next = from;
+        while next < end && self.tree.spend(1) {
+            if let Some(element) = self.tree.element(next) {
+                return Some(element);
+            }
+            next = self.tree.page.end(next);
+        }
+        None
+    }
+
+    /// Whether a value of `length` bytes may be read `times` times.
+    fn may_read(&self, length: usize, times: u64) -> bool {
+        self.tree.spend(1 + (length as u64).saturating_mul(times) / BYTES)
+    }
+}
+
+impl selectors::Element for Element<'_> {
+    type Impl = Dialect;
+
+    fn opaque(&self) -> OpaqueElement {
+        self.tree.spend(REMEMBERED);
+        OpaqueElement::new(self.data)
+    }
+
+    fn parent_element(&self) -> Option<Self> {
+        self.tree.page.parent(self.index).filter(|_| self.tree.spend(1)).and_then(|parent| self.tree.element(parent))
+    }
+
+    fn prev_sibling_element(&self) -> Option<Self> {
+        let before = self.tree.before[self.index] as Index;
+        if before > 0 && self.tree.spend(1) { self.tree.element(before) } else { None }
+    }
+
+    fn next_sibling_element(&self) -> Option<Self> {
+        let page = self.tree.page;
+        self.first_from(page.end(self.index), page.end(page.parent(self.index)?))
+    }
+
+    fn first_element_child(&self) -> Option<Self> {
+        self.first_from(self.index + 1, self.tree.page.end(self.index))
+    }
+
+    fn is_html_element_in_html_document(&self) -> bool {
+        self.data.name.ns == ns!(html)
+    }
+
+    fn has_local_name(&self, name: &Name) -> bool {
+        self.tree.spend(1) && self.data.name.local == name.0
+    }
+
+    fn has_namespace(&self, namespace: &Namespace) -> bool {
+        self.tree.spend(1) && self.data.name.ns == *namespace
+    }
+
+    fn is_same_type(&self, other: &Self) -> bool {
+        self.tree.spend(1) && self.data.name == other.data.name
+    }
+
+    fn attr_matches(
+        &self,
+        namespace: &NamespaceConstraint<&Namespace>,
+        name: &Name,
+        operation: &AttrSelectorOperation<&Value>,
+    ) -> bool {
+        self.may_read(self.data.attrs.len(), 1)
+            && self.data.attrs.iter().any(|attribute| {
+                let is_meant = match *namespace {
+                    NamespaceConstraint::Specific(wanted) => *wanted == attribute.name.ns,
+                    NamespaceConstraint::Any => true,
+                };
+                is_meant
+                    && attribute.name.local == name.0
+                    && self.may_read(attribute.value.len(), times_read(operation))
+                    && operation.eval_str(&attribute.value)
+            })
+    }
+
+    fn match_non_ts_pseudo_class(&self, pseudo: &Pseudo, _context: &mut MatchingContext<Dialect>) -> bool {
+        match pseudo {
+            Pseudo::Link => self.may_read(self.data.attrs.len(), 1) && self.data.is_link(),
+            Pseudo::OnlyText => {
+                let (page, first) = (self.tree.page, self.index + 1);
+                let is_alone = first < page.end(self.index) && page.end(first) == page.end(self.index);
+                let text = page.text(first).filter(|text| is_alone && self.may_read(text.len(), 1));
+                text.is_some_and(|text| !text.trim().is_empty())
+            }
+            Pseudo::Never(_) => false,
+        }
+    }
+
+    fn is_link(&self) -> bool {
+        // Asked for the sake of `:visited` alone.
+        false
+    }
+
+    fn has_id(&self, id: &Name, case: CaseSensitivity) -> bool {
+        let mut attributes = self.data.attrs.iter();
+        self.may_read(self.data.attrs.len(), 1)
+            && attributes.any(|a| a.name.local == local_name!("id") && case.eq(id.0.as_bytes(), a.value.as_bytes()))
+    }
+
+    fn has_class(&self, class: &Name, case: CaseSensitivity) -> bool {
+        let is_class = |a: &&html5ever::Attribute| a.name.local == local_name!("class");
+        self.may_read(self.data.attrs.len(), 1)
+            && self.data.attrs.iter().find(is_class).is_some_and(|classes| {
+                self.may_read(classes.value.len(), 1)
+                    && classes.value.split_ascii_whitespace().any(|one| case.eq(class.0.as_bytes(), one.as_bytes()))
+            })
+    }
+
+    fn is_empty(&self) -> bool {
+        // White space does not count, as in Selectors Level 4.
+        let page = self.tree.page;
+        page.children(self.index).all(|child| {
+            let text = page.text(child).filter(|text| self.may_read(text.len(), 1));
+            text.is_some_and(|text| text.trim().is_empty())
+        })
+    }
+
+    fn is_root(&self) -> bool {
+        self.tree.page.parent(self.index) == Some(0)
+    }
+
+    fn apply_selector_flags(&self, _flags: ElementSelectorFlags) {}
+
+    fn add_element_unique_hashes(&self, _filter: &mut BloomFilter) -> bool {
+        false
+    }
+
+    // What follows is for shadow trees, which a page at rest does not have.
+
+    fn parent_node_is_shadow_root(&self) -> bool {
+        false
+    }
+
+    fn containing_shadow_host(&self) -> Option<Self> {
+        None
+    }
+
+    fn is_pseudo_element(&self) -> bool {
+        false
+    }
+
+    fn match_pseudo_element(&self, element: &NoElement, _context: &mut MatchingContext<Dialect>) -> bool {
+        match *element {}
+    }
+
+    fn is_html_slot_element(&self) -> bool {
+        false
+    }
+
+    fn has_custom_state(&self, _name: &Name) -> bool {
+        false
+    }
+
+    fn imported_part(&self, _name: &Name) -> Option<Name> {
+        None
+    }
+
+    fn is_part(&self, _name: &Name) -> bool {
+        false
+    }
+}
+
+/// How often each byte of a value is looked at: without regard to case, a search starts over at every byte.
+fn times_read(operation: &AttrSelectorOperation<&Value>) -> u64 {
+    match operation {
+        AttrSelectorOperation::WithValue {
+            operator: AttrSelectorOperator::Substring,
+            case_sensitivity: CaseSensitivity::AsciiCaseInsensitive,
+            value,
+        } => value.as_ref().len() as u64,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_end_and_stay_ended() {
+        let steps = Steps { left: Cell::new(10), ..Steps::default() };
+        let stop = Stop::new();
+        assert!(steps.spend(9, &stop) && !steps.is_spent());
+        assert!(!steps.spend(2, &stop) && steps.is_spent());
+        assert!(!steps.spend(1, &stop));
+    }
+
+    #[test]
+    fn who_is_told_to_stop_takes_few_more_steps() {
+        let (steps, stop) = (Steps::default(), Stop::new());
+        stop.set();
+        let taken = (0..).take_while(|_| steps.spend(1, &stop)).count();
+        assert!(taken <= ASK_EVERY as usize, "{taken}");
+    }
+}

@@ -1,0 +1,240 @@
+//! robots.txt of a site by RFC 9309: fetched through the guard, once for all who ask at the same time, and kept in
+//! memory and in the database.
+
+mod memory;
+mod request;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Timestamp;
+use chrono::TimeDelta;
+use crawl_frontier::{Robots, RobotsAnswer, Rules, judge};
+use store::robots as table;
+use tokio::time::timeout_at;
+use url::Url;
+
+use crate::{Approach, Site, SiteError};
+use memory::{Answer, Memory, Times, Trust};
+pub use request::Failure;
+use request::{Outcome, Row};
+
+/// A failure that is remembered for longer is no answer for work that begins.
+const FRESH_FAILURE: TimeDelta = TimeDelta::seconds(5);
+/// Files of this size are read where they do not hold up others.
+const SMALL_FILE: usize = 16 << 10;
+/// Bytes of all rules that are remembered.
+const MAX_RULES_BYTES: u64 = 24 << 20;
+/// Bytes of all files that are remembered, for robots that have not asked for their rules yet.
+const MAX_FILES_BYTES: u64 = 8 << 20;
+
+/// What one robot may do at one site: scheme, host and port.
+#[derive(Debug, Clone, Default)]
+pub struct SiteRules {
+    /// Which paths it may fetch. Everything is forbidden when the site failed or did not answer.
+    pub rules: Rules,
+    /// What `Crawl-delay` asks for, not capped.
+    pub crawl_delay: Option<Duration>,
+    /// The values of all `Sitemap` lines as written: they may be relative, and lead to other sites.
+    pub sitemaps: Vec<String>,
+    /// Why the site could not be asked. `rules.is_unreachable()` is true then.
+    pub failure: Option<Failure>,
+}
+
+/// What this process remembers: the rules of a robot at a site, and below them the file, which is the same for all robots.
+pub(crate) struct Known {
+    rules: Memory<(Origin, String), Arc<SiteRules>>,
+    files: Memory<Origin, File>,
+}
+
+/// A site as answers are kept for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Origin {
+    text: String,
+    /// What comes without a checked certificate is not shown to those who want one.
+    verified: bool,
+}
+
+/// robots.txt, or what takes its place.
+#[derive(Debug, Clone)]
+struct File {
+    robots: Arc<Robots>,
+    failure: Option<Failure>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { rules: Memory::new(MAX_RULES_BYTES), files: Memory::new(MAX_FILES_BYTES) }
+    }
+}
+
+impl Origin {
+    fn of(url: &Url, approach: Approach<'_>) -> Self {
+        Self { text: url.origin().ascii_serialization(), verified: approach.verify_tls || url.scheme() == "http" }
+    }
+}
+
+impl Site {
+    /// The rules of the site of `url` for the robot `approach.agent`.
+    ///
+    /// An answer holds for a day, a failure for five minutes, for all processes on one database; the file is not read
+    /// twice for two robots. 4xx allows all; 5xx, no answer within 8 s, and an address that the guard refuses forbid all.
+    /// Up to 5 redirects are followed, each one guarded. Who asks while the site is being asked shares its answer; the
+    /// request goes on when who asked first has left. With `approach.private` nothing is written but memory.
+    ///
+    /// # Errors
+    /// [`SiteError::Timeout`] when the deadline passes before it is known. Trouble with the database is logged and no
+    /// error: the site is asked then.
+    pub async fn rules(&self, url: &Url, approach: Approach<'_>) -> Result<Arc<SiteRules>, SiteError> {
+        self.find(url, approach, None).await
+    }
+
+    /// As [`Site::rules`], for a crawl or map that begins: a failure that is remembered for more than 5 s is no answer,
+    /// the site is asked again. So a site that was down for a moment is not lost for five minutes.
+    ///
+    /// # Errors
+    /// As [`Site::rules`].
+    pub async fn rules_at_start(&self, url: &Url, approach: Approach<'_>) -> Result<Arc<SiteRules>, SiteError> {
+        self.find(url, approach, Some(self.now() - FRESH_FAILURE)).await
+    }
+
+    /// Failures from before `failures_since` are as good as forgotten.
+    async fn find(
+        &self,
+        url: &Url,
+        approach: Approach<'_>,
+        failures_since: Option<Timestamp>,
+    ) -> Result<Arc<SiteRules>, SiteError> {
+        let trust = Trust { now: self.now(), failures_since };
+        let key = (Origin::of(url, approach), approach.agent.to_owned());
+        if let Some(rules) = self.0.known.rules.get(&key, trust).await {
+            return Ok(rules);
+        }
+        let asked = Asked { url: url.clone(), verify_tls: approach.verify_tls, private: approach.private };
+        // A task of its own: others wait for the same answer, and it is worth knowing even when all have left.
+        let learn = tokio::spawn(self.clone().learn(key, asked, trust));
+        match timeout_at(approach.deadline, learn).await {
+            Ok(learned) => learned.map_err(|_| SiteError::Panicked)?,
+            Err(_) => Err(SiteError::Timeout),
+        }
+    }
+
+    #[crate::boxed]
+    async fn learn(self, key: (Origin, String), asked: Asked, trust: Trust) -> Result<Arc<SiteRules>, SiteError> {
+        let (origin, agent) = &key;
+        let learn = || async {
+            let learn = || self.file(origin, &asked, (agent, trust));
+            let Answer { value, times, bytes, .. } = self.0.known.files.get_or_learn(origin, trust, learn).await?;
+            let name = agent.clone();
+            let rules = off_thread(bytes, move || rules_of(&value, &name)).await?;
+            let bytes = rules.size() + origin.text.len() + agent.len();
+            Ok(Answer { is_failure: rules.rules.is_unknown(), value: Arc::new(rules), times, bytes })
+        };
+        Ok(self.0.known.rules.get_or_learn(&key, trust, learn).await?.value)
+    }
+
+    /// From the database, else from the site.
+    async fn file(
+        &self,
+        origin: &Origin,
+        asked: &Asked,
+        (agent, trust): (&str, Trust),
+    ) -> Result<Answer<File>, SiteError> {
+        if let Some((outcome, times)) = self.look_up(origin).await {
+            let (file, _) = read(outcome).await?;
+            let answer = file.answer(origin, times);
+            if answer.holds(trust) {
+                return Ok(answer);
+            }
+        }
+        let outcome = request::send(self, asked, agent).await;
+        let row = if asked.private { None } else { outcome.row() };
+        let (file, life) = read(outcome).await?;
+        let since = self.now();
+        let times = Times { since, until: since + life };
+        if let Some(row) = row {
+            self.keep(origin, row, times).await;
+        }
+        Ok(file.answer(origin, times))
+    }
+
+    /// An answer that is in the database, and how long it still holds.
+    async fn look_up(&self, origin: &Origin) -> Option<(Outcome, Times)> {
+        let now = self.now();
+        let find = async { table::find(&mut self.0.store.conn().await?, &origin.text, origin.verified, now).await };
+        let row = find.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "robots.txt not readable from the database, the site is asked");
+            None
+        })?;
+        let times = Times { since: row.fetched_at, until: row.expires_at };
+        Some((Outcome::from_row(row.status, row.error.as_deref(), row.body)?, times))
+    }
+
+    async fn keep(&self, origin: &Origin, (status, error, body): Row, times: Times) {
+        let row = table::RobotsAnswer {
+            origin: origin.text.clone(),
+            verified: origin.verified,
+            status,
+            error,
+            body,
+            fetched_at: times.since,
+            expires_at: times.until,
+        };
+        let keep = async { table::keep(&mut self.0.store.conn().await?, row).await };
+        if let Err(error) = keep.await {
+            tracing::warn!(%error, "robots.txt not kept in the database");
+        }
+    }
+}
+
+/// What the request depends on, besides the robot.
+struct Asked {
+    url: Url,
+    verify_tls: bool,
+    private: bool,
+}
+
+/// The file that an answer stands for, and how long it holds.
+async fn read(outcome: Outcome) -> Result<(File, TimeDelta), SiteError> {
+    off_thread(outcome.size(), move || {
+        let (answer, failure) = match &outcome {
+            Outcome::Answer { status, body } => (RobotsAnswer::Status(*status, body), None),
+            Outcome::Failure(failure) => (RobotsAnswer::Failed, Some(*failure)),
+        };
+        let (robots, life) = judge(answer);
+        (File { robots: Arc::new(robots), failure }, TimeDelta::from_std(life).unwrap_or_default())
+    })
+    .await
+}
+
+impl File {
+    fn answer(self, origin: &Origin, times: Times) -> Answer<Self> {
+        let bytes = self.robots.size() + origin.text.len();
+        Answer { times, is_failure: self.robots.is_unknown(), bytes, value: self }
+    }
+}
+
+fn rules_of(file: &File, agent: &str) -> SiteRules {
+    let rules = file.robots.rules(agent);
+    let (crawl_delay, sitemaps) = (rules.crawl_delay(), file.robots.sitemaps().to_vec());
+    SiteRules { rules, crawl_delay, sitemaps, failure: file.failure }
+}
+
+impl SiteRules {
+    /// Bytes in memory.
+    fn size(&self) -> usize {
+        let sitemaps = self.sitemaps.iter().map(|line| size_of::<String>() + line.capacity());
+        self.rules.size() + sitemaps.sum::<usize>()
+    }
+}
+
+/// Small work is done at once, other in a thread. A file has a largest size, and with it the work.
+async fn off_thread<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, SiteError> {
+    if bytes <= SMALL_FILE {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work).await.map_err(|_| SiteError::Panicked)
+}

@@ -1,0 +1,112 @@
+//! From sitemap to sitemap: what is still to be read, a few at a time, within the limits of one call.
+
+use std::collections::{HashSet, VecDeque};
+use std::ops::ControlFlow;
+
+use crawl_frontier::{MAX_SITEMAP_NESTING, SitemapCandidate};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use url::Url;
+
+use super::read::{Context, Read, read};
+use super::{Found, MAX_REQUESTS, Sink};
+
+/// Sitemaps that are read at the same time.
+const PARALLEL: usize = 4;
+
+/// Where a sitemap may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) url: Url,
+    /// Whether the site names it.
+    pub(super) is_declared: bool,
+    /// How many indexes led here.
+    pub(super) nesting: u8,
+}
+
+impl From<SitemapCandidate> for Candidate {
+    fn from(candidate: SitemapCandidate) -> Self {
+        Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
+    }
+}
+
+/// One call on its way.
+#[derive(Default)]
+pub(super) struct Discovery {
+    pub(super) found: Found,
+    queue: VecDeque<Candidate>,
+    seen: HashSet<Url>,
+    /// Requests that were made, and those that are under way as one each.
+    requests: usize,
+}
+
+impl Discovery {
+    /// Reads these sitemaps and all that they lead to; `Break` when the sink has enough.
+    pub(super) async fn run<S: Sink>(
+        &mut self,
+        context: &Context<'_>,
+        candidates: impl Iterator<Item = Candidate>,
+        sink: &mut S,
+    ) -> Result<ControlFlow<()>, S::Error> {
+        candidates.for_each(|candidate| self.add(candidate));
+        let (sender, mut batches) = mpsc::channel(1);
+        let mut running = FuturesUnordered::new();
+        loop {
+            while running.len() < PARALLEL
+                && let Some(candidate) = self.next(context.approach.deadline)
+            {
+                running.push(read(context, candidate, sender.clone()));
+            }
+            let batch = tokio::select! {
+                biased;
+                batch = batches.recv(), if !running.is_empty() || !batches.is_empty() => batch,
+                Some(done) = running.next() => {
+                    self.note(done);
+                    continue;
+                }
+                else => None,
+            };
+            let Some(batch) = batch else { return Ok(ControlFlow::Continue(())) };
+            self.found.pages += batch.len();
+            if sink.take(batch).await?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        if self.seen.insert(candidate.url.clone()) {
+            self.queue.push_back(candidate);
+        }
+    }
+
+    /// The next candidate, unless the limits are reached.
+    fn next(&mut self, deadline: Instant) -> Option<Candidate> {
+        if self.requests >= MAX_REQUESTS || Instant::now() >= deadline {
+            self.found.is_cut |= !self.queue.is_empty();
+            return None;
+        }
+        let candidate = self.queue.pop_front()?;
+        self.requests += 1;
+        Some(candidate)
+    }
+
+    fn note(&mut self, done: Read) {
+        self.requests += done.redirects;
+        self.found.is_cut |= done.is_cut;
+        self.found.sitemaps += usize::from(done.is_sitemap);
+        self.found.failed += usize::from(done.is_missed);
+        let room = MAX_REQUESTS.saturating_sub(self.requests);
+        for url in done.sitemaps {
+            // An index may name 50 000; those that will not be asked for need not be remembered.
+            if self.queue.len() >= room {
+                self.found.is_cut = true;
+                break;
+            }
+            // What an index lists, the site has named.
+            self.add(Candidate { url, is_declared: true, nesting: (done.nesting + 1).min(MAX_SITEMAP_NESTING) });
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! One sitemap: download, unpack, parse, hand out, all in pieces.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::Stop;
+use bytes::{Bytes, BytesMut};
+use crawl_frontier::{Kind, SitemapParser, SitemapUrl};
+use flate2::write::MultiGzDecoder;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
+use url::Url;
+
+use super::discovery::Candidate;
+use super::{Listed, MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Terms};
+use crate::{Approach, Site};
+
+/// Redirects that are followed to a sitemap.
+const MAX_REDIRECTS: usize = 3;
+/// Pages that are handed out together, at least until the sitemap ends.
+const BATCH: usize = 1000;
+/// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
+const BITE: usize = 4096;
+/// So many bytes as they come are read together, in a place for processor work.
+const PORTION: usize = 64 << 10;
+/// What a file in gzip starts with (RFC 1952 section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// What every download of a call needs to know.
+pub(super) struct Context<'a> {
+    pub(super) site: &'a Site,
+    pub(super) approach: Approach<'a>,
+    pub(super) terms: Terms<'a>,
+    /// Decoded bytes of all sitemaps so far.
+    pub(super) bytes: Arc<AtomicU64>,
+}
+
+/// What came of a candidate.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) nesting: u8,
+    /// Requests besides the first.
+    pub(super) redirects: usize,
+    /// Whether there was a sitemap, in whatever state.
+    pub(super) is_sitemap: bool,
+    /// Whether the site names a sitemap that is not there.
+    pub(super) is_missed: bool,
+    pub(super) is_cut: bool,
+    /// Other sitemaps that it lists.
+    pub(super) sitemaps: Vec<Url>,
+}
+
+/// Reads the sitemap at an address and sends its pages in batches.
+pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<Listed>>) -> Read {
+    let mut done = Read { nesting: candidate.nesting, ..Read::default() };
+    if !may_ask(context, &candidate).await {
+        return done;
+    }
+    match download(context, &candidate, &sender, &mut done).await {
+        Ok(()) => {}
+        Err(error) => {
+            if !context.approach.private {
+                tracing::debug!(%error, "sitemap not read to its end");
+            }
+            done.redirects += if matches!(error, net::Error::TooManyRedirects { .. }) { MAX_REDIRECTS } else { 0 };
+            done.is_cut |= done.is_sitemap || matches!(error, net::Error::Timeout);
+        }
+    }
+    done.is_missed = candidate.is_declared && !done.is_sitemap;
+    done
+}
+
+/// What the site names may be read; where it only might be, robots.txt decides.
+async fn may_ask(context: &Context<'_>, candidate: &Candidate) -> bool {
+    if candidate.is_declared || !context.terms.obey {
+        return true;
+    }
+    let site = context.site.rules(&candidate.url, context.approach).await;
+    site.is_ok_and(|site| site.rules.allows_url(&candidate.url))
+}
+
+async fn download(
+    context: &Context<'_>,
+    candidate: &Candidate,
+    sender: &mpsc::Sender<Vec<Listed>>,
+    done: &mut Read,
+) -> Result<(), net::Error> {
+    let deadline = context.approach.deadline.min(Instant::now() + MAX_SITEMAP_TIME);
+    let approach = Approach { deadline, ..context.approach };
+    let mut answer = context.site.open(candidate.url.clone(), approach, MAX_REDIRECTS).await?;
+    done.redirects += answer.redirects.len();
+    if !answer.status.is_success() {
+        return Ok(());
+    }
+    let mut file = File::new(answer.url.clone(), candidate.nesting, Arc::clone(&context.bytes));
+    let mut portion = BytesMut::new();
+    let ended = loop {
+        match answer.piece().await {
+            Ok(Some(piece)) => {
+                portion.extend_from_slice(&piece);
+                if portion.len() < PORTION {
+                    continue;
+                }
+                match file.take(context, portion.split().freeze(), sender).await {
+                    Some(same) if same.is_wanted => file = same,
+                    Some(same) => {
+                        file = same;
+                        break Ok(());
+                    }
+                    None => return given_up(done),
+                }
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    // What came before an error counts.
+    drop(answer);
+    match file.end(context, portion.freeze(), (sender, &mut *done)).await {
+        Some(()) => ended,
+        None => given_up(done),
+    }
+}
+
+/// There was no place for the processor in time.
+fn given_up(done: &mut Read) -> Result<(), net::Error> {
+    done.is_cut = true;
+    Ok(())
+}
+
+/// A sitemap on its way. It goes into a thread and comes back with every portion.
+struct File {
+    base: Url,
+    parser: SitemapParser,
+    /// The first bytes, until there are enough to tell gzip.
+    start: Vec<u8>,
+    form: Form,
+    /// Pages that wait for a full batch.
+    pages: Vec<Listed>,
+    count: usize,
+    /// Decoded bytes of all sitemaps of the call.
+    bytes: Arc<AtomicU64>,
+    is_full: bool,
+    /// Whether more is.
+    is_wanted: bool,
+}
+
+enum Form {
+    Unknown,
+    Plain,
+    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+}
+
+type Sender = mpsc::Sender<Vec<Listed>>;
+
+impl File {
+    fn new(base: Url, nesting: u8, bytes: Arc<AtomicU64>) -> Self {
+        let parser = SitemapParser::new(nesting);
+        let (start, pages) = (Vec::new(), Vec::new());
+        Self { base, parser, start, form: Form::Unknown, pages, count: 0, bytes, is_full: false, is_wanted: true }
+    }
+
+    /// Reads a portion and hands out what was in it. None when there was no time for it.
+    async fn take(self, context: &Context<'_>, mut portion: Bytes, sender: &Sender) -> Option<Self> {
+        let mut file = self;
+        while !portion.is_empty() && file.is_wanted {
+            let rest = portion;
+            (file, portion) = work(context, move |stop| {
+                let used = file.read(&rest, stop);
+                (file, rest.slice(used..))
+            })
+            .await?;
+            if file.pages.len() >= BATCH && !file.send(sender).await {
+                file.is_wanted = false;
+            }
+        }
+        Some(file)
+    }
+
+    /// Reads bites until a batch is full or nothing more is wanted: how many bytes that were.
+    fn read(&mut self, portion: &[u8], stop: &Stop) -> usize {
+        let mut used = 0;
+        for bite in portion.chunks(BITE) {
+            if stop.is_set() || !self.is_wanted || self.pages.len() >= BATCH {
+                break;
+            }
+            used += bite.len();
+            let (length, is_wanted) = self.feed(bite);
+            let pages = self.parser.take_pages();
+            self.collect(pages);
+            let all = self.bytes.fetch_add(length as u64, Ordering::Relaxed) + length as u64;
+            self.is_full = all > MAX_BYTES;
+            self.is_wanted = is_wanted && !self.is_full;
+        }
+        used
+    }
+
+    /// Unpacks and parses a bite: how long it was unpacked, and whether more is wanted.
+    fn feed(&mut self, bite: &[u8]) -> (usize, bool) {
+        if let Form::Unknown = self.form {
+            self.start.extend_from_slice(bite);
+            if self.start.len() < GZIP.len() {
+                return (0, true);
+            }
+            let start = std::mem::take(&mut self.start);
+            self.form = match start.starts_with(&GZIP) {
+                true => Form::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+                false => Form::Plain,
+            };
+            return self.feed(&start);
+        }
+        let Form::Gzip(decoder) = &mut self.form else { return (bite.len(), self.parser.feed(bite)) };
+        let is_sound = decoder.write_all(bite).and_then(|()| decoder.flush()).is_ok();
+        let text = std::mem::take(decoder.get_mut());
+        (text.len(), self.parser.feed(&text) && is_sound)
+    }
+
+    fn collect(&mut self, pages: impl IntoIterator<Item = SitemapUrl>) {
+        let listed =
+            pages.into_iter().filter_map(|about| Some(Listed { url: address(&self.base, &about.loc)?, about }));
+        self.pages.extend(listed);
+    }
+
+    /// False when nobody takes them any more.
+    async fn send(&mut self, sender: &Sender) -> bool {
+        self.count += self.pages.len();
+        let mut pages = std::mem::take(&mut self.pages);
+        while !pages.is_empty() {
+            let later = pages.split_off(pages.len().min(2 * BATCH));
+            if sender.send(pages).await.is_err() {
+                return false;
+            }
+            pages = later;
+        }
+        true
+    }
+
+    /// Reads the last portion, hands out the rest and says what it was. None when there was no time for it.
+    async fn end(self, context: &Context<'_>, portion: Bytes, (sender, done): (&Sender, &mut Read)) -> Option<()> {
+        let mut file = self.take(context, portion, sender).await?;
+        let (mut file, kind, sitemaps, is_cut) = work(context, move |_| {
+            file.parser.feed(&file.start);
+            let sitemap = std::mem::take(&mut file.parser).finish();
+            file.collect(sitemap.pages);
+            // Versions of a page in other languages are pages too.
+            file.collect(sitemap.alternates.into_iter().map(|loc| SitemapUrl { loc, ..SitemapUrl::default() }));
+            // An index may name 50 000; those that will not be asked for need not be kept.
+            let mut seen = HashSet::new();
+            let sitemaps = sitemap.sitemaps.iter().filter_map(|text| address(&file.base, text));
+            let sitemaps: Vec<Url> = sitemaps.filter(|url| seen.insert(url.clone())).take(MAX_REQUESTS + 1).collect();
+            let is_cut = sitemap.is_cut || file.is_full || sitemaps.len() > MAX_REQUESTS;
+            (file, sitemap.kind, sitemaps, is_cut)
+        })
+        .await?;
+        let _taken = file.send(sender).await;
+        done.is_sitemap = match kind {
+            Kind::Unknown | Kind::Html => false,
+            // Any text could be one: an error message, JSON.
+            Kind::Text => file.count > 0,
+            Kind::UrlSet | Kind::Index | Kind::Rss | Kind::Atom => true,
+        };
+        done.is_cut |= is_cut;
+        done.sitemaps = sitemaps;
+        Some(())
+    }
+}
+
+/// Does work for the processor in a place of the owner. None when there was none in time, and when it broke.
+///
+/// It is a task of its own: while pages are handed out nobody asks this one whether it is done, and until then it would
+/// keep its place, which those who take the pages may be waiting for.
+async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> Option<T> {
+    let (cpu, owner, deadline) =
+        (context.site.0.cpu.clone(), context.terms.owner.to_owned(), context.approach.deadline);
+    let task = AbortOnDropHandle::new(tokio::spawn(async move { cpu.run(&owner, deadline, work).await }));
+    let done = task.await.ok()?;
+    done.inspect_err(|error| tracing::debug!(%error, "sitemap not read to its end")).ok()
+}
+
+/// An address as a sitemap writes it, absolute, if it can be a page.
+fn address(base: &Url, text: &str) -> Option<Url> {
+    let mut url = base.join(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    base::address::cut_credentials(&mut url);
+    Some(url)
+}

@@ -1,0 +1,7 @@
+//! Sites on loopback, a real client and a real database.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod robots;
+mod sitemaps;
+mod world;

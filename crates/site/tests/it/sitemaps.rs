@@ -1,0 +1,167 @@
+//! The pages that sitemaps list, in all their forms, within bounds.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use site::{Approach, Found, Listed, Sink, SiteError, Terms};
+use testkit::{Body, Canary, Encoding, Reply, Script};
+use tokio::time::Instant;
+
+use crate::robots::approach;
+use crate::world::World;
+
+const TERMS: Terms<'static> = Terms { owner: "team", obey: true };
+
+/// Keeps everything; stops after so many pages.
+struct Pages {
+    all: Vec<Listed>,
+    most: usize,
+    largest: usize,
+}
+
+impl Sink for Pages {
+    type Error = SiteError;
+
+    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, SiteError> {
+        assert!(!pages.is_empty());
+        self.largest = self.largest.max(pages.len());
+        self.all.extend(pages);
+        Ok(if self.all.len() < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+}
+
+impl Pages {
+    fn paths(&self) -> Vec<&str> {
+        let mut paths: Vec<&str> = self.all.iter().map(|page| page.url.path()).collect();
+        paths.sort_unstable();
+        paths
+    }
+}
+
+async fn read(world: &World, start: &str, most: usize) -> (Pages, Found) {
+    let mut pages = Pages { all: Vec::new(), most, largest: 0 };
+    let found = world.ours.sitemaps(&world.site.url(start), approach(), TERMS, &mut pages).await.unwrap();
+    (pages, found)
+}
+
+fn text(body: impl Into<String>) -> Reply {
+    Reply { body: body.into().into(), ..Reply::default() }
+}
+
+fn urlset(paths: &[&str]) -> Reply {
+    let urls: String = paths.iter().map(|path| format!("<url><loc>{path}</loc></url>")).collect();
+    text(format!("<urlset>{urls}</urlset>"))
+}
+
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_form_from_the_lines_of_robots_txt() {
+    let world = World::start().await;
+    world.site.respond("/robots.txt", text("Sitemap: /index.xml\nSitemap: feed.rss\nUser-agent: *\nDisallow: /index"));
+    world.site.respond(
+        "/index.xml",
+        text("<sitemapindex><sitemap><loc>/a.xml.gz</loc></sitemap><sitemap><loc>old.txt</loc></sitemap><sitemap><loc>/gone.xml</loc>"),
+    );
+    let set = b"<urlset><url><loc>/a1</loc><lastmod>2024-01-02</lastmod></url><url><loc>/a2</loc></url></urlset>";
+    world.site.respond("/a.xml.gz", Reply { body: gzip(set).into(), ..Reply::default() });
+    world.site.respond("/old.txt", Reply { status: 302, ..Reply::default() }.header("location", "/new.txt"));
+    world.site.respond("/new.txt", text(format!("{}\nnonsense\n", world.site.url("/t1"))));
+    world.site.respond(
+        "/feed.rss",
+        text("<rss><channel><item><title>One</title><description>Words</description><link>/f1</link></item></channel></rss>"),
+    );
+    let (pages, found) = read(&world, "/", 1000).await;
+    assert_eq!(pages.paths(), ["/a1", "/a2", "/f1", "/t1"]);
+    assert_eq!(found, Found { sitemaps: 4, pages: 4, failed: 1, is_cut: false });
+    let feed = pages.all.iter().find(|page| page.url.path() == "/f1").unwrap();
+    assert_eq!((feed.about.title.as_deref(), feed.about.description.as_deref()), (Some("One"), Some("Words")));
+    assert!(pages.all.iter().any(|page| page.about.lastmod.as_deref() == Some("2024-01-02")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn usual_places_unless_robots_txt_forbids_them() {
+    let world = World::start().await;
+    world.site.respond("/wp-sitemap.xml", urlset(&["/a"]));
+    assert_eq!(read(&world, "/docs/", 1000).await.0.paths(), ["/a"]);
+    let world = World::start().await;
+    world.site.respond("/sitemap.xml", urlset(&["/a"]));
+    world.site.respond("/docs/sitemap.xml", urlset(&["/docs/b"]));
+    assert_eq!(read(&world, "/docs/", 1000).await.0.paths(), ["/a", "/docs/b"]);
+    assert!(world.site.requests().iter().all(|seen| !seen.path.contains("wp-")), "something is there already");
+    let world = World::start().await;
+    world.site.respond("/robots.txt", text("User-agent: *\nDisallow: /"));
+    world.site.respond("/sitemap.xml", urlset(&["/a"]));
+    let (pages, found) = read(&world, "/", 1000).await;
+    assert_eq!((pages.all.len(), found), (0, Found::default()));
+    assert_eq!(world.asked(), 1);
+    let mut pages = Pages { all: Vec::new(), most: 9, largest: 0 };
+    world.ours.sitemaps(&world.site.url("/"), approach(), Terms { obey: false, ..TERMS }, &mut pages).await.unwrap();
+    assert_eq!(pages.paths(), ["/a"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_sitemaps_come_in_batches_and_end_when_there_is_enough() {
+    let world = World::start().await;
+    let body = Body::repeat("<urlset>", "<url><loc>/page</loc></url>", 60_000, "</urlset>");
+    world.site.respond("/sitemap.xml", Reply { body, ..Reply::default() });
+    let (pages, found) = read(&world, "/", usize::MAX).await;
+    assert_eq!((pages.all.len(), found.pages, found.is_cut), (50_000, 50_000, true));
+    assert!(pages.largest < 5000, "{}", pages.largest);
+    let (pages, found) = read(&world, "/", 10).await;
+    assert!((10..5000).contains(&pages.all.len()) && !found.is_cut, "{}", pages.all.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn indexes_in_a_circle_in_depth_and_in_breadth() {
+    let world = World::start().await;
+    world.site.respond("/sitemap.xml", text("<sitemapindex><sitemap><loc>/sitemap.xml</loc></sitemap>"));
+    assert_eq!(read(&world, "/", 1000).await.1.sitemaps, 1);
+    let world = World::start().await;
+    for depth in 0..50 {
+        let name = if depth == 0 { "/sitemap.xml".to_owned() } else { format!("/s{depth}.xml") };
+        let next = depth + 1;
+        let body = format!("<sitemapindex><sitemap><loc>/s{next}.xml</loc></sitemap><url><loc>/p{depth}</loc></url>");
+        world.site.respond(&name, text(body));
+    }
+    let (pages, found) = read(&world, "/", 1000).await;
+    assert_eq!(pages.paths(), ["/p0", "/p1", "/p2", "/p3"]);
+    assert!(found.is_cut);
+    let world = World::start().await;
+    let many: String = (0..50_000).map(|child| format!("<sitemap><loc>/c{child}.xml</loc></sitemap>")).collect();
+    world.site.respond("/sitemap.xml", text(format!("<sitemapindex>{many}</sitemapindex>")));
+    let (_, found) = read(&world, "/", 1000).await;
+    assert!(found.is_cut && (50..=70).contains(&world.asked()), "{} requests", world.asked());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn broken_and_hostile_ones_give_what_can_be_read() {
+    let world = World::start().await;
+    let canary = Canary::start().await;
+    let away = format!("http://{}/s.xml", canary.addr());
+    let lines = ["/cut.xml", "/bomb.xml.gz", "/html.xml", "/dtd.xml", "/slow.xml", "/endless.xml", &away];
+    let lines: String = lines.iter().map(|line| format!("Sitemap: {line}\n")).collect();
+    world.site.respond("/robots.txt", text(lines));
+    world.site.respond("/cut.xml", urlset(&["/a", "/b"]).header("content-length", "9999"));
+    let bomb = Body::Zeros { bytes: 10 << 30, encodings: vec![Encoding::Gzip] };
+    world.site.respond("/bomb.xml.gz", Reply { body: bomb, ..Reply::default() });
+    world.site.respond("/html.xml", text("<html><body>404 <a href=/x>x</a>"));
+    let doctype = format!("<!DOCTYPE l SYSTEM '{away}' [<!ENTITY x SYSTEM '{away}'>]>");
+    world.site.respond("/dtd.xml", text(format!("{doctype}<urlset><url><loc>/c&x;</loc></url><url><loc>{away}</loc>")));
+    world.site.script("/slow.xml", vec![Script::Hang(Duration::from_secs(60))]);
+    let endless = Body::Repeat { prefix: "<urlset>".into(), unit: "x".into(), bytes: None, suffix: "".into() };
+    world.site.respond("/endless.xml", Reply { body: endless, ..Reply::default() });
+    let mut pages = Pages { all: Vec::new(), most: 1000, largest: 0 };
+    let hurried = Approach { deadline: Instant::now() + Duration::from_secs(8), ..approach() };
+    let started = Instant::now();
+    let found = world.ours.sitemaps(&world.site.url("/"), hurried, TERMS, &mut pages).await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(pages.paths(), ["/a", "/b", "/c&x;", "/s.xml"]);
+    assert!(found.is_cut && found.failed >= 3, "{found:?}");
+    assert_eq!(canary.connects(), 0);
+}

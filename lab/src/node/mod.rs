@@ -1,0 +1,315 @@
+//! Processes of the service on a data folder of their own: started, waited for, paused, killed, measured.
+
+mod readings;
+
+use std::fs::{self, OpenOptions};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use client::Client;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use xtask::up;
+
+pub use readings::{Memory, MemoryWatch};
+
+use crate::service;
+
+/// The working folder of the programs, below the folder of the installation: some folders deep, so that what climbs out of
+/// one is still found by [`Installation::strays`].
+const HOME: &str = "a/b/c/d";
+
+/// Programs, settings and a data folder, which all processes started from it share. The folder is removed with the last
+/// of them.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    folder: Arc<TempDir>,
+    server: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+impl Installation {
+    /// An empty folder for the server at this path, and for the worker beside it.
+    ///
+    /// # Errors
+    /// When no folder can be made.
+    pub fn new(server: PathBuf) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        fs::create_dir_all(folder.path().join(HOME).join("tmp"))?;
+        let installation = Self { folder: Arc::new(folder), server, environment: Vec::new() };
+        let (home, data) = (installation.home(), installation.data());
+        let text = |path: &Path| path.display().to_string();
+        Ok(installation.env("HOME", text(&home)).env("TMPDIR", text(&home.join("tmp"))).set("data.dir", text(&data)))
+    }
+
+    /// Sets `key`, such as `worker.per_host`, for every process that is started later.
+    #[must_use]
+    pub fn set(self, key: &str, value: impl Into<String>) -> Self {
+        self.env(&variable(key), value)
+    }
+
+    /// Sets several keys.
+    #[must_use]
+    pub fn set_all<'a>(self, settings: impl IntoIterator<Item = (&'a str, String)>) -> Self {
+        settings.into_iter().fold(self, |installation, (key, value)| installation.set(key, value))
+    }
+
+    /// Sets a variable of the environment for every process that is started later.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Starts a server and waits until it is ready. It blocks its thread.
+    ///
+    /// # Errors
+    /// When it ends, or is not ready in time; the error holds its log.
+    pub fn server(&self) -> Result<Node> {
+        self.start(&self.server, "server.listen")
+    }
+
+    /// Starts a worker and waits until it is ready. It blocks its thread.
+    ///
+    /// # Errors
+    /// As [`Installation::server`].
+    pub fn worker(&self) -> Result<Node> {
+        self.start(&self.server.with_file_name("quarry-worker"), "worker.listen")
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.home().join("data")
+    }
+
+    /// What all processes have written to their logs so far.
+    #[must_use]
+    pub fn log(&self) -> Vec<u8> {
+        fs::read(self.log_file()).unwrap_or_default()
+    }
+
+    /// Files that were made outside of the data folder.
+    #[must_use]
+    pub fn strays(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        files_below(self.folder.path(), &self.data(), &mut found);
+        found.retain(|path| *path != self.log_file());
+        found
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join(HOME)
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    fn start(&self, program: &Path, listen: &str) -> Result<Node> {
+        let addr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        let log = OpenOptions::new().create(true).append(true).open(self.log_file())?;
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.home())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .env(variable(listen), addr.to_string())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        let child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
+        let mut node = Node { child, addr, ready_after: Duration::ZERO, _folder: Arc::clone(&self.folder) };
+        let ready = up::wait_ready(&mut node.child, &addr.to_string());
+        node.ready_after = ready.with_context(|| format!("its log: {}", String::from_utf8_lossy(&self.log())))?;
+        Ok(node)
+    }
+}
+
+/// The variable of a setting: `QUARRY__WORKER__PER_HOST` for `worker.per_host`.
+fn variable(key: &str) -> String {
+    format!("QUARRY__{}", key.to_uppercase().replace('.', "__"))
+}
+
+fn files_below(folder: &Path, except: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && path != except {
+            files_below(&path, except, into);
+        } else if path != except {
+            into.push(path);
+        }
+    }
+}
+
+/// A running server or worker; killed when dropped.
+#[derive(Debug)]
+pub struct Node {
+    child: Child,
+    addr: SocketAddr,
+    ready_after: Duration,
+    /// Kept as long as the process runs.
+    _folder: Arc<TempDir>,
+}
+
+impl Node {
+    /// Where it listens.
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// How long it took to be ready.
+    #[must_use]
+    pub fn ready_after(&self) -> Duration {
+        self.ready_after
+    }
+
+    /// A caller with this key.
+    ///
+    /// # Errors
+    /// When the key cannot stand in a header.
+    pub fn client(&self, key: Option<&str>) -> client::Result<Client> {
+        service::client(self.addr, key)
+    }
+
+    /// Ends it as a crash does.
+    ///
+    /// # Errors
+    /// When it has ended already.
+    pub fn kill(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Lets it stand still.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn pause(&self) -> Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    /// Lets it go on after [`Node::pause`].
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn resume(&self) -> Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    /// Asks it to end, with SIGTERM.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn terminate(&self) -> Result<()> {
+        self.signal(Signal::TERM)
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// When it still runs after that time.
+    pub async fn ended(&mut self, patience: Duration) -> Result<ExitStatus> {
+        let started = Instant::now();
+        while started.elapsed() < patience {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        bail!("not ended within {} s", patience.as_secs())
+    }
+
+    /// Whether it runs.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Processor time that it has used so far, all threads together.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn cpu(&self) -> Result<Duration> {
+        readings::cpu(self.child.id())
+    }
+
+    /// Its resident memory.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn memory(&self) -> Result<Memory> {
+        readings::memory(self.child.id())
+    }
+
+    /// Watches how much its memory grows from now on.
+    #[must_use]
+    pub fn watch_memory(&self) -> MemoryWatch {
+        MemoryWatch::start(self.child.id())
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = Pid::from_raw(i32::try_from(self.child.id())?).context("no process id")?;
+        Ok(kill_process(pid, signal)?)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program in place of the server.
+    fn installation(script: &str) -> (Installation, TempDir) {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("quarry-server");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        (Installation::new(program).unwrap(), folder)
+    }
+
+    #[test]
+    fn a_program_that_ends_too_soon_shows_its_log() {
+        let (installation, _program) = installation("echo \"it is $QUARRY__WORKER__PER_HOST\"; exit 3");
+        let installation = installation.set("worker.per_host", "20");
+        let error = format!("{:#}", installation.server().unwrap_err());
+        assert!(error.contains("it is 20") && error.contains("exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn files_outside_of_the_data_folder_are_strays() {
+        let (installation, _program) = installation("mkdir data; touch data/db ../../stray; exit 1");
+        installation.server().unwrap_err();
+        let strays = installation.strays();
+        assert_eq!(strays, [installation.folder.path().join("a/b/stray")]);
+    }
+
+    #[tokio::test]
+    async fn a_process_is_paused_measured_and_ended() {
+        let (installation, _program) = installation("true");
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let (addr, folder) = ("127.0.0.1:1".parse().unwrap(), Arc::clone(&installation.folder));
+        let mut node = Node { child, addr, ready_after: Duration::ZERO, _folder: folder };
+        node.pause().unwrap();
+        node.resume().unwrap();
+        assert!(node.cpu().unwrap() < Duration::from_secs(1));
+        let memory = node.memory().unwrap();
+        assert!(memory.now > 0.0 && memory.peak >= memory.now, "{memory:?}");
+        assert!(node.watch_memory().finish().await < 100);
+        assert!(node.is_running() && node.ended(Duration::from_millis(30)).await.is_err());
+        node.terminate().unwrap();
+        assert!(!node.ended(Duration::from_secs(5)).await.unwrap().success());
+        assert!(!node.is_running());
+    }
+}

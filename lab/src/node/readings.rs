@@ -1,0 +1,85 @@
+//! What Linux tells of a process (proc(5)).
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::task::JoinHandle;
+
+/// Resident memory of a process, in MiB.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// Now.
+    pub now: f64,
+    /// At its highest so far.
+    pub peak: f64,
+}
+
+pub(super) fn cpu(pid: u32) -> Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // After the name, which may hold anything: field 14 is the time in the program, 15 the time in the kernel.
+    let (_, fields) = stat.rsplit_once(')').context("no name in /proc")?;
+    let ticks = |index: usize| fields.split_whitespace().nth(index).and_then(|field| field.parse::<u64>().ok());
+    let ticks = ticks(11).zip(ticks(12)).context("no times in /proc")?;
+    // Linux tells every program that there are 100 ticks in a second.
+    Ok(Duration::from_millis(10) * u32::try_from(ticks.0 + ticks.1)?)
+}
+
+pub(super) fn memory(pid: u32) -> Result<Memory> {
+    let mib = |field: &str| Ok::<_, anyhow::Error>(status_kib(pid, field)? as f64 / 1024.0);
+    Ok(Memory { now: mib("VmRSS:")?, peak: mib("VmHWM:")? })
+}
+
+/// Watches the resident memory of a process: the system's own high-water mark, which misses nothing but may not be
+/// resettable, and samples.
+#[derive(Debug)]
+pub struct MemoryWatch {
+    pid: u32,
+    before: u64,
+    marked: bool,
+    peak: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    task: JoinHandle<()>,
+}
+
+impl MemoryWatch {
+    pub(super) fn start(pid: u32) -> Self {
+        // Writing 5 sets VmHWM to the present VmRSS.
+        let marked = fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok();
+        let before = now_kib(pid);
+        let (peak, stop) = (Arc::new(AtomicU64::new(before)), Arc::new(AtomicBool::new(false)));
+        let (shared_peak, shared_stop) = (Arc::clone(&peak), Arc::clone(&stop));
+        // A thread of its own, so that a busy runtime does not make it miss a peak.
+        let task = tokio::task::spawn_blocking(move || {
+            while !shared_stop.load(Ordering::Relaxed) {
+                shared_peak.fetch_max(now_kib(pid), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        Self { pid, before, marked, peak, stop, task }
+    }
+
+    /// By how many MiB the memory has grown at its peak.
+    pub async fn finish(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.task.await;
+        let mark = if self.marked { status_kib(self.pid, "VmHWM:").unwrap_or(0) } else { 0 };
+        let peak = self.peak.load(Ordering::Relaxed).max(mark);
+        peak.saturating_sub(self.before).div_ceil(1024)
+    }
+}
+
+/// Nothing when the process has ended.
+fn now_kib(pid: u32) -> u64 {
+    status_kib(pid, "VmRSS:").unwrap_or(0)
+}
+
+fn status_kib(pid: u32, field: &str) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    let figure =
+        line.and_then(|rest| rest.split_whitespace().next()).with_context(|| format!("no {field} in /proc"))?;
+    Ok(figure.parse()?)
+}

@@ -1,0 +1,31 @@
+//! The programs that experiments start: built, or those of the folder that `QUARRY_PROGRAMS` names.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use xtask::{sh, up};
+
+/// The server, with the worker beside it.
+///
+/// # Errors
+/// When the build fails, or the folder is not there.
+pub fn release() -> Result<PathBuf> {
+    given().unwrap_or_else(|| up::build("release", &["--package", "quarry-server", "--package", "quarry-worker"]))
+}
+
+/// The server with its fail points.
+///
+/// # Errors
+/// As [`release`].
+pub fn with_fail_points() -> Result<PathBuf> {
+    let build = || up::build("release", &["--package", "quarry-server", "--features", "fail-points"]);
+    given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is a setting of the tools")]
+fn given() -> Option<Result<PathBuf>> {
+    let folder = env::var_os("QUARRY_PROGRAMS")?;
+    let folder = Path::new(&folder).canonicalize().context("QUARRY_PROGRAMS names no folder");
+    Some(folder.map(|folder| folder.join("quarry-server")))
+}

@@ -1,0 +1,22 @@
+//! Numbers that look like chance and are the same in every run: a linear congruential generator (Knuth, MMIX).
+
+/// The generator; its high bits are the better ones.
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// One that begins here.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0
+    }
+
+    /// The next number without its low bits.
+    pub(crate) fn high(&mut self) -> u64 {
+        self.next() >> 33
+    }
+}
