@@ -3,16 +3,15 @@
 use base::{Timestamp, new_id};
 use billing::LedgerError;
 use store::crawls::{self, Crawl};
-use store::jobs::{self, Queue};
 use store::ledger::{self, Booking};
-use store::{Conn, StoreError};
+use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
 use wire::{BatchPage, BatchPages, BatchRequest, Given};
 
 use crate::auth::Caller;
 use crate::check::check;
-use crate::crawl::{BATCH, LONGEST_LIFE, Lanes, Pages, Secrets, Submission, blank, fingerprint, submit};
-use crate::see_through::see_through;
+use crate::crawl::{BATCH, LONGEST_LIFE, Lanes, PAGES, Pages, Secrets, Submission, blank, fingerprint, submit};
+use crate::tracked::tracked;
 use crate::{App, AppError};
 
 /// A batch that was accepted.
@@ -146,8 +145,8 @@ async fn append(
         fingerprint: fingerprint.clone(),
     };
     let worker = app.clone();
-    let added = see_through(&app.tracker, async move { add(&worker, addition).await }).await;
-    app.waker.wake(Queue::Pages);
+    let added = tracked(&app.tracker, async move { add(&worker, addition).await }).await;
+    app.waker.wake(PAGES);
     match added.map_err(crate::reservation::refused)? {
         Added::Now => Ok(id),
         Added::Late => Err(AppError::JobFinished),
@@ -161,7 +160,7 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
     let mut conn = app.store.conn().await?;
     conn.tx(async |conn: &mut Conn| {
         let Addition { batch, team, lanes, pages, amount, price, key, fingerprint } = addition;
-        jobs::lock_team(conn, Queue::Pages, &team).await?;
+        jobs::lock_team(conn, PAGES.name, &team).await?;
         let Some(mut row) = crawls::lock(conn, &batch).await? else { return Ok(Added::Late) };
         if let Some(key) = &key
             && let Some(before) = crawls::append_by_key(conn, &batch, key).await?

@@ -22,6 +22,7 @@ use ::scrape::CpuError;
 use base::{Timestamp, new_id};
 use chrono::TimeDelta;
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
+use queue::Queue;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use store::crawls::{self, Crawl};
@@ -36,6 +37,7 @@ use crate::{App, AppError};
 
 pub use self::active::active;
 pub use self::end::cancel;
+pub(crate) use self::end::cancel_found;
 pub use self::left_out::{Listed, errors};
 pub use self::read::{Progress, status};
 
@@ -43,11 +45,18 @@ pub(crate) use self::context::Contexts;
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
 pub(crate) use self::document::Lost;
 pub(crate) use self::erase::whole as erase;
+#[cfg(test)]
+pub(crate) use self::fill::FillPayload;
 pub(crate) use self::fill::{Fill, Pages};
 pub(crate) use self::kickoff::Kickoff;
-pub(crate) use self::page::Visit;
+#[cfg(test)]
+pub(crate) use self::kickoff::StartPayload;
+pub(crate) use self::page::{PagePayload, Visit};
 pub(crate) use self::secrets::Secrets;
 pub(crate) use self::submit::{Lanes, Submission, new_pages, submit};
+
+/// Fetching pages, and what belongs to it.
+pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };
 
 /// How the database names the two kinds.
 pub(crate) const CRAWL: &str = "crawl";

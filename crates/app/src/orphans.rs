@@ -1,20 +1,20 @@
 //! Bodies of documents that no document knows: left by a process that was killed between writing a body and keeping its
 //! document. See [`crate::crawl`] for those that are removed at once.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
+use parking_lot::Mutex;
 use store::crawls;
 
 use crate::crawl::DOCUMENTS;
 use crate::{App, AppError};
 
 /// Younger ones may belong to a document that is just being kept.
-const YOUNGEST: Duration = Duration::from_secs(60 * 60);
+const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 /// Bodies that one round looks at.
-const MOST: usize = 5000;
+const MAX_BODIES: usize = 5000;
 /// Pause between the end of one pass and the next one.
 const PAUSE: TimeDelta = TimeDelta::hours(1);
 
@@ -33,17 +33,17 @@ struct Progress {
 /// Looks at the next bodies and removes those that nobody knows; says how many.
 pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
     let now = app.now();
-    let progress = app.orphans().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let progress = app.orphans().0.lock().clone();
     if progress.after.is_none() && progress.next.is_some_and(|next| now < next) {
         return Ok(0);
     }
-    let found = app.blobs.list(DOCUMENTS, progress.after.as_deref(), MOST).await?;
-    let is_last = found.len() < MOST;
+    let found = app.blobs.list(DOCUMENTS, progress.after.as_deref(), MAX_BODIES).await?;
+    let is_last = found.len() < MAX_BODIES;
     let after = found.last().map(|found| found.key.clone()).filter(|_| !is_last);
     let old: Vec<&str> = found
         .iter()
         .filter(|found| {
-            now.signed_duration_since(Timestamp::from(found.written_at)).to_std().is_ok_and(|age| age > YOUNGEST)
+            now.signed_duration_since(Timestamp::from(found.written_at)).to_std().is_ok_and(|age| age > MIN_AGE)
         })
         .map(|found| found.key.as_str())
         .collect();
@@ -54,6 +54,6 @@ pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
         removed += 1;
     }
     let next = is_last.then(|| now + PAUSE);
-    *app.orphans().0.lock().unwrap_or_else(PoisonError::into_inner) = Progress { after, next };
+    *app.orphans().0.lock() = Progress { after, next };
     Ok(removed)
 }

@@ -8,7 +8,7 @@ use store::{Conn, StoreError};
 use tokio::runtime::Handle;
 
 use crate::auth::Caller;
-use crate::see_through::see_through;
+use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
 
 /// The funds of one request. Dropped unsettled, as when the client hangs up, it gives everything back in the background;
@@ -49,7 +49,7 @@ impl Funds {
         // When the request is dropped in the middle of the booking, the booking still ends, and the funds that nobody
         // picks up give themselves back.
         let held = Self::hold(app.clone(), source, amount, expires_at);
-        see_through(&app.tracker, held).await.map_err(refused)
+        tracked(&app.tracker, held).await.map_err(refused)
     }
 
     async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
@@ -70,7 +70,7 @@ impl Funds {
         };
         let app = self.app.clone();
         // Once begun, it ends, for the same reason.
-        let booking = see_through(&self.app.tracker, async move {
+        let booking = tracked(&self.app.tracker, async move {
             let done = book(&app, &source, credits, row.as_ref()).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.

@@ -2,12 +2,12 @@
 
 use base::Timestamp;
 use chrono::{NaiveDate, NaiveTime};
-use store::jobs::{self, Queue};
 use store::usage::{self as rows, Period};
-use store::{crawls, ledger, scrapes};
+use store::{crawls, jobs, ledger, scrapes};
 use wire::{BillingPeriod, Concurrency, CreditPeriod, CreditUsage, QueueStatus, TokenPeriod, TokenUsage, UsageSpan};
 
 use crate::auth::Caller;
+use crate::crawl::PAGES;
 use crate::{App, AppError, keys};
 
 /// Tokens that one credit is shown as. The specification names no rate, so this is a convention of ours.
@@ -87,7 +87,7 @@ pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, App
     let team = &caller.team.id;
     let mut conn = app.conn().await?;
     let (_, pending) = crawls::load_of(&mut conn, team).await?;
-    let running = jobs::running(&mut conn, Queue::Pages, team).await?;
+    let running = jobs::running(&mut conn, PAGES.name, team).await?;
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     let active = u64::from(app.active.count(team)) + count(running);
     let waiting = count(pending - running);

@@ -1,33 +1,36 @@
 //! Webhooks: [`emit`] an event in the transaction of what it tells of, and [`Deliver`] carries it to its receiver.
 //!
 //! [`Hook::check`] takes the hook of a request, and refuses an address that cannot be one. Events are emitted in the order
-//! in which things happen. After the commit somebody wakes `Queue::Hooks`, or the event waits for the next poll: the
+//! in which things happen. After the commit somebody wakes the queue `hooks`, or the event waits for the next poll: the
 //! worker does after each commit of its jobs, the calls that begin and cancel a job do it themselves.
 //!
 //! A receiver hears of a job's start first and of its end last. It may hear of something twice: `webhookId` stays the
 //! same then.
 
+mod admin;
 mod deliver;
-mod operate;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use base::{Timestamp, new_id};
+use queue::{Lane, NewJob, Queue};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use store::jobs::{self, Lane, NewJob, Queue};
 use store::webhooks::{self as rows, NewDelivery};
-use store::{Conn, StoreError};
+use store::{Conn, StoreError, jobs};
 use url::Url;
-use webhooks::{Event, Phase, address, body, selects};
-use wire::{Invalid, WebhookConfig};
+use webhooks::{Event, address, body};
+use wire::{Invalid, Phase, WebhookConfig, WebhookEvent};
 
 use crate::AppError;
 
-pub use deliver::{Deliver, Delivered, Parcel};
-pub use operate::{deliveries, redeliver, rotate_secret, secret};
+pub use admin::{deliveries, redeliver, rotate_secret, secret};
+pub use deliver::{Attempted, Deliver, DeliveryPayload};
+
+/// Delivering webhooks: a receiver that hangs takes no slot from a page.
+pub(crate) const HOOKS: Queue = Queue { name: "hooks", slots: 256 };
 
 /// Who wants to hear of a job's events.
 #[derive(Clone)]
@@ -35,8 +38,8 @@ pub struct Hook {
     url: Url,
     headers: BTreeMap<String, String>,
     metadata: Map<String, Value>,
-    /// Names as [`webhooks::selects`] takes them.
-    events: Vec<String>,
+    /// Those that are wanted.
+    events: Vec<WebhookEvent>,
     private: bool,
 }
 
@@ -56,8 +59,8 @@ impl Hook {
         if let Some(credentials) = place.authorization.filter(|_| !has_credentials) {
             headers.insert("Authorization".to_owned(), credentials);
         }
-        let events = config.events.iter().map(|event| event.as_str().to_owned()).collect();
-        Ok(Some(Self { url: place.url, headers, metadata: config.metadata.clone(), events, private }))
+        let (metadata, events) = (config.metadata.clone(), config.events.clone());
+        Ok(Some(Self { url: place.url, headers, metadata, events, private }))
     }
 }
 
@@ -100,7 +103,7 @@ pub async fn emit_all(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let (mut deliveries, mut jobs) = (Vec::new(), Vec::new());
-    for event in events.iter().filter(|event| selects(Some(&hook.events), event.event_type)) {
+    for event in events.iter().filter(|event| hook.events.contains(&event.event_type.word)) {
         let id = new_id().to_string();
         let broken = |error: serde_json::Error| StoreError::Inconsistent(format!("a webhook body: {error}"));
         let body = body(event, source.job, &id, &hook.metadata).map_err(broken)?;
@@ -109,14 +112,14 @@ pub async fn emit_all(
             body,
             team_id: source.team.to_owned(),
             job_id: source.job.to_owned(),
-            event: event.event_type.as_str().to_owned(),
+            event: event.event_type.to_string(),
             url: hook.url.to_string(),
             headers: serde_json::to_string(&hook.headers).map_err(broken)?,
             keep: !hook.private,
             created_at: now,
             id: id.clone(),
         });
-        jobs.push(attempt(&id, phase(event.event_type.phase()), now));
+        jobs.push(attempt(&id, phase(event.event_type.word.phase()), now)?);
     }
     if jobs.is_empty() {
         return Ok(());
@@ -126,9 +129,9 @@ pub async fn emit_all(
     rows::insert(conn, &deliveries).await
 }
 
-/// First attempts of a job's events: what waits for its turn behind an earlier phase waits here.
+/// First attempts of a job's events: an event that waits for an earlier phase waits here.
 fn lane<'a>(team: &'a str, id: &'a str) -> Lane<'a> {
-    Lane { queue: Queue::Hooks, id, team_id: team, cap: AT_ONCE, team_cap: TEAM_AT_ONCE, delay: Duration::ZERO }
+    Lane { queue: HOOKS.name, id, team_id: team, cap: AT_ONCE, team_cap: TEAM_AT_ONCE, delay: Duration::ZERO }
 }
 
 /// Where later attempts stand: there is no order among them, and first ones do not wait for them.
@@ -137,26 +140,16 @@ fn retry_lane(job: &str) -> String {
 }
 
 /// The queue's job for the next attempt at a delivery. The unique key makes sure that there is one at a time.
-fn attempt(delivery: &str, phase: i32, run_at: Timestamp) -> NewJob {
-    NewJob {
-        id: new_id().to_string(),
-        kind: deliver::KIND,
-        phase,
-        priority: 0,
-        run_at,
-        max_attempts: CRASHES,
-        host: None,
-        payload: serde_json::json!({ "delivery": delivery }),
-        unique_key: Some(format!("webhook:{delivery}")),
-    }
+fn attempt(delivery: &str, phase: i32, run_at: Timestamp) -> Result<NewJob, StoreError> {
+    let unique_key = Some(format!("webhook:{delivery}"));
+    let job = NewJob::of(new_id(), &DeliveryPayload { delivery: delivery.to_owned() }, run_at)?;
+    Ok(NewJob { phase, unique_key, ..job })
 }
 
 /// How many deliveries of one job may be under way: a slow receiver holds up no more.
 const AT_ONCE: i32 = 4;
 /// How many deliveries of one team may be under way.
 const TEAM_AT_ONCE: i32 = 16;
-/// How often a worker may die over one attempt before the delivery is given up.
-const CRASHES: i32 = 5;
 
 fn phase(phase: Phase) -> i32 {
     match phase {

@@ -1,20 +1,22 @@
-//! Every job there is, and the worker that runs them.
+//! Every handler and every queue there is, and the worker of this service.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use queue::Worker;
+use queue::{Queue, Worker};
 
 use crate::App;
-use crate::crawl::{Fill, Kickoff, Visit};
-use crate::webhooks::Deliver;
+use crate::crawl::{Fill, Kickoff, PAGES, Visit};
+use crate::webhooks::{Deliver, HOOKS};
+
+/// Every queue, in the order in which they are listed. Section `queues` of the settings has a line for each.
+pub const QUEUES: [Queue; 2] = [PAGES, HOOKS];
 
 /// How much a worker does at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// Pages of crawls and batches.
-    pub pages: u32,
-    /// Webhooks.
-    pub hooks: u32,
+    /// Jobs of a queue, by its name; 0 leaves the queue to other processes. One that is missing has its own number.
+    pub slots: BTreeMap<String, u32>,
     /// Requests to one host.
     pub per_host: u32,
     /// After which time without a sign of life its jobs are done by others.
@@ -26,23 +28,42 @@ pub struct WorkerSettings {
 /// The worker of this service: [`Worker::run`] works until it is told to stop.
 #[must_use]
 pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
-    let WorkerSettings { pages, hooks, per_host, lease, drain } = settings;
-    let slots = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let WorkerSettings { slots, per_host, lease, drain } = settings;
     let defaults = queue::Settings::default();
-    let settings = queue::Settings {
-        pages: slots(pages),
-        hooks: slots(hooks),
-        per_host,
-        lease,
-        heartbeat: lease / 3,
-        reap: defaults.reap.min(lease / 4),
-        drain,
-        ..defaults
-    };
+    let reap = defaults.reap.min(lease / 4);
+    let settings = queue::Settings { slots, per_host, lease, heartbeat: lease / 3, reap, drain, ..defaults };
     Worker::new(app.store.clone(), app.clock.clone(), settings)
         .woken_by(app.waker.clone())
         .with(Kickoff { app: app.clone() })
         .with(Fill { app: app.clone() })
-        .with(Visit { app: app.clone() })
+        .with_polite(Visit { app: app.clone() })
         .with(Deliver::new(app.store.clone(), app.clock.clone(), app.client.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use queue::{NewJob, Payload};
+
+    use super::*;
+    use crate::crawl::{FillPayload, PagePayload, StartPayload};
+    use crate::webhooks::DeliveryPayload;
+
+    /// Jobs of earlier versions wait in databases: these texts do not change, and more of them may come.
+    fn check<P: Payload + Debug>(stored: &str, kind: &str, queue: &str, attempts: i32) {
+        let payload: P = serde_json::from_str(stored).unwrap();
+        let job = NewJob::of("id", &payload, base::Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!((job.payload.as_str(), job.kind, job.max_attempts), (stored, kind, attempts));
+        assert_eq!(P::QUEUE.name, queue);
+        assert!(QUEUES.contains(&P::QUEUE));
+    }
+
+    #[test]
+    fn payloads_are_stored_as_ever() {
+        check::<StartPayload>(r#"{"crawl":"c"}"#, "crawl.start", "pages", 5);
+        check::<FillPayload>(r#"{"crawl":"c"}"#, "batch.fill", "pages", 20);
+        check::<PagePayload>(r#"{"crawl":"c","depth":2,"url":"https://a.test/"}"#, "crawl.page", "pages", 5);
+        check::<DeliveryPayload>(r#"{"delivery":"d"}"#, "webhook", "hooks", 5);
+    }
 }

@@ -3,6 +3,7 @@
 mod layers;
 mod parse;
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,9 @@ pub struct Config {
     pub limits: Limits,
     /// The operator API.
     pub admin: Admin,
+    /// Jobs that one process works on at a time, by the name of their queue.
+    #[serde(deserialize_with = "parse::queues")]
+    pub queues: BTreeMap<String, u32>,
     /// Background work.
     pub worker: Worker,
     /// What is logged, and how.
@@ -197,10 +201,6 @@ pub struct Worker {
     pub embedded: bool,
     pub listen: SocketAddr,
     #[serde(deserialize_with = "setting::positive")]
-    pub pages: u32,
-    #[serde(deserialize_with = "setting::positive")]
-    pub webhooks: u32,
-    #[serde(deserialize_with = "setting::positive")]
     pub per_host: u32,
     #[serde(rename = "lease_s", deserialize_with = "setting::some_seconds")]
     pub lease: Duration,
@@ -331,7 +331,7 @@ mod tests {
                 let mut without = manual.clone();
                 without[section].as_table_mut().unwrap().remove(key);
                 let read = toml::Value::Table(without).try_into::<Config>();
-                let crates_own = matches!(section.as_str(), "cache" | "retention");
+                let crates_own = matches!(section.as_str(), "cache" | "queues" | "retention");
                 assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
                 let mut more = manual.clone();
                 more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());
@@ -444,6 +444,37 @@ mod tests {
             let error = read(bad).unwrap_err().to_string();
             assert!(error.contains("proxy_resolves") && !error.contains("hush"), "{error}");
         }
+    }
+
+    #[test]
+    fn every_queue_has_its_line() {
+        let config = Config::default();
+        let known: Vec<(&str, u32)> = app::QUEUES.iter().map(|queue| (queue.name, queue.slots)).collect();
+        let mut set: Vec<(&str, u32)> = config.queues.iter().map(|(name, slots)| (name.as_str(), *slots)).collect();
+        set.sort_by_key(|(name, _)| known.iter().position(|(other, _)| other == name));
+        assert_eq!(set, known);
+        let error = pairs(&[("QUARRY__QUEUES__PAGE", "5")]).unwrap_err();
+        assert!(error.to_string().contains("did you mean QUARRY__QUEUES__PAGES?"), "{error}");
+        check("QUARRY__QUEUES__MODELS", "5", "no such setting");
+        check("QUARRY__QUEUES__HOOKS", "-1", "");
+    }
+
+    #[test]
+    fn queues_have_older_names() {
+        let slots = |text: &str, environment: &[(&str, &str)]| {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("my.toml");
+            std::fs::write(&file, text).unwrap();
+            let pairs = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let config = load(Some(&file), pairs).unwrap().config;
+            (config.queues["pages"], config.queues["hooks"])
+        };
+        assert_eq!(slots("[worker]\npages = 3\nwebhooks = 0", &[]), (3, 0));
+        assert_eq!(slots("[worker]\npages = 3", &[("QUARRY__WORKER__PAGES", "4")]), (4, 256));
+        assert_eq!(slots("[worker]\npages = 3\n[queues]\npages = 5", &[]), (5, 256));
+        assert_eq!(slots("[queues]\npages = 5", &[("QUARRY__WORKER__PAGES", "4")]), (5, 256));
+        let error = pairs(&[("QUARRY__WORKER__PAGES", "many")]).unwrap_err().to_string();
+        assert_eq!(error, "QUARRY__WORKER__PAGES: expected a whole number");
     }
 
     #[test]

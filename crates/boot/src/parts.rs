@@ -138,13 +138,8 @@ pub fn worker_settings(config: &Config) -> WorkerSettings {
     let settings = &config.worker;
     // What is given back and written at the end needs a moment of its own.
     let drain = config.server.drain.saturating_sub(Duration::from_secs(5)).max(config.server.drain / 2);
-    WorkerSettings {
-        pages: settings.pages,
-        hooks: settings.webhooks,
-        per_host: settings.per_host,
-        lease: settings.lease,
-        drain,
-    }
+    let (per_host, lease) = (settings.per_host, settings.lease);
+    WorkerSettings { slots: config.queues.clone(), per_host, lease, drain }
 }
 
 fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {

@@ -23,10 +23,8 @@
 mod file_type;
 mod filter;
 mod frontier;
-mod politeness;
 mod rank;
 mod reason;
-mod retry_after;
 mod robots;
 mod scope;
 mod sieve;
@@ -41,10 +39,8 @@ pub use filter::{
     Field, MAX_ALL_PATTERN_CHARS, MAX_PATTERN_CHARS, MAX_PATTERNS, PathFilter, PatternError, PatternFault,
 };
 pub use frontier::{MAX_URL_BYTES, Scope, ScopeOptions, Verdict};
-pub use politeness::{Ended, HostState, LONGEST_CRAWL_DELAY, Pace, Start};
 pub use rank::{Candidate, rank};
 pub use reason::{Listing, Reason};
-pub use retry_after::{LONGEST_RETRY_AFTER, retry_after};
 pub use robots::{MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Rule, Rules, judge};
 pub use scope::{Reach, registrable_domain};
 pub use sieve::Sieve;

@@ -2,15 +2,16 @@
 //! `cargo xtask bench queue-…` runs it beside plain SQL that does the same work.
 
 use std::io::{Write, stdout};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::{Clock, SystemClock, new_id};
 use chrono::TimeDelta;
-use queue::{Failure, Finished, Job, Running, Settings, Waker, Worker};
-use serde_json::{Value, json};
-use store::jobs::{self, Claim, Lane, NewJob, Queue};
+use parking_lot::Mutex;
+use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running, Settings, Waker, Worker};
+use serde::{Deserialize, Serialize};
+use store::jobs::{self, Claim};
 use store::teams::{self, Team};
 use store::{Conn, Options, Store, StoreError};
 use tokio::task::JoinSet;
@@ -84,7 +85,7 @@ impl Load {
                 let mut conn = load.store.conn().await?;
                 let (mut count, mut busy) = (0, Duration::ZERO);
                 while Instant::now() < end {
-                    let new = made(load.batch);
+                    let new = made(load.batch)?;
                     let before = Instant::now();
                     count += load.add(&mut conn, client, &new).await?;
                     busy += before.elapsed();
@@ -105,7 +106,7 @@ impl Load {
         let mut conn = self.store.conn().await?;
         let mut added = 0;
         while added < jobs {
-            added += self.add(&mut conn, added / 1000, &made(1000.min(jobs - added))).await?;
+            added += self.add(&mut conn, added / 1000, &made(1000.min(jobs - added))?).await?;
         }
         Ok(rate(added, before))
     }
@@ -138,7 +139,7 @@ impl Load {
     async fn once(&self, conn: &mut Conn) -> Result<usize, StoreError> {
         let (now, token) = (SystemClock.now(), new_id().to_string());
         let lease_until = now + TimeDelta::minutes(1);
-        let want = Claim { queue: Queue::Pages, most: self.batch, token: &token, now, lease_until, per_host: 4 };
+        let want = Claim { queue: PAGES.name, most: self.batch, token: &token, now, lease_until, per_host: 4 };
         let claimed = jobs::claim(conn, &want).await?;
         let held: Vec<_> = claimed.iter().map(|job| job.held(None)).collect();
         Ok(jobs::finish(conn, &held, SystemClock.now()).await?.len())
@@ -153,8 +154,7 @@ impl Load {
         sleep(Duration::from_millis(500)).await;
         let mut conn = self.store.conn().await?;
         for n in 0..self.jobs {
-            let now = json!(SystemClock.now().timestamp_micros());
-            let new = [job(now)];
+            let new = [job(&Noted { at: SystemClock.now().timestamp_micros(), url: String::new() })?];
             jobs::enqueue(
                 &mut conn,
                 &self.lane(&lane_id(n % self.teams), &team(n % self.teams)),
@@ -163,14 +163,14 @@ impl Load {
             )
             .await?;
             if self.store.backend() == store::Backend::Sqlite {
-                waker.wake(Queue::Pages);
+                waker.wake(PAGES);
             }
             sleep(Duration::from_millis(25)).await;
         }
         sleep(Duration::from_secs(1)).await;
         stop.cancel();
         work.await?;
-        let mut times = seen.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut times = seen.0.lock().clone();
         times.sort_unstable();
         if times.len() != self.jobs {
             return Err(format!("{} of {} jobs ran", times.len(), self.jobs).into());
@@ -184,36 +184,49 @@ impl Load {
     }
 
     fn lane<'a>(&self, id: &'a str, team_id: &'a str) -> Lane<'a> {
-        Lane { queue: Queue::Pages, id, team_id, cap: 10_000, team_cap: 10_000, delay: Duration::ZERO }
+        Lane { queue: PAGES.name, id, team_id, cap: 10_000, team_cap: 10_000, delay: Duration::ZERO }
     }
 }
 
-/// A kind of job that notes how late it runs.
+const PAGES: Queue = Queue { name: "pages", slots: 64 };
+
+/// When a job was added, in microseconds, and as many bytes as those of pages have.
+#[derive(Serialize, Deserialize)]
+struct Noted {
+    at: i64,
+    url: String,
+}
+
+impl Payload for Noted {
+    const KIND: &'static str = "load";
+    const QUEUE: Queue = PAGES;
+}
+
+/// Notes how late jobs run.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<i64>>>);
 
-impl Job for Seen {
-    const KIND: &'static str = "load";
-    type Payload = i64;
+impl Handler for Seen {
+    type Payload = Noted;
     type Done = ();
 
-    async fn run(&self, job: &Running<i64>) -> Result<(), Failure> {
-        let late = SystemClock.now().timestamp_micros() - job.payload;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(late);
+    async fn run(&self, job: &Running<Noted>) -> Result<(), Failure> {
+        self.0.lock().push(SystemClock.now().timestamp_micros() - job.payload.at);
         Ok(())
     }
 
-    async fn commit(&self, _: &mut Conn, _: &[&Finished<i64, ()>]) -> Result<(), StoreError> {
+    async fn commit(&self, _: &mut Conn, _: &[&Finished<Noted, ()>]) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
-fn job(payload: Value) -> NewJob {
-    NewJob::new(new_id().to_string(), Seen::KIND, payload, SystemClock.now())
+fn job(payload: &Noted) -> Result<NewJob, StoreError> {
+    NewJob::of(new_id(), payload, SystemClock.now())
 }
 
-fn made(count: usize) -> Vec<NewJob> {
-    (0..count).map(|_| job(json!({ "url": "x".repeat(290) }))).collect()
+fn made(count: usize) -> Result<Vec<NewJob>, StoreError> {
+    let payload = Noted { at: 0, url: "x".repeat(290) };
+    (0..count).map(|_| job(&payload)).collect()
 }
 
 fn team(n: usize) -> String {

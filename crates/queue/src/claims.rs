@@ -1,66 +1,60 @@
 //! Claiming: as many jobs as there are free slots, whenever there may be some.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Timestamp, new_id};
+use base::new_id;
 use chrono::TimeDelta;
 use store::StoreError;
 use store::jobs::{self, Claim, Claimed, Queue, Retry};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::kind::Kind;
-use crate::worker::Core;
+use crate::worker::{Core, Handlers};
 
 /// Jobs of one claim.
-const MOST: usize = 64;
+const MAX_JOBS: usize = 64;
 /// How long to wait for more free slots when nearly all are taken.
 const GATHER: Duration = Duration::from_millis(3);
-/// The shortest pause after a claim in vain.
-const SHORTEST: Duration = Duration::from_millis(5);
 /// Pause after the database did not answer.
 const PAUSE: Duration = Duration::from_secs(1);
 /// When a job is tried again that no handler here knows.
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
 
-type Kinds = HashMap<&'static str, Arc<dyn Kind>>;
-
 /// Claims and starts jobs of one queue until `stop`.
 pub(crate) async fn run(
     core: Arc<Core>,
-    kinds: Arc<Kinds>,
-    (queue, slots): (Queue, Arc<Semaphore>),
+    handlers: Arc<Handlers>,
+    (queue, slots): (Queue, usize),
     running: TaskTracker,
     stop: CancellationToken,
 ) {
-    let all = slots.available_permits();
-    while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&slots).acquire_owned()).await {
+    let free = Arc::new(Semaphore::new(slots));
+    while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&free).acquire_owned()).await {
         // A full worker gets its slots back one by one. Each alone would cost a claim.
-        if slots.available_permits() + 1 < all / 8 {
+        if free.available_permits() + 1 < slots / 8 {
             sleep(GATHER).await;
         }
         let mut permits = vec![first];
-        permits.extend((1..MOST).map_while(|_| Arc::clone(&slots).try_acquire_owned().ok()));
+        permits.extend((1..MAX_JOBS).map_while(|_| Arc::clone(&free).try_acquire_owned().ok()));
         match claim(&core, queue, permits.len()).await {
             Ok(jobs) => {
                 let came = jobs.len();
                 for (job, permit) in jobs.into_iter().zip(permits.drain(..)) {
-                    start(&core, &kinds, job, permit, &running);
+                    start(&core, &handlers, job, permit, &running);
                 }
                 drop(permits);
                 // Some, but not all, does not mean that there are no more: teams are served in turns.
                 if came == 0 {
-                    let woken = timeout(wait(&core, queue).await, core.waker.woken(queue));
-                    let _ = stop.run_until_cancelled(woken).await;
+                    core.idle.notify_one();
+                    stop.run_until_cancelled(core.waker.woken(queue)).await;
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "no jobs claimed");
-                let _ = stop.run_until_cancelled(sleep(PAUSE)).await;
+                tracing::warn!(%error, queue = queue.name, "no jobs claimed");
+                stop.run_until_cancelled(sleep(PAUSE)).await;
             }
         }
     }
@@ -69,27 +63,17 @@ pub(crate) async fn run(
 async fn claim(core: &Core, queue: Queue, most: usize) -> Result<Vec<Claimed>, StoreError> {
     let token = new_id().to_string();
     let (now, lease_until, per_host) = (core.now(), core.lease_until(), core.settings.per_host);
-    let want = Claim { queue, most, token: &token, now, lease_until, per_host };
+    let want = Claim { queue: queue.name, most, token: &token, now, lease_until, per_host };
     jobs::claim(&mut core.store.conn().await?, &want).await
 }
 
-/// Until the next job is due, or until it is time to look again.
-async fn wait(core: &Core, queue: Queue) -> Duration {
-    let due = async { jobs::next_due(&mut core.store.conn().await?, queue).await };
-    let until = |due: Timestamp| (due - core.now()).to_std().unwrap_or_default().max(SHORTEST);
-    match due.await {
-        Ok(Some(due)) => until(due).min(core.settings.poll),
-        _ => core.settings.poll,
-    }
-}
-
-fn start(core: &Arc<Core>, kinds: &Kinds, job: Claimed, permit: OwnedSemaphorePermit, running: &TaskTracker) {
-    let (core, kind) = (Arc::clone(core), kinds.get(job.kind.as_str()).cloned());
+fn start(core: &Arc<Core>, handlers: &Handlers, job: Claimed, permit: OwnedSemaphorePermit, running: &TaskTracker) {
+    let (core, handler) = (Arc::clone(core), handlers.get(job.kind.as_str()).cloned());
     let cancelled = core.held.add(&job);
     running.spawn(async move {
         let (id, token) = (job.id.clone(), job.token.clone());
-        match kind {
-            Some(kind) => kind.process(Arc::clone(&core), job, cancelled).await,
+        match handler {
+            Some(handler) => handler.process(Arc::clone(&core), job, cancelled).await,
             None => put_off(&core, &job).await,
         }
         core.held.remove(&id, &token);

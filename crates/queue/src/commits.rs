@@ -8,49 +8,52 @@ use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::time::Duration;
 
-use store::jobs::{self, Held, Lease, Queue, Retry};
+use politeness::HostAnswer;
+use store::jobs::{self, Held, Lease, Payload as _, Retry};
 use store::{Conn, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
-use crate::grave::{self, Lost};
-use crate::job::pause;
+use crate::bury::{self, Lost};
+use crate::handler::pause;
 use crate::worker::Core;
-use crate::{Finished, Job};
+use crate::{Finished, Handler};
 
 /// Jobs of one transaction.
-const MOST: usize = 64;
+const MAX_JOBS: usize = 64;
 /// Before each try while the database does not answer: then nobody's jobs can be written.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(3)];
 /// How long a lane is written by itself after one of its jobs could not be written.
 const APART: Duration = Duration::from_secs(60);
-/// Most lanes that are remembered so.
+/// Lanes that are remembered so.
 const MAX_APART: usize = 1000;
 
 /// A job that ran well, on its way to be written down.
-pub(crate) struct Report<J: Job> {
-    pub(crate) finished: Finished<J::Payload, J::Done>,
+pub(crate) struct Report<H: Handler> {
+    pub(crate) finished: Finished<H::Payload, H::Done>,
     pub(crate) token: String,
-    pub(crate) queue: Queue,
+    pub(crate) queue: String,
+    /// See [`Polite::answer`](crate::Polite::answer).
+    pub(crate) answer: Option<HostAnswer>,
     /// Dropped when it is over.
     #[expect(dead_code, reason = "its end is the message")]
     pub(crate) written: oneshot::Sender<()>,
 }
 
 /// A committer: what writes down the reports of one kind of job.
-struct Committer<'a, J: Job> {
+struct Committer<'a, H: Handler> {
     core: &'a Core,
-    job: &'a J,
+    handler: &'a H,
     /// Lanes that are written by themselves, until when.
     apart: HashMap<String, Instant>,
 }
 
 /// Takes reports until there will be none.
-pub(crate) async fn run<J: Job>(core: &Core, job: &J, mut inbox: mpsc::Receiver<Report<J>>) {
-    let mut committer = Committer { core, job, apart: HashMap::new() };
+pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, mut inbox: mpsc::Receiver<Report<H>>) {
+    let mut committer = Committer { core, handler, apart: HashMap::new() };
     loop {
-        let mut reports = Vec::with_capacity(MOST);
-        if inbox.recv_many(&mut reports, MOST).await == 0 {
+        let mut reports = Vec::with_capacity(MAX_JOBS);
+        if inbox.recv_many(&mut reports, MAX_JOBS).await == 0 {
             return;
         }
         // The same job may be there twice, once under a token that is lost. In one call they could not be told apart.
@@ -65,7 +68,7 @@ pub(crate) async fn run<J: Job>(core: &Core, job: &J, mut inbox: mpsc::Receiver<
     }
 }
 
-fn split_twice<J: Job>(reports: &mut Vec<Report<J>>) -> Vec<Report<J>> {
+fn split_twice<H: Handler>(reports: &mut Vec<Report<H>>) -> Vec<Report<H>> {
     let mut seen = HashSet::with_capacity(reports.len());
     let (once, twice) =
         std::mem::take(reports).into_iter().partition(|report| seen.insert(report.finished.job.id.clone()));
@@ -73,9 +76,9 @@ fn split_twice<J: Job>(reports: &mut Vec<Report<J>>) -> Vec<Report<J>> {
     twice
 }
 
-impl<J: Job> Committer<'_, J> {
+impl<H: Handler> Committer<'_, H> {
     /// Takes out the reports of lanes that are written by themselves.
-    fn split_apart(&mut self, reports: &mut Vec<Report<J>>) -> Vec<Report<J>> {
+    fn split_apart(&mut self, reports: &mut Vec<Report<H>>) -> Vec<Report<H>> {
         self.apart.retain(|_, until| *until > Instant::now());
         if self.apart.is_empty() {
             return Vec::new();
@@ -87,7 +90,7 @@ impl<J: Job> Committer<'_, J> {
     }
 
     /// Writes them together; if that fails, each alone.
-    async fn write(&mut self, reports: Vec<Report<J>>) {
+    async fn write(&mut self, reports: Vec<Report<H>>) {
         if reports.is_empty() {
             return;
         }
@@ -96,9 +99,9 @@ impl<J: Job> Committer<'_, J> {
             self.failed(report, &error).await;
             return;
         }
-        tracing::warn!(%error, kind = J::KIND, jobs = reports.len(), "commit failed, each is tried alone");
+        tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
         for report in reports.chunks(1) {
-            let Err(error) = commit(self.core, self.job, report).await else { continue };
+            let Err(error) = commit(self.core, self.handler, report).await else { continue };
             if !self.failed(&report[0], &error).await {
                 // Nothing can be written just now: the others come back when their leases end.
                 return;
@@ -107,28 +110,28 @@ impl<J: Job> Committer<'_, J> {
     }
 
     /// One try, and more only while the database does not answer at all.
-    async fn patiently(&self, reports: &[Report<J>]) -> Result<(), StoreError> {
+    async fn patiently(&self, reports: &[Report<H>]) -> Result<(), StoreError> {
         let mut tried = Ok(());
         for pause in PAUSES {
             sleep(pause).await;
-            tried = commit(self.core, self.job, reports).await;
+            tried = commit(self.core, self.handler, reports).await;
             let Err(error) = &tried else { return Ok(()) };
             if !error.is_away() || self.core.store.ping().await.is_ok() {
                 break;
             }
-            tracing::debug!(%error, kind = J::KIND, "the database does not answer, the commit is tried again");
+            tracing::debug!(%error, kind = H::Payload::KIND, "the database does not answer, the commit is tried again");
         }
         tried
     }
 
     /// What a job could not be written for decides what becomes of it. `false` when the database did not take even that.
-    async fn failed(&mut self, report: &Report<J>, error: &StoreError) -> bool {
+    async fn failed(&mut self, report: &Report<H>, error: &StoreError) -> bool {
         let job = &report.finished.job;
         let done = if error.is_permanent() || job.attempt >= job.max_attempts {
-            tracing::error!(%error, job = job.id, kind = J::KIND, "effects of a job cannot be written, it is given up");
-            grave::bury(self.core, self.job, held(report), Lost::Read(job), &error.to_string()).await
+            tracing::error!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job cannot be written, it is given up");
+            bury::bury(self.core, self.handler, held(report), Lost::Read(job), &error.to_string()).await
         } else {
-            tracing::warn!(%error, job = job.id, kind = J::KIND, "effects of a job not written, it is tried again");
+            tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job not written, it is tried again");
             put_back(self.core, report, &error.to_string()).await
         };
         match done {
@@ -146,7 +149,7 @@ impl<J: Job> Committer<'_, J> {
     }
 }
 
-fn commit<'a, J: Job>(core: &'a Core, job: &'a J, reports: &'a [Report<J>]) -> Writing<'a> {
+fn commit<'a, H: Handler>(core: &'a Core, handler: &'a H, reports: &'a [Report<H>]) -> Writing<'a> {
     Box::pin(async move {
         let now = core.now();
         let mut conn = core.store.conn().await?;
@@ -155,30 +158,33 @@ fn commit<'a, J: Job>(core: &'a Core, job: &'a J, reports: &'a [Report<J>]) -> W
             let ours = jobs::finish(conn, &held, now).await?;
             let done = still_ours(reports, &ours);
             if !done.is_empty() {
-                job.commit(conn, &done).await?;
+                handler.commit(conn, &done).await?;
             }
             Ok::<_, StoreError>(ours)
         });
         let ours = written.await?;
         drop(conn);
-        job.after_commit(&still_ours(reports, &ours));
+        handler.after_commit(&still_ours(reports, &ours));
         Ok(())
     })
 }
 
 type Writing<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
 
-fn still_ours<'a, J: Job>(reports: &'a [Report<J>], ours: &HashSet<String>) -> Vec<&'a Finished<J::Payload, J::Done>> {
+fn still_ours<'a, H: Handler>(
+    reports: &'a [Report<H>],
+    ours: &HashSet<String>,
+) -> Vec<&'a Finished<H::Payload, H::Done>> {
     reports.iter().map(|report| &report.finished).filter(|finished| ours.contains(&finished.job.id)).collect()
 }
 
-fn held<J: Job>(report: &Report<J>) -> Held<'_> {
+fn held<H: Handler>(report: &Report<H>) -> Held<'_> {
     let job = &report.finished.job;
     let lease = Lease { id: &job.id, token: &report.token };
-    Held { lease, queue: report.queue, team_id: &job.team_id, ended: J::ended(&report.finished.done) }
+    Held { lease, queue: &report.queue, team_id: &job.team_id, answer: report.answer }
 }
 
-async fn put_back<J: Job>(core: &Core, report: &Report<J>, error: &str) -> Result<(), StoreError> {
+async fn put_back<H: Handler>(core: &Core, report: &Report<H>, error: &str) -> Result<(), StoreError> {
     let (job, now) = (&report.finished.job, core.now());
     let later = chrono::TimeDelta::from_std(pause(job.attempt, &job.id)).unwrap_or_default();
     let how = Retry { run_at: now + later, error, counted: true };

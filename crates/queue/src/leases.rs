@@ -1,21 +1,21 @@
-//! Leases: renewed while jobs run, looked after for cancellations, and taken from workers that were lost.
+//! Leases: renewed while jobs run, checked for cancellations, and taken from workers that were lost.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use base::{Timestamp, new_id};
+use parking_lot::Mutex;
 use store::StoreError;
 use store::jobs::{self, Claimed, Lease};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::kind::Kind;
-use crate::worker::Core;
+use crate::worker::{Core, Handlers};
 
 /// Jobs that one round takes from lost workers.
-const MOST: i64 = 200;
+const MAX_REAPED: i64 = 200;
 
-/// The jobs that run here, by id and token: the same job can be held twice, once in vain.
+/// The jobs that run here, by id and token: the same job can be held twice, once under a token that is lost.
 #[derive(Default)]
 pub(crate) struct Held(Mutex<HashMap<Name, CancellationToken>>);
 
@@ -23,38 +23,34 @@ pub(crate) struct Held(Mutex<HashMap<Name, CancellationToken>>);
 type Name = (String, String);
 
 impl Held {
-    /// Gives what is cancelled when the job is no longer ours.
+    /// Returns a token that is cancelled when the job is no longer ours.
     pub(crate) fn add(&self, job: &Claimed) -> CancellationToken {
         let cancelled = CancellationToken::new();
-        self.lock().insert((job.id.clone(), job.token.clone()), cancelled.clone());
+        self.0.lock().insert((job.id.clone(), job.token.clone()), cancelled.clone());
         cancelled
     }
 
     pub(crate) fn remove(&self, id: &str, token: &str) {
-        self.lock().remove(&(id.to_owned(), token.to_owned()));
+        self.0.lock().remove(&(id.to_owned(), token.to_owned()));
     }
 
     pub(crate) fn cancel_all(&self) {
-        self.lock().values().for_each(CancellationToken::cancel);
+        self.0.lock().values().for_each(CancellationToken::cancel);
     }
 
     fn names(&self) -> Vec<Name> {
-        self.lock().keys().cloned().collect()
+        self.0.lock().keys().cloned().collect()
     }
 
     fn cancel_lost(&self, asked: &[Name], ours: &HashSet<String>) {
-        let held = self.lock();
+        let held = self.0.lock();
         let lost = asked.iter().filter(|(id, _)| !ours.contains(id)).filter_map(|name| held.get(name));
         lost.for_each(CancellationToken::cancel);
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Name, CancellationToken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Looks after the leases for as long as it is polled.
-pub(crate) async fn keep(core: Arc<Core>, kinds: Arc<HashMap<&'static str, Arc<dyn Kind>>>) {
+/// Keeps the leases for as long as it is polled.
+pub(crate) async fn keep(core: Arc<Core>, handlers: Arc<Handlers>) {
     let ticks = |period| {
         let mut ticks = interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -68,10 +64,10 @@ pub(crate) async fn keep(core: Arc<Core>, kinds: Arc<HashMap<&'static str, Arc<d
             _ = beats.tick() => renew(&core).await,
             _ = checks.tick() => check(&core).await,
             // After a jump of the clock every lease looks over: ours are renewed first, and so do the others theirs.
-            _ = reaps.tick() => if clock.has_jumped(&core) { renew(&core).await } else { reap(&core, &kinds).await },
+            _ = reaps.tick() => if clock.has_jumped(&core) { renew(&core).await } else { reap(&core, &handlers).await },
         };
         if let Err(error) = done {
-            tracing::warn!(%error, "leases not looked after, it is tried again");
+            tracing::warn!(%error, "leases not kept, it is tried again");
         }
     }
 }
@@ -98,17 +94,17 @@ fn leases(names: &[Name]) -> Vec<Lease<'_>> {
     names.iter().map(|(id, token)| Lease { id, token }).collect()
 }
 
-async fn reap(core: &Arc<Core>, kinds: &HashMap<&'static str, Arc<dyn Kind>>) -> Result<(), StoreError> {
+async fn reap(core: &Arc<Core>, handlers: &Handlers) -> Result<(), StoreError> {
     let token = new_id().to_string();
     let (now, until) = (core.now(), core.lease_until());
-    let reaped = jobs::reap(&mut core.store.conn().await?, now, &token, until, MOST).await?;
+    let reaped = jobs::reap(&mut core.store.conn().await?, now, &token, until, MAX_REAPED).await?;
     if reaped.back > 0 {
         tracing::info!(jobs = reaped.back, "jobs of a lost worker are done again");
         core.wake_all();
     }
     for job in reaped.lost {
-        if let Some(kind) = kinds.get(job.kind.as_str()) {
-            Arc::clone(kind).bury(Arc::clone(core), job).await;
+        if let Some(handler) = handlers.get(job.kind.as_str()) {
+            Arc::clone(handler).bury(Arc::clone(core), job).await;
         }
     }
     Ok(())

@@ -1,34 +1,48 @@
 //! Jobs: a payload, a handler, a lease, retries, and the loop that runs them. What jobs do is the handlers' business.
 //!
-//! A [`Job`] runs without a transaction, and its effects are written by [`Job::commit`] in the transaction that removes it
-//! from the queue. So a job may run twice, when a worker dies or loses its lease, but its effects happen once.
+//! A [`Handler`] runs a job without a transaction, and writes the effects in [`Handler::commit`], in the transaction that
+//! removes the job from its queue. So a job may run twice, when a worker dies or loses its lease, but its effects happen
+//! once.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
 //!
 //! use base::{Clock, SystemClock};
-//! use queue::{Failure, Finished, Job, Running, Settings, Worker};
-//! use store::jobs::{self, Lane, NewJob, Queue};
-//! use store::{Conn, Options, Store, StoreError, teams};
+//! use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running, Settings, Worker};
+//! use serde::{Deserialize, Serialize};
+//! use store::{Conn, Options, Store, StoreError, jobs, teams};
 //! use tokio_util::sync::CancellationToken;
 //!
+//! const GREETINGS: Queue = Queue { name: "greetings", slots: 8 };
+//!
+//! /// What a job carries.
+//! #[derive(Serialize, Deserialize)]
+//! struct Greeting {
+//!     name: String,
+//! }
+//!
+//! impl Payload for Greeting {
+//!     const KIND: &'static str = "greet";
+//!     const QUEUE: Queue = GREETINGS;
+//! }
+//!
+//! /// Who does it.
 //! struct Greet(Arc<Mutex<Vec<String>>>, CancellationToken);
 //!
-//! impl Job for Greet {
-//!     const KIND: &'static str = "greet";
-//!     type Payload = String;
+//! impl Handler for Greet {
+//!     type Payload = Greeting;
 //!     type Done = String;
 //!
-//!     async fn run(&self, job: &Running<String>) -> Result<String, Failure> {
-//!         Ok(format!("hello {}", job.payload))
+//!     async fn run(&self, job: &Running<Greeting>) -> Result<String, Failure> {
+//!         Ok(format!("hello {}", job.payload.name))
 //!     }
 //!
-//!     async fn commit(&self, _: &mut Conn, done: &[&Finished<String, String>]) -> Result<(), StoreError> {
+//!     async fn commit(&self, _: &mut Conn, done: &[&Finished<Greeting, String>]) -> Result<(), StoreError> {
 //!         self.0.lock().unwrap().extend(done.iter().map(|finished| finished.done.clone()));
 //!         Ok(())
 //!     }
 //!
-//!     fn after_commit(&self, _: &[&Finished<String, String>]) {
+//!     fn after_commit(&self, _: &[&Finished<Greeting, String>]) {
 //!         self.1.cancel();
 //!     }
 //! }
@@ -41,8 +55,9 @@
 //! store.migrate().await?;
 //! let now = SystemClock.now();
 //! teams::create(&mut store.conn().await?, &teams::Team::new("team", "Team", now)).await?;
-//! let lane = Lane { queue: Queue::Pages, id: "lane", team_id: "team", cap: 1, team_cap: 1, delay: Default::default() };
-//! let job = NewJob::new("job-1", "greet", "\"world\"".parse().unwrap(), now);
+//! let queue = GREETINGS.name;
+//! let lane = Lane { queue, id: "lane", team_id: "team", cap: 1, team_cap: 1, delay: Default::default() };
+//! let job = NewJob::of("job-1", &Greeting { name: "world".to_owned() }, now)?;
 //! jobs::enqueue(&mut store.conn().await?, &lane, &[job], now).await?;
 //!
 //! let (said, stop) = (Arc::default(), CancellationToken::new());
@@ -57,15 +72,19 @@
 /// awaits the function compiles all of it again, queries included.
 pub(crate) use async_recursion::async_recursion as boxed;
 
+mod bury;
 mod claims;
 mod commits;
-mod grave;
-mod job;
-mod kind;
+mod due;
+mod erased;
+mod handler;
 mod leases;
+mod periodic;
 mod wake;
 mod worker;
 
-pub use job::{Failure, Finished, Job, Running};
+pub use handler::{Failure, Finished, Handler, Polite, Running};
+pub use periodic::{Periodic, run_periodic};
+pub use store::jobs::{Lane, NewJob, Payload, Queue};
 pub use wake::Waker;
 pub use worker::{Settings, Worker};

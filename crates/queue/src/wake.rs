@@ -1,56 +1,64 @@
-//! Waking the workers: within the process at once, between processes by PostgreSQL's notices, and else by looking.
+//! Waking the workers: within the process at once, between processes by PostgreSQL's notices, and else by polling.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::Store;
+use parking_lot::Mutex;
 use store::jobs::{CHANNEL, Queue};
-use store::notices::Listener;
+use store::listen::Listener;
 use tokio::sync::Notify;
 use tokio::time::sleep;
+
+use crate::worker::Core;
 
 /// Pause before a lost connection for notices is opened again.
 const REOPEN: Duration = Duration::from_secs(1);
 
 /// Tells the workers of this process that there is something to do. Cheap to clone; all clones are one.
 #[derive(Debug, Clone, Default)]
-pub struct Waker(Arc<[Notify; 2]>);
+pub struct Waker(Arc<Mutex<HashMap<String, Arc<Notify>>>>);
 
 impl Waker {
     /// Call it after the transaction that added the jobs.
     pub fn wake(&self, queue: Queue) {
+        self.wake_named(queue.name);
+    }
+
+    pub(crate) fn wake_named(&self, queue: &str) {
         self.of(queue).notify_one();
     }
 
     pub(crate) async fn woken(&self, queue: Queue) {
-        self.of(queue).notified().await;
+        self.of(queue.name).notified().await;
     }
 
-    fn of(&self, queue: Queue) -> &Notify {
-        match queue {
-            Queue::Pages => &self.0[0],
-            Queue::Hooks => &self.0[1],
+    fn of(&self, queue: &str) -> Arc<Notify> {
+        let mut all = self.0.lock();
+        match all.get(queue) {
+            Some(notify) => Arc::clone(notify),
+            None => Arc::clone(all.entry(queue.to_owned()).or_default()),
         }
     }
 }
 
 /// Hears what other processes have added, for as long as it is polled. Ends at once where there are no notices.
-pub(crate) async fn listen(store: &Store, waker: &Waker) {
+pub(crate) async fn listen(core: &Core) {
     loop {
-        match Listener::open(store, &[CHANNEL]).await {
+        match Listener::open(&core.store, &[CHANNEL]).await {
             Ok(None) => return,
             Ok(Some(mut listener)) => {
                 // What was added while nobody listened.
-                Queue::ALL.into_iter().for_each(|queue| waker.wake(queue));
+                core.wake_all();
                 let error = loop {
                     match listener.next().await {
-                        Ok(notice) => Queue::from_name(&notice.payload).into_iter().for_each(|queue| waker.wake(queue)),
+                        Ok(notice) => core.waker.wake_named(&notice.payload),
                         Err(error) => break error,
                     }
                 };
-                tracing::warn!(%error, "notices of new jobs lost, they are found by looking meanwhile");
+                tracing::warn!(%error, "connection for notices of new jobs lost, they are found by polling meanwhile");
             }
-            Err(error) => tracing::warn!(%error, "cannot listen for new jobs, they are found by looking meanwhile"),
+            Err(error) => tracing::warn!(%error, "cannot listen for new jobs, they are found by polling meanwhile"),
         }
         sleep(REOPEN).await;
     }

@@ -1,42 +1,42 @@
 //! A worker: claims jobs, runs them, keeps their leases, and ends in order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use chrono::TimeDelta;
+use futures_util::future::join_all;
 use store::Store;
-use store::jobs::Queue;
-use tokio::sync::Semaphore;
+use store::jobs::{Payload as _, Queue};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::kind::{Kind, Typed};
+use crate::erased::{AnyHandler, Erased};
 use crate::leases::Held;
 use crate::wake::{Waker, listen};
-use crate::{Job, claims, leases};
+use crate::{Handler, Polite, claims, due, leases};
 
 /// How a worker works. The defaults suit one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Jobs of [`Queue::Pages`] at a time. Default: 64.
-    pub pages: usize,
-    /// Jobs of [`Queue::Hooks`] at a time. Default: 256.
-    pub hooks: usize,
+    /// How many jobs of a queue run here at a time, by the name of the queue; 0 leaves the queue to other workers. Default:
+    /// empty, and a queue that is missing has its [`Queue::slots`].
+    pub slots: BTreeMap<String, u32>,
     /// Requests to one host at a time. Default: 4.
     pub per_host: u32,
     /// How long a job is ours without a heartbeat. Default: 60 s.
     pub lease: Duration,
     /// How often the leases are renewed. Default: 20 s.
     pub heartbeat: Duration,
-    /// How often it is looked whether running jobs were cancelled. Default: 2 s.
+    /// How often to check whether running jobs were cancelled. Default: 2 s.
     pub check: Duration,
     /// How often jobs of lost workers are taken back. Default: 5 s.
     pub reap: Duration,
-    /// How often it is looked for jobs that nobody told of. Default: 1 s.
+    /// How often to look for jobs without having been woken. Default: 1 s.
     pub poll: Duration,
     /// How long running jobs may take to end when the worker stops; then they are given back. Default: 20 s.
     pub drain: Duration,
@@ -46,8 +46,7 @@ impl Default for Settings {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
-            pages: 64,
-            hooks: 256,
+            slots: BTreeMap::new(),
             per_host: 4,
             lease: seconds(60),
             heartbeat: seconds(20),
@@ -59,11 +58,14 @@ impl Default for Settings {
     }
 }
 
-/// A worker with the kinds of jobs that it can do.
+/// A worker with the handlers of the jobs that it can do. It serves the queues of these jobs.
 pub struct Worker {
     core: Core,
-    kinds: HashMap<&'static str, Arc<dyn Kind>>,
+    handlers: Handlers,
 }
+
+/// By the kind of their jobs.
+pub(crate) type Handlers = HashMap<&'static str, Arc<dyn AnyHandler>>;
 
 /// What the parts of a worker share.
 pub(crate) struct Core {
@@ -72,14 +74,19 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) waker: Waker,
     pub(crate) held: Held,
+    /// The queues that are served here, with their slots.
+    pub(crate) queues: Vec<(Queue, usize)>,
+    /// Notified when a queue has slots and a claim got nothing.
+    pub(crate) idle: Notify,
 }
 
 impl Worker {
     /// A worker that can do nothing yet.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
-        let core = Core { store, clock, settings, waker: Waker::default(), held: Held::default() };
-        Self { core, kinds: HashMap::new() }
+        let (waker, held, idle) = (Waker::default(), Held::default(), Notify::new());
+        let core = Core { store, clock, settings, waker, held, queues: Vec::new(), idle };
+        Self { core, handlers: HashMap::new() }
     }
 
     /// The same, woken by this waker.
@@ -89,54 +96,79 @@ impl Worker {
         self
     }
 
-    /// The same with one more kind of job.
+    /// The same with one more handler.
     #[must_use]
-    pub fn with<J: Job>(mut self, job: J) -> Self {
-        // Where it can, a commit goes on while another waits for its disk.
-        let committers = if self.core.store.commits_in_parallel() { 3 } else { 1 };
-        self.kinds.insert(J::KIND, Arc::new(Typed::new(job, committers)));
+    pub fn with<H: Handler>(mut self, handler: H) -> Self {
+        let committers = self.committers();
+        self.handlers.insert(H::Payload::KIND, Arc::new(Erased::new(handler, committers)));
         self
+    }
+
+    /// The same with one more handler, whose jobs send requests to hosts.
+    #[must_use]
+    pub fn with_polite<H: Polite>(mut self, handler: H) -> Self {
+        let committers = self.committers();
+        self.handlers.insert(H::Payload::KIND, Arc::new(Erased::polite(handler, committers)));
+        self
+    }
+
+    /// The queues of its handlers, each once, with the slots that it has for them.
+    #[must_use]
+    pub fn queues(&self) -> Vec<(Queue, u32)> {
+        let mut queues: BTreeMap<&str, Queue> = BTreeMap::new();
+        for handler in self.handlers.values() {
+            queues.insert(handler.queue().name, handler.queue());
+        }
+        let slots = |queue: Queue| self.core.settings.slots.get(queue.name).copied().unwrap_or(queue.slots);
+        queues.into_values().map(|queue| (queue, slots(queue))).collect()
     }
 
     /// Works until `stop`, then lets running jobs end for [`Settings::drain`] and gives back those that have not.
     /// Needs tokio's multi-thread runtime.
     #[crate::boxed]
-    pub async fn run(self, stop: CancellationToken) {
-        let (core, kinds) = (Arc::new(self.core), Arc::new(self.kinds));
+    pub async fn run(mut self, stop: CancellationToken) {
+        let served = self.queues().into_iter().filter(|(_, slots)| *slots > 0);
+        self.core.queues = served.map(|(queue, slots)| (queue, usize::try_from(slots).unwrap_or(usize::MAX))).collect();
+        let (core, handlers) = (Arc::new(self.core), Arc::new(self.handlers));
         let (running, services) = (TaskTracker::new(), TaskTracker::new());
         // Ends what serves the running jobs, once these have ended.
         let ended = CancellationToken::new();
-        for kind in kinds.values() {
-            Arc::clone(kind).commits(&core).into_iter().for_each(|commits| drop(services.spawn(commits)));
+        for handler in handlers.values() {
+            Arc::clone(handler).commits(&core).into_iter().for_each(|commits| drop(services.spawn(commits)));
         }
-        let keep = leases::keep(Arc::clone(&core), Arc::clone(&kinds));
+        let keep = leases::keep(Arc::clone(&core), Arc::clone(&handlers));
         services.spawn(ended.clone().run_until_cancelled_owned(keep));
-        let (heard, waker) = (core.store.clone(), core.waker.clone());
-        services.spawn(stop.clone().run_until_cancelled_owned(async move { listen(&heard, &waker).await }));
-        let claims = Queue::ALL.map(|queue| {
-            let slots = Arc::new(Semaphore::new(match queue {
-                Queue::Pages => core.settings.pages,
-                Queue::Hooks => core.settings.hooks,
-            }));
-            claims::run(Arc::clone(&core), Arc::clone(&kinds), (queue, slots), running.clone(), stop.clone())
-        });
-        let [pages, hooks] = claims;
-        tokio::join!(pages, hooks);
+        let listening = Arc::clone(&core);
+        services.spawn(stop.clone().run_until_cancelled_owned(async move { listen(&listening).await }));
+        let watching = Arc::clone(&core);
+        services.spawn(stop.clone().run_until_cancelled_owned(async move { due::watch(&watching).await }));
+        let claims = core
+            .queues
+            .iter()
+            .map(|queue| claims::run(Arc::clone(&core), Arc::clone(&handlers), *queue, running.clone(), stop.clone()));
+        join_all(claims).await;
+        // Without a queue there are leases of lost workers to look after all the same.
+        stop.cancelled().await;
         running.close();
         if timeout(core.settings.drain, running.wait()).await.is_err() {
             core.held.cancel_all();
             running.wait().await;
         }
         ended.cancel();
-        kinds.values().for_each(|kind| kind.close());
+        handlers.values().for_each(|handler| handler.close());
         services.close();
         services.wait().await;
+    }
+
+    /// Where it can, a commit goes on while another waits for its disk.
+    fn committers(&self) -> usize {
+        if self.core.store.parallel_writers() { 3 } else { 1 }
     }
 }
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker").field("kinds", &self.kinds.keys()).field("settings", &self.core.settings).finish()
+        f.debug_struct("Worker").field("kinds", &self.handlers.keys()).field("settings", &self.core.settings).finish()
     }
 }
 
@@ -146,7 +178,7 @@ impl Core {
     }
 
     pub(crate) fn wake_all(&self) {
-        Queue::ALL.into_iter().for_each(|queue| self.waker.wake(queue));
+        self.queues.iter().for_each(|(queue, _)| self.waker.wake(*queue));
     }
 
     /// When a lease that begins or is renewed now ends.

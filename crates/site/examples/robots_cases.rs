@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use crawl_frontier::LONGEST_CRAWL_DELAY;
 use net::{Allow, Client, Config, Egress, Limits};
+use politeness::MAX_CRAWL_DELAY;
 use serde_json::Value;
 use site::{AGENT, Approach, SiteError, SiteRules};
 use testkit::{Body, Canary, Dns, Encoding, ManualClock, Reply, Script, Site};
@@ -162,7 +162,7 @@ async fn play(case: &Value) -> Vec<String> {
         site = world.ask(case).await.unwrap();
     }
     let allowed = site.rules.allows_url(&world.url(case));
-    let delay = site.crawl_delay.unwrap_or_default().min(LONGEST_CRAWL_DELAY).as_secs_f64();
+    let delay = site.crawl_delay.unwrap_or_default().min(MAX_CRAWL_DELAY).as_secs_f64();
     let mut faults = Vec::new();
     let mut check = |right: bool, what: String| {
         if !right {

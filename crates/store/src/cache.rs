@@ -7,9 +7,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::cache_entry;
-use crate::stamp::Stamp;
 
 pub use bodies::{bytes, delete_next, deleted, rely_on};
 
@@ -43,10 +43,10 @@ pub struct CacheEntry {
     /// The kind of proxy it came through.
     pub proxy: String,
     /// When it was fetched.
-    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub fetched_at: Timestamp,
     /// When it may be removed.
-    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub expires_at: Timestamp,
 }
 
@@ -86,8 +86,8 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
         .filter(cache_entry::scope.eq(wanted.scope))
         .filter(cache_entry::key.eq(wanted.key))
         .filter(cache_entry::variant.eq(wanted.variant))
-        .filter(cache_entry::fetched_at.ge(Stamp::from(wanted.not_before)))
-        .filter(cache_entry::fetched_at.le(Stamp::from(wanted.not_after)))
+        .filter(cache_entry::fetched_at.ge(DbTime::from(wanted.not_before)))
+        .filter(cache_entry::fetched_at.le(DbTime::from(wanted.not_after)))
         .order((cache_entry::fetched_at.desc(), cache_entry::id.desc()))
         .limit(NEWEST);
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).load(c).await)?)
@@ -135,7 +135,7 @@ type Named = (String, String, i64);
 pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
         let due = cache_entry::table
-            .filter(cache_entry::expires_at.le(Stamp::from(now)))
+            .filter(cache_entry::expires_at.le(DbTime::from(now)))
             .order(cache_entry::expires_at)
             .limit(limit)
             .select((cache_entry::id, cache_entry::body_digest, cache_entry::body_bytes));

@@ -15,9 +15,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::crawl;
-use crate::stamp::{MaybeStamp, Stamp};
 
 pub use documents::{KnownUrl, NewDocument, StoredDocument, add_documents, document_sizes, documents, known_urls};
 pub use erase::{erase, expired, first_documents, known_blobs, remove};
@@ -74,13 +74,13 @@ pub struct Crawl {
     /// A digest of the whole request, to tell a repeated one from another.
     pub fingerprint: String,
     /// When it was accepted.
-    #[diesel(deserialize_as = Stamp)]
+    #[diesel(deserialize_as = DbTime)]
     pub created_at: Timestamp,
     /// When it came to an end.
-    #[diesel(deserialize_as = MaybeStamp)]
+    #[diesel(deserialize_as = MaybeDbTime)]
     pub finished_at: Option<Timestamp>,
     /// When it may be removed.
-    #[diesel(deserialize_as = Stamp)]
+    #[diesel(deserialize_as = DbTime)]
     pub expires_at: Timestamp,
 }
 
@@ -121,7 +121,7 @@ pub async fn create(conn: &mut Conn, row: &Crawl) -> Result<bool> {
         (crawl::credits.eq(row.credits), crawl::reservation.eq(&row.reservation), crawl::preparing.eq(row.preparing)),
         (crawl::warning.eq(&row.warning), crawl::idempotency_key.eq(&row.idempotency_key)),
         crawl::fingerprint.eq(&row.fingerprint),
-        (crawl::created_at.eq(Stamp::from(row.created_at)), crawl::expires_at.eq(Stamp::from(row.expires_at))),
+        (crawl::created_at.eq(DbTime::from(row.created_at)), crawl::expires_at.eq(DbTime::from(row.expires_at))),
     );
     let insert = || diesel::insert_into(crawl::table).values(values).on_conflict_do_nothing();
     let _turn = conn.turn().await?;
@@ -196,8 +196,8 @@ pub async fn save(conn: &mut Conn, row: &Crawl) -> Result<()> {
         crawl::landed_url.eq(&row.landed_url),
         crawl::warning.eq(&row.warning),
         crawl::error.eq(&row.error),
-        crawl::finished_at.eq(row.finished_at.map(Stamp::from)),
-        crawl::expires_at.eq(Stamp::from(row.expires_at)),
+        crawl::finished_at.eq(row.finished_at.map(DbTime::from)),
+        crawl::expires_at.eq(DbTime::from(row.expires_at)),
     );
     on!(conn, |c| diesel::update(crawl::table.find(&row.id)).set(set).execute(c).await)?;
     Ok(())

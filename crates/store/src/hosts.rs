@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
-use crawl_frontier::{Ended, HostState, Pace, Start};
+
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel_async::RunQueryDsl;
+use politeness::{HostAnswer, HostState, Pace, Start};
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::host;
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// Sets what the robots.txt of a host asks for between two requests; `None` for nothing.
 ///
@@ -32,7 +33,7 @@ pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration
                 host::state.eq(NOTHING_KNOWN),
                 host::crawl_delay_ms.eq(delay),
                 host::most.eq(1),
-                host::updated_at.eq(Stamp::from(now)),
+                host::updated_at.eq(DbTime::from(now)),
             ))
             .on_conflict(host::name)
             .do_update()
@@ -62,7 +63,7 @@ pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let is_old = || host::updated_at.lt(Stamp::from(before));
+        let is_old = || host::updated_at.lt(DbTime::from(before));
         let old = host::table.filter(is_old()).order(host::updated_at).limit(limit).select((host::name, host::state));
         let old: Vec<(String, String)> = on!(conn, |c| old.load(c).await)?;
         let mut names = Vec::with_capacity(old.len());
@@ -111,12 +112,12 @@ struct Host {
 /// How far ahead a start is promised.
 const AHEAD: TimeDelta = TimeDelta::seconds(1);
 /// The shortest and the longest time between two that wait for the same host, as far as it is a guess.
-const SHORTEST_TURN: Duration = Duration::from_millis(10);
+const MIN_TURN: Duration = Duration::from_millis(10);
 /// Nobody is sent away for longer, however many wait: a crawl that is cancelled gives its turns to others.
-const LONGEST_QUEUE: TimeDelta = TimeDelta::seconds(10);
+const MAX_QUEUE: TimeDelta = TimeDelta::seconds(10);
 const NOTHING_KNOWN: &str = "{}";
 
-type HostRow = (String, String, Option<i64>, i32, Option<Stamp>);
+type HostRow = (String, String, Option<i64>, i32, Option<DbTime>);
 type HostSql = (Text, Text, Nullable<BigInt>, Integer, Nullable<SqlTimestamp>);
 
 impl Hosts {
@@ -162,7 +163,7 @@ impl Hosts {
         names.dedup();
         for name in &names {
             let values = (host::name.eq(*name), host::state.eq(NOTHING_KNOWN), host::most.eq(1));
-            let row = || diesel::insert_into(host::table).values((values, host::updated_at.eq(Stamp::from(now))));
+            let row = || diesel::insert_into(host::table).values((values, host::updated_at.eq(DbTime::from(now))));
             on!(conn, |c| row().on_conflict(host::name).do_nothing().execute(c).await)?;
         }
         Self::lock(conn, names, now).await
@@ -186,8 +187,8 @@ impl Hosts {
             Start::At(time) => (time - AHEAD, host.state.turn(&pace)),
             Start::WhenOneEnds => (now, host.state.turn(&pace)),
         };
-        let turn = TimeDelta::from_std(turn.max(SHORTEST_TURN)).unwrap_or(LONGEST_QUEUE);
-        let end = now + LONGEST_QUEUE;
+        let turn = TimeDelta::from_std(turn.max(MIN_TURN)).unwrap_or(MAX_QUEUE);
+        let end = now + MAX_QUEUE;
         let next = host.queued_until.unwrap_or(now).max(earliest) + turn;
         if next <= end && !early {
             host.queued_until = Some(next);
@@ -197,10 +198,10 @@ impl Hosts {
     }
 
     /// Counts the end of a request, for a lane with this delay.
-    pub(crate) fn ended(&mut self, name: &str, delay: Option<Duration>, how: Ended) {
+    pub(crate) fn ended(&mut self, name: &str, delay: Option<Duration>, answer: HostAnswer) {
         if let Some(host) = self.rows.get_mut(name) {
             let pace = Pace::new(host.crawl_delay, delay, Some(host.most));
-            host.state.ended(&pace, how, self.now);
+            host.state.ended(&pace, answer, self.now);
             host.changed = true;
         }
     }
@@ -213,12 +214,12 @@ impl Hosts {
             names.push(name);
             states.push(state);
             most.push(i32::try_from(host.most).unwrap_or(i32::MAX));
-            queued.push(host.queued_until.map(Stamp::from));
+            queued.push(host.queued_until.map(DbTime::from));
         }
         if names.is_empty() {
             return Ok(());
         }
-        let now = Stamp::from(self.now);
+        let now = DbTime::from(self.now);
         on!(
             conn,
             pg | c | {

@@ -11,44 +11,37 @@ mod dead;
 mod due;
 mod end;
 mod enqueue;
-mod free;
+mod inspect;
 mod lease;
-mod look;
+mod payload;
+mod release;
 mod start;
 mod team;
 
 use std::time::Duration;
 
 use base::Timestamp;
-use crawl_frontier::Ended;
+use politeness::HostAnswer;
 
-pub use check::contradictions;
+pub use check::inconsistencies;
 pub use claim::claim;
-pub use dead::{Dead, dead, forget_dead, forget_one, redrive};
+pub use dead::{Dead, dead, find_dead, forget_dead, forget_one, redrive};
 pub use end::{Retry, bury, cancel, finish, release, retry, trim};
 pub use enqueue::{enqueue, set_cap, set_team_cap};
+pub use inspect::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
 pub use lease::{Reaped, reap, renew, still_ours};
-pub use look::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
+pub use payload::{Payload, Queue};
 pub use team::{lock_team, running};
 
 /// The PostgreSQL channel on which [`enqueue`] tells workers that a team has work again; the payload is
-/// [`Queue::as_str`]. See [`crate::notices`].
+/// the name of the queue. See [`crate::listen`].
 pub const CHANNEL: &str = "quarry_jobs";
-
-/// Which workers' slots a job takes: slow receivers of webhooks never take those of pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Queue {
-    /// Fetching pages, and what belongs to it.
-    Pages,
-    /// Delivering webhooks.
-    Hooks,
-}
 
 /// Where new jobs stand. A lane belongs to one team for good; its limits are those of the last [`enqueue`].
 #[derive(Debug, Clone, Copy)]
 pub struct Lane<'a> {
-    /// The queue.
-    pub queue: Queue,
+    /// The name of the queue.
+    pub queue: &'a str,
     /// Its id, unique in the queue.
     pub id: &'a str,
     /// The id of the team, which must exist.
@@ -57,7 +50,7 @@ pub struct Lane<'a> {
     pub cap: i32,
     /// How many jobs of the team may run at a time in this queue.
     pub team_cap: i32,
-    /// The pause between two jobs of one host (see [`crawl_frontier::Pace`]); zero for none.
+    /// The pause between two jobs of one host (see [`politeness::Pace`]); zero for none.
     pub delay: Duration,
 }
 
@@ -79,8 +72,8 @@ pub struct NewJob {
     /// The host that it asks, if it must be polite to it. In a lane of one host all jobs wait while that host must not be
     /// asked, those without a host included, once they stand behind such a job.
     pub host: Option<String>,
-    /// What the handler needs.
-    pub payload: serde_json::Value,
+    /// What the handler needs, JSON text. See [`NewJob::of`].
+    pub payload: String,
     /// Of all jobs that are not done, one has this key; another one is dropped.
     pub unique_key: Option<String>,
 }
@@ -89,7 +82,7 @@ pub struct NewJob {
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
     /// From which queue.
-    pub queue: Queue,
+    pub queue: &'a str,
     /// How many jobs at most.
     pub most: usize,
     /// A fresh secret for these jobs: whoever does not have it cannot end them.
@@ -108,7 +101,7 @@ pub struct Claimed {
     /// See [`NewJob::id`].
     pub id: String,
     /// See [`Lane::queue`].
-    pub queue: Queue,
+    pub queue: String,
     /// See [`NewJob::kind`].
     pub kind: String,
     /// See [`Lane::team_id`].
@@ -146,49 +139,11 @@ pub struct Held<'a> {
     /// Which. If it is not ours, nothing happens.
     pub lease: Lease<'a>,
     /// See [`Lane::queue`].
-    pub queue: Queue,
+    pub queue: &'a str,
     /// See [`Claimed::team_id`].
     pub team_id: &'a str,
     /// How its host answered; `None` when it was not asked or nobody knows.
-    pub ended: Option<Ended>,
-}
-
-impl Queue {
-    /// Every queue.
-    pub const ALL: [Queue; 2] = [Queue::Pages, Queue::Hooks];
-
-    /// Its name in the database.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Queue::Pages => "pages",
-            Queue::Hooks => "hooks",
-        }
-    }
-
-    /// The queue of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Queue> {
-        Queue::ALL.into_iter().find(|queue| queue.as_str() == name)
-    }
-}
-
-impl NewJob {
-    /// A job of the first phase with 5 attempts and without a host.
-    #[must_use]
-    pub fn new(id: impl Into<String>, kind: &'static str, payload: serde_json::Value, run_at: Timestamp) -> Self {
-        Self {
-            id: id.into(),
-            kind,
-            phase: 0,
-            priority: 0,
-            run_at,
-            max_attempts: 5,
-            host: None,
-            payload,
-            unique_key: None,
-        }
-    }
+    pub answer: Option<HostAnswer>,
 }
 
 impl Claimed {
@@ -200,8 +155,8 @@ impl Claimed {
 
     /// The name under which to end it.
     #[must_use]
-    pub fn held(&self, ended: Option<Ended>) -> Held<'_> {
-        Held { lease: self.lease(), queue: self.queue, team_id: &self.team_id, ended }
+    pub fn held(&self, answer: Option<HostAnswer>) -> Held<'_> {
+        Held { lease: self.lease(), queue: &self.queue, team_id: &self.team_id, answer }
     }
 }
 

@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{api_key, team};
-use crate::stamp::Stamp;
 use crate::teams::Team;
 
 /// An API key.
@@ -39,9 +39,9 @@ struct Row {
     name: String,
     hash: String,
     hint: String,
-    created_at: Stamp,
-    revoked_at: Option<Stamp>,
-    last_used_at: Option<Stamp>,
+    created_at: DbTime,
+    revoked_at: Option<DbTime>,
+    last_used_at: Option<DbTime>,
 }
 
 /// Adds a key.
@@ -90,7 +90,7 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
 #[crate::boxed]
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
-        .set(api_key::revoked_at.eq(Stamp::from(at)));
+        .set(api_key::revoked_at.eq(DbTime::from(at)));
     let _turn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
@@ -101,10 +101,10 @@ pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
-    let stale = Stamp::from(at - chrono::TimeDelta::minutes(1));
+    let stale = DbTime::from(at - chrono::TimeDelta::minutes(1));
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
-        diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(Stamp::from(at))));
+        diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(DbTime::from(at))));
     let _turn = conn.turn().await?;
     on!(conn, |c| query.execute(c).await)?;
     Ok(())
@@ -121,7 +121,7 @@ impl From<Row> for ApiKey {
 impl From<ApiKey> for Row {
     fn from(key: ApiKey) -> Self {
         let ApiKey { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at } = key;
-        let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(Stamp::from));
+        let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(DbTime::from));
         Self { id, team_id, name, hash, hint, created_at: created_at.into(), revoked_at, last_used_at }
     }
 }

@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::lease;
-use crate::stamp::Stamp;
 
 /// Takes or renews the lease `name` for `holder` until `until`; says whether it has it now. It is free when nobody
 /// has it or its time is over at `now`.
@@ -16,8 +16,8 @@ use crate::stamp::Stamp;
 /// Those of the database.
 #[crate::boxed]
 pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<bool> {
-    let free = lease::expires_at.le(Stamp::from(now)).or(lease::holder.eq(holder));
-    let set = (lease::holder.eq(holder), lease::expires_at.eq(Stamp::from(until)));
+    let free = lease::expires_at.le(DbTime::from(now)).or(lease::holder.eq(holder));
+    let set = (lease::holder.eq(holder), lease::expires_at.eq(DbTime::from(until)));
     let renew = diesel::update(lease::table.find(name).filter(free)).set(set);
     let _turn = conn.turn().await?;
     if on!(conn, |c| renew.execute(c).await)? == 1 {

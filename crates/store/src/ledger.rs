@@ -11,9 +11,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
-use crate::stamp::Stamp;
 use crate::usage;
 
 use self::rows::{AccountRow, EntryRow, ReservationRow, TransferRow};
@@ -204,7 +204,7 @@ pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Optio
 pub async fn expire_reservations(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     let due = reservation::table
         .filter(reservation::is_open)
-        .filter(reservation::expires_at.le(Stamp::from(now)))
+        .filter(reservation::expires_at.le(DbTime::from(now)))
         .order(reservation::expires_at)
         .limit(limit);
     let rows: Vec<ReservationRow> = on!(conn, |c| due.select(ReservationRow::as_select()).load(c).await)?;

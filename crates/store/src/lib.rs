@@ -32,13 +32,13 @@ pub(crate) use async_recursion::async_recursion as boxed;
 
 mod conn;
 mod copy;
+mod db_time;
 mod error;
 mod migrate;
 mod open;
 mod postgres;
 mod schema;
 mod sql;
-mod stamp;
 
 pub mod cache;
 pub mod crawls;
@@ -47,7 +47,7 @@ pub mod jobs;
 pub mod keys;
 pub mod leases;
 pub mod ledger;
-pub mod notices;
+pub mod listen;
 pub mod robots;
 pub mod scrapes;
 pub mod teams;

@@ -130,9 +130,9 @@ impl Store {
         }
     }
 
-    /// Whether a transaction can commit while another one does: SQLite has one writer at a time.
+    /// Whether transactions can write at the same time: SQLite has one writer.
     #[must_use]
-    pub fn commits_in_parallel(&self) -> bool {
+    pub fn parallel_writers(&self) -> bool {
         self.backend() == Backend::Postgres
     }
 

@@ -6,9 +6,9 @@ use diesel::upsert::excluded;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::robots;
-use crate::stamp::Stamp;
 
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -25,10 +25,10 @@ pub struct RobotsAnswer {
     /// The file, or the beginning of it; none when there is none.
     pub body: Option<Vec<u8>>,
     /// When it was fetched.
-    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub fetched_at: Timestamp,
     /// Until when it holds.
-    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub expires_at: Timestamp,
 }
 
@@ -38,7 +38,7 @@ pub struct RobotsAnswer {
 /// Those of the database.
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, origin: &str, verified: bool, now: Timestamp) -> Result<Option<RobotsAnswer>> {
-    let query = robots::table.find((origin, verified)).filter(robots::expires_at.gt(Stamp::from(now)));
+    let query = robots::table.find((origin, verified)).filter(robots::expires_at.gt(DbTime::from(now)));
     Ok(on!(conn, |c| query.select(RobotsAnswer::as_select()).get_result(c).await.optional())?)
 }
 
@@ -76,7 +76,7 @@ pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
 pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let due = robots::table
-            .filter(robots::expires_at.le(Stamp::from(now)))
+            .filter(robots::expires_at.le(DbTime::from(now)))
             .order(robots::expires_at)
             .limit(limit)
             .select((robots::origin, robots::verified));
@@ -90,7 +90,7 @@ pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize
             let old = robots::table
                 .filter(robots::origin.eq_any(&origins))
                 .filter(robots::verified.eq(verified))
-                .filter(robots::expires_at.le(Stamp::from(now)));
+                .filter(robots::expires_at.le(DbTime::from(now)));
             gone += on!(conn, |c| diesel::delete(old).execute(c).await)?;
         }
         Ok(gone)

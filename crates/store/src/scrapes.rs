@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::scrape;
-use crate::stamp::Stamp;
 
 /// A scrape that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -32,7 +32,7 @@ pub struct Scrape {
     /// How long it took, in milliseconds.
     pub duration_ms: i64,
     /// When it began.
-    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub created_at: Timestamp,
     /// What its document is made again from, as the operations write it; absent when it cannot be.
     pub kept: Option<String>,
@@ -70,7 +70,7 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
         .filter(scrape::error_code.is_null())
         .order(scrape::created_at.desc())
         .select(scrape::created_at);
-    let newest: Option<Stamp> = on!(conn, |c| query.first(c).await.optional())?;
+    let newest: Option<DbTime> = on!(conn, |c| query.first(c).await.optional())?;
     Ok(newest.map(Timestamp::from))
 }
 
@@ -81,7 +81,7 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let old = scrape::table.filter(scrape::created_at.lt(Stamp::from(before))).limit(limit).select(scrape::id);
+        let old = scrape::table.filter(scrape::created_at.lt(DbTime::from(before))).limit(limit).select(scrape::id);
         let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
         Ok(on!(conn, |c| diesel::delete(scrape::table.filter(scrape::id.eq_any(&ids))).execute(c).await)?)
     })

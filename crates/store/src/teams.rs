@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{account, team};
-use crate::stamp::Stamp;
 
 /// A team.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -30,7 +30,7 @@ pub struct Team {
     /// It may use the catalog of tools.
     pub catalog: bool,
     /// When it was made.
-    #[diesel(serialize_as = Stamp, deserialize_as = Stamp)]
+    #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub created_at: Timestamp,
 }
 

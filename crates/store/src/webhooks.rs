@@ -11,9 +11,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{webhook_delivery, webhook_secret};
-use crate::stamp::Stamp;
 
 pub use attempt::{Attempt, record};
 pub use log::{Logged, drop_bodies, find, forget, list};
@@ -55,9 +55,9 @@ pub struct NewDelivery {
     pub created_at: Timestamp,
 }
 
-/// What an attempt needs.
+/// A delivery on its way, as an attempt needs it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Parcel {
+pub struct Outgoing {
     /// Whose it is.
     pub team_id: String,
     /// See [`NewDelivery::job_id`].
@@ -89,8 +89,8 @@ struct Row<'a> {
     keep: bool,
     state: &'static str,
     attempts: i32,
-    created_at: Stamp,
-    next_at: Option<Stamp>,
+    created_at: DbTime,
+    next_at: Option<DbTime>,
     has_body: bool,
     body_bytes: i64,
     body_digest: &'a str,
@@ -134,7 +134,7 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<(Parcel, Option<Secrets>)>> {
+pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<(Outgoing, Option<Secrets>)>> {
     use webhook_delivery::columns as c;
     type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
     let columns = (c::team_id, c::job_id, c::event, c::url, c::headers, c::body, c::state, c::attempts);
@@ -144,8 +144,8 @@ pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<
     let found: Option<(Columns, Option<secret::Columns>)> = on!(conn, |c| query.get_result(c).await.optional())?;
     let Some((columns, secrets)) = found else { return Ok(None) };
     let (team_id, job_id, event, url, headers, body, state, attempts) = columns;
-    let parcel = Parcel { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts };
-    Ok(Some((parcel, secrets.map(|row| secret::valid(row, now)))))
+    let outgoing = Outgoing { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts };
+    Ok(Some((outgoing, secrets.map(|row| secret::valid(row, now)))))
 }
 
 /// Makes a delivery that has ended pending again, with all its attempts before it; says whether it had ended and still has
@@ -157,7 +157,7 @@ pub async fn parcel(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<
 pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     use webhook_delivery::columns as c;
     let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);
-    let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(Stamp::from(now))));
+    let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(DbTime::from(now))));
     let query = diesel::update(ended).set(set);
     let _turn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
@@ -183,7 +183,7 @@ impl State {
 
 fn row(delivery: &NewDelivery) -> Row<'_> {
     let NewDelivery { id, team_id, job_id, event, url, headers, body, digest, keep, created_at } = delivery;
-    let created_at = Stamp::from(*created_at);
+    let created_at = DbTime::from(*created_at);
     Row {
         id,
         team_id,
@@ -210,8 +210,8 @@ impl fmt::Debug for NewDelivery {
     }
 }
 
-impl fmt::Debug for Parcel {
+impl fmt::Debug for Outgoing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parcel").field("job_id", &self.job_id).field("event", &self.event).finish_non_exhaustive()
+        f.debug_struct("Outgoing").field("job_id", &self.job_id).field("event", &self.event).finish_non_exhaustive()
     }
 }

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-
-use crate::event::EventType;
+use wire::EventType;
 
 /// Something that happened to a job.
 #[derive(Debug, Clone)]
@@ -53,7 +52,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// The body of an event: `{success, type, id, webhookId, data, error?, metadata}` without blanks (docs/CONTRACT.md,
+/// The body of an event: `{success, type, id, webhookId, data, error?, metadata}` without spaces (docs/CONTRACT.md,
 /// "Webhooks").
 /// `job` is the id of the crawl or batch; `delivery` the id of this one message, the same at every attempt; `metadata`
 /// what the hook was given, echoed.
@@ -68,7 +67,7 @@ pub fn body(
 ) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Envelope {
         success: event.success,
-        event_type: event.event_type.as_str(),
+        event_type: event.event_type.to_string(),
         id: job,
         webhook_id: delivery,
         data: event.data.iter().map(AsRef::as_ref).collect(),
@@ -82,7 +81,7 @@ pub fn body(
 struct Envelope<'a> {
     success: bool,
     #[serde(rename = "type")]
-    event_type: &'static str,
+    event_type: String,
     id: &'a str,
     webhook_id: &'a str,
     data: Vec<&'a RawValue>,
@@ -93,6 +92,8 @@ struct Envelope<'a> {
 
 #[cfg(test)]
 mod tests {
+    use wire::{EventFamily, WebhookEvent};
+
     use super::*;
 
     fn check(event: &Event<'_>, metadata: &Value, expect: &str) {
@@ -100,21 +101,23 @@ mod tests {
         assert_eq!(String::from_utf8(bytes).unwrap(), expect);
     }
 
+    const PAGE: EventType = EventFamily::Crawl.event(WebhookEvent::Page);
+
     #[test]
     fn bodies() {
         check(
-            &Event::new(EventType::BatchStarted),
+            &Event::new(EventFamily::BatchScrape.event(WebhookEvent::Started)),
             &json!({}),
             r#"{"success":true,"type":"batch_scrape.started","id":"j","webhookId":"d","data":[],"metadata":{}}"#,
         );
         let document = RawValue::from_string(r##"{ "markdown":"# caf\u00e9" }"##.to_owned()).unwrap();
         check(
-            &Event::new(EventType::CrawlPage).with(&document),
+            &Event::new(PAGE).with(&document),
             &json!({ "who": "é\"" }),
             r##"{"success":true,"type":"crawl.page","id":"j","webhookId":"d","data":[{ "markdown":"# caf\u00e9" }],"metadata":{"who":"é\""}}"##,
         );
         check(
-            &Event::failed_page(EventType::CrawlPage, "http://a.test/\"x", "timeout").unwrap(),
+            &Event::failed_page(PAGE, "http://a.test/\"x", "timeout").unwrap(),
             &json!({}),
             r#"{"success":false,"type":"crawl.page","id":"j","webhookId":"d","data":[{"metadata":{"sourceURL":"http://a.test/\"x"}}],"error":"timeout","metadata":{}}"#,
         );

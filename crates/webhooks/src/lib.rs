@@ -1,10 +1,11 @@
-//! Webhooks without I/O: which events a hook wants, the exact bytes of a body, its signatures, when to try again.
+//! Webhooks without I/O: the exact bytes of a body, its signatures, when to try again.
 //!
 //! ```
-//! use webhooks::{Event, EventType, SigningSecret, body, sign, verify};
+//! use webhooks::{Event, SigningSecret, body, sign, verify};
+//! use wire::{EventFamily, WebhookEvent};
 //!
 //! let secret = SigningSecret::generate([7; 32]);
-//! let event = Event::new(EventType::CrawlCompleted);
+//! let event = Event::new(EventFamily::Crawl.event(WebhookEvent::Completed));
 //! let bytes = body(&event, "job-1", "delivery-1", &Default::default())?;
 //! assert_eq!(
 //!     String::from_utf8_lossy(&bytes),
@@ -20,7 +21,6 @@
 
 mod address;
 mod body;
-mod event;
 mod headers;
 mod secret;
 mod signature;
@@ -28,7 +28,6 @@ mod timetable;
 
 pub use address::{Address, address};
 pub use body::{Event, body};
-pub use event::{EventType, JobKind, Phase, selects};
 pub use headers::{Message, SIGNATURE, headers, is_ours};
 pub use secret::{InvalidSecret, SigningSecret};
 pub use signature::{Received, sign, standard_sign, standard_verify, verify};

@@ -9,10 +9,11 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::error::Invalid;
+use crate::event::{WebhookEvent, word_of};
 use crate::headers;
 use crate::read::{self, Field, Fields};
 use crate::target::target_url;
-use crate::words::{Word, words};
+use crate::words::Word as _;
 
 /// Largest `webhook.metadata`, as JSON in bytes: it is repeated in every event.
 pub const MAX_WEBHOOK_METADATA_BYTES: usize = 16 * 1024;
@@ -44,20 +45,6 @@ pub enum WebhookEntry {
     Object(WebhookConfig),
 }
 
-words! {
-    /// Events of a job, by the second part of their names. The full names (`crawl.page`) are accepted too.
-    pub enum WebhookEvent {
-        /// The job starts.
-        Started = "started",
-        /// A page is done.
-        Page = "page",
-        /// The job has ended well.
-        Completed = "completed",
-        /// The job has failed.
-        Failed = "failed",
-    }
-}
-
 /// Decodes a `webhook` that stands alone, as in a request that was written down.
 ///
 /// # Errors
@@ -73,12 +60,6 @@ impl WebhookConfig {
     pub fn new(url: Url) -> Self {
         let events = WebhookEvent::WORDS.iter().map(|(_, event)| *event).collect();
         Self { url, headers: BTreeMap::new(), metadata: Map::new(), events }
-    }
-
-    /// Whether an event is to be sent.
-    #[must_use]
-    pub fn wants(&self, event: WebhookEvent) -> bool {
-        self.events.contains(&event)
     }
 
     pub(crate) fn read(field: Field<'_>) -> Option<Self> {
@@ -122,14 +103,10 @@ fn metadata(field: Field<'_>) -> Option<Map<String, Value>> {
 }
 
 fn event(mut field: Field<'_>) -> Option<WebhookEvent> {
-    if let Some(short) = field.value.as_str().and_then(short_name) {
+    if let Some(short) = field.value.as_str().and_then(word_of) {
         field.value = short.into();
     }
     field.word()
-}
-
-fn short_name(event: &str) -> Option<&str> {
-    event.strip_prefix("crawl.").or_else(|| event.strip_prefix("batch_scrape."))
 }
 
 impl fmt::Debug for WebhookConfig {

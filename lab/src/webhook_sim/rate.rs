@@ -8,7 +8,8 @@ use anyhow::{Result, ensure};
 use base::{Clock, SystemClock};
 use serde_json::value::RawValue;
 use testkit::{Reply, Seen, Site};
-use webhooks::{Event, JobKind, Received, SIGNATURE, SigningSecret, standard_verify, verify};
+use webhooks::{Event, Received, SIGNATURE, SigningSecret, standard_verify, verify};
+use wire::{EventFamily, WebhookEvent};
 
 use super::Args;
 use super::stage::Stage;
@@ -30,7 +31,7 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     let each = args.events.unwrap_or(EVENTS).div_ceil(JOBS);
     let text = format!(r#"{{"markdown":"{}","metadata":{{"statusCode":200}}}}"#, "word ".repeat(400));
     let document = RawValue::from_string(text)?;
-    let events = vec![Event::new(JobKind::Crawl.page()).with(&document); each];
+    let events = vec![Event::new(EventFamily::Crawl.event(WebhookEvent::Page)).with(&document); each];
     for job in 0..JOBS {
         stage.emit(&team, &format!("job-{job}"), &site.url("/hook"), &events).await?;
     }

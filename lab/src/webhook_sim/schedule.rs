@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 use base::Clock;
 use chrono::TimeDelta;
 use testkit::{ManualClock, Reply, Site};
-use webhooks::{Event, JobKind};
+use webhooks::Event;
+use wire::{EventFamily, WebhookEvent};
 
 use super::Args;
 use super::stage::Stage;
@@ -28,7 +29,9 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     site.respond("/hook", Reply { status: 500, ..Reply::default() });
     let stage = Stage::start(args.database, std::sync::Arc::new(clock.clone()), &[&site]).await?;
     let team = stage.team().await?;
-    stage.emit(&team, "job", &site.url("/hook"), &[Event::new(JobKind::Crawl.completed())]).await?;
+    stage
+        .emit(&team, "job", &site.url("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Completed))])
+        .await?;
     let begin = clock.now();
     let mut offsets = Vec::new();
     while clock.now() - begin < TimeDelta::seconds(END) {

@@ -1,12 +1,10 @@
 //! `jobs`: what waits and runs, stopping a crawl or batch, giving dead jobs another chance.
 
-use anyhow::{Context as _, bail, ensure};
-use app::auth::Caller;
-use app::{App, crawl};
+use anyhow::{Context as _, ensure};
+use app::jobs::{self, Dead, Depth, Listed};
+use app::{App, AppError};
 use boot::config::Loaded;
 use clap::Subcommand;
-use store::jobs::{self, Dead, Depth, Filter, Listed};
-use store::{crawls, teams};
 use uuid::Uuid;
 
 use super::{PAGE, open, print};
@@ -27,7 +25,8 @@ pub(crate) enum Jobs {
         /// Id of the crawl or batch, as its start has answered it
         id: Uuid,
     },
-    /// Put a job that was given up back into its queue, with all its attempts
+    /// Put a job that was given up back into its queue, with all its attempts. Pages that their crawl or batch counts as
+    /// failed stay
     Redrive {
         /// Id of the job, as `jobs list --dead` prints it; without it all of them
         id: Option<String>,
@@ -41,23 +40,23 @@ impl Jobs {
         match self {
             Self::List { dead: true, team } => list_dead(app, team).await,
             Self::List { dead: false, team } => list(app, team).await,
-            Self::Cancel { id } => cancel(app, id).await,
+            Self::Cancel { id } => match jobs::cancel(app, id).await {
+                Err(AppError::NotFound(_)) => Err(anyhow::anyhow!("there is no crawl or batch with this id")),
+                done => Ok(done?),
+            },
             Self::Redrive { id } => redrive(app, id).await,
         }
     }
 }
 
 async fn list(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
-    let mut conn = app.store().conn().await?;
-    for Depth { queue, ready, running, oldest } in jobs::depths(&mut conn).await? {
+    for Depth { queue, ready, running, oldest } in jobs::depths(app).await? {
         let since = oldest.map(|at| format!(", the first since {}", wire::format_time(at))).unwrap_or_default();
-        print(&format!("{}: {running} running, {ready} waiting{since}\n", queue.as_str()))?;
+        print(&format!("{queue}: {running} running, {ready} waiting{since}\n"))?;
     }
-    let team = team.map(|id| id.to_string());
-    let filter = Filter { team_id: team.as_deref(), ..Filter::default() };
     let mut after: Option<String> = None;
     loop {
-        let page = jobs::list(&mut conn, filter, after.as_deref(), PAGE.into()).await?;
+        let page = jobs::list(app, team, after.as_deref(), PAGE).await?;
         for job in &page {
             print(&line(job))?;
         }
@@ -93,7 +92,7 @@ async fn list_dead(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
 async fn for_each_dead(app: &App, mut each: impl AsyncFnMut(&Dead) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut after: Option<String> = None;
     loop {
-        let page = jobs::dead(&mut app.store().conn().await?, after.as_deref(), PAGE.into()).await?;
+        let page = jobs::dead(app, after.as_deref(), PAGE).await?;
         for dead in &page {
             each(dead).await?;
         }
@@ -104,28 +103,18 @@ async fn for_each_dead(app: &App, mut each: impl AsyncFnMut(&Dead) -> anyhow::Re
     }
 }
 
-async fn cancel(app: &App, id: Uuid) -> anyhow::Result<()> {
-    let mut conn = app.store().conn().await?;
-    let row = crawls::find(&mut conn, &id.to_string()).await?.context("there is no crawl or batch with this id")?;
-    let team = teams::find(&mut conn, &row.team_id).await?.context("its team is gone")?;
-    drop(conn);
-    let kind = match row.kind.as_str() {
-        "crawl" => "crawl",
-        "batch" => "batch",
-        other => bail!("a {other} cannot be cancelled"),
-    };
-    Ok(crawl::cancel(app, &Caller { team, key: None }, kind, id).await?)
-}
-
 async fn redrive(app: &App, id: Option<String>) -> anyhow::Result<()> {
     if let Some(id) = id {
-        let back = jobs::redrive(&mut app.store().conn().await?, &id, app.now()).await?;
-        ensure!(back, "no job with this id was given up, or another has taken its place");
+        let back = jobs::redrive(app, &id).await.context("the job cannot be put back")?;
+        ensure!(
+            back,
+            "no job with this id was given up, another has taken its place, or it is a page that is counted as failed"
+        );
         return Ok(());
     }
     let (mut back, mut left) = (0, 0);
     for_each_dead(app, async |dead: &Dead| {
-        match jobs::redrive(&mut app.store().conn().await?, &dead.id, app.now()).await? {
+        match jobs::redrive(app, &dead.id).await? {
             true => back += 1,
             false => left += 1,
         }

@@ -98,11 +98,11 @@ pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Opti
 
 /// What left the cache in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub(crate) struct Swept {
     /// Copies.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Bodies that no copy used any more.
-    pub bodies: usize,
+    pub(crate) bodies: usize,
 }
 
 /// Rows that one transaction removes: few enough that other writers do not wait for long.

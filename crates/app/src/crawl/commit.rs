@@ -12,17 +12,18 @@ use store::jobs;
 use store::ledger::{self, Booking};
 use store::{Conn, StoreError};
 use webhooks::Event;
+use wire::WebhookEvent;
 
 use super::context::Context;
 use super::deposit::Deposit;
 use super::document::{Packed, Place};
-use super::page::{Became, Found, Payload, Visited};
+use super::page::{Became, Found, PagePayload, Visited};
 use super::submit::jobs_of;
 use super::{end, is_private};
 use crate::webhooks::{Source, emit_all};
 use crate::{App, metrics};
 
-type Done = Finished<Payload, Option<Visited>>;
+type Done = Finished<PagePayload, Option<Visited>>;
 
 /// Writes down what visits of any number of crawls brought. Their jobs are gone already, and the teams' rows locked.
 pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
@@ -188,7 +189,7 @@ impl Batch<'_> {
         }
         crawls::add_documents(conn, rows).await?;
         let Some(hook) = &self.context.hook else { return Ok(()) };
-        let page = self.context.kind.page();
+        let page = self.context.family.event(WebhookEvent::Page);
         let events: Vec<Event<'_>> = kept.iter().map(|(.., packed)| Event::new(page).with(&packed.json)).collect();
         emit_all(conn, hook, self.source(), &events, self.now).await
     }
@@ -203,7 +204,7 @@ impl Batch<'_> {
         let mut fresh = crawls::add_pages(conn, &mut self.row, pages).await?;
         fresh.extend(crawls::promote_spare(conn, &mut self.row).await?);
         if !fresh.is_empty() {
-            let jobs = jobs_of(&self.row.id, &fresh, self.now);
+            let jobs = jobs_of(&self.row.id, &fresh, self.now)?;
             jobs::enqueue(conn, &self.context.lanes.pages(&self.row), &jobs, self.now).await?;
         }
         let external = ("EXTERNAL_LINK", crawl_frontier::Reason::ExternalHomepage.message());
@@ -231,7 +232,9 @@ impl Batch<'_> {
         let Some(hook) = &self.context.hook else { return Ok(()) };
         let urls = crawls::urls_of(conn, &[id]).await?;
         let url = urls.first().map(|(_, url)| wire::without_userinfo(url)).unwrap_or_default();
-        let Ok(event) = Event::failed_page(self.context.kind.page(), &url, error) else { return Ok(()) };
+        let Ok(event) = Event::failed_page(self.context.family.event(WebhookEvent::Page), &url, error) else {
+            return Ok(());
+        };
         emit_all(conn, hook, self.source(), &[event], self.now).await
     }
 }

@@ -11,10 +11,9 @@ use store::crawls::{self, Crawl};
 use store::{Conn, StoreError, teams};
 use tokio::time::Instant;
 use url::Url;
-use webhooks::JobKind;
-use wire::{CrawlRequest, ScrapeOptions, SitemapMode};
+use wire::{CrawlRequest, EventFamily, ScrapeOptions, SitemapMode};
 
-use super::end::{hook_of, kind_of};
+use super::end::{family_of, hook_of};
 use super::secrets::Secrets;
 use super::submit::Lanes;
 use super::{BATCH, is_private, scope};
@@ -41,7 +40,7 @@ pub(crate) struct Context {
     pub(crate) zero_data_retention: bool,
     pub(crate) lanes: Lanes,
     pub(crate) hook: Option<Hook>,
-    pub(crate) kind: JobKind,
+    pub(crate) family: EventFamily,
     /// Absent for batches, which follow no links.
     pub(crate) frontier: Option<Frontier>,
 }
@@ -147,7 +146,7 @@ impl Context {
             zero_data_retention: is_private(row),
             lanes: Lanes::new(team.concurrency, None, None),
             hook: hook_of(row, secrets),
-            kind: kind_of(row),
+            family: family_of(row),
             frontier: None,
             caller: Caller { team, key: row.api_key_id.clone() },
         }
@@ -173,7 +172,7 @@ impl Context {
                 hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
                 options: Arc::new(request.options),
                 zero_data_retention: request.zero_data_retention,
-                kind: JobKind::Batch,
+                family: EventFamily::BatchScrape,
                 frontier: None,
             };
             return Ok((batch, None));
@@ -187,7 +186,7 @@ impl Context {
             hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
             options: Arc::new(std::mem::take(&mut request.options.scrape_options)),
             zero_data_retention: request.zero_data_retention,
-            kind: JobKind::Crawl,
+            family: EventFamily::Crawl,
             frontier: None,
         };
         Ok((crawl, Some(Start { request, basic_auth })))

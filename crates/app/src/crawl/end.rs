@@ -4,16 +4,16 @@ use base::{Secret, Timestamp};
 use chrono::TimeDelta;
 use serde_json::Value;
 use store::crawls::{self, Crawl};
-use store::jobs::{self, Queue};
-use store::{Conn, StoreError, ledger};
+use store::{Conn, StoreError, jobs, ledger};
 use uuid::Uuid;
-use webhooks::{Event, JobKind};
+use webhooks::Event;
+use wire::{EventFamily, WebhookEvent};
 
 use super::secrets::Secrets;
-use super::{BATCH, RETENTION, erase, is_private, kickoff, read};
+use super::{BATCH, PAGES, RETENTION, erase, is_private, kickoff, read};
 use crate::auth::Caller;
-use crate::see_through::see_through;
-use crate::webhooks::{Hook, emit};
+use crate::tracked::tracked;
+use crate::webhooks::{HOOKS, Hook, emit};
 use crate::{App, AppError};
 
 /// Waiting jobs that one transaction takes out of the queue.
@@ -43,9 +43,13 @@ pub(super) async fn if_over(app: &App, conn: &mut Conn, row: &mut Crawl) -> Resu
 /// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
 #[crate::boxed]
 pub async fn cancel(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<(), AppError> {
-    let row = read::find(app, caller, kind, id).await?;
+    cancel_found(app, read::find(app, caller, kind, id).await?).await
+}
+
+/// As [`cancel`], whoever has started the job.
+pub(crate) async fn cancel_found(app: &App, row: Crawl) -> Result<(), AppError> {
     let (worker, crawl, private) = (app.clone(), row.id.clone(), is_private(&row));
-    let stopped = see_through(&app.tracker, async move {
+    let stopped = tracked(&app.tracker, async move {
         if !row.is_open() || !stop(&worker, &row.id).await? {
             erase::ended(&worker, &row).await?;
             return Ok::<_, AppError>(false);
@@ -58,9 +62,9 @@ pub async fn cancel(app: &App, caller: &Caller, kind: &'static str, id: Uuid) ->
     });
     let stopped = stopped.await?;
     app.contexts().forget(&crawl);
-    app.changes.tell(&crawl);
-    app.waker.wake(Queue::Pages);
-    app.waker.wake(Queue::Hooks);
+    app.changes.notify(&crawl);
+    app.waker.wake(PAGES);
+    app.waker.wake(HOOKS);
     if stopped { Ok(()) } else { Err(AppError::JobFinished) }
 }
 
@@ -72,7 +76,7 @@ async fn stop(app: &App, crawl: &str) -> Result<bool, AppError> {
         .tx(async |conn: &mut Conn| {
             let Some(row) = crawls::find(conn, crawl).await? else { return Ok(false) };
             // Everybody locks the team before the crawl.
-            jobs::lock_team(conn, Queue::Pages, &row.team_id).await?;
+            jobs::lock_team(conn, PAGES.name, &row.team_id).await?;
             let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(false) };
             row.pending = 0;
             row.error = Some("cancelled by its owner".to_owned());
@@ -93,10 +97,10 @@ async fn stop(app: &App, crawl: &str) -> Result<bool, AppError> {
 /// Takes the jobs of a stopped crawl out of the queue, a long list a piece at a time. Those that run are dropped; one that
 /// is claimed meanwhile finds that its crawl has ended.
 async fn clear(app: &App, crawl: &str) -> Result<(), AppError> {
-    while jobs::trim(&mut app.conn().await?, Queue::Pages, crawl, PIECE).await? > 0 {}
+    while jobs::trim(&mut app.conn().await?, PAGES.name, crawl, PIECE).await? > 0 {}
     let now = app.now();
-    jobs::cancel(&mut app.conn().await?, Queue::Pages, crawl, now).await?;
-    jobs::cancel(&mut app.conn().await?, Queue::Pages, &kickoff::lane(crawl), now).await?;
+    jobs::cancel(&mut app.conn().await?, PAGES.name, crawl, now).await?;
+    jobs::cancel(&mut app.conn().await?, PAGES.name, &kickoff::lane(crawl), now).await?;
     Ok(())
 }
 
@@ -128,16 +132,17 @@ async fn announce(conn: &mut Conn, row: &Crawl, now: Timestamp) -> Result<(), St
     // Nobody works on it any more.
     crawls::forget_secrets(conn, &row.id).await?;
     let Some(hook) = hook_of(row, secrets.as_ref()) else { return Ok(()) };
-    let kind = kind_of(row);
+    let family = family_of(row);
     let event = match &row.error {
-        Some(error) => Event::new(kind.failed()).because(error.as_str()),
-        None => Event::new(kind.completed()),
+        Some(error) => Event::new(family.event(WebhookEvent::Failed)).because(error.as_str()),
+        None => Event::new(family.event(WebhookEvent::Completed)),
     };
     emit(conn, &hook, &row.team_id, &row.id, &event, now).await
 }
 
-pub(super) fn kind_of(row: &Crawl) -> JobKind {
-    if row.kind == BATCH { JobKind::Batch } else { JobKind::Crawl }
+/// The family of its events.
+pub(super) fn family_of(row: &Crawl) -> EventFamily {
+    if row.kind == BATCH { EventFamily::BatchScrape } else { EventFamily::Crawl }
 }
 
 /// The hook as the request had it. Only this part of it is read: the last event must not be lost because a later version

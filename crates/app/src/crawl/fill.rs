@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use base::{Secret, Timestamp, new_id};
-use queue::{Failure, Finished, Job, Running};
+use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use store::crawls::{self, Crawl, NewPage};
-use store::jobs::{self, Claimed, Lane, NewJob, Queue};
+use store::jobs::{self, Claimed};
 use store::{Conn, StoreError};
 use tokio::task::{spawn_blocking, yield_now};
 use url::Url;
@@ -16,15 +16,11 @@ use wire::BatchPage;
 use super::context::Context;
 use super::secrets::of_page;
 use super::submit::{Lanes, jobs_of, new_pages};
-use super::{end, kickoff};
+use super::{PAGES, end, kickoff};
 use crate::{App, AppError, credentials};
 
 /// Pages of one transaction: some thirty milliseconds of SQLite.
 pub(crate) const PIECE: usize = 500;
-/// Name of the job.
-const KIND: &str = "batch.fill";
-/// How often it may be begun. What it has written stays written.
-const ATTEMPTS: i32 = 20;
 /// Fast, and most of the gain.
 const LEVEL: i32 = 1;
 /// Largest piece, unpacked.
@@ -32,8 +28,15 @@ const LARGEST: usize = 64 << 20;
 
 /// Which batch.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Payload {
+pub(crate) struct FillPayload {
     crawl: String,
+}
+
+impl Payload for FillPayload {
+    const KIND: &'static str = "batch.fill";
+    const QUEUE: Queue = PAGES;
+    /// More than others: what it has written stays written.
+    const ATTEMPTS: i32 = 20;
 }
 
 /// The handler.
@@ -85,7 +88,7 @@ impl Pages {
             Self::Rows { pages, secrets } => {
                 crawls::keep_secrets(conn, &row.id, &secrets).await?;
                 let pages = crawls::add_pages(conn, row, pages).await?;
-                jobs::enqueue(conn, &lanes.pages(row), &jobs_of(&row.id, &pages, now), now).await?;
+                jobs::enqueue(conn, &lanes.pages(row), &jobs_of(&row.id, &pages, now)?, now).await?;
             }
             Self::Pieces(pieces) => {
                 row.preparing = true;
@@ -127,29 +130,27 @@ fn unpacked(piece: &[u8]) -> Result<Pages, AppError> {
 async fn enqueue(conn: &mut Conn, row: &Crawl, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
     let id = kickoff::lane(&row.id);
     let lane = Lane { id: &id, cap: 1, delay: Duration::ZERO, ..lanes.pages(row) };
-    let payload = serde_json::to_value(Payload { crawl: row.id.clone() }).unwrap_or_default();
-    let job = NewJob { max_attempts: ATTEMPTS, ..NewJob::new(new_id(), KIND, payload, now) };
+    let job = NewJob::of(new_id(), &FillPayload { crawl: row.id.clone() }, now)?;
     jobs::enqueue(conn, &lane, &[job], now).await?;
     Ok(())
 }
 
-impl Job for Fill {
-    const KIND: &'static str = KIND;
-    type Payload = Payload;
+impl Handler for Fill {
+    type Payload = FillPayload;
     type Done = ();
 
-    async fn run(&self, job: &Running<Payload>) -> Result<(), Failure> {
+    async fn run(&self, job: &Running<FillPayload>) -> Result<(), Failure> {
         let again = |error: AppError| Failure::retry(format!("{error:?}"));
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
         while next(&self.app, &context).await.map_err(again)? {
-            self.app.waker.wake(Queue::Pages);
+            self.app.waker.wake(PAGES);
             yield_now().await;
         }
         Ok(())
     }
 
-    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Payload, ()>]) -> Result<(), StoreError> {
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<FillPayload, ()>]) -> Result<(), StoreError> {
         for finished in done {
             let crawl = &finished.job.payload.crawl;
             let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { continue };
@@ -163,7 +164,7 @@ impl Job for Fill {
         Ok(())
     }
 
-    async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
+    async fn give_up(&self, conn: &mut Conn, job: &Running<FillPayload>, error: &str) -> Result<(), StoreError> {
         give_up(&self.app, conn, &job.payload.crawl, error).await
     }
 
@@ -171,8 +172,8 @@ impl Job for Fill {
         give_up(&self.app, conn, kickoff::crawl_of(&job.lane), error).await
     }
 
-    fn after_commit(&self, done: &[&Finished<Payload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes.tell(&finished.job.payload.crawl));
+    fn after_commit(&self, done: &[&Finished<FillPayload, ()>]) {
+        done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.crawl));
     }
 }
 
@@ -185,7 +186,7 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
         .conn()
         .await?
         .tx(async |conn: &mut Conn| {
-            jobs::lock_team(conn, Queue::Pages, &context.caller.team.id).await?;
+            jobs::lock_team(conn, PAGES.name, &context.caller.team.id).await?;
             let Some(mut row) = crawls::lock(conn, &context.id).await?.filter(Crawl::is_open) else { return Ok(false) };
             // Another worker may have done it, if our lease was lost.
             if crawls::remove_piece(conn, &context.id, seq).await? {

@@ -7,31 +7,32 @@ use std::time::Duration;
 
 use base::{Stop, Timestamp, new_id};
 use crawl_frontier::{Scope, Steps, Verdict};
-use queue::{Failure, Finished, Job, Running};
+use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, Listed, Sink, Terms};
 use store::crawls::{self, Crawl, NewPage};
-use store::jobs::{self, Claimed, Lane, NewJob, Queue};
+use store::jobs::{self, Claimed};
 use store::{Conn, StoreError, hosts};
 use tokio::time::Instant;
 use wire::SitemapMode;
 
 use super::context::{Context, Frontier};
 use super::submit::{Lanes, jobs_of, new_pages};
-use super::{end, host_of};
+use super::{PAGES, end, host_of};
 use crate::{App, AppError};
 
-/// Name of the job.
-const KIND: &str = "crawl.start";
-/// How often it may be begun.
-const ATTEMPTS: i32 = 5;
 /// Longest time for the sitemaps of one crawl.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Which crawl.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Payload {
+pub(crate) struct StartPayload {
     crawl: String,
+}
+
+impl Payload for StartPayload {
+    const KIND: &'static str = "crawl.start";
+    const QUEUE: Queue = PAGES;
 }
 
 /// The handler.
@@ -43,18 +44,7 @@ pub(crate) struct Kickoff {
 pub(super) async fn enqueue(conn: &mut Conn, row: &Crawl, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
     let id = lane(&row.id);
     let lane = Lane { id: &id, cap: 1, delay: Duration::ZERO, ..lanes.pages(row) };
-    let payload = Payload { crawl: row.id.clone() };
-    let job = NewJob {
-        id: new_id().to_string(),
-        kind: KIND,
-        phase: 0,
-        priority: 0,
-        run_at: now,
-        max_attempts: ATTEMPTS,
-        host: None,
-        payload: serde_json::to_value(payload).unwrap_or_default(),
-        unique_key: None,
-    };
+    let job = NewJob::of(new_id(), &StartPayload { crawl: row.id.clone() }, now)?;
     jobs::enqueue(conn, &lane, &[job], now).await?;
     Ok(())
 }
@@ -69,12 +59,11 @@ pub(super) fn crawl_of(lane: &str) -> &str {
     lane.strip_suffix(":start").unwrap_or(lane)
 }
 
-impl Job for Kickoff {
-    const KIND: &'static str = KIND;
-    type Payload = Payload;
+impl Handler for Kickoff {
+    type Payload = StartPayload;
     type Done = ();
 
-    async fn run(&self, job: &Running<Payload>) -> Result<(), Failure> {
+    async fn run(&self, job: &Running<StartPayload>) -> Result<(), Failure> {
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(|error| again(&error))?;
         let Some(context) = found else { return Ok(()) };
         match &context.frontier {
@@ -83,7 +72,7 @@ impl Job for Kickoff {
         }
     }
 
-    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Payload, ()>]) -> Result<(), StoreError> {
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<StartPayload, ()>]) -> Result<(), StoreError> {
         let crawls: BTreeSet<&str> = done.iter().map(|finished| finished.job.payload.crawl.as_str()).collect();
         for crawl in crawls {
             prepared(&self.app, conn, crawl).await?;
@@ -91,11 +80,11 @@ impl Job for Kickoff {
         Ok(())
     }
 
-    fn after_commit(&self, done: &[&Finished<Payload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes.tell(&finished.job.payload.crawl));
+    fn after_commit(&self, done: &[&Finished<StartPayload, ()>]) {
+        done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.crawl));
     }
 
-    async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
+    async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
         tracing::warn!(crawl = job.payload.crawl, error, "sitemaps given up");
         prepared(&self.app, conn, &job.payload.crawl).await
     }
@@ -167,17 +156,17 @@ impl Sink for Feed<'_> {
         let mut conn = self.app.conn().await?;
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
-                jobs::lock_team(conn, Queue::Pages, &self.context.caller.team.id).await?;
+                jobs::lock_team(conn, PAGES.name, &self.context.caller.team.id).await?;
                 let Some(mut row) = crawls::lock(conn, &self.context.id).await?.filter(Crawl::is_open) else {
                     return Ok(false);
                 };
                 let fresh = crawls::add_pages(conn, &mut row, pages).await?;
-                jobs::enqueue(conn, &self.context.lanes.pages(&row), &jobs_of(&row.id, &fresh, now), now).await?;
+                jobs::enqueue(conn, &self.context.lanes.pages(&row), &jobs_of(&row.id, &fresh, now)?, now).await?;
                 crawls::save(conn, &row).await?;
                 Ok(row.room() > 0)
             })
             .await;
-        self.app.waker.wake(Queue::Pages);
+        self.app.waker.wake(PAGES);
         Ok(if going_on? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 }

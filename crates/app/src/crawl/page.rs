@@ -6,10 +6,11 @@ use std::time::Duration;
 use ::scrape::Scraped;
 use base::Stop;
 use chrono::TimeDelta;
-use crawl_frontier::{Ended, Listing, Reason, Scope, Steps, Verdict, content_hash, retry_after, template};
+use crawl_frontier::{Listing, Reason, Scope, Steps, Verdict, content_hash, template};
 use fetch::BasicAuth;
-use queue::{Failure, Finished, Job, Running};
-use serde::Deserialize;
+use politeness::{HostAnswer, retry_after};
+use queue::{Failure, Finished, Handler, Payload, Polite, Queue, Running};
+use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, SiteRules};
 use store::crawls::{self, NewPage};
 use store::jobs::Claimed;
@@ -22,12 +23,10 @@ use super::commit;
 use super::context::{Context, Frontier};
 use super::document::Packed;
 use super::submit::new_pages;
-use super::{secrets, url_of};
+use super::{PAGES, secrets, url_of};
 use crate::scrape::{self, Charged, Wanted};
 use crate::{App, AppError, credentials, room};
 
-/// Name of the job.
-pub(super) const KIND: &str = "crawl.page";
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const ASK_AGAIN: i32 = 3;
 /// How long a page waits for room on the disk, each of as many times.
@@ -40,11 +39,18 @@ const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 const MAX_LINK_BYTES: usize = 2 << 20;
 
 /// Which page.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Payload {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PagePayload {
     pub(super) crawl: String,
+    pub(super) depth: u32,
     pub(super) url: String,
-    depth: u32,
+}
+
+impl Payload for PagePayload {
+    const KIND: &'static str = "crawl.page";
+    const QUEUE: Queue = PAGES;
+    /// Sites that ask to come back later count as well.
+    const ATTEMPTS: i32 = 5;
 }
 
 /// The handler.
@@ -57,7 +63,7 @@ pub(crate) struct Visited {
     pub(super) context: Arc<Context>,
     pub(super) became: Became,
     pub(super) credits: i64,
-    pub(super) ended: Option<Ended>,
+    pub(super) answer: Option<HostAnswer>,
     /// The page under the address that it turned out to have, when that is another than the one it was known by.
     pub(super) alias: Option<NewPage>,
     /// Where the start was redirected to.
@@ -93,12 +99,11 @@ pub(crate) struct Found {
     pub(super) family: Option<(u64, u32)>,
 }
 
-impl Job for Visit {
-    const KIND: &'static str = KIND;
-    type Payload = Payload;
+impl Handler for Visit {
+    type Payload = PagePayload;
     type Done = Option<Visited>;
 
-    async fn run(&self, job: &Running<Payload>) -> Result<Option<Visited>, Failure> {
+    async fn run(&self, job: &Running<PagePayload>) -> Result<Option<Visited>, Failure> {
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
         let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
             return Ok(None);
@@ -106,11 +111,15 @@ impl Job for Visit {
         visit(&self.app, context, job).await.map(Some)
     }
 
-    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Payload, Option<Visited>>]) -> Result<(), StoreError> {
+    async fn commit(
+        &self,
+        conn: &mut Conn,
+        done: &[&Finished<PagePayload, Option<Visited>>],
+    ) -> Result<(), StoreError> {
         commit::commit(&self.app, conn, done).await
     }
 
-    async fn give_up(&self, conn: &mut Conn, job: &Running<Payload>, error: &str) -> Result<(), StoreError> {
+    async fn give_up(&self, conn: &mut Conn, job: &Running<PagePayload>, error: &str) -> Result<(), StoreError> {
         commit::give_up(&self.app, conn, &job.payload.crawl, &job.id, error).await
     }
 
@@ -119,29 +128,31 @@ impl Job for Visit {
         commit::give_up(&self.app, conn, &job.lane, &job.id, error).await
     }
 
-    fn ended(done: &Option<Visited>) -> Option<Ended> {
-        done.as_ref().and_then(|visited| visited.ended)
-    }
-
-    fn after_commit(&self, done: &[&Finished<Payload, Option<Visited>>]) {
+    fn after_commit(&self, done: &[&Finished<PagePayload, Option<Visited>>]) {
         commit::settled(done.iter().filter_map(|finished| finished.done.as_ref()));
         for Finished { job, done } in done {
             if done.as_ref().is_some_and(|visited| visited.landed.is_some()) {
                 self.app.contexts().forget(&job.payload.crawl);
             }
-            self.app.changes.tell(&job.payload.crawl);
+            self.app.changes.notify(&job.payload.crawl);
         }
     }
 }
 
-async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Result<Visited, Failure> {
+impl Polite for Visit {
+    fn answer(done: &Option<Visited>) -> Option<HostAnswer> {
+        done.as_ref().and_then(|visited| visited.answer)
+    }
+}
+
+async fn visit(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> Result<Visited, Failure> {
     let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
     let url = url_of(&job.payload.url).ok_or_else(|| again(&"the address of the page is not readable"))?;
     let (url, in_url) = credentials::split(url);
     if let Err(error) = room::check(app) {
         if job.attempt < ASK_AGAIN {
             let at = Some(app.now() + ROOM_PATIENCE);
-            return Err(Failure::Retry { at, error: error.to_string(), ended: None, counted: true });
+            return Err(Failure::Retry { at, error: error.to_string(), answer: None, counted: true });
         }
         return Ok(Visited::without(context, failed(&error)));
     }
@@ -176,7 +187,11 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         Ok(seen) => seen.map_err(|error: AppError| again(&error))?,
         Err(error) => {
             let became = failed(&error);
-            return Ok(Visited { credits, ended: Some(Ended::Failed(took)), ..Visited::without(context, became) });
+            return Ok(Visited {
+                credits,
+                answer: Some(HostAnswer::Failed(took)),
+                ..Visited::without(context, became)
+            });
         }
     };
     let mut visited = match seen {
@@ -184,7 +199,7 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<Payload>) -> Resu
         Seen::Refused { status, wait } => {
             let at = wait.and_then(|wait| TimeDelta::from_std(wait).ok()).map(|wait| app.now() + wait);
             let error = format!("the site answered {status}");
-            return Err(Failure::Retry { at, error, ended: Some(Ended::Refused(wait)), counted: true });
+            return Err(Failure::Retry { at, error, answer: Some(HostAnswer::Refused(wait)), counted: true });
         }
     };
     if let Became::Document(packed) = &mut visited.became {
@@ -216,15 +231,15 @@ enum Seen {
 
 impl Setting {
     fn see(self, scraped: Scraped, took: Duration, may_ask_again: bool, stop: &Stop) -> Result<Seen, AppError> {
-        let ended = ended(&self.app, &scraped, took);
-        if let Ended::Refused(wait) = ended
+        let answer = answer(&self.app, &scraped, took);
+        if let HostAnswer::Refused(wait) = answer
             && may_ask_again
         {
             return Ok(Seen::Refused { status: scraped.document.metadata.status_code, wait });
         }
         let Self { context, site, url, depth, .. } = self;
         let visited = read(context, site.as_deref(), (&url, depth), scraped, stop)?;
-        Ok(Seen::Page(Box::new(Visited { ended: Some(ended), ..visited })))
+        Ok(Seen::Page(Box::new(Visited { answer: Some(answer), ..visited })))
     }
 }
 
@@ -233,7 +248,7 @@ impl Setting {
 async fn given(
     app: &App,
     context: &Context,
-    job: &Running<Payload>,
+    job: &Running<PagePayload>,
     (url, in_url): (&Url, Option<BasicAuth>),
 ) -> Result<(Url, Option<BasicAuth>), AppError> {
     if let Some(frontier) = &context.frontier {
@@ -268,14 +283,14 @@ fn failed(error: &AppError) -> Became {
     Became::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
 }
 
-/// How the host answered, for the pace. What came from the cache says nothing.
-fn ended(app: &App, page: &Scraped, took: Duration) -> Ended {
+/// What the host has answered, for its pace. What came from the cache says nothing.
+fn answer(app: &App, page: &Scraped, took: Duration) -> HostAnswer {
     let metadata = &page.document.metadata;
     match metadata.status_code {
-        _ if metadata.cache_state == Some(CacheState::Hit) => Ended::Unknown,
-        429 | 503 => Ended::Refused(page.retry_after.as_deref().and_then(|text| retry_after(text, app.now()))),
-        500..=599 => Ended::Failed(took),
-        _ => Ended::Answered(took),
+        _ if metadata.cache_state == Some(CacheState::Hit) => HostAnswer::Unknown,
+        429 | 503 => HostAnswer::Refused(page.retry_after.as_deref().and_then(|text| retry_after(text, app.now()))),
+        500..=599 => HostAnswer::Failed(took),
+        _ => HostAnswer::Answered(took),
     }
 }
 
@@ -285,7 +300,7 @@ impl Visited {
             context,
             became,
             credits: 0,
-            ended: None,
+            answer: None,
             alias: None,
             landed: None,
             found: Vec::new(),

@@ -3,26 +3,23 @@
 use std::time::Duration;
 
 use base::{Secret, Timestamp, new_id};
-use serde_json::json;
+use queue::{Lane, NewJob};
 use sha2::{Digest, Sha256};
 use store::crawls::{self, Crawl, NewPage};
-use store::jobs::{Lane, NewJob, Queue};
 use store::ledger::{self, Booking};
 use store::{Conn, StoreError};
 use url::Url;
 use uuid::Uuid;
-use webhooks::{Event, JobKind};
-use wire::WebhookConfig;
+use webhooks::Event;
+use wire::{WebhookConfig, WebhookEvent};
 
 use super::fill::Pages;
-use super::{BATCH, LONGEST_LIFE, host_of, kickoff, page, url_of};
+use super::page::PagePayload;
+use super::{LONGEST_LIFE, PAGES, end, host_of, kickoff, url_of};
 use crate::auth::Caller;
-use crate::see_through::see_through;
-use crate::webhooks::{Hook, emit};
+use crate::tracked::tracked;
+use crate::webhooks::{HOOKS, Hook, emit};
 use crate::{App, AppError};
-
-/// How often a page may be begun: workers that die under it count, and so do sites that ask to come back later.
-const ATTEMPTS: i32 = 5;
 
 /// A crawl or batch that is to be taken on.
 pub(crate) struct Submission {
@@ -60,7 +57,7 @@ impl Lanes {
     /// The lane of the pages of a crawl.
     pub(crate) fn pages<'a>(&self, crawl: &'a Crawl) -> Lane<'a> {
         let (cap, team_cap, delay) = (self.cap, self.team_cap, self.delay);
-        Lane { queue: Queue::Pages, id: &crawl.id, team_id: &crawl.team_id, cap, team_cap, delay }
+        Lane { queue: PAGES.name, id: &crawl.id, team_id: &crawl.team_id, cap, team_cap, delay }
     }
 }
 
@@ -81,17 +78,11 @@ pub(super) fn digest(key: &str) -> Vec<u8> {
 }
 
 /// The jobs of pages that were taken on.
-pub(crate) fn jobs_of(crawl: &str, pages: &[NewPage], now: Timestamp) -> Vec<NewJob> {
-    let job = |page: &NewPage| NewJob {
-        id: page.id.clone(),
-        kind: page::KIND,
-        phase: 0,
-        priority: 0,
-        run_at: now,
-        max_attempts: ATTEMPTS,
-        host: url_of(&page.url).as_ref().and_then(host_of),
-        payload: json!({ "crawl": crawl, "url": page.url, "depth": page.depth }),
-        unique_key: None,
+pub(crate) fn jobs_of(crawl: &str, pages: &[NewPage], now: Timestamp) -> Result<Vec<NewJob>, StoreError> {
+    let job = |page: &NewPage| -> Result<NewJob, StoreError> {
+        let (crawl, url, depth) = (crawl.to_owned(), page.url.clone(), u32::try_from(page.depth).unwrap_or(0));
+        let host = url_of(&url).as_ref().and_then(host_of);
+        Ok(NewJob { host, ..NewJob::of(&page.id, &PagePayload { crawl, url, depth }, now)? })
     };
     pages.iter().map(job).collect()
 }
@@ -107,11 +98,11 @@ pub(crate) async fn submit(app: &App, caller: &Caller, submission: Submission) -
     }
     let id = crate::service::uuid(&submission.row.id)?;
     let (row, worker, unlimited) = (submission.row.clone(), app.clone(), caller.team.unlimited);
-    let written = see_through(&app.tracker, async move { write(&worker, submission, hook, unlimited).await });
+    let written = tracked(&app.tracker, async move { write(&worker, submission, hook, unlimited).await });
     match written.await {
         Ok(true) => {
-            app.waker.wake(Queue::Pages);
-            app.waker.wake(Queue::Hooks);
+            app.waker.wake(PAGES);
+            app.waker.wake(HOOKS);
             Ok(id)
         }
         Ok(false) => known(app, &row).await?.ok_or_else(|| AppError::internal("the job is there and is not there")),
@@ -152,8 +143,8 @@ async fn write(app: &App, submission: Submission, hook: Option<Hook>, unlimited:
         }
         crawls::save(conn, &row).await?;
         if let Some(hook) = hook {
-            let kind = if row.kind == BATCH { JobKind::Batch } else { JobKind::Crawl };
-            emit(conn, &hook, &row.team_id, &row.id, &Event::new(kind.started()), now).await?;
+            let started = Event::new(end::family_of(&row).event(WebhookEvent::Started));
+            emit(conn, &hook, &row.team_id, &row.id, &started, now).await?;
         }
         tracing::info!(job = row.id, kind = row.kind, team = row.team_id, private, "job accepted");
         Ok(true)

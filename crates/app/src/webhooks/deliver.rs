@@ -9,23 +9,21 @@ use std::time::Duration;
 use base::{Clock, Secret, Timestamp};
 use bytes::Bytes;
 use chrono::TimeDelta;
-use crawl_frontier::retry_after;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use net::{Client, Post, Posted};
-use queue::{Failure, Finished, Job, Running};
-use serde::Deserialize;
+use politeness::retry_after;
+use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
+use serde::{Deserialize, Serialize};
 use store::webhooks::{self as rows, Attempt, State};
 use store::{Conn, Store, StoreError, jobs};
 use tokio::time::Instant;
 use url::Url;
 use webhooks::{Answer, DEADLINE, Message, SigningSecret, Verdict, headers, verdict};
 
-use super::{attempt, lane, retry_lane};
+use super::{HOOKS, attempt, lane, retry_lane};
 use crate::metrics;
 
-/// How the queue calls these jobs.
-pub(super) const KIND: &str = "webhook";
 /// How much of an answer is read.
 const ANSWER_BYTES: usize = 64 << 10;
 /// How much of an answer the log keeps, in characters.
@@ -39,16 +37,23 @@ pub struct Deliver {
     client: Client,
 }
 
-/// What the queue keeps of an attempt.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Parcel {
+/// An attempt at a delivery.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DeliveryPayload {
     /// The id of the delivery.
-    delivery: String,
+    pub(super) delivery: String,
+}
+
+impl Payload for DeliveryPayload {
+    const KIND: &'static str = "webhook";
+    const QUEUE: Queue = HOOKS;
+    /// Workers that die over one attempt. What the receiver answers is no failure of the job.
+    const ATTEMPTS: i32 = 5;
 }
 
 /// How an attempt ended; none when there was nothing left to do.
 #[derive(Debug)]
-pub struct Delivered(Option<Outcome>);
+pub struct Attempted(Option<Outcome>);
 
 #[derive(Debug)]
 struct Outcome {
@@ -72,20 +77,20 @@ impl Deliver {
 
     async fn attempt(&self, delivery: &str) -> Result<Option<Outcome>, StoreError> {
         let mut conn = self.store.conn().await?;
-        let found = rows::parcel(&mut conn, delivery, self.clock.now()).await?;
-        let Some((mut parcel, stored)) = found.filter(|(parcel, _)| parcel.state == State::Pending) else {
+        let found = rows::for_attempt(&mut conn, delivery, self.clock.now()).await?;
+        let Some((mut outgoing, stored)) = found.filter(|(outgoing, _)| outgoing.state == State::Pending) else {
             return Ok(None);
         };
         let stored = match stored {
             Some(stored) => stored,
-            None => stored_secrets(&mut conn, &parcel.team_id, self.clock.now()).await?,
+            None => stored_secrets(&mut conn, &outgoing.team_id, self.clock.now()).await?,
         };
         let secrets = secrets(stored)?;
         // Sending takes up to ten seconds: others need the connection meanwhile.
         drop(conn);
-        let (attempt, job_id) = (parcel.attempts.saturating_add(1), take(&mut parcel.job_id));
-        let (event, started) = (take(&mut parcel.event), Instant::now());
-        let (status, retry_after, error) = match self.send(delivery, parcel, &secrets).await {
+        let (attempt, job_id) = (outgoing.attempts.saturating_add(1), take(&mut outgoing.job_id));
+        let (event, started) = (take(&mut outgoing.event), Instant::now());
+        let (status, retry_after, error) = match self.send(delivery, outgoing, &secrets).await {
             Ok(answer) => {
                 let asked = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
                 let pause = asked.and_then(|value| retry_after(value, self.clock.now()));
@@ -98,13 +103,14 @@ impl Deliver {
         Ok(Some(Outcome { attempt, job_id, event, status, error, verdict, took, at }))
     }
 
-    async fn send(&self, id: &str, parcel: rows::Parcel, secrets: &[SigningSecret]) -> Result<Posted, String> {
+    async fn send(&self, id: &str, outgoing: rows::Outgoing, secrets: &[SigningSecret]) -> Result<Posted, String> {
         let deadline = Instant::now() + DEADLINE;
-        let own: BTreeMap<String, String> = serde_json::from_str(&parcel.headers).map_err(|error| error.to_string())?;
-        let url: Url = parcel.url.parse().map_err(|error: url::ParseError| error.to_string())?;
-        let message = Message { id, timestamp: self.clock.now().timestamp(), body: &parcel.body, headers: &own };
+        let own: BTreeMap<String, String> =
+            serde_json::from_str(&outgoing.headers).map_err(|error| error.to_string())?;
+        let url: Url = outgoing.url.parse().map_err(|error: url::ParseError| error.to_string())?;
+        let message = Message { id, timestamp: self.clock.now().timestamp(), body: &outgoing.body, headers: &own };
         let headers = header_map(headers(&message, secrets));
-        let body = Bytes::from(parcel.body);
+        let body = Bytes::from(outgoing.body);
         let post = Post { url, headers, body, repeatable: true, deadline, answer_bytes: ANSWER_BYTES };
         self.client.post(post).await.map_err(|error| error.to_string())
     }
@@ -136,31 +142,30 @@ impl Outcome {
     }
 }
 
-impl Job for Deliver {
-    const KIND: &'static str = KIND;
-    type Payload = Parcel;
-    type Done = Delivered;
+impl Handler for Deliver {
+    type Payload = DeliveryPayload;
+    type Done = Attempted;
 
-    async fn run(&self, job: &Running<Parcel>) -> Result<Delivered, Failure> {
+    async fn run(&self, job: &Running<DeliveryPayload>) -> Result<Attempted, Failure> {
         match self.attempt(&job.payload.delivery).await {
-            Ok(outcome) => Ok(Delivered(outcome)),
+            Ok(outcome) => Ok(Attempted(outcome)),
             // Ours, not the receiver's fault: it says nothing about the delivery.
             Err(error) => Err(Failure::retry(error.to_string())),
         }
     }
 
-    async fn commit(&self, conn: &mut Conn, done: &[&Finished<Parcel, Delivered>]) -> Result<(), StoreError> {
-        let outcomes: Vec<(&Finished<Parcel, Delivered>, &Outcome)> =
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<DeliveryPayload, Attempted>]) -> Result<(), StoreError> {
+        let outcomes: Vec<(&Finished<DeliveryPayload, Attempted>, &Outcome)> =
             done.iter().filter_map(|finished| Some((*finished, finished.done.0.as_ref()?))).collect();
         let attempts: Vec<Attempt<'_>> =
             outcomes.iter().map(|(finished, outcome)| outcome.row(&finished.job.payload.delivery)).collect();
         let pending = rows::record(conn, &attempts).await?;
-        let mut later: BTreeMap<(&str, &str), Vec<jobs::NewJob>> = BTreeMap::new();
+        let mut later: BTreeMap<(&str, &str), Vec<NewJob>> = BTreeMap::new();
         for (Finished { job, .. }, outcome) in outcomes {
             let id = &job.payload.delivery;
             if let Some(next_at) = outcome.next_at().filter(|_| pending.contains(id)) {
                 let key = (job.team_id.as_str(), outcome.job_id.as_str());
-                later.entry(key).or_default().push(attempt(id, 0, next_at));
+                later.entry(key).or_default().push(attempt(id, 0, next_at)?);
             }
         }
         for ((team, job), attempts) in later {
@@ -169,7 +174,7 @@ impl Job for Deliver {
         Ok(())
     }
 
-    async fn give_up(&self, conn: &mut Conn, job: &Running<Parcel>, error: &str) -> Result<(), StoreError> {
+    async fn give_up(&self, conn: &mut Conn, job: &Running<DeliveryPayload>, error: &str) -> Result<(), StoreError> {
         let id = &job.payload.delivery;
         let Some(logged) = rows::find(conn, id).await? else { return Ok(()) };
         let attempt = Attempt {
@@ -186,7 +191,7 @@ impl Job for Deliver {
         Ok(())
     }
 
-    fn after_commit(&self, done: &[&Finished<Parcel, Delivered>]) {
+    fn after_commit(&self, done: &[&Finished<DeliveryPayload, Attempted>]) {
         for Finished { job, done } in done {
             let Some(Outcome { attempt, event, status, verdict, took, .. }) = &done.0 else { continue };
             let result = match verdict {
@@ -204,7 +209,7 @@ impl Job for Deliver {
 /// The team's secrets, newest first.
 fn secrets(stored: rows::Secrets) -> Result<Vec<SigningSecret>, StoreError> {
     let texts = std::iter::once(stored.current).chain(stored.previous.map(|(secret, _)| secret));
-    let broken = |_| StoreError::Inconsistent("a webhook secret that is none".to_owned());
+    let broken = |_| StoreError::Inconsistent("a webhook secret cannot be read".to_owned());
     texts.map(|text| SigningSecret::parse(text.expose()).map_err(broken)).collect()
 }
 

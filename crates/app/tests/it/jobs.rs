@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use app::auth::Caller;
 use app::crawl::Progress;
-use app::{AppError, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{AppError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
 use base::{Clock, SystemClock};
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 use store::crawls::{self, PageState};
-use store::jobs::{self, Filter, Lane, NewJob, Queue};
+use store::jobs::{self, Claim, Filter, Lane, NewJob};
 use testkit::Reply;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -38,7 +39,8 @@ impl Jobs {
 
     fn work(&mut self) {
         let (lease, drain) = (Duration::from_secs(60), Duration::from_millis(100));
-        let settings = WorkerSettings { pages: 16, hooks: 16, per_host: 16, lease, drain };
+        let slots = [("pages", 16), ("hooks", 16)].map(|(queue, slots)| (queue.to_owned(), slots)).into();
+        let settings = WorkerSettings { slots, per_host: 16, lease, drain };
         self.working = Some(tokio::spawn(worker(&self.world.app, settings).run(self.stop.clone())));
     }
 
@@ -104,7 +106,7 @@ impl Jobs {
     /// The jobs of pages that wait, by id.
     async fn waiting(&self, id: Uuid) -> Vec<String> {
         let (lane, mut conn) = (id.to_string(), self.world.parts.store.conn().await.unwrap());
-        let filter = Filter { queue: Some(Queue::Pages), lane: Some(&lane), ..Filter::default() };
+        let filter = Filter { queue: Some("pages"), lane: Some(&lane), ..Filter::default() };
         jobs::list(&mut conn, filter, None, 10_000).await.unwrap().into_iter().map(|job| job.id).collect()
     }
 }
@@ -180,10 +182,20 @@ async fn a_page_whose_job_cannot_be_read_does_not_keep_its_batch_open() {
     let id = jobs.batch(json!({"urls": [jobs.url("/a"), jobs.url("/b")]})).await.unwrap();
     let (lane, waiting, now) = (id.to_string(), jobs.waiting(id).await, jobs.world.clock.now());
     let mut conn = jobs.world.parts.store.conn().await.unwrap();
-    jobs::cancel(&mut conn, Queue::Pages, &lane, now).await.unwrap();
+    jobs::cancel(&mut conn, "pages", &lane, now).await.unwrap();
     let team = &jobs.caller.team.id;
-    let lane = Lane { queue: Queue::Pages, id: &lane, team_id: team, cap: 9, team_cap: 9, delay: Duration::ZERO };
-    let unread = waiting.iter().map(|id| NewJob::new(id.clone(), "crawl.page", json!(["from another version"]), now));
+    let lane = Lane { queue: "pages", id: &lane, team_id: team, cap: 9, team_cap: 9, delay: Duration::ZERO };
+    let unread = waiting.iter().map(|id| NewJob {
+        id: id.clone(),
+        kind: "crawl.page",
+        phase: 0,
+        priority: 0,
+        run_at: now,
+        max_attempts: 5,
+        host: None,
+        payload: r#"["from another version"]"#.to_owned(),
+        unique_key: None,
+    });
     jobs::enqueue(&mut conn, &lane, &unread.collect::<Vec<_>>(), now).await.unwrap();
     drop(conn);
     jobs.work();
@@ -191,6 +203,44 @@ async fn a_page_whose_job_cannot_be_read_does_not_keep_its_batch_open() {
     assert_eq!((ended.status, ended.completed, ended.total), (JobStatus::Completed, 0, 0));
     assert_eq!(jobs.reserved().await, 0);
     jobs.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_comes_back_unless_it_is_counted_as_failed() {
+    let jobs = Jobs::new(100).await;
+    jobs.world.leaves_jobs();
+    jobs.batch(json!({"urls": [jobs.url("/a"), jobs.url("/b")]})).await.unwrap();
+    let (app, now) = (&jobs.world.app, jobs.world.clock.now());
+    let mut conn = jobs.world.parts.store.conn().await.unwrap();
+    let lease_until = now + TimeDelta::minutes(1);
+    let want = Claim { queue: "pages", most: 9, token: "t", now, lease_until, per_host: 9 };
+    let claimed = jobs::claim(&mut conn, &want).await.unwrap();
+    let [counted, lost] = &claimed[..] else { panic!("two pages: {claimed:?}") };
+    for job in &claimed {
+        assert!(jobs::bury(&mut conn, &job.held(None), "its worker is gone", now).await.unwrap());
+    }
+    let reason = ("UNKNOWN_ERROR", "it could not be processed");
+    crawls::fail_page(&mut conn, &counted.id, PageState::Failed, reason, now).await.unwrap();
+    assert!(!app::jobs::redrive(app, &counted.id).await.unwrap());
+    assert!(app::jobs::redrive(app, &lost.id).await.unwrap());
+    assert!(!app::jobs::redrive(app, &lost.id).await.unwrap(), "it is back already");
+    let waiting = app::jobs::list(app, None, None, 9).await.unwrap();
+    assert_eq!(waiting.iter().map(|job| &job.id).collect::<Vec<_>>(), [&lost.id]);
+    let dead = app::jobs::dead(app, None, 9).await.unwrap();
+    assert_eq!(dead.iter().map(|job| &job.id).collect::<Vec<_>>(), [&counted.id]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_worker_serves_every_queue() {
+    let world = World::start().await;
+    let (lease, drain) = (Duration::from_secs(60), Duration::from_millis(100));
+    let settings = WorkerSettings { slots: [("hooks".to_owned(), 0)].into(), per_host: 4, lease, drain };
+    let served = worker(&world.app, settings).queues();
+    assert_eq!(served.len(), QUEUES.len());
+    for queue in QUEUES {
+        let slots = if queue.name == "hooks" { 0 } else { queue.slots };
+        assert!(served.contains(&(queue, slots)), "{} in {served:?}", queue.name);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -244,13 +294,13 @@ async fn bodies_that_no_document_knows_are_swept() {
     for name in [base::new_id().to_string(), "old".to_owned()] {
         jobs.world.parts.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
     }
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap().orphans, 0, "they may be on their way");
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["orphans"], 0, "they may be on their way");
     jobs.world.clock.advance(Duration::from_secs(2 * 60 * 60));
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap().orphans, 2);
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["orphans"], 2);
     assert_eq!(jobs.bodies().len(), 1);
     assert!(markdown(&jobs.status("batch", id).await.documents)[0]["markdown"].is_string());
     jobs.world.clock.advance(Duration::from_secs(23 * 60 * 60));
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap().crawls, 1);
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["crawls"], 1);
     assert_eq!(jobs.bodies().len(), 0);
     jobs.end().await;
 }
@@ -318,7 +368,7 @@ async fn a_long_batch_can_be_stopped_before_and_behind_its_pieces() {
     assert_eq!(jobs.reserved().await, 0);
     let mut conn = jobs.world.parts.store.conn().await.unwrap();
     assert_eq!(jobs::list(&mut conn, Filter::default(), None, 9).await.unwrap(), []);
-    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+    assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

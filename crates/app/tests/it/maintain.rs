@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{Settings, Swept, maintain, maintain_once};
+use app::{Settings, maintain, maintain_once};
 use billing::Balance;
 use chrono::TimeDelta;
 use store::ledger::{self, Booking};
@@ -23,12 +23,12 @@ async fn copies_leave_with_their_bodies() {
     world.scrape(&two, "/a").await.unwrap();
     assert_eq!(world.bodies().len(), 2);
     world.clock.advance(11 * DAY);
-    let round = maintain_once(&world.app).await.unwrap();
-    assert_eq!(round.cache, Swept { rows: 2, bodies: 1 }, "the body of /a is still used by team two");
-    assert_eq!(round.scrapes, 2);
+    let removed = maintain_once(&world.app).await.unwrap();
+    assert_eq!(removed["cache"], 3, "two copies and one body: that of /a is still used by team two");
+    assert_eq!(removed["scrapes"], 2);
     assert_eq!(world.bodies().len(), 1);
     world.clock.advance(20 * DAY);
-    assert_eq!(maintain_once(&world.app).await.unwrap().cache, Swept { rows: 1, bodies: 1 });
+    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 2);
     assert!(world.bodies().is_empty());
     let again = world.scrape(&one, "/a").await.unwrap();
     assert_eq!(again.metadata.cache_state, Some(CacheState::Miss));
@@ -43,10 +43,10 @@ async fn reservations_of_a_dead_process_come_back() {
     let booking = Booking { key: "scrape:dead", team: &team.team.id, api_key: None, at: now };
     ledger::reserve(&mut conn, &booking, 4, now + TimeDelta::seconds(120)).await.unwrap();
     drop(conn);
-    assert_eq!(maintain_once(&world.app).await.unwrap().reservations, 0);
+    assert_eq!(maintain_once(&world.app).await.unwrap()["reservations"], 0);
     assert_eq!(world.balance(&team).await.available, 6);
     world.clock.advance(Duration::from_secs(121));
-    assert_eq!(maintain_once(&world.app).await.unwrap().reservations, 1);
+    assert_eq!(maintain_once(&world.app).await.unwrap()["reservations"], 1);
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
 }
 
@@ -70,7 +70,9 @@ async fn one_of_two_processes_leads() {
     }
     let mut conn = world.parts.store.conn().await.unwrap();
     let now = base::Clock::now(&world.clock);
-    let free =
-        store::leases::acquire(&mut conn, "maintenance", "test", now, now + TimeDelta::seconds(1)).await.unwrap();
-    assert!(free, "the leader gave its lease back");
+    for task in ["cache", "scrapes"] {
+        let until = now + TimeDelta::seconds(1);
+        let is_free = store::leases::acquire(&mut conn, task, "test", now, until).await.unwrap();
+        assert!(is_free, "the lease of {task} was given back");
+    }
 }

@@ -1,6 +1,6 @@
 //! The layers of the settings, merged. The defaults are the schema: a key exists, and has its type, because it is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -20,16 +20,22 @@ const SECRETS: [(&str, &str); 6] = [
     ("admin", "token"),
 ];
 
+/// Keys under their older names, which count where the key itself is not set.
+const RENAMED: [((&str, &str), (&str, &str)); 2] =
+    [(("worker", "pages"), ("queues", "pages")), (("worker", "webhooks"), ("queues", "hooks"))];
+
 pub(super) struct Layers {
     merged: Table,
     /// `section.key` to the name its writer gave it, for messages.
     names: BTreeMap<String, String>,
+    /// Keys that were set, and not only under an older name.
+    set: BTreeSet<String>,
 }
 
 impl Layers {
     pub(super) fn defaults() -> Result<Self, ConfigError> {
         let merged = DEFAULTS.parse().map_err(|error| refused("config.default.toml", error))?;
-        Ok(Self { merged, names: BTreeMap::new() })
+        Ok(Self { merged, names: BTreeMap::new(), set: BTreeSet::new() })
     }
 
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
@@ -47,7 +53,7 @@ impl Layers {
             let schema = known.clone();
             for (key, value) in keys {
                 let name = format!("{section}.{key} in {shown}");
-                let Some(default) = schema.get(&key) else {
+                let Some(default) = self.default_of(&section, &key) else {
                     return Err(refused(name, unknown(schema.keys(), &key, |near| format!("{section}.{near}"))));
                 };
                 if !default.same_type(&value) {
@@ -68,7 +74,7 @@ impl Layers {
         let Some(schema) = self.merged.get(section).and_then(Value::as_table) else {
             return Err(refused(name, "no such setting"));
         };
-        let Some(default) = schema.get(key) else {
+        let Some(default) = self.default_of(section, key) else {
             let shown = |near: &str| format!("{PREFIX}{}__{}", section.to_uppercase(), near.to_uppercase());
             return Err(refused(name, unknown(schema.keys(), key, shown)));
         };
@@ -100,12 +106,31 @@ impl Layers {
         })
     }
 
+    /// What stands for a key so far.
+    fn default_of(&self, section: &str, key: &str) -> Option<&Value> {
+        let (section, key) = renamed(section, key).unwrap_or((section, key));
+        self.merged.get(section)?.as_table()?.get(key)
+    }
+
     fn put(&mut self, section: &str, key: &str, value: Value, name: String) {
+        let (section, key) = match renamed(section, key) {
+            Some((section, key)) if self.set.contains(&format!("{section}.{key}")) => return,
+            Some(current) => current,
+            None => {
+                self.set.insert(format!("{section}.{key}"));
+                (section, key)
+            }
+        };
         if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
             keys.insert(key.to_owned(), value);
             self.names.insert(format!("{section}.{key}"), name);
         }
     }
+}
+
+/// The section and key that an older name stands for.
+fn renamed(section: &str, key: &str) -> Option<(&'static str, &'static str)> {
+    RENAMED.into_iter().find(|(older, _)| *older == (section, key)).map(|(_, current)| current)
 }
 
 fn refused(key: impl Into<String>, message: impl std::fmt::Display) -> ConfigError {

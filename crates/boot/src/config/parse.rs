@@ -1,5 +1,6 @@
 //! Addresses, names and levels of the settings; numbers are in [`base::setting`]. Every refusal says what is expected.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use base::setting::each;
@@ -33,6 +34,15 @@ pub(super) fn hosts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, 
         Some((name, None)) => Ok(name),
         _ => Err(why(item)),
     })
+}
+
+/// Slots by the name of the queue.
+pub(super) fn queues<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<String, u32>, D::Error> {
+    let slots = BTreeMap::<String, u32>::deserialize(input)?;
+    match slots.keys().find(|name| app::QUEUES.iter().all(|queue| queue.name != *name)) {
+        Some(name) => Err(D::Error::custom(format!("unknown field `{name}`: there is no such queue"))),
+        None => Ok(slots),
+    }
 }
 
 /// An address and port, or nothing.

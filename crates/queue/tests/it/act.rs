@@ -1,14 +1,16 @@
-//! A kind of job that does as its payload says, and tells what became of it.
+//! A handler that does as the payload says, and logs what became of it.
 
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base::{Clock, SystemClock};
-use queue::{Failure, Finished, Job, Running, Settings, Waker, Worker};
-use serde::Deserialize;
+use politeness::HostAnswer;
+use queue::{Failure, Finished, Handler, Payload, Polite, Queue, Running, Settings, Waker, Worker};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::jobs::{self, Claimed, Filter, Lane, NewJob, Queue};
+use store::jobs::{self, Claimed, Filter, Lane, NewJob};
 use store::scrapes::{self, Scrape};
 use store::{Conn, Store, StoreError};
 use tokio::task::JoinHandle;
@@ -19,12 +21,15 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
-/// The kind.
+/// The handler.
 pub(crate) struct Act(pub(crate) Log);
 
-#[derive(Debug, Deserialize)]
+pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 8 };
+pub(crate) const HOOKS: Queue = Queue { name: "hooks", slots: 4 };
+
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
-    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit fails).
+    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit fails), `refused` (by its host).
     act: String,
     /// Milliseconds before that.
     wait: Option<u64>,
@@ -32,10 +37,26 @@ pub(crate) struct Orders {
     times: Option<i32>,
 }
 
+impl Payload for Orders {
+    const KIND: &'static str = "act";
+    const QUEUE: Queue = PAGES;
+    const ATTEMPTS: i32 = 3;
+}
+
+/// The same in another queue, where jobs only hang.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Hanging {}
+
+impl Payload for Hanging {
+    const KIND: &'static str = "hang";
+    const QUEUE: Queue = HOOKS;
+}
+
 /// What the commit of a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Well,
+    Refused,
     Spoilt,
     Jammed,
 }
@@ -73,8 +94,7 @@ impl Drop for Dropped<'_> {
     }
 }
 
-impl Job for Act {
-    const KIND: &'static str = "act";
+impl Handler for Act {
     type Payload = Orders;
     type Done = Effect;
 
@@ -88,13 +108,14 @@ impl Job for Act {
             "fail" => Err(Failure::Retry {
                 at: Some(SystemClock.now()),
                 error: "failed".to_owned(),
-                ended: None,
+                answer: None,
                 counted: true,
             }),
             "dead" => Err(Failure::Dead { error: "hopeless".to_owned() }),
             "panic" => panic!("as ordered"),
             "hang" => pending().await,
             "spoil" => Ok(Effect::Spoilt),
+            "refused" => Ok(Effect::Refused),
             "jam" => Ok(Effect::Jammed),
             _ => Ok(Effect::Well),
         }
@@ -105,7 +126,7 @@ impl Job for Act {
         for finished in done {
             scrapes::insert(conn, &row(&finished.job.id)).await?;
             match finished.done {
-                Effect::Well => {}
+                Effect::Well | Effect::Refused => {}
                 Effect::Spoilt => return Err(StoreError::UnknownTeam),
                 Effect::Jammed => return Err(StoreError::Pool("as ordered".to_owned())),
             }
@@ -129,6 +150,29 @@ impl Job for Act {
     }
 }
 
+impl Polite for Act {
+    fn answer(done: &Effect) -> Option<HostAnswer> {
+        (*done == Effect::Refused).then_some(HostAnswer::Refused(Some(Duration::from_secs(60))))
+    }
+}
+
+/// Hangs, in [`HOOKS`].
+struct Hang(Log);
+
+impl Handler for Hang {
+    type Payload = Hanging;
+    type Done = ();
+
+    async fn run(&self, job: &Running<Hanging>) -> Result<(), Failure> {
+        self.0.add(format!("run {}", job.id));
+        pending().await
+    }
+
+    async fn commit(&self, _: &mut Conn, _: &[&Finished<Hanging, ()>]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
 /// A worker as a task.
 pub(crate) struct Worked {
     pub(crate) task: JoinHandle<()>,
@@ -141,7 +185,8 @@ impl Worked {
     pub(crate) fn start(store: Store, log: &Log, settings: Settings) -> Worked {
         let (waker, stop) = (Waker::default(), CancellationToken::new());
         let worker = Worker::new(store, Arc::new(SystemClock), settings).woken_by(waker.clone());
-        let task = tokio::spawn(worker.with(Act(log.clone())).run(stop.clone()));
+        let worker = worker.with_polite(Act(log.clone())).with(Hang(log.clone()));
+        let task = tokio::spawn(worker.run(stop.clone()));
         Worked { task, waker, stop }
     }
 
@@ -155,8 +200,6 @@ impl Worked {
 pub(crate) fn settings() -> Settings {
     let millis = Duration::from_millis;
     Settings {
-        pages: 8,
-        hooks: 4,
         lease: millis(1500),
         heartbeat: millis(300),
         check: millis(100),
@@ -167,12 +210,20 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-pub(crate) fn lane<'a>(id: &'a str, team: &'a str) -> Lane<'a> {
-    Lane { queue: Queue::Pages, id, team_id: team, cap: 100, team_cap: 100, delay: Duration::ZERO }
+/// One slot for pages.
+pub(crate) fn one_page() -> BTreeMap<String, u32> {
+    BTreeMap::from([(PAGES.name.to_owned(), 1)])
 }
 
+pub(crate) fn lane<'a>(id: &'a str, team: &'a str) -> Lane<'a> {
+    Lane { queue: PAGES.name, id, team_id: team, cap: 100, team_cap: 100, delay: Duration::ZERO }
+}
+
+/// A job with any payload, also one that cannot be read.
+#[expect(clippy::needless_pass_by_value, reason = "written in place")]
 pub(crate) fn job(id: &str, payload: Value) -> NewJob {
-    NewJob { max_attempts: 3, ..NewJob::new(id, Act::KIND, payload, SystemClock.now()) }
+    let orders = Orders { act: "well".to_owned(), wait: None, times: None };
+    NewJob { payload: payload.to_string(), ..NewJob::of(id, &orders, SystemClock.now()).unwrap() }
 }
 
 pub(crate) fn well(id: &str) -> NewJob {
@@ -188,7 +239,7 @@ pub(crate) async fn add(store: &Store, lane: &Lane<'_>, new: &[NewJob]) {
 pub(crate) async fn assert_empty(store: &Store) {
     let mut conn = store.conn().await.unwrap();
     assert_eq!(jobs::list(&mut conn, Filter::default(), None, 9).await.unwrap(), []);
-    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+    assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
 }
 
 fn names(done: &[&Finished<Orders, Effect>]) -> String {

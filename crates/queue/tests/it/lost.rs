@@ -5,10 +5,10 @@ use std::time::Duration;
 use base::{Clock, SystemClock};
 use queue::Settings;
 use serde_json::json;
-use store::jobs::{self, Filter, NewJob, Queue};
+use store::jobs::{self, Filter, NewJob};
 use tokio::time::{Instant, sleep};
 
-use crate::act::{Log, Worked, add, assert_empty, job, lane, settings, well};
+use crate::act::{Log, PAGES, Worked, add, assert_empty, job, lane, one_page, settings, well};
 use crate::db::Db;
 use crate::suite;
 
@@ -33,13 +33,13 @@ async fn a_cancelled_job_is_dropped(db: Db) {
     let worker = Worked::start(db.open().await, &log, settings());
     log.reach("run", 3).await;
     let before = Instant::now();
-    let cancelled = jobs::cancel(&mut store.conn().await.unwrap(), Queue::Pages, "l", SystemClock.now()).await;
+    let cancelled = jobs::cancel(&mut store.conn().await.unwrap(), PAGES.name, "l", SystemClock.now()).await;
     assert_eq!(cancelled.unwrap(), 2);
     log.reach("drop", 2).await;
     assert!(before.elapsed() < Duration::from_secs(2));
     assert_eq!((log.count("drop other"), log.count("commit")), (0, 0));
     let mut conn = store.conn().await.unwrap();
-    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+    assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
     worker.end().await;
 }
 
@@ -54,13 +54,13 @@ async fn a_stopped_worker_gives_its_jobs_back(db: Db) {
     let left = jobs::list(&mut store.conn().await.unwrap(), Filter::default(), None, 9).await.unwrap();
     assert_eq!((left.len(), left[0].is_running, left[0].attempt), (1, false, 0));
     let mut conn = store.conn().await.unwrap();
-    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+    assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
 }
 
 async fn a_stopped_worker_lets_jobs_end(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     add(&store, &lane("l", "a"), &[job("j", json!({ "act": "well", "wait": 400 })), well("k")]).await;
-    let settings = Settings { pages: 1, drain: Duration::from_secs(20), ..settings() };
+    let settings = Settings { slots: one_page(), drain: Duration::from_secs(20), ..settings() };
     let worker = Worked::start(db.open().await, &log, settings);
     log.reach("run j", 1).await;
     worker.end().await;
@@ -96,7 +96,7 @@ async fn a_zombie_writes_nothing(db: Db) {
     let never = Duration::from_secs(600);
     let lease = Duration::from_millis(300);
     // It has one slot, so it cannot take the job again.
-    let asleep = Settings { pages: 1, heartbeat: never, check: never, reap: never, lease, ..settings() };
+    let asleep = Settings { slots: one_page(), heartbeat: never, check: never, reap: never, lease, ..settings() };
     let first = Worked::start(db.open().await, &zombie, asleep);
     zombie.reach("run", 1).await;
     let second = Worked::start(db.open().await, &log, settings());
@@ -115,7 +115,7 @@ async fn a_job_whose_workers_die_is_given_up(db: Db) {
     let mut conn = store.conn().await.unwrap();
     add(&store, &lane("l", "a"), &[NewJob { max_attempts: 1, ..hanging("j") }]).await;
     let now = SystemClock.now();
-    let want = jobs::Claim { queue: Queue::Pages, most: 1, token: "gone", now, lease_until: now, per_host: 4 };
+    let want = jobs::Claim { queue: PAGES.name, most: 1, token: "gone", now, lease_until: now, per_host: 4 };
     assert_eq!(jobs::claim(&mut conn, &want).await.unwrap().len(), 1);
     let worker = Worked::start(db.open().await, &log, settings());
     log.reach("gave up j", 1).await;

@@ -5,6 +5,7 @@
 mod act;
 mod db;
 mod lost;
+mod periodic;
 mod work;
 
 /// Runs every named `async fn(db: Db)` of a module on both backends.

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use base::{Clock, SystemClock};
 use queue::Settings;
 use serde_json::json;
-use store::jobs::{self, Lane, NewJob, Queue};
+use store::jobs::{self, Lane, NewJob};
 use store::{hosts, scrapes};
 use tokio::time::{sleep, timeout};
 
-use crate::act::{Log, Worked, add, assert_empty, job, lane, settings, well};
+use crate::act::{HOOKS, Hanging, Log, PAGES, Worked, add, assert_empty, job, lane, settings, well};
 use crate::db::Db;
 use crate::suite;
 
@@ -20,6 +21,8 @@ suite!(
     a_commit_that_fails_comes_back_without_holding_up_others,
     what_cannot_be_read_is_given_up,
     a_full_queue_of_hooks_does_not_stop_pages,
+    a_queue_without_slots_is_left_to_others,
+    what_a_host_answers_sets_its_pace,
     lanes_of_many_phases_end_in_order,
     a_worker_that_sleeps_is_woken,
     a_host_is_asked_four_times_at_a_time,
@@ -78,7 +81,7 @@ async fn one_spoilt_commit_does_not_spoil_the_others(db: Db) {
     worker.end().await;
     let mut conn = store.conn().await.unwrap();
     assert!(scrapes::find(&mut conn, "a", "bad").await.unwrap().is_none(), "its half is rolled back");
-    assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+    assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
 }
 
 async fn a_commit_that_can_never_succeed_ends_its_job_at_once(db: Db) {
@@ -108,7 +111,7 @@ async fn a_commit_that_fails_comes_back_without_holding_up_others(db: Db) {
     let began = Instant::now();
     for n in 0..5 {
         add(&store, &lane("good", "b"), &[well(&format!("good{n}"))]).await;
-        worker.waker.wake(Queue::Pages);
+        worker.waker.wake(PAGES);
         log.reach(&format!("done good{n}"), 1).await;
     }
     assert!(began.elapsed() < Duration::from_secs(20), "each used to take more than three seconds of everybody's time");
@@ -143,16 +146,55 @@ async fn what_cannot_be_read_is_given_up(db: Db) {
 
 async fn a_full_queue_of_hooks_does_not_stop_pages(db: Db) {
     let (store, log) = (db.open().await, Log::default());
-    let hooks = Lane { queue: Queue::Hooks, ..lane("l", "a") };
-    let hang: Vec<NewJob> = (0..9).map(|n| job(&format!("h{n}"), json!({ "act": "hang" }))).collect();
+    let hooks = Lane { queue: HOOKS.name, ..lane("l", "a") };
+    let hang = |n| NewJob::of(format!("h{n}"), &Hanging {}, SystemClock.now()).unwrap();
+    let hang: Vec<NewJob> = (0..9).map(hang).collect();
     add(&store, &hooks, &hang).await;
     let worker = Worked::start(db.open().await, &log, settings());
     log.reach("run h", 4).await;
     add(&store, &lane("l", "a"), &[well("page")]).await;
-    worker.waker.wake(Queue::Pages);
+    worker.waker.wake(PAGES);
     log.reach("done page", 1).await;
     assert_eq!(log.count("run h"), 4);
     worker.end().await;
+}
+
+async fn a_queue_without_slots_is_left_to_others(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let hang = NewJob::of("h", &Hanging {}, SystemClock.now()).unwrap();
+    add(&store, &Lane { queue: HOOKS.name, ..lane("l", "a") }, &[hang]).await;
+    let slots = [(HOOKS.name.to_owned(), 0)].into_iter().collect();
+    let worker = Worked::start(db.open().await, &log, Settings { slots, ..settings() });
+    add(&store, &lane("l", "a"), &[well("page")]).await;
+    worker.waker.wake(HOOKS);
+    worker.waker.wake(PAGES);
+    log.reach("done page", 1).await;
+    worker.end().await;
+    assert_eq!(log.count("run h"), 0);
+}
+
+async fn what_a_host_answers_sets_its_pace(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let ask = |id, act| NewJob { host: Some("h".to_owned()), ..job(id, json!({ "act": act })) };
+    let one_by_one = Lane { cap: 1, ..lane("l", "a") };
+    add(&store, &one_by_one, &[ask("first", "refused")]).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("done first", 1).await;
+    // The host wants a minute for itself.
+    add(&store, &one_by_one, &[ask("second", "well")]).await;
+    worker.waker.wake(PAGES);
+    let due = async {
+        loop {
+            let due = jobs::next_due(&mut store.conn().await.unwrap()).await.unwrap();
+            if due[PAGES.name] > SystemClock.now() + Duration::from_secs(30) {
+                return;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(Duration::from_secs(10), due).await.expect("its lane waits for the host");
+    worker.end().await;
+    assert_eq!(log.count("run second"), 0);
 }
 
 async fn lanes_of_many_phases_end_in_order(db: Db) {
@@ -176,7 +218,7 @@ async fn a_worker_that_sleeps_is_woken(db: Db) {
     for n in 0..5 {
         add(&store, &lane("l", "a"), &[well(&format!("j{n}"))]).await;
         if store.backend() == store::Backend::Sqlite {
-            worker.waker.wake(Queue::Pages);
+            worker.waker.wake(PAGES);
         }
         timeout(Duration::from_secs(5), log.reach(&format!("done j{n}"), 1)).await.expect("it is woken");
     }

@@ -8,9 +8,9 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 
 use super::SCRAPING;
 use crate::conn::{Conn, Link, on};
+use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{crawl, crawl_document, crawl_family, crawl_page, crawl_piece, crawl_run};
-use crate::stamp::Stamp;
 
 /// Keys in one statement.
 const CHUNK: usize = 500;
@@ -22,7 +22,7 @@ const CHUNK: usize = 500;
 #[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp) -> Result<Option<String>> {
     let due = crawl::table
-        .filter(crawl::expires_at.le(Stamp::from(now)))
+        .filter(crawl::expires_at.le(DbTime::from(now)))
         .filter(crawl::status.ne(SCRAPING))
         .order(crawl::expires_at)
         .limit(1)

@@ -10,10 +10,10 @@ use diesel_async::RunQueryDsl;
 
 use super::Crawl;
 use crate::conn::{Conn, on};
+use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::crawl_page;
 use crate::sql::Sql;
-use crate::stamp::{MaybeStamp, Stamp};
 
 /// Rows in one statement: below the number of values that either database takes.
 const CHUNK: usize = 500;
@@ -72,7 +72,7 @@ pub struct Listed {
     /// The error in words.
     pub error: Option<String>,
     /// When it was noted.
-    #[diesel(deserialize_as = MaybeStamp)]
+    #[diesel(deserialize_as = MaybeDbTime)]
     pub finished_at: Option<Timestamp>,
 }
 
@@ -87,7 +87,7 @@ struct Row {
     state: &'static str,
     code: Option<&'static str>,
     error: Option<String>,
-    finished_at: Option<Stamp>,
+    finished_at: Option<DbTime>,
 }
 
 impl PageState {
@@ -163,7 +163,7 @@ pub async fn list_pages(
         state: state.as_str(),
         code: Some(reason.0),
         error: Some(reason.1.to_owned()),
-        finished_at: Some(Stamp::from(now)),
+        finished_at: Some(DbTime::from(now)),
     });
     insert(conn, rows.collect()).await
 }
@@ -201,7 +201,7 @@ pub async fn claim_key(conn: &mut Conn, crawl: &str, page: NewPage) -> Result<bo
 /// Those of the database.
 #[crate::boxed]
 pub async fn end_pages(conn: &mut Conn, ids: &[&str], state: PageState, now: Timestamp) -> Result<()> {
-    let set = (crawl_page::state.eq(state.as_str()), crawl_page::finished_at.eq(Some(Stamp::from(now))));
+    let set = (crawl_page::state.eq(state.as_str()), crawl_page::finished_at.eq(Some(DbTime::from(now))));
     for ids in ids.chunks(CHUNK) {
         on!(conn, |c| diesel::update(crawl_page::table.filter(crawl_page::id.eq_any(ids))).set(set).execute(c).await)?;
     }
@@ -224,7 +224,7 @@ pub async fn fail_page(
         crawl_page::state.eq(state.as_str()),
         crawl_page::code.eq(reason.0),
         crawl_page::error.eq(reason.1),
-        crawl_page::finished_at.eq(Some(Stamp::from(now))),
+        crawl_page::finished_at.eq(Some(DbTime::from(now))),
     );
     on!(conn, |c| diesel::update(crawl_page::table.find(id)).set(set).execute(c).await)?;
     Ok(())

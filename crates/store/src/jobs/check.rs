@@ -19,7 +19,7 @@ use crate::sql::Sql;
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn contradictions(conn: &mut Conn) -> Result<Vec<String>> {
+pub async fn inconsistencies(conn: &mut Conn) -> Result<Vec<String>> {
     conn.atomic(async |conn: &mut Conn| {
         on!(
             conn,

@@ -31,7 +31,8 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
     if matches!(conn.link, Link::Sqlite(_)) && !due::any(conn, want.queue, want.now).await? {
         return Ok(Vec::new());
     }
-    for _ in 0..MOST_ROUNDS {
+    // Teams that are due may have nothing that may run, because hosts must wait: then those behind them get their turn.
+    for _ in 0..MAX_ROUNDS {
         let (claimed, is_last) = conn.atomic(async |conn: &mut Conn| round(conn, want).await).await?;
         if is_last || !claimed.is_empty() {
             return Ok(claimed);
@@ -43,13 +44,15 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
 /// One visit to the teams that come first, and whether there were no others.
 async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)> {
     let most = i32::try_from(want.most).unwrap_or(i32::MAX);
-    let limit = (most / 8).clamp(1, MOST_TEAMS);
+    // Few jobs are not worth the locks of many teams.
+    let limit = (most / 8).clamp(1, MAX_TEAMS);
     let teams = due::teams(conn, want.queue, want.now, i64::from(limit)).await?;
     if teams.is_empty() {
         return Ok((Vec::new(), true));
     }
     let share = due::even(most, teams.len());
     let lanes = due::lanes(conn, want.queue, &teams, want.now, share).await?;
+    // Teams first, then hosts: everybody locks in this order.
     let hosts = lock_hosts(conn, &lanes, want.now).await?;
     let mut round = Round { want, left: want.most, hosts, claimed: Vec::new(), start: Start::default() };
     let mut visits: HashMap<String, Vec<Visit>> = HashMap::new();
@@ -59,15 +62,16 @@ async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)
     for team in &teams {
         round.serve(team, share, visits.remove(&team.id).unwrap_or_default());
     }
+    // All is decided in memory and written at once: a claim of many jobs costs no more statements than one of few.
     start::write(conn, want, &round.start).await?;
     round.hosts.save(conn).await?;
     Ok((round.claimed, i32::try_from(teams.len()).is_ok_and(|found| found < limit)))
 }
 
 /// A claim locks its teams. The others are left to other claims, and to the next one.
-const MOST_TEAMS: i32 = 16;
+const MAX_TEAMS: i32 = 16;
 /// How often one call goes on after teams that turned out to have nothing.
-const MOST_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 
 /// One claim, while it is put together.
 struct Round<'a> {
@@ -153,7 +157,9 @@ impl Round<'_> {
                     self.take(&visit.lane, job, start_at);
                     return true;
                 }
+                // All other jobs of the lane would hear the same.
                 Turn::Later(time) if visit.lane.host == job.host => visit.gate = Some(time),
+                // Jobs of other hosts may stand behind it.
                 Turn::Later(time) => self.start.later(job.id, time),
             }
         }
@@ -164,7 +170,7 @@ impl Round<'_> {
         self.start.job(&job.id);
         self.claimed.push(Claimed {
             id: job.id,
-            queue: self.want.queue,
+            queue: self.want.queue.to_owned(),
             kind: job.kind,
             team_id: lane.team.clone(),
             lane: lane.id.clone(),
@@ -183,6 +189,7 @@ async fn lock_hosts(conn: &mut Conn, lanes: &[Lane], now: Timestamp) -> Result<H
     let asking = || lanes.iter().flat_map(|lane| &lane.jobs).filter(|job| job.host.is_some());
     let names = asking().filter_map(|job| job.host.as_deref()).collect();
     if asking().any(|job| job.host_is_new) {
+        // Inserting costs a write for each host, which is wanted once in the life of a host.
         Hosts::make(conn, names, now).await
     } else {
         Hosts::lock(conn, names, now).await

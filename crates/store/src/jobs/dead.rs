@@ -5,10 +5,10 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::jobs::{Lane, Queue, enqueue, from_millis};
+use crate::jobs::{Lane, enqueue, from_millis};
 use crate::schema::{dead_job, job_team};
-use crate::stamp::Stamp;
 
 /// A job that was given up.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
@@ -31,14 +31,14 @@ pub struct Dead {
     /// What went wrong the last time.
     pub error: String,
     /// When it was added.
-    #[diesel(deserialize_as = Stamp)]
+    #[diesel(deserialize_as = DbTime)]
     pub created_at: Timestamp,
     /// When it was given up.
-    #[diesel(deserialize_as = Stamp)]
+    #[diesel(deserialize_as = DbTime)]
     pub died_at: Timestamp,
 }
 
-/// Up to `limit` dead letters in the order of their ids, beginning behind `after`.
+/// Up to `limit` dead letters in the order of their ids, beginning after `after`.
 ///
 /// # Errors
 /// Those of the database.
@@ -48,8 +48,18 @@ pub async fn dead(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
     Ok(on!(conn, |c| page.select(Dead::as_select()).load(c).await)?)
 }
 
+/// One dead letter.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn find_dead(conn: &mut Conn, id: &str) -> Result<Option<Dead>> {
+    let found = dead_job::table.find(id);
+    Ok(on!(conn, |c| found.select(Dead::as_select()).get_result(c).await.optional())?)
+}
+
 /// Puts a dead letter back with all its attempts; says whether it was there. It stays dead while another job has its
-/// unique key, or when its queue is unknown.
+/// unique key.
 ///
 /// # Errors
 /// Those of the database.
@@ -58,19 +68,19 @@ pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> 
     conn.atomic(async |conn: &mut Conn| {
         let query = dead_job::table.find(id);
         let row: Option<Buried> = on!(conn, |c| query.select(Buried::as_select()).get_result(c).await.optional())?;
-        let Some((row, queue)) = row.and_then(|row| Queue::from_name(&row.queue).map(|queue| (row, queue))) else {
-            return Ok(false);
-        };
-        let team = job_team::table.find((queue.as_str(), &row.team_id)).select(job_team::cap);
+        let Some(row) = row else { return Ok(false) };
+        // The lane may have been swept: it is made again with the limits that it had. Those of the team are kept.
+        let team = job_team::table.find((&row.queue, &row.team_id)).select(job_team::cap);
         let team_cap: Option<i32> = on!(conn, |c| team.get_result(c).await.optional())?;
         let lane = Lane {
-            queue,
+            queue: &row.queue,
             id: &row.lane,
             team_id: &row.team_id,
             cap: row.cap,
             team_cap: team_cap.unwrap_or(row.cap),
             delay: from_millis(row.delay_ms).unwrap_or_default(),
         };
+        // Not deleted yet: when the unique key is taken, the dead letter stays.
         if enqueue::insert(conn, &lane, &[row.job(now)], now).await? == 0 {
             return Ok(false);
         }
@@ -87,7 +97,7 @@ pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> 
 #[crate::boxed]
 pub async fn forget_dead(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let old = dead_job::table.filter(dead_job::died_at.lt(Stamp::from(before))).limit(limit).select(dead_job::id);
+        let old = dead_job::table.filter(dead_job::died_at.lt(DbTime::from(before))).limit(limit).select(dead_job::id);
         let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
         Ok(on!(conn, |c| diesel::delete(dead_job::table.filter(dead_job::id.eq_any(&ids))).execute(c).await)?)
     })
@@ -133,7 +143,7 @@ impl Buried {
             run_at: now,
             max_attempts: self.max_attempts,
             host: self.host.as_deref(),
-            payload: self.payload.clone(),
+            payload: &self.payload,
             unique_key: self.unique_key.as_deref(),
         }
     }

@@ -12,11 +12,10 @@ use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::jobs::Queue;
 use crate::schema::job_team;
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// A team that is due. Its row is locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +49,7 @@ pub(super) struct Lane {
 }
 
 /// See `job_lane.head_phase`.
-pub(super) type Head = (i32, i32, Stamp);
+pub(super) type Head = (i32, i32, DbTime);
 
 /// A job that could run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +60,7 @@ pub(super) struct Job {
     pub(super) attempt: i32,
     pub(super) max_attempts: i32,
     pub(super) host: Option<String>,
-    pub(super) created_at: Stamp,
+    pub(super) created_at: DbTime,
     /// Whether it is the first to ask its host.
     pub(super) host_is_new: bool,
 }
@@ -79,16 +78,16 @@ pub(super) fn even(most: i32, count: usize) -> i32 {
 }
 
 /// Whether there is any team to lock, without locking. So that idle workers do not take turns with writers.
-pub(super) async fn any(conn: &mut Conn, queue: Queue, now: Timestamp) -> Result<bool> {
+pub(super) async fn any(conn: &mut Conn, queue: &str, now: Timestamp) -> Result<bool> {
     let is_due = job_team::table
-        .filter(job_team::queue.eq(queue.as_str()))
-        .filter(job_team::due_at.le(Stamp::from(now + EARLY)))
+        .filter(job_team::queue.eq(queue))
+        .filter(job_team::due_at.le(DbTime::from(now + EARLY)))
         .filter(job_team::running.lt(job_team::cap));
     Ok(on!(conn, |c| diesel::select(exists(is_due)).get_result(c).await)?)
 }
 
 /// Up to `most` teams, the least recently served first.
-pub(super) async fn teams(conn: &mut Conn, queue: Queue, now: Timestamp, most: i64) -> Result<Vec<Team>> {
+pub(super) async fn teams(conn: &mut Conn, queue: &str, now: Timestamp, most: i64) -> Result<Vec<Team>> {
     let found: Vec<(String, i32)> = on!(
         conn,
         pg | c | {
@@ -97,8 +96,8 @@ pub(super) async fn teams(conn: &mut Conn, queue: Queue, now: Timestamp, most: i
             if found.is_empty() { due_teams(POSTGRES_TEAM, queue, now, 1).load(c).await } else { Ok(found) }
         },
         sqlite | c | {
-            let query = Sql::<Sqlite, (Text, Integer)>::new(SQLITE_TEAMS).bind::<Text, _>(queue.as_str());
-            let query = query.bind::<SqlTimestamp, _>(Stamp::from(now + EARLY)).bind::<BigInt, _>(most);
+            let query = Sql::<Sqlite, (Text, Integer)>::new(SQLITE_TEAMS).bind::<Text, _>(queue);
+            let query = query.bind::<SqlTimestamp, _>(DbTime::from(now + EARLY)).bind::<BigInt, _>(most);
             query.load(c).await
         }
     )?;
@@ -108,13 +107,13 @@ pub(super) async fn teams(conn: &mut Conn, queue: Queue, now: Timestamp, most: i
 /// The due lanes of these teams, the least recently served first, with up to `share` jobs for each team.
 pub(super) async fn lanes(
     conn: &mut Conn,
-    queue: Queue,
+    queue: &str,
     teams: &[Team],
     now: Timestamp,
     share: i32,
 ) -> Result<Vec<Lane>> {
     let ids: Vec<&str> = teams.iter().map(|team| team.id.as_str()).collect();
-    let (now, soon) = (Stamp::from(now), Stamp::from(now + EARLY));
+    let (now, soon) = (DbTime::from(now), DbTime::from(now + EARLY));
     Ok(on!(
         conn,
         pg | c | {
@@ -122,7 +121,7 @@ pub(super) async fn lanes(
                 .bind::<Array<Text>, _>(ids)
                 .bind::<Float8, _>(f64::from(share))
                 .bind::<SqlTimestamp, _>(now)
-                .bind::<Text, _>(queue.as_str())
+                .bind::<Text, _>(queue)
                 .bind::<SqlTimestamp, _>(soon)
                 .bind::<BigInt, _>(LANES);
             query.load::<LaneJob>(c).await.map(grouped)
@@ -132,7 +131,7 @@ pub(super) async fn lanes(
             for id in ids {
                 let found: Vec<LaneRow> = Sql::<Sqlite, LaneSql>::new(SQLITE_LANES)
                     .bind::<SqlTimestamp, _>(now)
-                    .bind::<Text, _>(queue.as_str())
+                    .bind::<Text, _>(queue)
                     .bind::<Text, _>(id)
                     .bind::<SqlTimestamp, _>(soon)
                     .bind::<BigInt, _>(LANES)
@@ -224,18 +223,18 @@ const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host
 
 type LaneRow = (String, String, i64, i32, i64, Option<String>, bool, Option<i32>);
 type LaneSql = (Text, Text, BigInt, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
-type JobRow = (String, String, String, i32, i32, Option<String>, Stamp, bool);
+type JobRow = (String, String, String, i32, i32, Option<String>, DbTime, bool);
 type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp, Bool);
 type LaneJob = (
     (String, String, i64, i32, i32, i64, Option<String>, bool, Option<i32>),
     i64,
-    (Option<i32>, Option<i32>, Option<Stamp>),
-    (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<Stamp>),
+    (Option<i32>, Option<i32>, Option<DbTime>),
+    (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<DbTime>),
     bool,
     Place,
 );
 /// Where a job stands in its lane: priority and time.
-type Place = (Option<i32>, Option<Stamp>);
+type Place = (Option<i32>, Option<DbTime>);
 type Placed = (Place, Job);
 type LaneJobSql = (
     (Text, Text, BigInt, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
@@ -254,11 +253,8 @@ type LaneJobSql = (
     (Nullable<Integer>, Nullable<SqlTimestamp>),
 );
 
-fn due_teams(text: &'static str, queue: Queue, now: Timestamp, most: i64) -> Sql<'static, Pg, (Text, Integer)> {
-    Sql::new(text)
-        .bind::<Text, _>(queue.as_str())
-        .bind::<SqlTimestamp, _>(Stamp::from(now + EARLY))
-        .bind::<BigInt, _>(most)
+fn due_teams<'a>(text: &'static str, queue: &'a str, now: Timestamp, most: i64) -> Sql<'a, Pg, (Text, Integer)> {
+    Sql::new(text).bind::<Text, _>(queue).bind::<SqlTimestamp, _>(DbTime::from(now + EARLY)).bind::<BigInt, _>(most)
 }
 
 /// From one row for each job, or one for a lane without, in any order.

@@ -9,12 +9,12 @@ use diesel::sql_types::{Text, Timestamp as SqlTimestamp};
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::jobs::free::{self, Freed};
-use crate::jobs::{Held, Queue};
+use crate::jobs::Held;
+use crate::jobs::release::{self, Freed};
 use crate::schema::{job, job_lane};
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// How a job comes back.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +38,9 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
         return Ok(HashSet::new());
     }
     conn.atomic(async |conn: &mut Conn| {
-        let freed = free::remove(conn, held, now).await?;
-        free::hosts(conn, &freed, held, now).await?;
+        // Teams, lanes and jobs in one statement; only what had a host costs two more.
+        let freed = release::remove(conn, held, now).await?;
+        release::hosts(conn, &freed, held, now).await?;
         Ok(freed.into_iter().map(|job| job.id).collect())
     })
     .await
@@ -52,16 +53,18 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
 #[crate::boxed]
 pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams(conn, [(held.queue.as_str(), held.team_id)]).await?;
-        let freed = free::ours(conn, &[held.lease]).await?;
+        release::lock_teams(conn, [(held.queue, held.team_id)]).await?;
+        // Asked under the lock: the lease may have been lost while we waited for it.
+        let freed = release::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
-        let set = (job::run_at.eq(Stamp::from(how.run_at)), job::attempt.eq(job::attempt - i32::from(!how.counted)));
+        // The claim has counted the attempt already.
+        let set = (job::run_at.eq(DbTime::from(how.run_at)), job::attempt.eq(job::attempt - i32::from(!how.counted)));
         let query =
             diesel::update(job::table.find(held.lease.id)).set((ready(), set, job::last_error.eq(Some(how.error))));
         on!(conn, |c| query.execute(c).await)?;
-        free::back(conn, &freed, &[*held], now).await?;
+        release::back(conn, &freed, &[*held], now).await?;
         Ok(true)
     })
     .await
@@ -83,18 +86,19 @@ pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result
 #[crate::boxed]
 pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams(conn, [(held.queue.as_str(), held.team_id)]).await?;
-        let freed = free::ours(conn, &[held.lease]).await?;
+        release::lock_teams(conn, [(held.queue, held.team_id)]).await?;
+        let freed = release::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
+        // Copied by the database: the payload need not travel.
         on!(
             conn,
             pg | c | to_dead::<Pg>(held.lease.id, error, now).execute(c).await,
             sqlite | c | to_dead::<diesel::sqlite::Sqlite>(held.lease.id, error, now).execute(c).await
         )?;
         on!(conn, |c| diesel::delete(job::table.find(held.lease.id)).execute(c).await)?;
-        free::gone(conn, &freed, &[*held], now).await?;
+        release::gone(conn, &freed, &[*held], now).await?;
         Ok(true)
     })
     .await
@@ -106,12 +110,12 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -> Result<usize> {
+pub async fn cancel(conn: &mut Conn, queue: &str, lane: &str, now: Timestamp) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let row = job_lane::table.find((queue.as_str(), lane));
+        let row = job_lane::table.find((queue, lane));
         let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
         let Some(team) = team else { return Ok(0) };
-        free::lock_teams(conn, [(queue.as_str(), team.as_str())]).await?;
+        release::lock_teams(conn, [(queue, team.as_str())]).await?;
         // Before the lock, the lane might have been swept and made anew.
         let found = row.select((job_lane::number, job_lane::delay_ms));
         let found: Option<(i64, i64)> = on!(conn, |c| found.get_result(c).await.optional())?;
@@ -119,14 +123,14 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
         let of_lane = || job::table.filter(job::lane.eq(number));
         let running = of_lane().filter(job::token.is_not_null()).select((job::id, job::host));
         let running: Vec<(String, Option<String>)> = on!(conn, |c| running.load(c).await)?;
-        let queue = queue.as_str().to_owned();
+        let queue = queue.to_owned();
         let freed = running.into_iter().map(|(id, host)| (id, queue.clone(), team.clone(), number, host, delay_ms));
         let freed: Vec<Freed> = freed.map(Freed::from).collect();
-        // By state, as the indexes are.
+        // By state, as the indexes are: one delete without a condition on the token would scan the table.
         let running = diesel::delete(of_lane().filter(job::token.is_not_null()));
         let ready = diesel::delete(of_lane().filter(job::token.is_null()));
         let count = on!(conn, |c| running.execute(c).await)? + on!(conn, |c| ready.execute(c).await)?;
-        free::gone(conn, &freed, &[], now).await?;
+        release::gone(conn, &freed, &[], now).await?;
         on!(conn, |c| diesel::delete(row).execute(c).await)?;
         Ok(count)
     })
@@ -139,14 +143,15 @@ pub async fn cancel(conn: &mut Conn, queue: Queue, lane: &str, now: Timestamp) -
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn trim(conn: &mut Conn, queue: Queue, lane: &str, limit: i64) -> Result<usize> {
+pub async fn trim(conn: &mut Conn, queue: &str, lane: &str, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let row = job_lane::table.find((queue.as_str(), lane)).select((job_lane::team_id, job_lane::number));
+        let row = job_lane::table.find((queue, lane)).select((job_lane::team_id, job_lane::number));
         let found: Option<(String, i64)> = on!(conn, |c| row.get_result(c).await.optional())?;
         let Some((team, number)) = found else { return Ok(0) };
-        free::lock_teams(conn, [(queue.as_str(), team.as_str())]).await?;
+        release::lock_teams(conn, [(queue, team.as_str())]).await?;
         let waiting = || job::table.filter(job::lane.eq(number)).filter(job::token.is_null());
         let ids: Vec<String> = on!(conn, |c| waiting().limit(limit).select(job::id).load(c).await)?;
+        // Only waiting jobs, which no counter knows.
         Ok(on!(conn, |c| diesel::delete(waiting().filter(job::id.eq_any(&ids))).execute(c).await)?)
     })
     .await
@@ -157,7 +162,7 @@ pub async fn trim(conn: &mut Conn, queue: Queue, lane: &str, limit: i64) -> Resu
 #[diesel(table_name = job, treat_none_as_null = true)]
 pub(super) struct Ready {
     token: Option<&'static str>,
-    lease_until: Option<Stamp>,
+    lease_until: Option<DbTime>,
 }
 
 pub(super) fn ready() -> Ready {
@@ -169,7 +174,7 @@ fn to_dead<'a, DB>(id: &'a str, error: &'a str, now: Timestamp) -> Sql<'a, DB>
 where
     DB: diesel::backend::Backend + diesel::sql_types::HasSqlType<Text> + diesel::sql_types::HasSqlType<SqlTimestamp>,
     str: diesel::serialize::ToSql<Text, DB>,
-    Stamp: diesel::serialize::ToSql<SqlTimestamp, DB>,
+    DbTime: diesel::serialize::ToSql<SqlTimestamp, DB>,
 {
     Sql::new(
         "INSERT INTO dead_job (id, queue, kind, team_id, lane, cap, delay_ms, phase, priority, attempt, max_attempts, host,
@@ -179,6 +184,6 @@ where
          FROM job AS j JOIN job_lane AS l ON l.number = j.lane WHERE j.id = {}",
     )
     .bind::<Text, _>(error)
-    .bind::<SqlTimestamp, _>(Stamp::from(now))
+    .bind::<SqlTimestamp, _>(DbTime::from(now))
     .bind::<Text, _>(id)
 }

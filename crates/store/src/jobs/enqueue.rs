@@ -11,11 +11,11 @@ use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, Link, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::jobs::{CHANNEL, Lane, NewJob, Queue, millis};
+use crate::jobs::{CHANNEL, Lane, NewJob, millis};
 use crate::schema::{job_lane, job_team};
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// Adds jobs to a lane, which is made if need be, and says how many were new: those whose unique key is there already
 /// are dropped. In the caller's transaction, or in one of its own. On PostgreSQL workers elsewhere are told when it
@@ -48,14 +48,14 @@ pub async fn enqueue(conn: &mut Conn, lane: &Lane<'_>, jobs: &[NewJob], now: Tim
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn set_cap(conn: &mut Conn, queue: Queue, lane: &str, cap: i32, now: Timestamp) -> Result<bool> {
+pub async fn set_cap(conn: &mut Conn, queue: &str, lane: &str, cap: i32, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        let row = job_lane::table.find((queue.as_str(), lane));
+        let row = job_lane::table.find((queue, lane));
         let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
         let Some(team) = team else { return Ok(false) };
-        // The team's row first: it guards its lanes.
-        let due = Some(Stamp::from(now));
-        let wake = diesel::update(job_team::table.find((queue.as_str(), &team))).set(job_team::due_at.eq(due));
+        // The team's row first: it guards its lanes. Both become due, as there may be room now.
+        let due = Some(DbTime::from(now));
+        let wake = diesel::update(job_team::table.find((queue, &team))).set(job_team::due_at.eq(due));
         on!(conn, |c| wake.execute(c).await)?;
         let set = diesel::update(row).set((job_lane::cap.eq(cap), job_lane::due_at.eq(due)));
         Ok(on!(conn, |c| set.execute(c).await)? == 1)
@@ -68,9 +68,9 @@ pub async fn set_cap(conn: &mut Conn, queue: Queue, lane: &str, cap: i32, now: T
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn set_team_cap(conn: &mut Conn, queue: Queue, team: &str, cap: i32, now: Timestamp) -> Result<bool> {
-    let set = (job_team::cap.eq(cap), job_team::due_at.eq(Some(Stamp::from(now))));
-    let query = diesel::update(job_team::table.find((queue.as_str(), team))).set(set);
+pub async fn set_team_cap(conn: &mut Conn, queue: &str, team: &str, cap: i32, now: Timestamp) -> Result<bool> {
+    let set = (job_team::cap.eq(cap), job_team::due_at.eq(Some(DbTime::from(now))));
+    let query = diesel::update(job_team::table.find((queue, team))).set(set);
     let _turn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
@@ -84,7 +84,7 @@ pub(super) struct Row<'a> {
     pub(super) run_at: Timestamp,
     pub(super) max_attempts: i32,
     pub(super) host: Option<&'a str>,
-    pub(super) payload: String,
+    pub(super) payload: &'a str,
     pub(super) unique_key: Option<&'a str>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Row<'a> {
             run_at: job.run_at,
             max_attempts: job.max_attempts,
             host: job.host.as_deref(),
-            payload: job.payload.to_string(),
+            payload: &job.payload,
             unique_key: job.unique_key.as_deref(),
         }
     }
@@ -106,6 +106,7 @@ impl<'a> Row<'a> {
 
 /// Adds up to [`CHUNK`] jobs at once, and says how many were new.
 pub(super) async fn insert(conn: &mut Conn, lane: &Lane<'_>, jobs: &[Row<'_>], now: Timestamp) -> Result<usize> {
+    // The team and the lane are looked at when the first of these jobs may run.
     let due = jobs.iter().map(|job| job.run_at).min().unwrap_or(now);
     let rows = Rows { lane, jobs, due: due.into(), now: now.into() };
     Ok(on!(
@@ -161,7 +162,10 @@ SELECT count(*) + 0 * (SELECT count(pg_notify({}, $1)) FROM t WHERE was_idle) FR
     };
 }
 
-/// The team first: whoever adds to it waits for its row before it touches anything else.
+/// The team first: whoever adds to it waits for its row before it touches anything else. `l` selects from `t` and `j` from
+/// `l`, which is what orders the locks. `head_*` is the place of the first ready job: a claim begins to scan there, and not at
+/// the entries of all the jobs that are done. A notice goes out only for a team that was idle; where it was not, a worker
+/// comes by anyway.
 const POSTGRES: &str = postgres!("");
 
 /// [`POSTGRES`] for jobs with unique keys. Looking for what is there already takes a fifth of the time.
@@ -201,8 +205,8 @@ fn sqlite_jobs(rows: usize) -> String {
 struct Rows<'a> {
     lane: &'a Lane<'a>,
     jobs: &'a [Row<'a>],
-    due: Stamp,
-    now: Stamp,
+    due: DbTime,
+    now: DbTime,
 }
 
 impl<'a> Rows<'a> {
@@ -222,7 +226,7 @@ impl<'a> Rows<'a> {
         let (phase, priority, run_at) = head.unwrap_or_default();
         let has_keys = jobs.iter().any(|job| job.unique_key.is_some());
         Sql::new(if has_keys { POSTGRES_UNIQUE } else { POSTGRES })
-            .bind::<Text, _>(lane.queue.as_str())
+            .bind::<Text, _>(lane.queue)
             .bind::<Text, _>(lane.team_id)
             .bind::<Integer, _>(lane.team_cap)
             .bind::<SqlTimestamp, _>(self.due)
@@ -232,23 +236,23 @@ impl<'a> Rows<'a> {
             .bind::<Nullable<Text>, _>(self.host())
             .bind::<Integer, _>(phase)
             .bind::<Integer, _>(priority)
-            .bind::<SqlTimestamp, _>(Stamp::from(run_at))
+            .bind::<SqlTimestamp, _>(DbTime::from(run_at))
             .bind::<SqlTimestamp, _>(self.now)
             .bind::<Array<Text>, _>(column(jobs, |job| job.id))
             .bind::<Array<Text>, _>(column(jobs, |job| job.kind))
             .bind::<Array<Integer>, _>(column(jobs, |job| job.phase))
             .bind::<Array<Integer>, _>(column(jobs, |job| job.priority))
-            .bind::<Array<SqlTimestamp>, _>(column(jobs, |job| Stamp::from(job.run_at)))
+            .bind::<Array<SqlTimestamp>, _>(column(jobs, |job| DbTime::from(job.run_at)))
             .bind::<Array<Integer>, _>(column(jobs, |job| job.max_attempts))
             .bind::<Array<Nullable<Text>>, _>(column(jobs, |job| job.host))
-            .bind::<Array<Text>, _>(column(jobs, |job| job.payload.as_str()))
+            .bind::<Array<Text>, _>(column(jobs, |job| job.payload))
             .bind::<Array<Nullable<Text>>, _>(column(jobs, |job| job.unique_key))
             .bind::<Text, _>(CHANNEL)
     }
 
     fn team_to_sqlite(&self) -> Sql<'_, Sqlite> {
         Sql::new(SQLITE_TEAM)
-            .bind::<Text, _>(self.lane.queue.as_str())
+            .bind::<Text, _>(self.lane.queue)
             .bind::<Text, _>(self.lane.team_id)
             .bind::<Integer, _>(self.lane.team_cap)
             .bind::<SqlTimestamp, _>(self.due)
@@ -256,7 +260,7 @@ impl<'a> Rows<'a> {
 
     fn lane_to_sqlite(&self) -> Sql<'_, Sqlite, BigInt> {
         Sql::new(SQLITE_LANE)
-            .bind::<Text, _>(self.lane.queue.as_str())
+            .bind::<Text, _>(self.lane.queue)
             .bind::<Text, _>(self.lane.id)
             .bind::<Text, _>(self.lane.team_id)
             .bind::<Integer, _>(self.lane.cap)
@@ -272,10 +276,10 @@ impl<'a> Rows<'a> {
                 .bind::<Text, _>(job.kind)
                 .bind::<Integer, _>(job.phase)
                 .bind::<Integer, _>(job.priority)
-                .bind::<SqlTimestamp, _>(Stamp::from(job.run_at))
+                .bind::<SqlTimestamp, _>(DbTime::from(job.run_at))
                 .bind::<Integer, _>(job.max_attempts)
                 .bind::<Nullable<Text>, _>(job.host)
-                .bind::<Text, _>(job.payload.as_str())
+                .bind::<Text, _>(job.payload)
                 .bind::<Nullable<Text>, _>(job.unique_key)
         })
     }

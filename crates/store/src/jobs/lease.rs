@@ -9,12 +9,12 @@ use diesel::sql_types::{Array, Integer, Nullable, Text, Timestamp as SqlTimestam
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::jobs::end::ready;
-use crate::jobs::{Claimed, Lease, Queue, free, json};
+use crate::jobs::{Claimed, Lease, json, release};
 use crate::schema::{job, job_lane};
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// What [`reap`] did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,13 +46,13 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
                 "UPDATE job SET lease_until = {} WHERE id IN (SELECT id FROM job WHERE id = ANY({}) AND token IS NOT NULL
                  FOR UPDATE SKIP LOCKED)",
             );
-                query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Array<Text>, _>(ids).execute(c).await
+                query.bind::<SqlTimestamp, _>(DbTime::from(until)).bind::<Array<Text>, _>(ids).execute(c).await
             },
         sqlite | c | {
             let query = Sql::<diesel::sqlite::Sqlite>::new(
                 "UPDATE job SET lease_until = {} WHERE id IN (SELECT value FROM json_each({})) AND token IS NOT NULL",
             );
-            query.bind::<SqlTimestamp, _>(Stamp::from(until)).bind::<Text, _>(json(&ids)).execute(c).await
+            query.bind::<SqlTimestamp, _>(DbTime::from(until)).bind::<Text, _>(json(&ids)).execute(c).await
         }
     )?;
     Ok(ours)
@@ -67,7 +67,7 @@ pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet
     if leases.is_empty() {
         return Ok(HashSet::new());
     }
-    Ok(free::ours(conn, leases).await?.into_iter().map(|job| job.id).collect())
+    Ok(release::ours(conn, leases).await?.into_iter().map(|job| job.id).collect())
 }
 
 /// Takes up to `limit` jobs from workers whose leases ended by `now`. Those that were started as often as they may are
@@ -77,7 +77,7 @@ pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet
 /// Those of the database.
 #[crate::boxed]
 pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Timestamp, limit: i64) -> Result<Reaped> {
-    let ended = job::token.is_not_null().and(job::lease_until.le(Some(Stamp::from(now))));
+    let ended = job::token.is_not_null().and(job::lease_until.le(Some(DbTime::from(now))));
     let found = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane))).filter(ended);
     let found = found.limit(limit).select((job::id, (job_lane::queue, job_lane::team_id)));
     let found: Vec<(String, (String, String))> = on!(conn, |c| found.load(c).await)?;
@@ -87,7 +87,7 @@ pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Tim
     let (ids, teams): (Vec<&str>, Vec<(&str, &str)>) =
         found.iter().map(|(id, (queue, team))| (id.as_str(), (queue.as_str(), team.as_str()))).unzip();
     conn.atomic(async |conn: &mut Conn| {
-        free::lock_teams(conn, teams.iter().copied()).await?;
+        release::lock_teams(conn, teams.iter().copied()).await?;
         // Asked again: it may have ended or been renewed meanwhile.
         let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended);
         let columns = (job::id, job::token.assume_not_null());
@@ -95,24 +95,24 @@ pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Tim
         let retried: Vec<(String, String)> =
             on!(conn, pg | c | retried.for_update().skip_locked().load(c).await, sqlite | c | retried.load(c).await)?;
         let leases: Vec<Lease<'_>> = retried.iter().map(|(id, token)| Lease { id, token }).collect();
-        let freed = free::ours(conn, &leases).await?;
+        let freed = release::ours(conn, &leases).await?;
         let back: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
-        let set = (ready(), job::run_at.eq(Stamp::from(now)), job::last_error.eq(Some("the worker was lost")));
+        let set = (ready(), job::run_at.eq(DbTime::from(now)), job::last_error.eq(Some("the worker was lost")));
         let query = diesel::update(job::table.filter(job::id.eq_any(&back))).set(set);
         on!(conn, |c| query.execute(c).await)?;
-        free::back(conn, &freed, &[], now).await?;
+        release::back(conn, &freed, &[], now).await?;
         let lost = on!(
             conn,
             pg | c | take(&ids, token, now, lease_until).load::<Row>(c).await,
             sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<Row>(c).await
         )?;
-        let lost = lost.into_iter().filter_map(|row| claimed(row, token, now)).collect();
+        let lost = lost.into_iter().map(|row| claimed(row, token, now)).collect();
         Ok(Reaped { back: back.len(), lost })
     })
     .await
 }
 
-type Row = (String, String, String, (i32, i32), Option<String>, Stamp, (String, String, String));
+type Row = (String, String, String, (i32, i32), Option<String>, DbTime, (String, String, String));
 type RowSql = (Text, Text, Text, (Integer, Integer), Nullable<Text>, SqlTimestamp, (Text, Text, Text));
 
 macro_rules! take {
@@ -132,9 +132,9 @@ macro_rules! take {
 fn take<'a>(ids: &'a [&str], token: &'a str, now: Timestamp, lease_until: Timestamp) -> Sql<'a, Pg, RowSql> {
     Sql::new(take!("= ANY({})"))
         .bind::<Text, _>(token)
-        .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
+        .bind::<SqlTimestamp, _>(DbTime::from(lease_until))
         .bind::<Array<Text>, _>(ids)
-        .bind::<SqlTimestamp, _>(Stamp::from(now))
+        .bind::<SqlTimestamp, _>(DbTime::from(now))
 }
 
 fn take_on_sqlite<'a>(
@@ -145,19 +145,19 @@ fn take_on_sqlite<'a>(
 ) -> Sql<'a, diesel::sqlite::Sqlite, RowSql> {
     Sql::new(take!("IN (SELECT value FROM json_each({}))"))
         .bind::<Text, _>(token)
-        .bind::<SqlTimestamp, _>(Stamp::from(lease_until))
+        .bind::<SqlTimestamp, _>(DbTime::from(lease_until))
         .bind::<Text, _>(json(ids))
-        .bind::<SqlTimestamp, _>(Stamp::from(now))
+        .bind::<SqlTimestamp, _>(DbTime::from(now))
 }
 
 fn claimed(
     (id, kind, payload, attempts, host, created_at, (queue, team_id, lane)): Row,
     token: &str,
     now: Timestamp,
-) -> Option<Claimed> {
-    Some(Claimed {
+) -> Claimed {
+    Claimed {
         id,
-        queue: Queue::from_name(&queue)?,
+        queue,
         kind,
         team_id,
         lane,
@@ -168,5 +168,5 @@ fn claimed(
         host,
         start_at: now,
         created_at: created_at.into(),
-    })
+    }
 }

@@ -8,12 +8,12 @@ use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::jobs::due::Lane;
 use crate::jobs::{Claim, claim, json};
 use crate::schema::job;
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// What changes with a claim, column by column.
 #[derive(Debug, Default)]
@@ -42,10 +42,10 @@ struct Lanes {
     served: Vec<bool>,
     stays: Vec<bool>,
     phase: Vec<Option<i32>>,
-    gate: Vec<Option<Stamp>>,
+    gate: Vec<Option<DbTime>>,
     head_phase: Vec<Option<i32>>,
     head_priority: Vec<Option<i32>>,
-    head_run_at: Vec<Option<Stamp>>,
+    head_run_at: Vec<Option<DbTime>>,
 }
 
 #[derive(Debug, Default)]
@@ -88,8 +88,9 @@ impl Start {
 
 /// Writes everything but the hosts.
 pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> Result<()> {
+    // Rare: only jobs of busy hosts in lanes of many hosts.
     for (id, time) in &start.later {
-        let query = diesel::update(job::table.find(id)).set(job::run_at.eq(Stamp::from(*time)));
+        let query = diesel::update(job::table.find(id)).set(job::run_at.eq(DbTime::from(*time)));
         on!(conn, |c| query.execute(c).await)?;
     }
     on!(
@@ -111,7 +112,7 @@ pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> R
     Ok(())
 }
 
-/// All at once. The parts see the tables as they were before, which is why the next job of a lane is looked for among the
+/// All at once; `$4`, `$6` and `$15` are the time of service, the numbers of the lanes and the queue again. The parts see the tables as they were before, which is why the next job of a lane is looked for among the
 /// later ones, and the next lane of a team among those that were not visited.
 const POSTGRES: &str = "WITH j AS (
     UPDATE job SET attempt = attempt + 1, token = {}, lease_until = {} WHERE id = ANY({})
@@ -142,6 +143,8 @@ UPDATE job_team SET running = running + v.taken,
 FROM unnest({}, {}, {}) AS v(team_id, taken, stays)
 WHERE job_team.queue = $15 AND job_team.team_id = v.team_id";
 
+/// SQLite runs in this process: a statement for each lane and team costs no round trip, and each sees what the one before
+/// has written.
 const SQLITE_JOBS: &str = "UPDATE job SET attempt = attempt + 1, token = {}, lease_until = {}
     WHERE id IN (SELECT value FROM json_each({}))";
 
@@ -164,10 +167,10 @@ const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {},
 fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
     Sql::new(POSTGRES)
         .bind::<Text, _>(want.token)
-        .bind::<SqlTimestamp, _>(Stamp::from(want.lease_until))
+        .bind::<SqlTimestamp, _>(DbTime::from(want.lease_until))
         .bind::<Array<Text>, _>(&start.jobs)
         .bind::<BigInt, _>(claim::served(want.now))
-        .bind::<SqlTimestamp, _>(Stamp::from(want.now))
+        .bind::<SqlTimestamp, _>(DbTime::from(want.now))
         .bind::<Array<BigInt>, _>(&start.lanes.number)
         .bind::<Array<Integer>, _>(&start.lanes.taken)
         .bind::<Array<Bool>, _>(&start.lanes.served)
@@ -177,7 +180,7 @@ fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
         .bind::<Array<Nullable<Integer>>, _>(&start.lanes.head_phase)
         .bind::<Array<Nullable<Integer>>, _>(&start.lanes.head_priority)
         .bind::<Array<Nullable<SqlTimestamp>>, _>(&start.lanes.head_run_at)
-        .bind::<Text, _>(want.queue.as_str())
+        .bind::<Text, _>(want.queue)
         .bind::<Array<Text>, _>(&start.teams.id)
         .bind::<Array<Integer>, _>(&start.teams.taken)
         .bind::<Array<Bool>, _>(&start.teams.stays)
@@ -186,7 +189,7 @@ fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
 fn jobs_to_sqlite<'a>(want: &'a Claim<'_>, jobs: &[String]) -> Sql<'a, Sqlite> {
     Sql::new(SQLITE_JOBS)
         .bind::<Text, _>(want.token)
-        .bind::<SqlTimestamp, _>(Stamp::from(want.lease_until))
+        .bind::<SqlTimestamp, _>(DbTime::from(want.lease_until))
         .bind::<Text, _>(json(jobs))
 }
 
@@ -198,7 +201,7 @@ fn lane_to_sqlite<'a>(want: &'a Claim<'_>, lanes: &'a Lanes, index: usize) -> Sq
         .bind::<Bool, _>(lanes.stays[index])
         .bind::<Nullable<SqlTimestamp>, _>(lanes.gate[index])
         .bind::<Nullable<Integer>, _>(lanes.phase[index])
-        .bind::<SqlTimestamp, _>(Stamp::from(want.now))
+        .bind::<SqlTimestamp, _>(DbTime::from(want.now))
         .bind::<BigInt, _>(lanes.number[index])
 }
 
@@ -207,6 +210,6 @@ fn team_to_sqlite<'a>(want: &'a Claim<'_>, teams: &'a Teams, index: usize) -> Sq
         .bind::<Integer, _>(teams.taken[index])
         .bind::<Bool, _>(teams.stays[index])
         .bind::<BigInt, _>(claim::served(want.now))
-        .bind::<Text, _>(want.queue.as_str())
+        .bind::<Text, _>(want.queue)
         .bind::<Text, _>(&teams.id[index])
 }

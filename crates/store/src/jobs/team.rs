@@ -3,7 +3,6 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-use super::Queue;
 use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::job_team;
@@ -14,8 +13,8 @@ use crate::schema::job_team;
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn lock_team(conn: &mut Conn, queue: Queue, team: &str) -> Result<()> {
-    let row = job_team::table.find((queue.as_str(), team)).select(job_team::team_id);
+pub async fn lock_team(conn: &mut Conn, queue: &str, team: &str) -> Result<()> {
+    let row = job_team::table.find((queue, team)).select(job_team::team_id);
     let _: Option<String> = on!(
         conn,
         pg | c | row.for_update().get_result(c).await.optional(),
@@ -30,8 +29,8 @@ pub async fn lock_team(conn: &mut Conn, queue: Queue, team: &str) -> Result<()> 
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn running(conn: &mut Conn, queue: Queue, team: &str) -> Result<i64> {
-    let row = job_team::table.find((queue.as_str(), team)).select(job_team::running);
+pub async fn running(conn: &mut Conn, queue: &str, team: &str) -> Result<i64> {
+    let row = job_team::table.find((queue, team)).select(job_team::running);
     let running: Option<i32> = on!(conn, |c| row.get_result(c).await.optional())?;
     Ok(running.unwrap_or(0).into())
 }

@@ -7,9 +7,9 @@ use diesel_async::RunQueryDsl;
 
 use super::{Booked, Booking, Reservation};
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
-use crate::stamp::Stamp;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = account)]
@@ -30,8 +30,8 @@ pub(super) struct ReservationRow {
     posted: i64,
     voided: i64,
     is_open: bool,
-    expires_at: Stamp,
-    created_at: Stamp,
+    expires_at: DbTime,
+    created_at: DbTime,
 }
 
 #[derive(Queryable, Selectable)]
@@ -41,7 +41,7 @@ pub(super) struct TransferRow {
     kind: String,
     amount: i64,
     reservation: Option<String>,
-    created_at: Stamp,
+    created_at: DbTime,
 }
 
 #[derive(Queryable, Selectable)]
@@ -80,7 +80,7 @@ pub(super) async fn insert_transfer(
         ledger_transfer::kind.eq(step.transfer.as_str()),
         ledger_transfer::amount.eq(step.amount),
         ledger_transfer::reservation.eq(command.reservation()),
-        ledger_transfer::created_at.eq(Stamp::from(booking.at)),
+        ledger_transfer::created_at.eq(DbTime::from(booking.at)),
     );
     let insert = diesel::insert_into(ledger_transfer::table).values(row).on_conflict(ledger_transfer::key).do_nothing();
     Ok(on!(conn, |c| insert.execute(c).await)? == 1)

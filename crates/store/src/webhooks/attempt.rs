@@ -10,10 +10,10 @@ use diesel_async::RunQueryDsl;
 
 use super::State;
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::webhook_delivery;
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ fn to_postgres<'a>(attempts: &'a [Attempt<'_>]) -> Sql<'a, Pg, (Text, Bool)> {
         .bind::<Array<Nullable<Integer>>, _>(column(attempts, |attempt| attempt.status))
         .bind::<Array<Nullable<Text>>, _>(column(attempts, |attempt| attempt.error))
         .bind::<Array<BigInt>, _>(column(attempts, |attempt| attempt.duration_ms))
-        .bind::<Array<Nullable<SqlTimestamp>>, _>(column(attempts, |attempt| attempt.next_at.map(Stamp::from)))
+        .bind::<Array<Nullable<SqlTimestamp>>, _>(column(attempts, |attempt| attempt.next_at.map(DbTime::from)))
         .bind::<Array<Nullable<SqlTimestamp>>, _>(column(attempts, delivered_at))
 }
 
@@ -110,11 +110,11 @@ fn update<'a>(attempt: &'a Attempt<'_>) -> Sql<'a, diesel::sqlite::Sqlite, (Text
     .bind::<Nullable<Integer>, _>(attempt.status)
     .bind::<Nullable<Text>, _>(attempt.error)
     .bind::<BigInt, _>(attempt.duration_ms)
-    .bind::<Nullable<SqlTimestamp>, _>(attempt.next_at.map(Stamp::from))
+    .bind::<Nullable<SqlTimestamp>, _>(attempt.next_at.map(DbTime::from))
     .bind::<Nullable<SqlTimestamp>, _>(delivered_at(attempt))
     .bind::<Text, _>(attempt.id)
 }
 
-fn delivered_at(attempt: &Attempt<'_>) -> Option<Stamp> {
+fn delivered_at(attempt: &Attempt<'_>) -> Option<DbTime> {
     (attempt.state == State::Delivered).then(|| attempt.at.into())
 }

@@ -8,9 +8,9 @@ use diesel_async::RunQueryDsl;
 use super::State;
 use crate::conn::{Conn, on};
 use crate::crawls::SCRAPING;
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{crawl, webhook_delivery};
-use crate::stamp::Stamp;
 
 /// A delivery as the log shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,9 +62,9 @@ struct Row {
     status: Option<i32>,
     error: Option<String>,
     duration_ms: Option<i64>,
-    created_at: Stamp,
-    delivered_at: Option<Stamp>,
-    next_at: Option<Stamp>,
+    created_at: DbTime,
+    delivered_at: Option<DbTime>,
+    next_at: Option<DbTime>,
     has_body: bool,
     body_bytes: i64,
     body_digest: String,
@@ -116,7 +116,7 @@ pub async fn list(
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
     conn.atomic(async |conn: &mut Conn| {
-        let old = webhook_delivery::table.filter(c::created_at.lt(Stamp::from(before))).limit(limit).select(c::id);
+        let old = webhook_delivery::table.filter(c::created_at.lt(DbTime::from(before))).limit(limit).select(c::id);
         let ids: Vec<String> = on!(conn, |conn| old.load(conn).await)?;
         let query = diesel::delete(webhook_delivery::table.filter(c::id.eq_any(&ids)));
         Ok(on!(conn, |conn| query.execute(conn).await)?)
@@ -133,7 +133,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
     conn.atomic(async |conn: &mut Conn| {
-        let alive = crawl::status.eq(SCRAPING).or(crawl::expires_at.gt(Stamp::from(now)));
+        let alive = crawl::status.eq(SCRAPING).or(crawl::expires_at.gt(DbTime::from(now)));
         let alive = crawl::table.filter(crawl::id.eq(c::job_id)).filter(alive);
         let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
         let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
@@ -141,7 +141,7 @@ pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<
         let private = diesel::delete(found().filter(not(c::keep)));
         on!(conn, |conn| private.execute(conn).await)?;
         let failed =
-            (c::state.eq(State::Failed.as_str()), c::error.eq("its job has expired"), c::next_at.eq(None::<Stamp>));
+            (c::state.eq(State::Failed.as_str()), c::error.eq("its job has expired"), c::next_at.eq(None::<DbTime>));
         let pending = diesel::update(found().filter(c::state.eq(State::Pending.as_str()))).set(failed);
         on!(conn, |conn| pending.execute(conn).await)?;
         let gone = (c::has_body.eq(false), c::body.eq(Vec::<u8>::new()), c::headers.eq("{}"));

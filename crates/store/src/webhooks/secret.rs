@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::webhook_secret;
-use crate::stamp::Stamp;
 
 /// The secrets of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Opti
 #[crate::boxed]
 pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Timestamp) -> Result<()> {
     use webhook_secret::columns as c;
-    let row = (c::team_id.eq(team), c::secret.eq(secret.expose()), c::created_at.eq(Stamp::from(now)));
+    let row = (c::team_id.eq(team), c::secret.eq(secret.expose()), c::created_at.eq(DbTime::from(now)));
     let query = diesel::insert_into(webhook_secret::table).values(row).on_conflict(c::team_id).do_nothing();
     let _turn = conn.turn().await?;
     on!(conn, |conn| query.execute(conn).await)?;
@@ -60,9 +60,9 @@ pub async fn rotate(
     use webhook_secret::columns as c;
     let set = (
         c::previous.eq(c::secret.nullable()),
-        c::previous_until.eq(Some(Stamp::from(previous_until))),
+        c::previous_until.eq(Some(DbTime::from(previous_until))),
         c::secret.eq(secret.expose()),
-        c::created_at.eq(Stamp::from(now)),
+        c::created_at.eq(DbTime::from(now)),
     );
     conn.atomic(async |conn: &mut Conn| {
         let query = diesel::update(webhook_secret::table.find(team)).set(set);
@@ -74,7 +74,7 @@ pub async fn rotate(
     .await
 }
 
-pub(super) type Columns = (String, Option<String>, Option<Stamp>, Stamp);
+pub(super) type Columns = (String, Option<String>, Option<DbTime>, DbTime);
 
 type Selection =
     (webhook_secret::secret, webhook_secret::previous, webhook_secret::previous_until, webhook_secret::created_at);

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
-use crawl_frontier::Ended;
-use store::jobs::{self, Claimed, Lane, NewJob, Queue};
+use politeness::HostAnswer;
+use store::jobs::{self, Claimed, Lane, NewJob};
 use store::{Conn, Store, hosts};
 
 use crate::bank::rich_team;
-use crate::jobs::{claim, finish, jobs_named, lane, sound};
+use crate::jobs::{claim, finish, jobs_named, lane, next_due, sound};
 use crate::{at, suite};
 
 suite!(
@@ -29,7 +29,7 @@ fn after(millis: i64) -> Timestamp {
     at(0) + TimeDelta::milliseconds(millis)
 }
 
-async fn ended(conn: &mut Conn, claimed: &[Claimed], how: Ended, now: Timestamp) {
+async fn ended(conn: &mut Conn, claimed: &[Claimed], how: HostAnswer, now: Timestamp) {
     let held: Vec<_> = claimed.iter().map(|job| job.held(Some(how))).collect();
     assert_eq!(jobs::finish(conn, &held, now).await.unwrap().len(), claimed.len());
 }
@@ -48,7 +48,7 @@ async fn four_of_a_host_run_at_a_time(store: Store) {
     assert_eq!(hosts::in_flight(&mut conn, "h").await.unwrap(), 4);
     assert_eq!(claim(&mut conn, 20, at(0)).await, []);
     sound(&mut conn).await;
-    ended(&mut conn, &four[..1], Ended::Answered(Duration::from_millis(80)), after(80)).await;
+    ended(&mut conn, &four[..1], HostAnswer::Answered(Duration::from_millis(80)), after(80)).await;
     let next = claim(&mut conn, 20, after(80)).await;
     assert_eq!(next.iter().map(|job| job.id.as_str()).collect::<Vec<_>>(), ["j00004"], "nobody lost its place");
     assert_eq!(hosts::in_flight(&mut conn, "h").await.unwrap(), 4);
@@ -61,13 +61,13 @@ async fn a_crawl_delay_spreads_starts(store: Store) {
     jobs::enqueue(&mut conn, &lane("l", "a"), &of_host("j", 3, "h"), at(0)).await.unwrap();
     let first = claim(&mut conn, 9, at(0)).await;
     assert_eq!((first.len(), first[0].start_at), (1, at(0)));
-    ended(&mut conn, &first, Ended::Answered(Duration::from_millis(100)), after(100)).await;
+    ended(&mut conn, &first, HostAnswer::Answered(Duration::from_millis(100)), after(100)).await;
     let second = claim(&mut conn, 9, after(100)).await;
     assert_eq!((second.len(), second[0].start_at), (1, after(800)), "promised ahead");
-    ended(&mut conn, &second, Ended::Answered(Duration::from_millis(100)), after(900)).await;
+    ended(&mut conn, &second, HostAnswer::Answered(Duration::from_millis(100)), after(900)).await;
     hosts::set_crawl_delay(&mut conn, "h", Some(Duration::from_secs(5)), at(0)).await.unwrap();
     assert_eq!(claim(&mut conn, 9, after(900)).await, []);
-    let next = jobs::next_due(&mut conn, Queue::Pages).await.unwrap().unwrap();
+    let next = next_due(&mut conn).await.unwrap();
     assert!(next > after(900) && next <= after(10_900), "{next}");
     let third = claim(&mut conn, 9, after(5800)).await;
     assert_eq!(third.len(), if next <= after(5800) { 1 } else { 0 });
@@ -96,7 +96,7 @@ async fn teams_share_a_host(store: Store) {
     }
     let four = claim(&mut conn, 20, at(0)).await;
     assert_eq!(four.len(), 4, "in all");
-    ended(&mut conn, &four, Ended::Answered(Duration::from_millis(1)), after(10)).await;
+    ended(&mut conn, &four, HostAnswer::Answered(Duration::from_millis(1)), after(10)).await;
     // Whoever had to wait comes back by itself, soon.
     let next = claim(&mut conn, 20, after(2000)).await;
     assert_eq!(next.len(), 4);
@@ -111,10 +111,10 @@ async fn a_refusal_pauses_the_host(store: Store) {
     let mut conn = opened(&store).await;
     jobs::enqueue(&mut conn, &lane("l", "a"), &of_host("j", 3, "h"), at(0)).await.unwrap();
     let one = claim(&mut conn, 1, at(0)).await;
-    ended(&mut conn, &one, Ended::Refused(Some(Duration::from_secs(120))), at(0)).await;
+    ended(&mut conn, &one, HostAnswer::Refused(Some(Duration::from_secs(120))), at(0)).await;
     assert_eq!(claim(&mut conn, 9, after(60_000)).await, []);
     sound(&mut conn).await;
-    let next = jobs::next_due(&mut conn, Queue::Pages).await.unwrap().unwrap();
+    let next = next_due(&mut conn).await.unwrap();
     assert!(next >= after(119_000) && next <= after(120_000), "{next}");
     assert!(!claim(&mut conn, 9, after(120_100)).await.is_empty());
 }
@@ -141,7 +141,7 @@ async fn a_thousand_jobs_of_one_host_all_end(store: Store) {
         running = rest;
         let ends: Vec<Claimed> = ends.into_iter().map(|(_, job)| job).collect();
         done += ends.len();
-        ended(&mut conn, &ends, Ended::Answered(Duration::from_millis(200)), after(now)).await;
+        ended(&mut conn, &ends, HostAnswer::Answered(Duration::from_millis(200)), after(now)).await;
     }
     sound(&mut conn).await;
     // Four at a time of 200 ms each are 15 s.

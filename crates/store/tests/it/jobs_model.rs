@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use store::jobs::{self, Claimed, Filter, Lane, NewJob, Queue, Retry};
+use store::jobs::{self, Claimed, Filter, Lane, NewJob, Retry};
 use store::{Conn, Store};
 use tokio::runtime::Handle;
 
@@ -95,14 +95,14 @@ async fn play(store: &Store, commands: Vec<Command>) -> Result<(), TestCaseError
     let mut conn = store.conn().await.unwrap();
     // What the last case left is not for this one to claim.
     for job in jobs::list(&mut conn, Filter::default(), None, 9999).await.unwrap() {
-        jobs::cancel(&mut conn, Queue::Pages, &job.lane, at(0)).await.unwrap();
+        jobs::cancel(&mut conn, "pages", &job.lane, at(0)).await.unwrap();
     }
     let names: Vec<String> = LANES.iter().map(|(name, ..)| format!("{case}/{name}")).collect();
     let mut play = Play { case, teams, names, model: Model::default() };
     for command in commands {
         play.step(&mut conn, &command).await.map_err(|error| TestCaseError::fail(format!("{command:?}: {error}")))?;
         play.compare(&mut conn).await?;
-        prop_assert_eq!(jobs::contradictions(&mut conn).await.unwrap(), Vec::<String>::new());
+        prop_assert_eq!(jobs::inconsistencies(&mut conn).await.unwrap(), Vec::<String>::new());
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ impl Play {
                 }
             }
             Command::Cancel(lane) => {
-                let count = jobs::cancel(conn, Queue::Pages, &self.names[lane], at(now)).await.unwrap();
+                let count = jobs::cancel(conn, "pages", &self.names[lane], at(now)).await.unwrap();
                 let before = self.model.jobs.len();
                 self.model.jobs.retain(|_, job| job.lane != lane);
                 prop_assert_eq!(count, before - self.model.jobs.len());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
-use store::jobs::{self, Claimed, Lane, NewJob, Queue, Retry};
+use store::jobs::{self, Claimed, Lane, NewJob, Retry};
 use store::{Conn, Store};
 
 use crate::bank::rich_team;
@@ -112,7 +112,7 @@ async fn everything_at_once_stays_sound(store: Store) {
         let lane = Lane { cap: 9, team_cap: 12, ..lane(name, &name[..1]) };
         jobs::enqueue(&mut conn, &lane, &new, at(0)).await.unwrap();
         if round % 13 == 12 {
-            jobs::cancel(&mut conn, Queue::Pages, name, at(0)).await.unwrap();
+            jobs::cancel(&mut conn, "pages", name, at(0)).await.unwrap();
         }
         sound(&mut conn).await;
     }

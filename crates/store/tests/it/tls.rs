@@ -5,7 +5,7 @@ use std::time::Duration;
 use diesel::QueryableByName;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
-use store::notices::{self, Listener};
+use store::listen::{self, Listener};
 use store::teams::{self, Team};
 use store::{Options, Store};
 
@@ -156,7 +156,7 @@ async fn every_connection_is_encrypted() {
     let mut listener = Listener::open(&store, &["news"]).await.unwrap().unwrap();
     let mut conn = store.conn().await.unwrap();
     teams::create(&mut conn, &Team::new("team", "team", at(0))).await.unwrap();
-    notices::tell(&mut conn, "news", "hello").await.unwrap();
+    listen::notify(&mut conn, "news", "hello").await.unwrap();
     assert_eq!(listener.next().await.unwrap().payload, "hello");
     let url = cluster.url("postgres", "127.0.0.1", "sslmode=disable");
     let mut admin = AsyncPgConnection::establish(&url).await.unwrap();

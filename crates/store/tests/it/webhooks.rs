@@ -79,14 +79,14 @@ async fn a_delivery_from_birth_to_end(store: Store) {
     let mut conn = store.conn().await.unwrap();
     let new = delivery("d1", "red", 0);
     webhooks::insert(&mut conn, std::slice::from_ref(&new)).await.unwrap();
-    let (parcel, secrets) = webhooks::parcel(&mut conn, "d1", at(0)).await.unwrap().unwrap();
-    assert_eq!((&parcel.body, parcel.headers.as_str()), (&new.body, r#"{"X-Own":"1"}"#));
-    assert_eq!((parcel.state, parcel.attempts, parcel.team_id.as_str()), (State::Pending, 0, "red"));
+    let (outgoing, secrets) = webhooks::for_attempt(&mut conn, "d1", at(0)).await.unwrap().unwrap();
+    assert_eq!((&outgoing.body, outgoing.headers.as_str()), (&new.body, r#"{"X-Own":"1"}"#));
+    assert_eq!((outgoing.state, outgoing.attempts, outgoing.team_id.as_str()), (State::Pending, 0, "red"));
     assert_eq!(secrets, None);
     webhooks::add_secret(&mut conn, "red", &Secret::new("one"), at(0)).await.unwrap();
-    let (_, secrets) = webhooks::parcel(&mut conn, "d1", at(0)).await.unwrap().unwrap();
+    let (_, secrets) = webhooks::for_attempt(&mut conn, "d1", at(0)).await.unwrap().unwrap();
     assert_eq!(secrets, webhooks::secrets(&mut conn, "red", at(0)).await.unwrap());
-    assert!(webhooks::parcel(&mut conn, "d2", at(0)).await.unwrap().is_none());
+    assert!(webhooks::for_attempt(&mut conn, "d2", at(0)).await.unwrap().is_none());
 
     assert!(recorded(&mut conn, attempt("d1", 1, State::Pending)).await);
     let logged = webhooks::find(&mut conn, "d1").await.unwrap().unwrap();
@@ -184,11 +184,11 @@ async fn old_ones_are_forgotten(store: Store) {
 
 /// Whether body and headers are there, and how it stands.
 async fn contents(conn: &mut Conn, id: &str) -> (bool, State) {
-    let (parcel, _) = webhooks::parcel(conn, id, at(0)).await.unwrap().unwrap();
+    let (outgoing, _) = webhooks::for_attempt(conn, id, at(0)).await.unwrap().unwrap();
     let logged = webhooks::find(conn, id).await.unwrap().unwrap();
     assert_eq!((logged.body_bytes, logged.body_digest.as_str()), (4, "d1"), "what was sent can still be told");
-    assert_eq!(parcel.body.is_empty(), parcel.headers == "{}");
-    assert_eq!(parcel.body.is_empty(), !logged.has_body);
+    assert_eq!(outgoing.body.is_empty(), outgoing.headers == "{}");
+    assert_eq!(outgoing.body.is_empty(), !logged.has_body);
     (logged.has_body, logged.state)
 }
 

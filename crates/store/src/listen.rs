@@ -1,4 +1,4 @@
-//! News between processes: PostgreSQL's LISTEN and NOTIFY. They hasten what polling would find as well.
+//! Notices between processes: PostgreSQL's LISTEN and NOTIFY. They only hasten what polling would find as well.
 
 use std::pin::pin;
 
@@ -10,17 +10,17 @@ use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
 use crate::open::{Place, Store};
 
-/// A connection of its own that hears the news of some channels.
+/// A connection of its own that listens to some channels.
 pub struct Listener {
     conn: AsyncPgConnection,
 }
 
-/// Something that was told.
+/// A notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// On which channel.
     pub channel: String,
-    /// What.
+    /// Its text.
     pub payload: String,
 }
 
@@ -41,7 +41,7 @@ impl Listener {
         Ok(Some(Listener { conn }))
     }
 
-    /// Waits for the next notice. What is told while nobody waits is kept.
+    /// Waits for the next notice. Those that come while nobody waits are kept.
     ///
     /// # Errors
     /// When the connection is lost; open another one, and look once for what was missed.
@@ -62,12 +62,12 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-/// Tells a channel something, when the transaction commits. Does nothing on SQLite.
+/// Sends a notice to a channel when the transaction commits. Does nothing on SQLite.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn tell(conn: &mut Conn, channel: &str, payload: &str) -> Result<()> {
+pub async fn notify(conn: &mut Conn, channel: &str, payload: &str) -> Result<()> {
     on!(
         conn,
         pg | c | {

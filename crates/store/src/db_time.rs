@@ -13,28 +13,28 @@ use diesel::sqlite::Sqlite;
 /// A moment as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, AsExpression, FromSqlRow)]
 #[diesel(sql_type = sql_types::Timestamp)]
-pub struct Stamp(NaiveDateTime);
+pub struct DbTime(NaiveDateTime);
 
-impl From<Timestamp> for Stamp {
+impl From<Timestamp> for DbTime {
     fn from(moment: Timestamp) -> Self {
         // PostgreSQL keeps microseconds and SQLite more: cut here, so that both give back the same.
         Self(DateTime::from_timestamp_micros(moment.timestamp_micros()).unwrap_or(moment).naive_utc())
     }
 }
 
-impl From<Stamp> for Timestamp {
-    fn from(stamp: Stamp) -> Self {
+impl From<DbTime> for Timestamp {
+    fn from(stamp: DbTime) -> Self {
         stamp.0.and_utc()
     }
 }
 
-impl ToSql<sql_types::Timestamp, Pg> for Stamp {
+impl ToSql<sql_types::Timestamp, Pg> for DbTime {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         ToSql::<sql_types::Timestamp, Pg>::to_sql(&self.0, &mut out.reborrow())
     }
 }
 
-impl ToSql<sql_types::Timestamp, Sqlite> for Stamp {
+impl ToSql<sql_types::Timestamp, Sqlite> for DbTime {
     /// As diesel writes a [`NaiveDateTime`], in a fifth of the time.
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
         out.set_value(self.0.to_string());
@@ -42,7 +42,7 @@ impl ToSql<sql_types::Timestamp, Sqlite> for Stamp {
     }
 }
 
-impl<DB: Backend> FromSql<sql_types::Timestamp, DB> for Stamp
+impl<DB: Backend> FromSql<sql_types::Timestamp, DB> for DbTime
 where
     NaiveDateTime: FromSql<sql_types::Timestamp, DB>,
 {
@@ -53,21 +53,21 @@ where
 
 /// A moment that may not have come yet, as a column gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MaybeStamp(Option<Stamp>);
+pub struct MaybeDbTime(Option<DbTime>);
 
-impl From<MaybeStamp> for Option<Timestamp> {
-    fn from(stamp: MaybeStamp) -> Self {
+impl From<MaybeDbTime> for Option<Timestamp> {
+    fn from(stamp: MaybeDbTime) -> Self {
         stamp.0.map(Timestamp::from)
     }
 }
 
-impl<DB: Backend> Queryable<sql_types::Nullable<sql_types::Timestamp>, DB> for MaybeStamp
+impl<DB: Backend> Queryable<sql_types::Nullable<sql_types::Timestamp>, DB> for MaybeDbTime
 where
     NaiveDateTime: FromSql<sql_types::Timestamp, DB>,
 {
-    type Row = Option<Stamp>;
+    type Row = Option<DbTime>;
 
-    fn build(row: Option<Stamp>) -> deserialize::Result<Self> {
+    fn build(row: Option<DbTime>) -> deserialize::Result<Self> {
         Ok(Self(row))
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn sqlite_gets_the_text_that_diesel_writes() {
         for micros in [0, 1, 999_000, 1_000_000, 1_795_305_600_000_000, 1_795_305_600_120_000, 1_795_305_600_123_456] {
-            let Stamp(moment) = Stamp::from(DateTime::from_timestamp_micros(micros).unwrap());
+            let DbTime(moment) = DbTime::from(DateTime::from_timestamp_micros(micros).unwrap());
             assert_eq!(moment.to_string(), moment.format("%F %T%.f").to_string());
         }
     }

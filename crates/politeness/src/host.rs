@@ -7,12 +7,12 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 /// The longest `Crawl-delay` that is kept; longer ones are cut to it.
-pub const LONGEST_CRAWL_DELAY: Duration = Duration::from_secs(30);
+pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(30);
 
 /// How many requests to one host run at a time when nothing else is said.
 const IN_FLIGHT: u32 = 4;
 /// The longest gap between two starts that slow or failing servers can lead to.
-const LONGEST_GAP: Duration = Duration::from_secs(60);
+const MAX_GAP: Duration = Duration::from_secs(60);
 /// The first pause after a refusal that names no time; it doubles with each refusal in a row.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// How many good answers in a row give back one slot that refusals took.
@@ -61,14 +61,14 @@ pub enum Start {
     WhenOneEnds,
 }
 
-/// How a request ended.
+/// How a host answered a request, or that it did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum HostAnswer {
     /// With an answer that is no refusal, a 404 included, after this time.
     Answered(Duration),
     /// With a server error or no answer, after this time.
     Failed(Duration),
-    /// With 429 or 503, and what `Retry-After` asked for ([`crate::retry_after`]).
+    /// With 429 or 503, and what `Retry-After` asked for ([`retry_after`](crate::retry_after)).
     Refused(Option<Duration>),
     /// Nobody knows: the worker was lost, or the page came from the cache.
     Unknown,
@@ -82,14 +82,14 @@ impl Pace {
         let nonzero = |time: Duration| !time.is_zero();
         let crawl_delay = crawl_delay.filter(|time| nonzero(*time));
         Self {
-            crawl_delay: crawl_delay.map(|time| time.min(LONGEST_CRAWL_DELAY)),
-            capped: crawl_delay.is_some_and(|time| time > LONGEST_CRAWL_DELAY),
+            crawl_delay: crawl_delay.map(|time| time.min(MAX_CRAWL_DELAY)),
+            capped: crawl_delay.is_some_and(|time| time > MAX_CRAWL_DELAY),
             delay: delay.filter(|time| nonzero(*time)),
             most: most.unwrap_or(IN_FLIGHT).max(1),
         }
     }
 
-    /// Whether robots.txt asked for more than [`LONGEST_CRAWL_DELAY`], which the crawl's owner should be told.
+    /// Whether robots.txt asked for more than [`MAX_CRAWL_DELAY`], which the crawl's owner should be told.
     #[must_use]
     pub fn is_capped(&self) -> bool {
         self.capped
@@ -128,20 +128,20 @@ impl HostState {
         self.last_start = Some(now);
     }
 
-    /// Counts a request that ended now, and learns from how it ended.
-    pub fn ended(&mut self, pace: &Pace, how: Ended, now: Timestamp) {
+    /// Counts a request that ended now, and learns from the answer.
+    pub fn ended(&mut self, pace: &Pace, answer: HostAnswer, now: Timestamp) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.last_end = Some(now);
-        match how {
-            Ended::Answered(time) => {
+        match answer {
+            HostAnswer::Answered(time) => {
                 self.latency = smoothed(self.latency, micros(time));
                 self.refusals = 0;
                 self.recover();
             }
             // A server that fails fast is not a fast server.
-            Ended::Failed(time) => self.latency = self.latency.max(smoothed(self.latency, micros(time))),
-            Ended::Refused(wait) => self.back_off(pace, wait, now),
-            Ended::Unknown => {}
+            HostAnswer::Failed(time) => self.latency = self.latency.max(smoothed(self.latency, micros(time))),
+            HostAnswer::Refused(wait) => self.back_off(pace, wait, now),
+            HostAnswer::Unknown => {}
         }
     }
 
@@ -162,7 +162,7 @@ impl HostState {
     /// Spreads the starts evenly over the time that one answer takes, and further after refusals.
     fn gap(&self, pace: &Pace) -> Duration {
         let even = self.latency / u64::from(pace.slots(self.lost_slots)) / 2;
-        Duration::from_micros(even.max(self.gap)).min(LONGEST_GAP)
+        Duration::from_micros(even.max(self.gap)).min(MAX_GAP)
     }
 
     /// Half the rate, and a pause.
@@ -172,13 +172,13 @@ impl HostState {
         self.lost_slots += slots - halved;
         // Once one slot is left, only a longer gap makes the rate smaller.
         if slots == 1 {
-            self.gap = (self.gap.max(self.latency / 2).max(micros(FIRST_PAUSE) / 4) * 2).min(micros(LONGEST_GAP));
+            self.gap = (self.gap.max(self.latency / 2).max(micros(FIRST_PAUSE) / 4) * 2).min(micros(MAX_GAP));
         }
         self.good = 0;
         self.refusals = self.refusals.saturating_add(1);
         let pause = match wait {
-            Some(wait) => wait.min(crate::LONGEST_RETRY_AFTER),
-            None => (FIRST_PAUSE * (1 << (self.refusals - 1).min(6))).min(LONGEST_GAP),
+            Some(wait) => wait.min(crate::MAX_RETRY_AFTER),
+            None => (FIRST_PAUSE * (1 << (self.refusals - 1).min(6))).min(MAX_GAP),
         };
         self.paused_until = self.paused_until.max(plus(now, pause));
     }
@@ -217,8 +217,8 @@ mod tests {
         DateTime::from_timestamp_millis(1_700_000_000_000 + millis).unwrap()
     }
 
-    fn answered(millis: u64) -> Ended {
-        Ended::Answered(Duration::from_millis(millis))
+    fn answered(millis: u64) -> HostAnswer {
+        HostAnswer::Answered(Duration::from_millis(millis))
     }
 
     fn check(state: &HostState, pace: &Pace, now: i64, expect: Start) {
@@ -279,7 +279,7 @@ mod tests {
         let mut state = HostState::default();
         for (refusal, slots) in [(1, 4), (2, 2), (3, 1), (4, 1)] {
             state.started(at(0));
-            state.ended(&pace, Ended::Refused(None), at(0));
+            state.ended(&pace, HostAnswer::Refused(None), at(0));
             assert_eq!(pace.slots(state.lost_slots), slots, "after {refusal}");
             check(&state, &pace, 0, Start::At(at(1000 << (refusal - 1))));
         }
@@ -296,13 +296,13 @@ mod tests {
         let pace = Pace::new(None, None, None);
         let mut state = HostState::default();
         state.started(at(0));
-        state.ended(&pace, Ended::Refused(Some(Duration::from_secs(120))), at(0));
+        state.ended(&pace, HostAnswer::Refused(Some(Duration::from_secs(120))), at(0));
         check(&state, &pace, 0, Start::At(at(120_000)));
         state.started(at(0));
-        state.ended(&pace, Ended::Refused(Some(Duration::from_secs(9000))), at(0));
+        state.ended(&pace, HostAnswer::Refused(Some(Duration::from_secs(9000))), at(0));
         check(&state, &pace, 0, Start::At(at(300_000)));
         state.started(at(0));
-        state.ended(&pace, Ended::Refused(Some(Duration::ZERO)), at(0));
+        state.ended(&pace, HostAnswer::Refused(Some(Duration::ZERO)), at(0));
         check(&state, &pace, 0, Start::At(at(300_000)));
     }
 
@@ -311,9 +311,9 @@ mod tests {
         let pace = Pace::new(None, None, None);
         let mut state = HostState::default();
         state.ended(&pace, answered(1000), at(0));
-        state.ended(&pace, Ended::Failed(Duration::from_millis(1)), at(0));
+        state.ended(&pace, HostAnswer::Failed(Duration::from_millis(1)), at(0));
         assert_eq!(state.latency, 1_000_000);
-        state.ended(&pace, Ended::Failed(Duration::from_secs(9)), at(0));
+        state.ended(&pace, HostAnswer::Failed(Duration::from_secs(9)), at(0));
         assert_eq!(state.latency, 2_000_000);
     }
 
@@ -322,7 +322,7 @@ mod tests {
         let pace = Pace::new(None, None, None);
         let mut state = HostState::default();
         state.started(at(5));
-        state.ended(&pace, Ended::Refused(None), at(9));
+        state.ended(&pace, HostAnswer::Refused(None), at(9));
         let text = serde_json::to_string(&state).unwrap();
         assert_eq!(serde_json::from_str::<HostState>(&text).unwrap(), state);
         assert_eq!(serde_json::from_str::<HostState>("{}").unwrap(), HostState::default());

@@ -6,9 +6,9 @@ use base::Timestamp;
 use chrono::{NaiveDateTime, TimeDelta};
 
 /// The longest wait that a server can ask for.
-pub const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 
-/// How long a header value asks to wait from `now`, at most [`LONGEST_RETRY_AFTER`]: seconds, or a date in any of the
+/// How long a header value asks to wait from `now`, at most [`MAX_RETRY_AFTER`]: seconds, or a date in any of the
 /// three forms of HTTP. A date in the past is no wait. None for anything else.
 #[must_use]
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
@@ -19,7 +19,7 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     } else {
         (date(value)? - now).max(TimeDelta::zero()).to_std().ok()?
     };
-    Some(wait.min(LONGEST_RETRY_AFTER))
+    Some(wait.min(MAX_RETRY_AFTER))
 }
 
 fn date(value: &str) -> Option<Timestamp> {

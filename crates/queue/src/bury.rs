@@ -2,15 +2,15 @@
 
 use std::pin::Pin;
 
-use store::jobs::{self, Claimed, Held};
+use store::jobs::{self, Claimed, Held, Payload as _};
 use store::{Conn, StoreError};
 
 use crate::worker::Core;
-use crate::{Job, Running};
+use crate::{Handler, Running};
 
 type Writing<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
 
-/// Whose payload could be read, or not.
+/// A job that is given up, with or without a payload that could be read.
 pub(crate) enum Lost<'a, P> {
     Read(&'a Running<P>),
     Unread(&'a Claimed),
@@ -18,17 +18,17 @@ pub(crate) enum Lost<'a, P> {
 
 /// Buries a job. When its handler can never write down what follows, it is buried all the same: a job that cannot even be
 /// given up would come back for ever.
-pub(crate) fn bury<'a, J: Job>(
+pub(crate) fn bury<'a, H: Handler>(
     core: &'a Core,
-    handler: &'a J,
+    handler: &'a H,
     held: Held<'a>,
-    lost: Lost<'a, J::Payload>,
+    lost: Lost<'a, H::Payload>,
     error: &'a str,
 ) -> Writing<'a> {
     Box::pin(async move {
         let now = core.now();
         let mut conn = core.store.conn().await?;
-        let told: Result<(), StoreError> = conn
+        let buried: Result<(), StoreError> = conn
             .tx(async |conn: &mut Conn| {
                 if jobs::bury(conn, &held, error, now).await? {
                     match &lost {
@@ -39,9 +39,9 @@ pub(crate) fn bury<'a, J: Job>(
                 Ok(())
             })
             .await;
-        match told {
+        match buried {
             Err(refusal) if refusal.is_permanent() => {
-                tracing::error!(error = %refusal, job = held.lease.id, kind = J::KIND, "what follows cannot be written");
+                tracing::error!(error = %refusal, job = held.lease.id, kind = H::Payload::KIND, "what follows cannot be written");
                 jobs::bury(&mut conn, &held, error, now).await.map(drop)
             }
             other => other,

@@ -1,4 +1,6 @@
-//! Looking at the queue without changing it, and sweeping what is empty.
+//! Inspecting the queue without changing it, and sweeping lanes that are empty.
+
+use std::collections::HashMap;
 
 use base::Timestamp;
 use diesel::dsl::{count_star, exists, min, not};
@@ -6,16 +8,15 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::jobs::Queue;
 use crate::schema::{job, job_lane, job_team};
-use crate::stamp::Stamp;
 
 /// How full a queue is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Depth {
-    /// Which.
-    pub queue: Queue,
+    /// Its name.
+    pub queue: String,
     /// Jobs that wait, those for later included.
     pub ready: i64,
     /// Jobs that run.
@@ -28,7 +29,7 @@ pub struct Depth {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter<'a> {
     /// Of this queue only.
-    pub queue: Option<Queue>,
+    pub queue: Option<&'a str>,
     /// Of this team only.
     pub team_id: Option<&'a str>,
     /// Of this lane only.
@@ -53,7 +54,7 @@ pub struct Listed {
     /// Whether a worker has it.
     pub is_running: bool,
     /// Not before this.
-    #[diesel(deserialize_as = Stamp)]
+    #[diesel(deserialize_as = DbTime)]
     pub run_at: Timestamp,
     /// How often it was started.
     pub attempt: i32,
@@ -62,30 +63,31 @@ pub struct Listed {
     /// What went wrong the last time.
     pub last_error: Option<String>,
     /// When it was added.
-    #[diesel(deserialize_as = Stamp)]
+    #[diesel(deserialize_as = DbTime)]
     pub created_at: Timestamp,
 }
 
-/// How full each queue is. Counts rows: for a look now and then.
+/// How full each of these queues is. Counts rows: for a look now and then.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn depths(conn: &mut Conn) -> Result<Vec<Depth>> {
-    let mut depths = Vec::with_capacity(Queue::ALL.len());
-    for queue in Queue::ALL {
-        let lanes = job_lane::table.filter(job_lane::queue.eq(queue.as_str())).select(job_lane::number);
+pub async fn depths(conn: &mut Conn, queues: &[&str]) -> Result<Vec<Depth>> {
+    let mut depths = Vec::with_capacity(queues.len());
+    for queue in queues {
+        let lanes = job_lane::table.filter(job_lane::queue.eq(queue)).select(job_lane::number);
+        // By state, as the indexes are.
         let of_queue = || job::table.filter(job::lane.eq_any(lanes));
         let ready = of_queue().filter(job::token.is_null()).select((count_star(), min(job::run_at)));
-        let (ready, oldest): (i64, Option<Stamp>) = on!(conn, |c| ready.get_result(c).await)?;
+        let (ready, oldest): (i64, Option<DbTime>) = on!(conn, |c| ready.get_result(c).await)?;
         let running = of_queue().filter(job::token.is_not_null()).select(count_star());
         let running: i64 = on!(conn, |c| running.get_result(c).await)?;
-        depths.push(Depth { queue, ready, running, oldest: oldest.map(Timestamp::from) });
+        depths.push(Depth { queue: (*queue).to_owned(), ready, running, oldest: oldest.map(Timestamp::from) });
     }
     Ok(depths)
 }
 
-/// Up to `limit` jobs in the order of their ids, beginning behind `after`.
+/// Up to `limit` jobs in the order of their ids, beginning after `after`.
 ///
 /// # Errors
 /// Those of the database.
@@ -108,7 +110,7 @@ pub async fn list(conn: &mut Conn, filter: Filter<'_>, after: Option<&str>, limi
         let all = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane)));
         let mut page = all.filter(job::id.gt(after.unwrap_or_default())).into_boxed();
         if let Some(queue) = filter.queue {
-            page = page.filter(job_lane::queue.eq(queue.as_str()));
+            page = page.filter(job_lane::queue.eq(queue));
         }
         if let Some(team) = filter.team_id {
             page = page.filter(job_lane::team_id.eq(team));
@@ -120,19 +122,20 @@ pub async fn list(conn: &mut Conn, filter: Filter<'_>, after: Option<&str>, limi
     })?)
 }
 
-/// When there may be something to claim next; `None` when that takes a change first.
+/// When there may be something to claim next, by the name of the queue; a queue is missing when that takes a change first.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn next_due(conn: &mut Conn, queue: Queue) -> Result<Option<Timestamp>> {
+pub async fn next_due(conn: &mut Conn) -> Result<HashMap<String, Timestamp>> {
+    // One statement for all queues: a process with many of them that have nothing to do asks no more often than with one.
     let query = job_team::table
-        .filter(job_team::queue.eq(queue.as_str()))
         .filter(job_team::due_at.is_not_null())
         .filter(job_team::running.lt(job_team::cap))
-        .select(min(job_team::due_at));
-    let next: Option<Stamp> = on!(conn, |c| query.get_result(c).await)?;
-    Ok(next.map(Timestamp::from))
+        .group_by(job_team::queue)
+        .select((job_team::queue, min(job_team::due_at)));
+    let next: Vec<(String, Option<DbTime>)> = on!(conn, |c| query.load(c).await)?;
+    Ok(next.into_iter().filter_map(|(queue, due)| Some((queue, due?.into()))).collect())
 }
 
 /// Removes the rows of up to `limit` lanes without jobs, and says how many.

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Timestamp;
-use crawl_frontier::Ended;
 use diesel::pg::Pg;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
+use politeness::HostAnswer;
 
 use crate::conn::{AsyncSqlite, Conn, on};
+use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::hosts::Hosts;
 use crate::jobs::{Held, Lease, from_millis, json};
 use crate::sql::Sql;
-use crate::stamp::Stamp;
 
 /// A job that was running, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub(super) async fn lock_teams(conn: &mut Conn, teams: impl IntoIterator<Item = 
 }
 
 /// The queues and the teams of jobs, each pair once.
-fn teams_of<'a>(held: &[Held<'a>]) -> (Vec<&'static str>, Vec<&'a str>) {
-    BTreeSet::from_iter(held.iter().map(|held| (held.queue.as_str(), held.team_id))).into_iter().unzip()
+fn teams_of<'a>(held: &[Held<'a>]) -> (Vec<&'a str>, Vec<&'a str>) {
+    BTreeSet::from_iter(held.iter().map(|held| (held.queue, held.team_id))).into_iter().unzip()
 }
 
 /// Those of the jobs that still run under the tokens of their holders.
@@ -132,7 +132,7 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
                 .bind::<Array<Text>, _>(teams)
                 .bind::<Array<Text>, _>(ids)
                 .bind::<Array<Text>, _>(tokens)
-                .bind::<SqlTimestamp, _>(Stamp::from(now));
+                .bind::<SqlTimestamp, _>(DbTime::from(now));
             let rows: Vec<FreedRow> = query.load(c).await?;
             Ok(rows.into_iter().map(Freed::from).collect())
         },
@@ -197,18 +197,20 @@ pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
     hosts(conn, freed, held, now).await
 }
 
-/// Tells the hosts of these jobs how their requests ended.
+/// Counts the requests of these jobs out at their hosts, with the answers that they got.
 pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
     let names: Vec<&str> = freed.iter().filter_map(|job| job.host.as_deref()).collect();
     if names.is_empty() {
         return Ok(());
     }
-    let ends: BTreeMap<&str, Ended> = held.iter().filter_map(|held| Some((held.lease.id, held.ended?))).collect();
+    let answers = held.iter().filter_map(|held| Some((held.lease.id, held.answer?)));
+    let answers: BTreeMap<&str, HostAnswer> = answers.collect();
+    // The teams are locked already, see the order of locks in `jobs`.
     let mut hosts = Hosts::lock(conn, names, now).await?;
     for job in freed {
         if let Some(host) = &job.host {
-            let how = ends.get(job.id.as_str()).copied().unwrap_or(Ended::Unknown);
-            hosts.ended(host, from_millis(job.delay_ms), how);
+            let answer = answers.get(job.id.as_str()).copied().unwrap_or(HostAnswer::Unknown);
+            hosts.ended(host, from_millis(job.delay_ms), answer);
         }
     }
     hosts.save(conn).await
@@ -277,10 +279,10 @@ const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {},
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
     due_at = CASE WHEN {} IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END WHERE queue = {} AND team_id = {}";
 
-type LaneRow = (String, String, i64, Option<Stamp>);
+type LaneRow = (String, String, i64, Option<DbTime>);
 type LaneSql = (Text, Text, BigInt, Nullable<SqlTimestamp>);
 
-fn to_postgres(lanes: &BTreeMap<i64, i32>, back: bool, now: Stamp) -> Sql<'static, Pg> {
+fn to_postgres(lanes: &BTreeMap<i64, i32>, back: bool, now: DbTime) -> Sql<'static, Pg> {
     let (numbers, ended): (Vec<i64>, Vec<i32>) = lanes.iter().unzip();
     Sql::new(POSTGRES)
         .bind::<Bool, _>(back)
@@ -289,7 +291,7 @@ fn to_postgres(lanes: &BTreeMap<i64, i32>, back: bool, now: Stamp) -> Sql<'stati
         .bind::<Array<Integer>, _>(ended)
 }
 
-fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: Stamp) -> Sql<'static, Sqlite, LaneSql> {
+fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: DbTime) -> Sql<'static, Sqlite, LaneSql> {
     Sql::new(SQLITE_LANE)
         .bind::<Integer, _>(ended)
         .bind::<Bool, _>(back)
@@ -300,7 +302,7 @@ fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: Stamp) -> Sql<'static,
 fn team_to_sqlite<'a>((queue, team): (&'a str, &'a str), ended: i32, due: Option<Timestamp>) -> Sql<'a, Sqlite> {
     Sql::new(SQLITE_TEAM)
         .bind::<Integer, _>(ended)
-        .bind::<Nullable<SqlTimestamp>, _>(due.map(Stamp::from))
+        .bind::<Nullable<SqlTimestamp>, _>(due.map(DbTime::from))
         .bind::<Text, _>(queue)
         .bind::<Text, _>(team)
 }

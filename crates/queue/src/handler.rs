@@ -1,20 +1,17 @@
-//! What a kind of job is.
+//! What a handler is.
 
 use std::time::Duration;
 
 use base::Timestamp;
-use crawl_frontier::Ended;
-use serde::de::DeserializeOwned;
-use store::jobs::Claimed;
+use politeness::HostAnswer;
+use store::jobs::{Claimed, Payload};
 use store::{Conn, StoreError};
 use tokio_util::sync::CancellationToken;
 
-/// A kind of job. One value handles all jobs of the kind.
-pub trait Job: Send + Sync + 'static {
-    /// Its name in the database. Change it when the payload changes its meaning.
-    const KIND: &'static str;
-    /// What a job is given, as JSON.
-    type Payload: DeserializeOwned + Send + Sync + 'static;
+/// Does jobs of one kind. One value handles all jobs of the kind.
+pub trait Handler: Send + Sync + 'static {
+    /// What a job is given. It says the kind and the queue.
+    type Payload: Payload;
     /// What running it brings.
     type Done: Send + Sync + 'static;
 
@@ -50,10 +47,10 @@ pub trait Job: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// As [`Job::give_up`], of a job whose payload cannot be read: its id and its lane say whose it was.
+    /// As [`Handler::give_up`], of a job whose payload cannot be read: its id and its lane say whose it was.
     ///
     /// # Errors
-    /// As [`Job::give_up`].
+    /// As [`Handler::give_up`].
     fn give_up_unread(
         &self,
         conn: &mut Conn,
@@ -64,16 +61,17 @@ pub trait Job: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// How the host of the job answered, for the pace.
-    fn ended(done: &Self::Done) -> Option<Ended> {
-        let _ = done;
-        None
-    }
-
-    /// Tells those who wait; nothing that must not be lost.
+    /// Notifies those who wait; nothing that must not be lost.
     fn after_commit(&self, done: &[&Finished<Self::Payload, Self::Done>]) {
         let _ = done;
     }
+}
+
+/// A handler whose jobs send requests to hosts. What the host of a job answered sets how fast it is asked
+/// ([`politeness`]).
+pub trait Polite: Handler {
+    /// What the host of the job has answered; `None` when it was not asked.
+    fn answer(done: &Self::Done) -> Option<HostAnswer>;
 }
 
 /// A job while it runs.
@@ -93,7 +91,7 @@ pub struct Running<P> {
     pub created_at: Timestamp,
     /// What it was given.
     pub payload: P,
-    /// Set when the job is no longer ours, as after a cancellation. [`Job::run`] is dropped then anyway.
+    /// Set when the job is no longer ours, as after a cancellation. [`Handler::run`] is dropped then anyway.
     pub cancelled: CancellationToken,
 }
 
@@ -115,8 +113,8 @@ pub enum Failure {
         at: Option<Timestamp>,
         /// Why.
         error: String,
-        /// How the host answered.
-        ended: Option<Ended>,
+        /// What the host has answered, if it was asked.
+        answer: Option<HostAnswer>,
         /// Whether the attempt counts.
         counted: bool,
     },
@@ -131,27 +129,24 @@ impl Failure {
     /// Something of ours broke: try again after a pause.
     #[must_use]
     pub fn retry(error: impl Into<String>) -> Self {
-        Self::Retry { at: None, error: error.into(), ended: None, counted: true }
+        Self::Retry { at: None, error: error.into(), answer: None, counted: true }
     }
 }
 
 /// The first pause before another attempt, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
-/// The pause behind attempt number `attempt`: it doubles, and the ids spread it by up to a quarter.
+/// The pause after attempt number `attempt`: it doubles, and the ids spread it by up to a quarter.
 pub(crate) fn pause(attempt: i32, id: &str) -> Duration {
     let doublings = u32::try_from(attempt - 1).unwrap_or(0).min(16);
-    let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+    let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
     let spread = id.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % 256;
     pause + pause * spread / 1024
 }
 
 /// The payload of a claimed job, read.
-pub(crate) fn running<P: DeserializeOwned>(
-    claimed: &Claimed,
-    cancelled: CancellationToken,
-) -> serde_json::Result<Running<P>> {
+pub(crate) fn running<P: Payload>(claimed: &Claimed, cancelled: CancellationToken) -> serde_json::Result<Running<P>> {
     Ok(Running {
         id: claimed.id.clone(),
         team_id: claimed.team_id.clone(),

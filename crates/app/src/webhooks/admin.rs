@@ -5,19 +5,18 @@ use std::time::Duration;
 use base::Secret;
 use chrono::TimeDelta;
 use rand::random;
-use store::jobs::{self, Queue};
 use store::webhooks::{self as rows, Logged, State};
-use store::{Conn, StoreError, teams};
+use store::{Conn, StoreError, jobs, teams};
 use uuid::Uuid;
 use webhooks::SigningSecret;
 use wire::{DeliveryState, DeliveryView, Invalid, Listing, RotateSecret, WebhookSecretView};
 
 use super::deliver::stored_secrets;
-use super::{attempt, lane, retry_lane};
+use super::{HOOKS, attempt, lane, retry_lane};
 use crate::service::uuid;
 use crate::{App, AppError};
 
-/// Up to `limit` (1 to 1000) deliveries of a team, newest first, behind `after`; of one state or of all.
+/// Up to `limit` (1 to 1000) deliveries of a team, newest first, after `after`; of one state or of all.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
@@ -59,7 +58,7 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
             let Some(found) = rows::find(conn, &id).await? else { return Ok(None) };
             if found.state != State::Pending && found.has_body {
                 let lane_id = retry_lane(&found.job_id);
-                jobs::enqueue(conn, &lane(&found.team_id, &lane_id), &[attempt(&id, 0, now)], now).await?;
+                jobs::enqueue(conn, &lane(&found.team_id, &lane_id), &[attempt(&id, 0, now)?], now).await?;
                 rows::reopen(conn, &id, now).await?;
             }
             rows::find(conn, &id).await
@@ -69,7 +68,7 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
     if !found.has_body {
         return Err(AppError::DeliveryGone);
     }
-    app.waker.wake(Queue::Hooks);
+    app.waker.wake(HOOKS);
     view(found)
 }
 

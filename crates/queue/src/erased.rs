@@ -1,56 +1,69 @@
-//! One kind of job with its type put aside, so that a worker can hold many.
+//! A handler with its type erased, so that a worker can hold many.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
+use parking_lot::Mutex;
+use politeness::HostAnswer;
 use store::StoreError;
-use store::jobs::{self, Claimed, Held, Retry};
+use store::jobs::{self, Claimed, Held, Payload as _, Queue, Retry};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::bury::{self, Lost};
 use crate::commits::{self, Report};
-use crate::grave::{self, Lost};
-use crate::job::{pause, running};
+use crate::handler::{pause, running};
 use crate::worker::Core;
-use crate::{Failure, Finished, Job, Running};
+use crate::{Failure, Finished, Handler, Polite, Running};
 
-/// Reports that wait for a commit.
-const WAITING: usize = 256;
+/// Reports that may wait for a commit.
+const MAX_WAITING: usize = 256;
 
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// See [`Job`].
-pub(crate) trait Kind: Send + Sync {
+/// A handler of any type, see [`Handler`].
+pub(crate) trait AnyHandler: Send + Sync {
+    /// Where its jobs wait.
+    fn queue(&self) -> Queue;
     /// Runs one job to its end: until its effects are written, or it is given back or given up.
     fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, cancelled: CancellationToken) -> Task;
     /// Gives up a job that a lost worker has left without attempts.
     fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
-    /// What writes down what jobs brought, until [`Kind::close`]. To be asked for once.
+    /// What writes down what jobs brought, until [`AnyHandler::close`]. To be asked for once.
     fn commits(self: Arc<Self>, core: &Arc<Core>) -> Vec<Task>;
     /// No more reports will come.
     fn close(&self);
 }
 
-pub(crate) struct Typed<J: Job> {
-    job: J,
-    /// Reports of one team take the same way: its transactions could only wait for each other.
-    reports: Mutex<Vec<mpsc::Sender<Report<J>>>>,
-    inboxes: Mutex<Vec<mpsc::Receiver<Report<J>>>>,
+pub(crate) struct Erased<H: Handler> {
+    handler: H,
+    answer: fn(&H::Done) -> Option<HostAnswer>,
+    /// To the committers. Reports of one team go to the same one: its transactions could only wait for each other.
+    reports: Mutex<Vec<mpsc::Sender<Report<H>>>>,
+    inboxes: Mutex<Vec<mpsc::Receiver<Report<H>>>>,
 }
 
-impl<J: Job> Typed<J> {
-    /// Writes down what comes in so many transactions at a time.
-    pub(crate) fn new(job: J, committers: usize) -> Self {
-        let (reports, inboxes) = (0..committers).map(|_| mpsc::channel(WAITING)).unzip();
-        Self { job, reports: Mutex::new(reports), inboxes: Mutex::new(inboxes) }
+impl<H: Handler> Erased<H> {
+    /// With so many committers.
+    pub(crate) fn new(handler: H, committers: usize) -> Self {
+        let (reports, inboxes) = (0..committers).map(|_| mpsc::channel(MAX_WAITING)).unzip();
+        Self { handler, answer: |_| None, reports: Mutex::new(reports), inboxes: Mutex::new(inboxes) }
+    }
+
+    /// The same for a handler that asks hosts.
+    pub(crate) fn polite(handler: H, committers: usize) -> Self
+    where
+        H: Polite,
+    {
+        Self { answer: H::answer, ..Self::new(handler, committers) }
     }
 
     async fn work(&self, core: &Core, claimed: &Claimed, cancelled: CancellationToken) {
-        let job = match running::<J::Payload>(claimed, cancelled.clone()) {
+        let job = match running::<H::Payload>(claimed, cancelled.clone()) {
             Ok(job) => job,
             Err(error) => return self.bury_unread(core, claimed, &error).await,
         };
@@ -59,7 +72,7 @@ impl<J: Job> Typed<J> {
             if !patience.is_zero() {
                 sleep(patience).await;
             }
-            AssertUnwindSafe(self.job.run(&job)).catch_unwind().await
+            AssertUnwindSafe(self.handler.run(&job)).catch_unwind().await
         };
         let failure = match cancelled.run_until_cancelled(run).await {
             // Gone from the queue, or still ours and not to end here because the worker stops.
@@ -86,19 +99,21 @@ impl<J: Job> Typed<J> {
         }
     }
 
-    /// Waits until it is written: until then the job takes its slot.
-    async fn report(&self, finished: Finished<J::Payload, J::Done>, claimed: &Claimed) {
+    /// Waits until it is written: until then the job keeps its slot.
+    async fn report(&self, finished: Finished<H::Payload, H::Done>, claimed: &Claimed) {
         let (written, wait) = oneshot::channel();
-        let Some(reports) = self.way_of(&claimed.team_id) else { return };
-        let report = Report { finished, token: claimed.token.clone(), queue: claimed.queue, written };
+        let Some(reports) = self.committer_for(&claimed.team_id) else { return };
+        let answer = (self.answer)(&finished.done);
+        let (token, queue) = (claimed.token.clone(), claimed.queue.clone());
+        let report = Report { finished, token, queue, answer, written };
         if reports.send(report).await.is_ok() {
             let _ = wait.await;
         }
     }
 
-    /// None once there will be no more reports.
-    fn way_of(&self, team: &str) -> Option<mpsc::Sender<Report<J>>> {
-        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+    /// `None` once there will be no more reports.
+    fn committer_for(&self, team: &str) -> Option<mpsc::Sender<Report<H>>> {
+        let reports = self.reports.lock();
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
         let at = hash.checked_rem(reports.len() as u64)?;
         reports.get(usize::try_from(at).ok()?).cloned()
@@ -108,19 +123,19 @@ impl<J: Job> Typed<J> {
         &self,
         core: &Core,
         claimed: &Claimed,
-        job: &Running<J::Payload>,
+        job: &Running<H::Payload>,
         failure: Failure,
     ) -> Result<(), StoreError> {
         let now = core.now();
         match failure {
-            Failure::Retry { at, error, ended, counted } if !counted || job.attempt < job.max_attempts => {
-                tracing::debug!(job = job.id, kind = J::KIND, error, "job is tried again");
+            Failure::Retry { at, error, answer, counted } if !counted || job.attempt < job.max_attempts => {
+                tracing::debug!(job = job.id, kind = H::Payload::KIND, error, "job is tried again");
                 let later = chrono::TimeDelta::from_std(pause(job.attempt, &job.id)).unwrap_or_default();
                 let how = Retry { run_at: at.unwrap_or(now + later), error: &error, counted };
-                jobs::retry(&mut core.store.conn().await?, &claimed.held(ended), &how, now).await?;
+                jobs::retry(&mut core.store.conn().await?, &claimed.held(answer), &how, now).await?;
                 Ok(())
             }
-            Failure::Retry { error, ended, .. } => self.give_up(core, &claimed.held(ended), job, &error).await,
+            Failure::Retry { error, answer, .. } => self.give_up(core, &claimed.held(answer), job, &error).await,
             Failure::Dead { error } => self.give_up(core, &claimed.held(None), job, &error).await,
         }
     }
@@ -129,17 +144,17 @@ impl<J: Job> Typed<J> {
         &self,
         core: &Core,
         held: &Held<'_>,
-        job: &Running<J::Payload>,
+        job: &Running<H::Payload>,
         error: &str,
     ) -> Result<(), StoreError> {
-        tracing::warn!(job = job.id, kind = J::KIND, error, "job given up");
-        grave::bury(core, &self.job, *held, Lost::Read(job), error).await
+        tracing::warn!(job = job.id, kind = H::Payload::KIND, error, "job given up");
+        bury::bury(core, &self.handler, *held, Lost::Read(job), error).await
     }
 
     async fn bury_unread(&self, core: &Core, claimed: &Claimed, error: &serde_json::Error) {
-        tracing::error!(job = claimed.id, kind = J::KIND, %error, "payload not understood, the job is given up");
+        tracing::error!(job = claimed.id, kind = H::Payload::KIND, %error, "payload not understood, the job is given up");
         let text = format!("payload not understood: {error}");
-        let buried = grave::bury(core, &self.job, claimed.held(None), Lost::Unread(claimed), &text);
+        let buried = bury::bury(core, &self.handler, claimed.held(None), Lost::Unread(claimed), &text);
         if let Err(error) = buried.await {
             tracing::warn!(%error, job = claimed.id, "not buried, the job comes back when its lease ends");
         }
@@ -147,14 +162,18 @@ impl<J: Job> Typed<J> {
     }
 }
 
-impl<J: Job> Kind for Typed<J> {
+impl<H: Handler> AnyHandler for Erased<H> {
+    fn queue(&self) -> Queue {
+        H::Payload::QUEUE
+    }
+
     fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, cancelled: CancellationToken) -> Task {
         Box::pin(async move { self.work(&core, &job, cancelled).await })
     }
 
     fn bury(self: Arc<Self>, core: Arc<Core>, claimed: Claimed) -> Task {
         Box::pin(async move {
-            let job = match running::<J::Payload>(&claimed, CancellationToken::new()) {
+            let job = match running::<H::Payload>(&claimed, CancellationToken::new()) {
                 Ok(job) => job,
                 Err(error) => return self.bury_unread(&core, &claimed, &error).await,
             };
@@ -165,15 +184,15 @@ impl<J: Job> Kind for Typed<J> {
     }
 
     fn commits(self: Arc<Self>, core: &Arc<Core>) -> Vec<Task> {
-        let inboxes = std::mem::take(&mut *self.inboxes.lock().unwrap_or_else(PoisonError::into_inner));
+        let inboxes = std::mem::take(&mut *self.inboxes.lock());
         let run = |inbox| -> Task {
-            let (kind, core) = (Arc::clone(&self), Arc::clone(core));
-            Box::pin(async move { commits::run(&core, &kind.job, inbox).await })
+            let (this, core) = (Arc::clone(&self), Arc::clone(core));
+            Box::pin(async move { commits::run(&core, &this.handler, inbox).await })
         };
         inboxes.into_iter().map(run).collect()
     }
 
     fn close(&self) {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.reports.lock().clear();
     }
 }

@@ -1,0 +1,77 @@
+//! The queues as their operator sees them: what waits and runs, what was given up, stopping a crawl or batch of any team.
+
+use queue::Payload as _;
+use store::{Conn, StoreError, crawls, jobs};
+use uuid::Uuid;
+
+use crate::crawl::PagePayload;
+use crate::worker::QUEUES;
+use crate::{App, AppError, crawl};
+
+pub use store::jobs::{Dead, Depth, Listed};
+
+/// How full the queues are.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn depths(app: &App) -> Result<Vec<Depth>, AppError> {
+    Ok(jobs::depths(&mut app.conn().await?, &QUEUES.map(|queue| queue.name)).await?)
+}
+
+/// Up to `limit` jobs that are not done, of one team or of all, in the order of their ids after `after`.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn list(app: &App, team: Option<Uuid>, after: Option<&str>, limit: u32) -> Result<Vec<Listed>, AppError> {
+    let team = team.map(|id| id.to_string());
+    let filter = jobs::Filter { team_id: team.as_deref(), ..jobs::Filter::default() };
+    Ok(jobs::list(&mut app.conn().await?, filter, after, limit.into()).await?)
+}
+
+/// Up to `limit` jobs that were given up, in the order of their ids after `after`.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn dead(app: &App, after: Option<&str>, limit: u32) -> Result<Vec<Dead>, AppError> {
+    Ok(jobs::dead(&mut app.conn().await?, after, limit.into()).await?)
+}
+
+/// Puts a job that was given up back into its queue, with all its attempts. `false` when there is none with this id, when
+/// another job has taken its place, and for a page that its crawl or batch counts as failed: it is counted once.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
+    let now = app.now();
+    let back = app
+        .conn()
+        .await?
+        .tx(async |conn: &mut Conn| -> Result<_, StoreError> {
+            let Some(dead) = jobs::find_dead(conn, id).await? else { return Ok(None) };
+            // A page that could not even be counted as failed keeps its crawl open, and is the one that must come back.
+            if dead.kind == PagePayload::KIND && !crawls::is_queued(conn, id).await? {
+                return Ok(None);
+            }
+            Ok(jobs::redrive(conn, id, now).await?.then_some(dead.queue))
+        })
+        .await?;
+    for queue in QUEUES.into_iter().filter(|queue| back.as_deref() == Some(queue.name)) {
+        app.waker.wake(queue);
+    }
+    Ok(back.is_some())
+}
+
+/// Stops a crawl or batch, whoever has started it, as [`crawl::cancel`] does for its owner.
+///
+/// # Errors
+/// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
+#[crate::boxed]
+pub async fn cancel(app: &App, id: Uuid) -> Result<(), AppError> {
+    let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
+    let row = found.filter(|row| row.is_open() || row.expires_at > app.now());
+    crawl::cancel_found(app, row.ok_or(AppError::NotFound("crawl or batch scrape"))?).await
+}

@@ -1,0 +1,140 @@
+//! Upkeep: what has expired is removed, by one process of all that share a database. A task is a line in [`TASKS`] and a
+//! function that says how many things it has removed.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::time::Duration;
+
+use base::Timestamp;
+use chrono::TimeDelta;
+use queue::{Periodic, run_periodic};
+use store::{crawls, hosts, jobs, ledger, robots, scrapes, webhooks};
+use tokio_util::sync::CancellationToken;
+
+use crate::cache::{self, Swept};
+use crate::{App, AppError, crawl, orphans};
+
+/// Rows that one transaction removes: few enough that other writers do not wait for long.
+const BATCH: i64 = 500;
+
+/// Every task, by the name of its lease.
+const TASKS: [(&str, Task); 8] = [
+    ("reservations", |app| Box::pin(release_reservations(app))),
+    ("scrapes", |app| Box::pin(forget_scrapes(app))),
+    ("robots", |app| Box::pin(forget_robots(app))),
+    ("webhooks", |app| Box::pin(forget_webhooks(app))),
+    ("crawls", |app| Box::pin(erase_crawls(app))),
+    ("orphans", |app| Box::pin(async move { orphans::sweep(&app).await })),
+    ("queue", |app| Box::pin(sweep_queue(app))),
+    ("cache", |app| Box::pin(sweep_cache(app))),
+];
+
+type Task = fn(App) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Send>>;
+
+/// Does every task every [`maintain_every`](crate::Settings::maintain_every) until `stop`, as long as no other process does
+/// it. A task that fails is logged, and tried again at its next turn.
+#[crate::boxed]
+pub async fn maintain(app: App, stop: CancellationToken) {
+    let tasks = TASKS.into_iter().map(|(name, task)| {
+        let app = app.clone();
+        Periodic::new(name, app.settings.maintain_every, move || {
+            let done = task(app.clone());
+            async move {
+                let removed = done.await?;
+                if removed > 0 {
+                    tracing::info!(task = name, removed, "expired things removed");
+                }
+                Ok::<_, AppError>(())
+            }
+        })
+    });
+    run_periodic(app.store.clone(), app.clock.clone(), tasks.collect(), stop).await;
+}
+
+/// Does every task once, whoever holds its lease: for commands and tests. Returns what was removed, by task.
+///
+/// # Errors
+/// [`AppError::Internal`]; what was done before stays done.
+#[crate::boxed]
+pub async fn maintain_once(app: &App) -> Result<BTreeMap<&'static str, usize>, AppError> {
+    let mut removed = BTreeMap::new();
+    for (name, task) in TASKS {
+        removed.insert(name, task(app.clone()).await?);
+    }
+    Ok(removed)
+}
+
+/// Repeats a step until it has nothing more to do, and sums up what it did.
+macro_rules! to_the_end {
+    ($app:expr, |$conn:ident| $step:expr) => {{
+        let mut sum = 0;
+        loop {
+            let $conn = &mut $app.conn().await?;
+            let done = $step.await?;
+            sum += done;
+            if is_last(done) {
+                break sum;
+            }
+        }
+    }};
+}
+
+/// Reservations that nobody settled in time.
+async fn release_reservations(app: App) -> Result<usize, AppError> {
+    Ok(to_the_end!(app, |conn| ledger::expire_reservations(conn, app.now(), BATCH)))
+}
+
+/// Rows of old scrapes.
+async fn forget_scrapes(app: App) -> Result<usize, AppError> {
+    let before = before(&app, app.settings.retention.scrapes);
+    Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
+}
+
+/// Answers for robots.txt that no longer hold.
+async fn forget_robots(app: App) -> Result<usize, AppError> {
+    Ok(to_the_end!(app, |conn| robots::forget(conn, app.now(), BATCH)))
+}
+
+/// Old deliveries, and the bodies of those whose jobs are gone.
+async fn forget_webhooks(app: App) -> Result<usize, AppError> {
+    let before = before(&app, app.settings.retention.deliveries);
+    let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
+    tracing::debug!(deliveries = emptied, "bodies of webhooks removed with their jobs");
+    Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
+}
+
+/// Crawls and batches whose results have expired, with their documents.
+async fn erase_crawls(app: App) -> Result<usize, AppError> {
+    let mut sum = 0;
+    loop {
+        let found = crawls::expired(&mut app.conn().await?, app.now()).await?;
+        let Some(crawl) = found else { return Ok(sum) };
+        crawl::erase(&app, &crawl).await?;
+        sum += 1;
+    }
+}
+
+/// What the queue keeps of jobs that are over: empty lanes, hosts, dead letters.
+async fn sweep_queue(app: App) -> Result<usize, AppError> {
+    let retention = app.settings.retention;
+    let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
+    let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(&app, retention.hosts), BATCH));
+    let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(&app, retention.dead_jobs), BATCH));
+    Ok(lanes + hosts + dead)
+}
+
+/// Copies in the cache and their bodies.
+async fn sweep_cache(app: App) -> Result<usize, AppError> {
+    let Swept { rows, bodies } = cache::sweep(&app).await?;
+    Ok(rows + bodies)
+}
+
+fn before(app: &App, age: Duration) -> Timestamp {
+    let age = TimeDelta::from_std(age).unwrap_or(TimeDelta::MAX);
+    app.now().checked_sub_signed(age).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Less than a batch means that nothing is left.
+fn is_last(done: usize) -> bool {
+    i64::try_from(done).unwrap_or(BATCH) < BATCH
+}

@@ -1,0 +1,61 @@
+//! When to claim: one look at all queues says which of them have something to do, and when.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base::Timestamp;
+use store::StoreError;
+use tokio::time::{Instant, sleep_until};
+
+use crate::worker::Core;
+
+/// The shortest time between two wake-ups of a queue, for what is due and cannot be claimed yet.
+const MIN_PAUSE: Duration = Duration::from_millis(5);
+
+/// Wakes the queues when they are due, for as long as it is polled. Looks again at every poll, and at once after a claim
+/// that got nothing.
+pub(crate) async fn watch(core: &Core) {
+    let mut woken: HashMap<String, Instant> = HashMap::new();
+    loop {
+        let mut due = match look(core).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::warn!(%error, "cannot look for jobs that are due, it is tried again");
+                HashMap::new()
+            }
+        };
+        for (queue, at) in &mut due {
+            *at = (*at).max(woken.get(queue).map_or(*at, |before| *before + MIN_PAUSE));
+        }
+        let poll = Instant::now() + core.settings.poll;
+        loop {
+            let next = due.values().copied().min().unwrap_or(poll).min(poll);
+            tokio::select! {
+                () = sleep_until(next) => {}
+                () = core.idle.notified() => break,
+            }
+            let now = Instant::now();
+            if now >= poll {
+                break;
+            }
+            due.retain(|queue, at| {
+                let is_due = *at <= now;
+                if is_due {
+                    core.waker.wake_named(queue);
+                    woken.insert(queue.clone(), now);
+                }
+                !is_due
+            });
+        }
+    }
+}
+
+/// When each queue that is served here is due.
+async fn look(core: &Core) -> Result<HashMap<String, Instant>, StoreError> {
+    let found = store::jobs::next_due(&mut core.store.conn().await?).await?;
+    let (now, instant) = (core.now(), Instant::now());
+    let served = |name: &str| core.queues.iter().any(|(queue, _)| queue.name == name);
+    // Whatever is further away is looked at again before.
+    let until = |due: Timestamp| (due - now).to_std().unwrap_or_default().min(core.settings.poll);
+    Ok(found.into_iter().filter(|(queue, _)| served(queue)).map(|(queue, due)| (queue, instant + until(due))).collect())
+}
