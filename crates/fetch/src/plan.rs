@@ -1,6 +1,7 @@
 //! Ways to a page in the order in which they are taken, and when the next one is worth it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::Instant;
 use wire::{ProxyMode, ProxyUsed, ScrapeOptions};
@@ -51,6 +52,8 @@ impl Verdict {
     }
 }
 
+/// Longest time that a later step leaves for what came before it.
+const MAX_TIME_FOR_WHAT_STANDS: Duration = Duration::from_secs(1);
 /// A stronger proxy at the same engine.
 const STRONGER_PROXY: &[Why] = &[Why::Failed, Why::Refused];
 /// An engine that runs scripts, which a site also takes for a visitor sooner than others.
@@ -98,12 +101,17 @@ impl Plan {
     }
 
     /// When the present step must have ended: what is left of the time until `deadline` is shared out equally among it and
-    /// those that may follow, or a site that lets one hang would leave the others none.
+    /// those that may follow, or a site that lets one hang would leave the others none. A later step leaves a tenth, a
+    /// second at most, in which what came before it is made into a document if it brings nothing better.
     #[must_use]
     pub fn share(&self, deadline: Instant) -> Instant {
         let now = Instant::now();
+        let mut left = deadline.saturating_duration_since(now);
+        if self.at > 0 {
+            left -= (left / 10).min(MAX_TIME_FOR_WHAT_STANDS);
+        }
         let steps = u32::try_from(self.steps.len() - self.at).unwrap_or(u32::MAX);
-        now + deadline.saturating_duration_since(now) / steps.max(1)
+        now + left / steps.max(1)
     }
 
     /// Whether a later step helps with this.
@@ -159,7 +167,6 @@ fn warnings(engine: &dyn Engine, proxy: ProxyUsed, wanted: &[Feature], mode: Pro
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use async_trait::async_trait;
 
@@ -258,11 +265,14 @@ mod tests {
     fn what_is_left_of_the_time_is_shared() {
         let mut plan = plan(ProxyMode::Auto, true);
         let deadline = Instant::now() + Duration::from_secs(60);
-        let share = |plan: &Plan| plan.share(deadline).saturating_duration_since(Instant::now()).as_secs_f64().round();
+        let share = |plan: &Plan| {
+            let share = plan.share(deadline).saturating_duration_since(Instant::now()).as_secs_f64();
+            (share * 10.0).round() / 10.0
+        };
         assert_eq!(share(&plan), 15.0);
         plan.improve(Verdict::Better(Why::NeedsScripts));
-        assert_eq!(share(&plan), 30.0);
+        assert_eq!(share(&plan), 29.5);
         plan.end();
-        assert_eq!(share(&plan), 60.0);
+        assert_eq!(share(&plan), 59.0);
     }
 }

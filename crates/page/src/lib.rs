@@ -16,7 +16,7 @@
 //! assert_eq!(target.unwrap().as_str(), "https://example.com/blog/one");
 //! ```
 //!
-//! Source is read by our own tokenizer, [html5ever](html5ever) builds the tree, and a [`Page`] keeps its nodes in one list,
+//! Source is read by our own tokenizer, [`html5ever`] builds the tree, and a [`Page`] keeps its nodes in one list,
 //! in document order: a node is its [`Index`], and all below it are the ones up to [`Page::end`].
 //!
 //! Nothing here does I/O, reads a clock or panics, and no page or selector can make it use more than a bounded amount of
