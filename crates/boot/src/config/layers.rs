@@ -10,8 +10,11 @@ use super::{Config, ConfigError, DEFAULTS};
 /// Only variables that start with this are ours.
 const PREFIX: &str = "QUARRY__";
 
+/// A section and a key in it.
+type Key = (&'static str, &'static str);
+
 /// Keys whose values are never printed.
-const SECRETS: [(&str, &str); 6] = [
+const SECRETS: [Key; 6] = [
     ("store", "url"),
     ("blobs", "secret_access_key"),
     ("blobs", "session_token"),
@@ -20,8 +23,8 @@ const SECRETS: [(&str, &str); 6] = [
     ("admin", "token"),
 ];
 
-/// Keys under their older names, which count where the key itself is not set.
-const RENAMED: [((&str, &str), (&str, &str)); 2] =
+/// Older names of keys, each with the key; they count where the key itself is not set.
+const RENAMED: [(Key, Key); 2] =
     [(("worker", "pages"), ("queues", "pages")), (("worker", "webhooks"), ("queues", "hooks"))];
 
 pub(super) struct Layers {
