@@ -9,6 +9,7 @@ use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use http::Method;
 use testkit::Bucket;
+use wire::Code;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const TEXT: &str = "0123456789";
@@ -244,4 +245,17 @@ async fn upkeep_removes_files_whose_time_is_over() {
     }
     assert_eq!((removed, app.anonymous().get(&path).await.status), (1, 410));
     assert_eq!(app.anonymous().get(&stays).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_no_room_is_not_kept() {
+    let code = async |change: fn(&mut Config)| {
+        let app = TestApp::with(change).await;
+        files::keep(app.operations(), new_file("a.txt", "text/plain"), TEXT.into(), "http://h")
+            .await
+            .unwrap_err()
+            .code()
+    };
+    assert_eq!(code(|config| config.files.max_bytes = 9).await, Code::ScrapeTooLarge);
+    assert_eq!(code(|config| config.data.min_free = u64::MAX).await, Code::StorageFull);
 }

@@ -131,7 +131,7 @@ pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
 }
 
 /// What comes in ranges is a file: most are packed already, and their size has to stay known.
-fn is_made(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+fn is_no_file(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     !headers.contains_key(header::ACCEPT_RANGES)
 }
 
@@ -141,7 +141,7 @@ fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
     let compress = CompressionLayer::new()
         .no_br()
         .quality(CompressionLevel::Fastest)
-        .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)).and(is_made));
+        .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)).and(is_no_file));
     table
         .into_iter()
         .fold(Router::new(), |router, route| router.route(&route.path, route.parts.2))
