@@ -13,6 +13,7 @@ mod crawl_bounds;
 mod credits;
 mod deployment;
 mod docs;
+mod files;
 mod health;
 mod jobs;
 mod keeping;

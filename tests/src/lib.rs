@@ -118,6 +118,15 @@ impl TestApp {
         self.address
     }
 
+    /// The operations behind the routes, for what no route does.
+    ///
+    /// # Panics
+    /// When the service was stopped.
+    #[expect(clippy::expect_used, reason = "a test without its service has failed")]
+    pub fn operations(&self) -> &app::App {
+        self.running.as_ref().expect("a running service").app()
+    }
+
     /// The data folder.
     pub fn data(&self) -> &Path {
         self.data.path()

@@ -30,6 +30,8 @@ use crate::serve::Local;
 pub(crate) enum Access {
     /// Anybody, under every name: it tells nothing but that we are here.
     Health,
+    /// Whoever has a URL that we have signed, under every name: the handler looks at the signature.
+    Signed,
     /// Anybody.
     Open,
     /// Anybody where calls need no key or the listener is not for callers, else the operator.
@@ -50,6 +52,8 @@ impl Access {
             Self::Operator
         } else if under("/health") {
             Self::Health
+        } else if under("/files") {
+            Self::Signed
         } else if under("/metrics") {
             Self::Metrics
         } else {
@@ -71,7 +75,7 @@ pub(crate) struct Gate {
 pub(crate) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let passed = match Access::of(parts.uri.path()) {
-        Access::Health => Ok(()),
+        Access::Health | Access::Signed => Ok(()),
         Access::Open => gate.open(&parts).await,
         Access::Metrics => gate.metrics(&parts).await,
         Access::Operator => gate.operator(&parts),
@@ -264,6 +268,8 @@ mod tests {
             ("/health", Access::Health),
             ("/health/live", Access::Health),
             ("/healthy", Access::Open),
+            ("/files/1/a.png", Access::Signed),
+            ("/filesystem", Access::Open),
             ("/metrics", Access::Metrics),
             ("/openapi.json", Access::Open),
             ("/", Access::Open),

@@ -23,7 +23,7 @@ pub fn files() -> Vec<(&'static str, String)> {
 #[must_use]
 pub fn errors() -> String {
     let mut text = heading("Error codes", "crates/wire/src/code.rs");
-    text += "Every answer that is not 200 has the body `{success: false, code, error, details?}`.\n\n";
+    text += "Every refusal has the body `{success: false, code, error, details?}`.\n\n";
     text += "| Code | Status | Meaning |\n|---|---|---|\n";
     for code in Code::ALL {
         let _ = writeln!(text, "| `{code}` | {} | {} |", code.status(), cell(code.meaning()));
@@ -66,6 +66,7 @@ pub fn routes() -> String {
     for route in routes::table() {
         let who = match Access::of(&route.path) {
             Access::Health | Access::Open => "anybody",
+            Access::Signed => "whoever has its signed URL",
             Access::Metrics => "anybody; where calls need a key, the operator",
             Access::Team => "a team",
             Access::Operator => "the operator",
@@ -112,5 +113,6 @@ mod tests {
         assert!(routes().contains("| POST | `/v2/scrape` | a team | "));
         assert!(routes().contains("| GET | `/health` | anybody | "));
         assert!(routes().contains("| POST | `/admin/teams` | the operator | "));
+        assert!(routes().contains("| GET | `/files/{id}/{name}` | whoever has its signed URL | "));
     }
 }

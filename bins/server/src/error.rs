@@ -108,7 +108,8 @@ impl From<AppError> for Failure {
             | AppError::JobFinished
             | AppError::DuplicateRequest
             | AppError::MapTimeout
-            | AppError::DeliveryGone => Self::new(code, text),
+            | AppError::DeliveryGone
+            | AppError::FileGone => Self::new(code, text),
         }
     }
 }
@@ -151,6 +152,7 @@ mod tests {
         check(AppError::JobFinished, 409, "JOB_FINISHED");
         check(AppError::DuplicateRequest, 409, "duplicate_request");
         check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
+        check(AppError::FileGone, 410, "FILE_GONE");
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
         assert_eq!(check(AppError::StorageFull, 503, "STORAGE_FULL").1, Some(60));

@@ -25,6 +25,7 @@ mod crawl;
 pub mod docs;
 mod error;
 mod extract;
+mod files;
 mod health;
 mod job;
 mod limits;

@@ -40,7 +40,7 @@ pub(crate) async fn show() -> Json<Document> {
 #[openapi(
     info(
         title = "quarry",
-        description = "Web pages as clean data. Success is exactly 200; every other answer has the body ErrorBody.",
+        description = "Web pages as clean data. Success is exactly 200, for files 206 and 302 too; every other answer has the body ErrorBody.",
         license(name = "MIT OR Apache-2.0")
     ),
     tags(
@@ -48,6 +48,7 @@ pub(crate) async fn show() -> Json<Document> {
         (name = "map", description = "The URLs of a site"),
         (name = "crawl", description = "Whole sites"),
         (name = "batch", description = "Lists of pages"),
+        (name = "files", description = "What a scrape leaves behind besides its document"),
         (name = "team", description = "Usage and limits of the calling team"),
         (name = "admin", description = "For the operator; 404 unless `admin.token` is set"),
         (name = "health", description = "For load balancers and supervisors"),
@@ -83,6 +84,7 @@ fn add_refusals(document: &mut Document) {
 fn refusals(access: Access, takes_body: bool, takes_id: bool) -> &'static [u16] {
     match (access, takes_body, takes_id) {
         (Access::Health, _, _) => &[],
+        (Access::Signed, _, _) => &[404, 410, 416, 500],
         (Access::Open, _, _) => &[403],
         (Access::Metrics, _, _) => &[401, 403, 404],
         (Access::Team, false, false) => &[400, 401, 403, 429, 500, 503],

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::from_fn_with_state;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
@@ -12,7 +13,7 @@ use utoipa_axum::routes;
 use wire::Code;
 
 use crate::error::Failure;
-use crate::{Service, admin, auth, batch, crawl, health, map, openapi, root, scrape, team, telemetry, webhooks};
+use crate::{Service, admin, auth, batch, crawl, files, health, map, openapi, root, scrape, team, telemetry, webhooks};
 
 /// Answers under this many bytes are sent as they are.
 const COMPRESS_ABOVE: u64 = 1024;
@@ -40,7 +41,7 @@ fn handlers() -> Vec<Described> {
 }
 
 fn scraping() -> Vec<Described> {
-    vec![routes!(scrape::scrape), routes!(scrape::read), routes!(map::map)]
+    vec![routes!(scrape::scrape), routes!(scrape::read), routes!(map::map), routes!(files::show)]
 }
 
 fn jobs() -> Vec<Described> {
@@ -129,13 +130,18 @@ pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
     serving(table().into_iter().filter(served).collect(), auth::Gate { service, listener })
 }
 
+/// What comes in ranges is a file: most are packed already, and their size has to stay known.
+fn is_no_file(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    !headers.contains_key(header::ACCEPT_RANGES)
+}
+
 /// Routes inside the layers that every request passes, outermost last.
 fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
     let service = gate.service.clone();
     let compress = CompressionLayer::new()
         .no_br()
         .quality(CompressionLevel::Fastest)
-        .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)));
+        .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)).and(is_no_file));
     table
         .into_iter()
         .fold(Router::new(), |router, route| router.route(&route.path, route.parts.2))

@@ -58,6 +58,9 @@ pub enum AppError {
     /// The body of a webhook delivery is no longer kept.
     #[error("the body of this delivery is gone: it was delivered, or its job has expired")]
     DeliveryGone,
+    /// The file's time is over, or it was removed.
+    #[error("the file is gone: its time is over, or it was removed")]
+    FileGone,
     /// The idempotency key was used for another request.
     #[error("this x-idempotency-key belongs to another request")]
     DuplicateRequest,
@@ -93,6 +96,7 @@ impl AppError {
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
             Self::JobFinished => Code::JobFinished,
             Self::DeliveryGone => Code::DeliveryGone,
+            Self::FileGone => Code::FileGone,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,

@@ -49,6 +49,7 @@ mod check;
 pub mod crawl;
 mod credentials;
 mod error;
+pub mod files;
 pub mod jobs;
 pub mod keys;
 pub mod map;

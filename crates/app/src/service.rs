@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base::{Clock, Timestamp};
 use blobs::Blobs;
+use files::Files;
 use queue::Waker;
 use scrape::Tools;
 use site::Site;
@@ -43,6 +44,7 @@ pub struct Inner {
     pub(crate) waker: Waker,
     pub(crate) tracker: TaskTracker,
     contexts: Contexts,
+    files: Files,
     room: Room,
     lost: Lost,
     orphans: Pass,
@@ -84,6 +86,7 @@ impl App {
         let Parts { store, blobs, tools, capabilities, clock, settings, active, site, client, changes, waker, tracker } =
             parts;
         let (contexts, room) = (Contexts::default(), Room::default());
+        let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
         let (lost, orphans) = (Lost::default(), Pass::default());
         Self(Arc::new(Inner {
             store,
@@ -99,6 +102,7 @@ impl App {
             waker,
             tracker,
             contexts,
+            files,
             room,
             lost,
             orphans,
@@ -173,6 +177,10 @@ impl App {
 
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.0.contexts
+    }
+
+    pub(crate) fn files(&self) -> &Files {
+        &self.0.files
     }
 
     pub(crate) fn room(&self) -> &Room {

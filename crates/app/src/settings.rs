@@ -21,6 +21,8 @@ pub struct Settings {
     pub team_rate_per_minute: u32,
     /// The page cache.
     pub cache: CacheSettings,
+    /// Files that are handed out by URL.
+    pub files: files::Settings,
     /// How long after its deadline a scrape's reservation is given back when nobody settled it, as after a crash.
     /// Default: 60 s.
     pub reservation_grace: Duration,
@@ -88,6 +90,7 @@ impl Default for Settings {
             team_concurrency: 100,
             team_rate_per_minute: 0,
             cache: CacheSettings::default(),
+            files: files::Settings::default(),
             reservation_grace: Duration::from_secs(60),
             retention: Retention::default(),
             folders: Vec::new(),

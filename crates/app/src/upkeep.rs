@@ -12,18 +12,19 @@ use store::{crawls, hosts, jobs, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::{self, Swept};
-use crate::{App, AppError, crawl, orphans};
+use crate::{App, AppError, crawl, files, orphans};
 
 /// Rows that one transaction removes: few enough that other writers do not wait for long.
 const BATCH: i64 = 500;
 
 /// Every task, by the name of its lease.
-const TASKS: [(&str, Task); 8] = [
+const TASKS: [(&str, Task); 9] = [
     ("reservations", |app| Box::pin(release_reservations(app))),
     ("scrapes", |app| Box::pin(forget_scrapes(app))),
     ("robots", |app| Box::pin(forget_robots(app))),
     ("webhooks", |app| Box::pin(forget_webhooks(app))),
     ("crawls", |app| Box::pin(erase_crawls(app))),
+    ("files", |app| Box::pin(async move { files::sweep(&app).await })),
     ("orphans", |app| Box::pin(async move { orphans::sweep(&app).await })),
     ("queue", |app| Box::pin(sweep_queue(app))),
     ("cache", |app| Box::pin(sweep_cache(app))),

@@ -19,20 +19,26 @@ pub mod content;
 mod key;
 mod list;
 mod open;
+mod presigned;
+mod read;
 
 use bytes::Bytes;
 use object_store::path::Path;
+use object_store::signer::Signer;
 use object_store::{DynObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 
 pub use content::Digest;
 pub use list::Found;
 pub use open::S3;
+pub use read::Pieces;
 
 /// A place that keeps bytes under keys. Cheap to clone; all clones share one store.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     store: Arc<DynObjectStore>,
+    /// The same store, where it can sign addresses of its own.
+    signer: Option<Arc<dyn Signer>>,
     prefix: Path,
     /// Whether the store lists in the order of the keys.
     is_ordered: bool,
@@ -66,7 +72,7 @@ pub enum BlobError {
     /// The store refused or could not be reached.
     #[error("cannot {action} blob {key}")]
     Store {
-        /// `read`, `write`, `find`, `list` or `delete`.
+        /// `read`, `write`, `find`, `list`, `sign the address of` or `delete`.
         action: &'static str,
         /// The key.
         key: String,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::Secret;
-use object_store::DynObjectStore;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -58,7 +57,7 @@ fn local(url: &Url) -> Result<Blobs, String> {
     let folder = url.to_file_path().map_err(|()| "it is not an absolute folder".to_owned())?;
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| error.to_string())?;
-    Ok(Blobs { store: Arc::new(store), prefix: Path::default(), is_ordered: false })
+    Ok(Blobs { store: Arc::new(store), signer: None, prefix: Path::default(), is_ordered: false })
 }
 
 fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
@@ -86,8 +85,8 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
         builder = builder.with_token(token.expose());
     }
     let prefix = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
-    let store: Arc<DynObjectStore> = Arc::new(builder.build().map_err(|error| error.to_string())?);
-    Ok(Blobs { store, prefix, is_ordered: true })
+    let store = Arc::new(builder.build().map_err(|error| error.to_string())?);
+    Ok(Blobs { store: store.clone(), signer: Some(store), prefix, is_ordered: true })
 }
 
 #[cfg(test)]

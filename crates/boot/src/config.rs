@@ -38,6 +38,8 @@ pub struct Config {
     pub fetch: Fetch,
     /// The page cache.
     pub cache: CacheSettings,
+    /// Files that are handed out by URL.
+    pub files: files::Settings,
     /// How long what is over is kept.
     pub retention: Retention,
     /// Who may call.
@@ -312,6 +314,7 @@ mod tests {
         let config = Config::default();
         let defaults = app::Settings::default();
         assert_eq!(config.cache, defaults.cache);
+        assert_eq!(config.files, defaults.files);
         assert_eq!(config.retention, defaults.retention);
         assert_eq!(config.auth.mode, defaults.auth);
         assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
@@ -331,7 +334,7 @@ mod tests {
                 let mut without = manual.clone();
                 without[section].as_table_mut().unwrap().remove(key);
                 let read = toml::Value::Table(without).try_into::<Config>();
-                let crates_own = matches!(section.as_str(), "cache" | "queues" | "retention");
+                let crates_own = matches!(section.as_str(), "cache" | "files" | "queues" | "retention");
                 assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
                 let mut more = manual.clone();
                 more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());
@@ -394,6 +397,8 @@ mod tests {
         check("QUARRY__LOG__LEVEL", "loud", "loud");
         check("QUARRY__RETENTION__SCRAPES_DAYS", "0", "at least 1");
         check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
+        check("QUARRY__FILES__PUBLIC_URL", "quarry.example.com", "expected an address such as https://");
+        check("QUARRY__FILES__MAX_MIB", "0", "between 1 and 1024");
         check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
         check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
         check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");

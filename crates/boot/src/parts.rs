@@ -190,6 +190,7 @@ fn settings(config: &Config) -> app::Settings {
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
         cache: config.cache,
+        files: config.files.clone(),
         retention: config.retention,
         folders: folders(config),
         min_free: config.data.min_free,

@@ -42,6 +42,7 @@ mod sql;
 
 pub mod cache;
 pub mod crawls;
+pub mod files;
 pub mod hosts;
 pub mod jobs;
 pub mod keys;

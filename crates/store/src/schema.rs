@@ -361,6 +361,29 @@ table! {
     }
 }
 
+table! {
+    file (id) {
+        id -> Text,
+        team_id -> Text,
+        owner -> Text,
+        kind -> Text,
+        blob -> Text,
+        content_type -> Text,
+        name -> Text,
+        bytes -> BigInt,
+        created_at -> Timestamp,
+        expires_at -> Timestamp,
+    }
+}
+
+table! {
+    file_key (id) {
+        id -> Integer,
+        secret -> Text,
+        created_at -> Timestamp,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(job, job_lane);

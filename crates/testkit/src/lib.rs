@@ -1,4 +1,5 @@
-//! Fakes for tests and tools: a scriptable origin, a DNS server, a canary that nobody may reach, a clock to turn.
+//! Fakes for tests and tools: a scriptable origin, a DNS server, an S3-compatible store, a canary that nobody may reach, a clock
+//! to turn.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -14,6 +15,7 @@
 //! ```
 
 mod body;
+mod bucket;
 mod canary;
 mod clock;
 mod dns;
@@ -21,6 +23,7 @@ mod pdf;
 mod site;
 
 pub use body::{Body, Encoding};
+pub use bucket::Bucket;
 pub use canary::Canary;
 pub use clock::ManualClock;
 pub use dns::{Answer, Dns, Query};

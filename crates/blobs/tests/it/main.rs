@@ -1,12 +1,25 @@
 //! The same behaviour in a directory and in an S3-compatible store.
 
 #[cfg(test)]
-mod bucket;
-#[cfg(test)]
 mod suite;
 
+use std::time::Duration;
+
+use base::Secret;
 use blobs::content::{self, Hashed};
-use blobs::{Blobs, Digest};
+use blobs::{Blobs, Digest, S3};
+use testkit::Bucket;
+
+fn open(bucket: &Bucket, url: &str) -> Blobs {
+    let (id, secret) = Bucket::KEY;
+    let s3 = S3 {
+        endpoint: Some(bucket.endpoint()),
+        access_key_id: Some(id.to_owned()),
+        secret_access_key: Some(Secret::new(secret)),
+        ..S3::default()
+    };
+    Blobs::open_with(url, &s3).unwrap()
+}
 
 #[tokio::test]
 async fn directory() {
@@ -18,22 +31,22 @@ async fn directory() {
 
 #[tokio::test]
 async fn bucket_with_and_without_prefix() {
-    let server = bucket::Bucket::start().await;
-    suite::run(&server.open("s3://pages")).await;
-    suite::run(&server.open("s3://pages/a/b")).await;
+    let server = Bucket::start().await;
+    suite::run(&open(&server, "s3://pages")).await;
+    suite::run(&open(&server, "s3://pages/a/b")).await;
     let keys = server.keys();
     assert!(keys.contains(&"/pages/kept".to_owned()) && keys.contains(&"/pages/a/b/kept".to_owned()), "{keys:?}");
 }
 
 #[tokio::test]
 async fn equal_bodies_are_stored_once_and_compressed() {
-    let server = bucket::Bucket::start().await;
-    let blobs = server.open("s3://pages");
+    let server = Bucket::start().await;
+    let blobs = open(&server, "s3://pages");
     let body = bytes::Bytes::from("<p>the same</p>".repeat(1000));
     let first = Hashed::of(body.clone()).await.put(&blobs).await.unwrap();
     let second = Hashed::of(body.clone()).await.put(&blobs).await.unwrap();
     assert_eq!((first, server.writes()), (second, 1));
-    assert!(server.size(&server.keys()[0]) < body.len() / 20);
+    assert!(server.object(&server.keys()[0]).unwrap().len() < body.len() / 20);
 }
 
 #[tokio::test]
@@ -74,8 +87,26 @@ async fn parallel_writers_of_one_key_leave_one_whole_body() {
 
 #[tokio::test]
 async fn unreachable_bucket_is_an_error_not_a_miss() {
-    let server = bucket::Bucket::start().await;
-    let blobs = server.open("s3://forbidden");
+    let server = Bucket::start().await;
+    let blobs = open(&server, "s3://forbidden");
     assert!(blobs.get("x").await.is_err());
     assert!(content::get(&blobs, &Digest::of(b"x"), 10).await.is_err());
+}
+
+#[tokio::test]
+async fn only_a_bucket_gives_addresses_away() {
+    let (server, folder) = (Bucket::start().await, tempfile::tempdir().unwrap());
+    let local = Blobs::open(&format!("file://{}", folder.path().display())).unwrap();
+    let (blobs, hour) = (open(&server, "s3://pages/a"), Duration::from_secs(3600));
+    let headers = [("content-type", "image/png"), ("content-disposition", "inline; filename=\"a b.png\"")];
+    for blobs in [&local, &blobs] {
+        blobs.put("one", "1".into()).await.unwrap();
+    }
+    assert_eq!(local.presigned("one", hour, &headers).await.unwrap(), None);
+    let url = blobs.presigned("one", hour, &headers).await.unwrap().unwrap();
+    assert!(url.as_str().starts_with(&format!("{}/pages/a/one?", server.endpoint())), "{url}");
+    let query = |name: &str| url.query_pairs().find(|(key, _)| key == name).unwrap().1.into_owned();
+    assert_eq!((query("X-Amz-Expires"), query("response-content-type")), ("3600".to_owned(), "image/png".to_owned()));
+    assert_eq!(query("response-content-disposition"), headers[1].1);
+    assert_eq!(query("X-Amz-Signature").len(), 64);
 }

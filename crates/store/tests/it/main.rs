@@ -8,6 +8,7 @@ mod bank;
 mod cache;
 mod cluster;
 mod crawls;
+mod files;
 mod jobs;
 mod jobs_hosts;
 mod jobs_model;

@@ -1,0 +1,116 @@
+//! `/files`: files by their signed URLs.
+
+mod range;
+
+use std::sync::Arc;
+
+use app::AppError;
+use app::files::{self, File, Link};
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use uuid::Uuid;
+use wire::Code;
+
+use crate::Service;
+use crate::error::Failure;
+use crate::extract::query;
+
+use range::Wanted;
+
+/// Nothing in a file may run under our address, whatever a browser takes it for.
+const POLICY: &str = "default-src 'none'; sandbox";
+
+type Place = Result<Path<(Uuid, String)>, PathRejection>;
+
+/// Get a file, or one range of it, by its signed URL.
+#[utoipa::path(
+    get,
+    path = "/files/{id}/{name}",
+    tag = "files",
+    params(
+        ("id" = String, Path, description = "Id of the file"),
+        ("name" = String, Path, description = "Name of the file"),
+        ("until" = i64, Query, description = "When the URL ends, in seconds since 1970"),
+        ("signature" = String, Query, description = "The signature over all of this"),
+        ("range" = Option<String>, Header, description = "One range of bytes"),
+    ),
+    responses(
+        (status = 200, description = "The file", body = String, content_type = "application/octet-stream"),
+        (status = 206, description = "The range", body = String, content_type = "application/octet-stream"),
+        (status = 302, description = "Where the file is"),
+    )
+)]
+pub(crate) async fn show(
+    State(service): State<Arc<Service>>,
+    place: Place,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let file = find(&service, place, &uri).await?;
+    // A range is defined for GET alone (RFC 9110 section 14.2), and so is an address in the blob store.
+    if method == Method::HEAD {
+        return Ok(described(&file, sized(file.bytes, Body::empty())));
+    }
+    match files::elsewhere(&service.app, &file).await? {
+        Some(url) => Ok(redirect(url.as_str())),
+        None => body(&service, &file, &headers).await,
+    }
+}
+
+async fn find(service: &Service, place: Place, uri: &Uri) -> Result<File, Failure> {
+    let unknown = || Failure::from(AppError::NotFound("file"));
+    let Ok(Path((id, name))) = place else { return Err(unknown()) };
+    let until = query(uri, "until").and_then(|until| until.parse().ok()).ok_or_else(unknown)?;
+    let signature = query(uri, "signature").ok_or_else(unknown)?;
+    let link = Link { id, name: &name, until, signature: &signature };
+    Ok(files::find(&service.app, &link).await?)
+}
+
+async fn body(service: &Service, file: &File, headers: &HeaderMap) -> Result<Response, Failure> {
+    let (part, range) = match range::wanted(headers, file.bytes) {
+        Wanted::All => (None, 0..file.bytes),
+        Wanted::Part(range) => (Some(format!("bytes {}-{}/{}", range.start, range.end - 1, file.bytes)), range),
+        Wanted::Nothing => return Ok(unsatisfiable(file.bytes)),
+    };
+    let pieces = files::read(&service.app, file, range.clone()).await?;
+    let mut response = sized(range.end - range.start, Body::from_stream(pieces));
+    if let Some(part) = part {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        put(response.headers_mut(), header::CONTENT_RANGE, &part);
+    }
+    Ok(described(file, response))
+}
+
+fn sized(bytes: u64, body: Body) -> Response {
+    ([(header::CONTENT_LENGTH, bytes)], body).into_response()
+}
+
+fn described(file: &File, mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    put(headers, header::CONTENT_TYPE, &file.content_type);
+    put(headers, header::CONTENT_DISPOSITION, &file.disposition);
+    put(headers, header::CACHE_CONTROL, &format!("private, max-age={}", file.left.as_secs()));
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+fn redirect(url: &str) -> Response {
+    (StatusCode::FOUND, [(header::LOCATION, url), (header::CACHE_CONTROL, "no-store")]).into_response()
+}
+
+fn unsatisfiable(bytes: u64) -> Response {
+    let failure = Failure::new(Code::RangeNotSatisfiable, format!("the file has {bytes} bytes"));
+    ([(header::CONTENT_RANGE, format!("bytes */{bytes}"))], failure).into_response()
+}

@@ -1,0 +1,137 @@
+//! Ranges of bytes (RFC 9110 section 14): one per request. Several are answered with the whole file, as is a header that is not
+//! understood; both are allowed (section 14.2).
+//!
+//! Files have neither `ETag` nor `Last-Modified`, so no `If-Range` can be true, and with one the range is left out as section
+//! 13.1.5 wants it. What a URL leads to never changes.
+
+use std::ops::Range;
+
+use axum::http::{HeaderMap, header};
+
+/// What a request wants of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// All of it.
+    All,
+    /// These bytes: at least one, and none behind the end.
+    Part(Range<u64>),
+    /// Bytes that it does not have.
+    Nothing,
+}
+
+/// What the headers of a GET want of a file of so many bytes.
+pub(super) fn wanted(headers: &HeaderMap, bytes: u64) -> Wanted {
+    let mut lines = headers.get_all(header::RANGE).iter();
+    let (Some(line), None, false) = (lines.next(), lines.next(), headers.contains_key(header::IF_RANGE)) else {
+        return Wanted::All;
+    };
+    line.to_str().ok().and_then(|line| part(line, bytes)).unwrap_or(Wanted::All)
+}
+
+/// `None` when the header has no effect.
+fn part(line: &str, bytes: u64) -> Option<Wanted> {
+    let (unit, range) = line.split_once('=')?;
+    let (first, last) = range.trim().split_once('-')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
+    }
+    let range = match (first, last) {
+        // The last so many bytes. An empty file has them all, but no `Content-Range` could say so.
+        ("", last) if bytes == 0 => (number(last)? == 0).then_some(0..0)?,
+        ("", last) => bytes.saturating_sub(number(last)?)..bytes,
+        (first, "") => number(first)?..bytes,
+        (first, last) => {
+            let (first, last) = (number(first)?, number(last)?);
+            if last < first {
+                return None;
+            }
+            first..last.saturating_add(1).min(bytes)
+        }
+    };
+    Some(if range.is_empty() { Wanted::Nothing } else { Wanted::Part(range) })
+}
+
+/// Digits alone; a number that is too large for us is larger than every file.
+fn number(text: &str) -> Option<u64> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn of(lines: &[&str], bytes: u64) -> Wanted {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::RANGE, line.parse().unwrap());
+        }
+        wanted(&headers, bytes)
+    }
+
+    #[test]
+    fn one_range() {
+        let check = |line: &str, bytes: u64, range: Range<u64>| {
+            assert_eq!(of(&[line], bytes), Wanted::Part(range), "{line} of {bytes}");
+        };
+        check("bytes=0-0", 10, 0..1);
+        check("bytes=0-9", 10, 0..10);
+        check("bytes=2-5", 10, 2..6);
+        check("bytes=9-", 10, 9..10);
+        check("bytes=0-", 10, 0..10);
+        check("bytes=5-999", 10, 5..10);
+        check("bytes=5-99999999999999999999999", 10, 5..10);
+        check("bytes=-1", 10, 9..10);
+        check("bytes=-10", 10, 0..10);
+        check("bytes=-999", 10, 0..10);
+        check("Bytes= 1-2 ", 10, 1..3);
+        check(&format!("bytes=0-{}", u64::MAX), 10, 0..10);
+    }
+
+    #[test]
+    fn none_that_the_file_has() {
+        for (line, bytes) in [
+            ("bytes=10-", 10),
+            ("bytes=10-20", 10),
+            ("bytes=99999999999999999999999-", 10),
+            ("bytes=-0", 10),
+            ("bytes=0-", 0),
+            ("bytes=0-0", 0),
+            ("bytes=-0", 0),
+        ] {
+            assert_eq!(of(&[line], bytes), Wanted::Nothing, "{line} of {bytes}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect() {
+        for line in [
+            "bytes=5-2",
+            "bytes=",
+            "bytes=-",
+            "bytes",
+            "bytes=a-b",
+            "bytes=1-b",
+            "bytes=+1-2",
+            "bytes=--1",
+            "bytes=1-2-3",
+            "bytes=0-0,2-3",
+            "bytes=0-0, -1",
+            "items=0-1",
+            "bytes=0x1-2",
+            "bytes 0-1/2",
+            "",
+        ] {
+            assert_eq!(of(&[line], 10), Wanted::All, "{line}");
+        }
+        assert_eq!(of(&[], 10), Wanted::All);
+        assert_eq!(of(&["bytes=0-1", "bytes=2-3"], 10), Wanted::All);
+        assert_eq!(of(&["bytes=-5"], 0), Wanted::All);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::RANGE, HeaderValue::from_static("bytes=0-1"));
+        headers.insert(header::IF_RANGE, HeaderValue::from_static("\"1\""));
+        assert_eq!(wanted(&headers, 10), Wanted::All);
+    }
+}

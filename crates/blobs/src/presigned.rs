@@ -1,0 +1,30 @@
+//! Addresses that give one blob away for a while.
+
+use std::time::Duration;
+
+use object_store::signer::{Method, SignedUrlOptions};
+use url::Url;
+
+use crate::{BlobError, Blobs, failed};
+
+impl Blobs {
+    /// An address in the store where anybody can GET the blob for so long, without credentials; `None` for a folder, which has
+    /// none. `headers` are what the answer there shall say, of those that S3 lets an address name: `content-type`,
+    /// `content-disposition`, `cache-control`. Nothing is asked of the store, so the blob may be missing.
+    ///
+    /// # Errors
+    /// [`BlobError::Key`], and [`BlobError::Store`] when there are no credentials to sign with.
+    pub async fn presigned(
+        &self,
+        key: &str,
+        valid: Duration,
+        headers: &[(&str, &str)],
+    ) -> Result<Option<Url>, BlobError> {
+        let path = self.path(key)?;
+        let Some(signer) = &self.signer else { return Ok(None) };
+        let query = headers.iter().map(|(name, value)| (format!("response-{name}"), *value));
+        let options = SignedUrlOptions::new().with_query(query);
+        let url = signer.signed_url_opts(Method::GET, &path, valid, &options).await;
+        url.map(Some).map_err(|source| failed("sign the address of", key, source))
+    }
+}

@@ -1,0 +1,110 @@
+//! URLs of files: `/files/{id}/{name}?until=SECONDS&signature=HEX`. The signature is HMAC-SHA256 (RFC 2104) over id, end and
+//! name, so that none of the three can be changed.
+
+use base::Secret;
+use hmac::{Hmac, KeyInit, Mac};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use sha2::Sha256;
+use uuid::Uuid;
+
+/// Everything but the unreserved characters of RFC 3986 section 2.3.
+pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The parts of a URL that somebody asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Link<'a> {
+    /// Which file.
+    pub id: Uuid,
+    /// Its name, decoded.
+    pub name: &'a str,
+    /// When the URL ends, in seconds since 1970.
+    pub until: i64,
+    /// The signature as it came.
+    pub signature: &'a str,
+}
+
+/// What URLs are signed with.
+pub(crate) struct Key(Hmac<Sha256>);
+
+impl Key {
+    pub(crate) fn new(secret: &Secret) -> Self {
+        match <Hmac<Sha256> as KeyInit>::new_from_slice(secret.expose().as_bytes()) {
+            Ok(mac) => Self(mac),
+            Err(_) => unreachable!("HMAC takes keys of every length (RFC 2104 section 3)"),
+        }
+    }
+
+    /// Path and query of a URL.
+    pub(crate) fn sign(&self, id: Uuid, name: &str, until: i64) -> String {
+        let signature = hex::encode(self.mac(id, name, until).finalize().into_bytes());
+        let name = utf8_percent_encode(name, RESERVED);
+        format!("/files/{id}/{name}?until={until}&signature={signature}")
+    }
+
+    /// Whether we have signed this URL. Takes the same time for every wrong signature of the right length.
+    pub(crate) fn verify(&self, link: &Link<'_>) -> bool {
+        let mut digest = [0; 32];
+        hex::decode_to_slice(link.signature, &mut digest).is_ok()
+            && self.mac(link.id, link.name, link.until).verify_slice(&digest).is_ok()
+    }
+
+    fn mac(&self, id: Uuid, name: &str, until: i64) -> Hmac<Sha256> {
+        // Only the name, which comes last, can have any length and hold a line break.
+        self.0.clone().chain_update(format!("{id}\n{until}\n{name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001);
+
+    fn key() -> Key {
+        Key::new(&Secret::new("the key"))
+    }
+
+    fn signature(path: &str) -> &str {
+        path.rsplit_once('=').unwrap().1
+    }
+
+    #[test]
+    fn a_url_is_what_was_signed() {
+        let path = key().sign(ID, "Ä b/ü.png", 1_800_000_000);
+        let start = "/files/01900000-0000-7000-8000-000000000001/%C3%84%20b%2F%C3%BC.png?until=1800000000&signature=";
+        assert!(path.starts_with(start), "{path}");
+        let link = Link { id: ID, name: "Ä b/ü.png", until: 1_800_000_000, signature: signature(&path) };
+        assert!(key().verify(&link));
+    }
+
+    #[test]
+    fn nothing_can_be_changed() {
+        let path = key().sign(ID, "a.png", 1000);
+        let signature = signature(&path);
+        let link = Link { id: ID, name: "a.png", until: 1000, signature };
+        let another = key().sign(Uuid::from_u128(2), "a.png", 1000);
+        let upper = signature.to_uppercase();
+        assert!(key().verify(&Link { signature: &upper, ..link }), "the digits are the same");
+        for changed in [
+            Link { id: Uuid::from_u128(2), ..link },
+            Link { name: "a.html", ..link },
+            Link { name: "", ..link },
+            Link { until: 1001, ..link },
+            Link { until: -1, ..link },
+            Link { signature: another.rsplit_once('=').unwrap().1, ..link },
+            Link { signature: "", ..link },
+            Link { signature: &signature[..62], ..link },
+            Link { signature: &format!("{signature}00"), ..link },
+            Link { signature: &signature.replace(|c: char| c.is_ascii_digit(), "g"), ..link },
+        ] {
+            assert!(!key().verify(&changed), "{changed:?}");
+        }
+        assert!(!Key::new(&Secret::new("another key")).verify(&link));
+    }
+
+    #[test]
+    fn end_and_name_cannot_be_shifted() {
+        let path = key().sign(ID, "2\nb", 1);
+        assert!(!key().verify(&Link { id: ID, name: "b", until: 12, signature: signature(&path) }));
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE file;
+DROP TABLE file_key;
