@@ -41,7 +41,6 @@ mod schema;
 mod sql;
 
 pub mod cache;
-pub mod crawls;
 pub mod hosts;
 pub mod jobs;
 pub mod keys;
@@ -49,6 +48,7 @@ pub mod leases;
 pub mod ledger;
 pub mod listen;
 pub mod robots;
+pub mod runs;
 pub mod scrapes;
 pub mod teams;
 pub mod usage;
