@@ -28,6 +28,7 @@ mod process;
 mod proxies;
 mod scrape;
 mod team;
+mod upgrade;
 mod watch;
 mod webhooks;
 mod wire;

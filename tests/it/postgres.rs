@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::ARTICLE;
 
 #[expect(clippy::disallowed_methods, reason = "the test runner names its database in the environment")]
-fn database() -> Option<String> {
+pub(crate) fn database() -> Option<String> {
     let url = env::var("QUARRY_TEST_POSTGRES").ok();
     if url.is_none() {
         let _ = writeln!(std::io::stderr(), "left out: QUARRY_TEST_POSTGRES is not set; cargo xtask test sets it");

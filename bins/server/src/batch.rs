@@ -13,7 +13,9 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{Kind, RunRequest, StatusRequest, idempotency_key};
+use crate::job::{RunRequest, Runs, StatusRequest, idempotency_key};
+
+pub(crate) const RUNS: Runs = Runs { kind: &app::batch::KIND, path: "/v2/batch/scrape" };
 
 /// Start a batch scrape.
 #[utoipa::path(
@@ -35,7 +37,7 @@ pub(crate) async fn start(
     let (request, key) = (wire::decode_batch(body)?, idempotency_key(&headers)?);
     let app::batch::Started { id, invalid_urls } =
         app::batch::start(&service.app, &caller, request, &given, key.as_deref()).await?;
-    Ok(Json(BatchStarted { success: true, id, url: Kind::Batch.url(&address, id), invalid_urls }))
+    Ok(Json(BatchStarted { success: true, id, url: RUNS.url(&address, id), invalid_urls }))
 }
 
 /// Get the status and the documents of a batch scrape, or watch it over a WebSocket.
@@ -51,7 +53,7 @@ pub(crate) async fn start(
     responses((status = 200, description = "OK", body = JobProgress))
 )]
 pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> {
-    request.answer(Kind::Batch).await
+    request.answer(RUNS).await
 }
 
 /// Cancel a batch scrape.
@@ -63,7 +65,7 @@ pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> 
     responses((status = 200, description = "OK", body = Cancelled))
 )]
 pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failure> {
-    Kind::Batch.cancel(&request).await
+    RUNS.cancel(&request).await
 }
 
 /// List the pages of a batch scrape that failed.
@@ -78,5 +80,5 @@ pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failu
     responses((status = 200, description = "OK", body = JobErrors))
 )]
 pub(crate) async fn errors(request: RunRequest, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
-    Kind::Batch.errors(&request, &address, &uri).await
+    RUNS.errors(&request, &address, &uri).await
 }

@@ -12,9 +12,11 @@ use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::job::{Kind, RunRequest, StatusRequest, idempotency_key, reader};
+use crate::job::{RunRequest, Runs, StatusRequest, idempotency_key, reader};
 use crate::request::Context;
 use crate::{Service, extract, response_budget};
+
+pub(crate) const RUNS: Runs = Runs { kind: &app::crawl::KIND, path: "/v2/crawl" };
 
 /// Start a crawl.
 #[utoipa::path(
@@ -34,7 +36,7 @@ pub(crate) async fn start(
 ) -> Result<Json<Started>, Failure> {
     let (request, key) = (wire::decode_crawl(body)?, idempotency_key(&headers)?);
     let id = app::crawl::start(&service.app, &caller, request, key.as_deref()).await?;
-    Ok(Json(Started { success: true, id, url: Kind::Crawl.url(&address, id) }))
+    Ok(Json(Started { success: true, id, url: RUNS.url(&address, id) }))
 }
 
 /// Get the status and the documents of a crawl, or watch it over a WebSocket.
@@ -50,7 +52,7 @@ pub(crate) async fn start(
     responses((status = 200, description = "OK", body = JobProgress))
 )]
 pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> {
-    request.answer(Kind::Crawl).await
+    request.answer(RUNS).await
 }
 
 /// Cancel a crawl.
@@ -62,7 +64,7 @@ pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> 
     responses((status = 200, description = "OK", body = Cancelled))
 )]
 pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failure> {
-    Kind::Crawl.cancel(&request).await
+    RUNS.cancel(&request).await
 }
 
 /// List the pages of a crawl that failed or were left out.
@@ -77,7 +79,7 @@ pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failu
     responses((status = 200, description = "OK", body = JobErrors))
 )]
 pub(crate) async fn errors(request: RunRequest, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
-    Kind::Crawl.errors(&request, &address, &uri).await
+    RUNS.errors(&request, &address, &uri).await
 }
 
 /// List active crawls.

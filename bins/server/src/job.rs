@@ -1,10 +1,10 @@
-//! What crawls and batches have in common over HTTP: reading their progress, the pages of their results, stopping them.
+//! What all kinds of run have in common over HTTP: reading their progress, the pages of their results, stopping them.
 
 use std::sync::Arc;
 
 use app::AppError;
 use app::auth::Caller;
-use app::crawl::{self, Progress};
+use app::runs::{self, Progress};
 use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::request::Parts;
@@ -26,34 +26,22 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key")
 /// Longest `x-idempotency-key`, in characters.
 const MAX_KEY_LENGTH: usize = 255;
 
-/// The two kinds of job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Crawl,
-    Batch,
+/// A kind of run, and where such runs are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Runs {
+    pub(crate) kind: &'static runs::Kind,
+    pub(crate) path: &'static str,
 }
 
-impl Kind {
-    /// Where a job of this kind is read.
+impl Runs {
+    /// Where a run of this kind is read.
     pub(crate) fn url(self, address: &PublicAddress, id: Uuid) -> String {
-        let path = match self {
-            Self::Crawl => "/v2/crawl",
-            Self::Batch => "/v2/batch/scrape",
-        };
-        format!("{}{path}/{id}", address.0)
+        format!("{}{}/{id}", address.0, self.path)
     }
 
-    /// How the operations call it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Crawl => "crawl",
-            Self::Batch => "batch",
-        }
-    }
-
-    /// How a job stands, with some of its documents.
+    /// How a run stands, with some of its documents.
     pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<Progress, AppError> {
-        crawl::status(&request.service.app, &request.caller, self.name(), request.id, query).await
+        runs::status(&request.service.app, &request.caller, self.kind, request.id, query).await
     }
 
     /// Which pages were given up: behind the one that `after` in the query names.
@@ -67,15 +55,15 @@ impl Kind {
         let after =
             after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
         let permit = request.service.response_budget.permit(&request.reader).await?;
-        let app::crawl::Listed { mut errors, last } =
-            crawl::errors(&request.service.app, &request.caller, self.name(), request.id, after).await?;
+        let runs::Listed { mut errors, last } =
+            runs::errors(&request.service.app, &request.caller, self.kind, request.id, after).await?;
         errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, request.id)));
         Ok(response_budget::whole(&errors, permit))
     }
 
-    /// Stops a job.
+    /// Stops a run.
     pub(crate) async fn cancel(self, request: &RunRequest) -> Result<Json<Cancelled>, Failure> {
-        crawl::cancel(&request.service.app, &request.caller, self.name(), request.id).await?;
+        runs::cancel(&request.service.app, &request.caller, self.kind, request.id).await?;
         Ok(Json(Cancelled { success: true, status: JobStatus::Cancelled }))
     }
 }
@@ -136,17 +124,17 @@ impl FromRequestParts<Arc<Service>> for StatusRequest {
 
 impl StatusRequest {
     /// Answers it.
-    pub(crate) async fn answer(self, kind: Kind) -> Result<Response, Failure> {
+    pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
         let Self { request, address, uri, socket } = self;
         if let Some(socket) = socket {
-            return watch::watch(socket, kind, request).await;
+            return watch::watch(socket, runs, request).await;
         }
         let range = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
         let permit = request.service.response_budget.permit(&request.reader).await?;
-        let mut progress = kind.status(&request, range).await?;
+        let mut progress = runs.status(&request, range).await?;
         let next = progress.next_skip.take().map(|skip| {
             let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-            format!("{}?skip={skip}{limit}", kind.url(&address, request.id))
+            format!("{}?skip={skip}{limit}", runs.url(&address, request.id))
         });
         Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
     }
@@ -220,7 +208,7 @@ mod tests {
     fn jobs_have_urls() {
         let address = PublicAddress("https://api.example".to_owned());
         assert_eq!(
-            Kind::Batch.url(&address, Uuid::nil()),
+            crate::batch::RUNS.url(&address, Uuid::nil()),
             "https://api.example/v2/batch/scrape/00000000-0000-0000-0000-000000000000"
         );
     }

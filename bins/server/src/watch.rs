@@ -19,7 +19,7 @@ use wire::{Code, JobProgress, JobStatus, ResultsQuery, WatchMessage};
 
 use crate::Service;
 use crate::error::Failure;
-use crate::job::{Kind, RunRequest, body};
+use crate::job::{RunRequest, Runs, body};
 use crate::response_budget::Permit;
 use crate::shares::{Share, Shares};
 
@@ -82,21 +82,21 @@ pub(crate) async fn handshake(parts: &mut Parts, service: &Arc<Service>) -> Resu
 }
 
 /// Opens the socket, when the caller may read the job.
-pub(crate) async fn watch(upgrade: WebSocketUpgrade, kind: Kind, request: RunRequest) -> Result<Response, Failure> {
+pub(crate) async fn watch(upgrade: WebSocketUpgrade, runs: Runs, request: RunRequest) -> Result<Response, Failure> {
     let Some(slot) = request.service.watchers.slots.get(&request.reader) else {
         return Err(Failure::new(Code::ConcurrencyLimited, "too many jobs are watched already").retry_after(5));
     };
     // Refused as a GET is, while there still is a status to refuse with.
-    kind.status(&request, ResultsQuery { skip: Some(0), limit: Some(1) }).await?;
+    runs.status(&request, ResultsQuery { skip: Some(0), limit: Some(1) }).await?;
     let open = request.service.watchers.open.clone();
     Ok(upgrade.on_upgrade(move |socket| {
-        open.track_future(Watcher { socket, kind, request, sent: 0, failure: None, slot }.run())
+        open.track_future(Watcher { socket, runs, request, sent: 0, failure: None, slot }.run())
     }))
 }
 
 struct Watcher {
     socket: WebSocket,
-    kind: Kind,
+    runs: Runs,
     request: RunRequest,
     /// Documents that the client has.
     sent: u64,
@@ -190,7 +190,7 @@ impl Watcher {
     /// How the job stands, the documents that come next, and whether there are others behind them.
     async fn read(&mut self) -> Result<(JobProgress, bool), Failure> {
         let query = ResultsQuery { skip: Some(self.sent), limit: Some(CHUNK) };
-        let progress = self.kind.status(&self.request, query).await?;
+        let progress = self.runs.status(&self.request, query).await?;
         let more = progress.next_skip.is_some();
         self.failure.clone_from(&progress.error);
         Ok((body(progress, None, self.request.service.app.now()), more))

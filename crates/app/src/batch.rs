@@ -1,18 +1,41 @@
-//! Scraping a list of pages as one job. Reading, cancelling and the work itself are those of crawls.
+//! Scraping a list of pages as one run: this module begins it and adds pages to it; `fill` makes rows of a long list, and the
+//! rest is what all runs have in common ([`crate::runs`]).
+
+mod fill;
 
 use base::{Timestamp, new_id};
 use billing::LedgerError;
-use store::crawls::{self, Crawl};
+use serde_json::Value;
 use store::ledger::{self, Booking};
+use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
-use wire::{BatchPage, BatchPages, BatchRequest, Given};
+use wire::{BatchPage, BatchPages, BatchRequest, EventFamily, Given};
 
 use crate::auth::Caller;
 use crate::check::check;
-use crate::crawl::{BATCH, LONGEST_LIFE, Lanes, PAGES, Pages, Secrets, Submission, blank, fingerprint, submit};
+use crate::runs::{
+    Begin, Kind, Lanes, MAX_LIFE, PAGES, Secrets, Submission, Terms, fingerprint, page_lanes, save, submit,
+};
 use crate::tracked::tracked;
 use crate::{App, AppError};
+
+pub(crate) use self::fill::Fill;
+#[cfg(test)]
+pub(crate) use self::fill::FillPayload;
+use self::fill::Pages;
+
+/// Batches.
+pub static KIND: Kind = Kind {
+    name: "batch",
+    noun: "batch scrape",
+    events: EventFamily::BatchScrape,
+    lanes: page_lanes,
+    // It has done what it was told, page by page.
+    verdict: |_| Ok(()),
+    total,
+    pages: Some(terms),
+};
 
 /// A batch that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,38 +80,70 @@ async fn begin(
     pages: Vec<BatchPage>,
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
-    let id = new_id();
-    let price = billing::quote(&request.options);
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
-    let page_limit = i64::try_from(pages.len()).unwrap_or(i64::MAX);
+    let max_items = i64::try_from(pages.len()).unwrap_or(i64::MAX);
     // The pages have rows of their own; one is kept so that the request can be read again.
     request.urls = pages.iter().take(1).map(|page| wire::without_userinfo(page.url.as_str())).collect();
     let webhook = request.webhook.clone();
-    let of_request = Secrets::of_batch(&mut request).text();
-    let row = Crawl {
-        request: serde_json::to_string(&request).map_err(AppError::internal)?,
-        fingerprint,
-        page_limit,
-        idempotency_key: idempotency_key.map(str::to_owned),
-        ..blank(id, BATCH, caller, app.now())
-    };
-    let submission = Submission {
-        row,
-        pages: Pages::of(pages).await?,
-        secrets: of_request.map(|text| (crawls::OF_THE_JOB.to_owned(), text)).into_iter().collect(),
-        price,
-        kickoff: false,
+    let secrets = Secrets::of_batch(&mut request).text();
+    let new = Submission {
+        kind: &KIND,
+        subject: None,
+        spec: serde_json::to_string(&request).map_err(AppError::internal)?,
+        secrets,
         private: request.is_private(),
-        lanes: Lanes::new(caller.team.concurrency, request.max_concurrency, None),
         webhook,
+        idempotency_key: idempotency_key.map(str::to_owned),
+        fingerprint,
+        max_items,
+        worst: max_items.saturating_mul(billing::quote(&request.options)),
     };
-    submit(app, caller, submission).await
+    let lanes = Lanes::new(caller.team.concurrency, request.max_concurrency, None);
+    submit(app, caller, new, Beginning { team: caller.team.id.clone(), lanes, pages: Pages::of(pages).await? }).await
+}
+
+/// What a batch begins with: all of its pages.
+struct Beginning {
+    team: String,
+    lanes: Lanes,
+    pages: Pages,
+}
+
+impl Begin for Beginning {
+    async fn begin(self, conn: &mut Conn, progress: &mut Progress, now: Timestamp) -> Result<(), StoreError> {
+        self.pages.write(conn, progress, (&self.lanes, &self.team), now).await
+    }
+}
+
+/// Pages done, running and waiting. Those of a long batch may not all have rows yet.
+fn total(progress: &Progress) -> i64 {
+    let known = progress.done + progress.pending;
+    if progress.is_open { known.max(progress.max_items - progress.failed) } else { known }
+}
+
+fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
+    let request = read(spec, secrets)?;
+    Ok(Terms {
+        options: request.options,
+        zero_data_retention: request.zero_data_retention,
+        max_concurrency: request.max_concurrency,
+        delay: None,
+        webhook: request.webhook,
+        start: None,
+    })
+}
+
+/// The request as it was given, but for its pages.
+fn read(spec: Value, secrets: Secrets) -> Result<BatchRequest, AppError> {
+    let mut request = wire::decode_batch(spec).map_err(AppError::internal)?;
+    secrets.into_batch(&mut request);
+    Ok(request)
 }
 
 /// Pages that are added to a batch.
 struct Addition {
     batch: String,
-    team: String,
+    team: Payer,
     lanes: Lanes,
     pages: Pages,
     amount: i64,
@@ -96,6 +151,12 @@ struct Addition {
     price: i64,
     key: Option<String>,
     fingerprint: String,
+}
+
+/// The team of the batch, and the key that pays.
+struct Payer {
+    id: String,
+    api_key: Option<String>,
 }
 
 /// What became of it.
@@ -118,25 +179,24 @@ async fn append(
     if app.tracker.is_closed() {
         return Err(AppError::ShuttingDown);
     }
-    let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
-    let alive = |row: &Crawl| row.is_open() || row.expires_at > app.now();
-    let ours = found.filter(|row| row.kind == BATCH && row.team_id == caller.team.id && alive(row));
-    let row = ours.ok_or(AppError::NotFound("batch scrape"))?;
+    let found = runs::find(&mut app.conn().await?, &id.to_string()).await?;
+    let alive = |row: &Run| row.is_open() || row.expires_at > app.now();
+    let ours = found.filter(|row| row.kind == KIND.name && row.team_id == caller.team.id && alive(row));
+    let row = ours.ok_or(AppError::NotFound(KIND.noun))?;
     let fingerprint = fingerprint(&serde_json::to_string(request).map_err(AppError::internal)?);
     if let Some(key) = idempotency_key
-        && let Some(before) = crawls::append_by_key(&mut app.conn().await?, &row.id, key).await?
+        && let Some(before) = runs::append_by_key(&mut app.conn().await?, &row.id, key).await?
     {
         return if before == fingerprint { Ok(id) } else { Err(AppError::DuplicateRequest) };
     }
     let context = app.contexts().get(app, &row.id).await?.ok_or(AppError::JobFinished)?;
-    let batch = serde_json::from_str(&row.request).map_err(AppError::internal)?;
-    let mut batch = wire::decode_batch(batch).map_err(AppError::internal)?;
-    let secrets = crawls::secret(&mut app.conn().await?, &row.id, crawls::OF_THE_JOB).await?;
-    Secrets::read(secrets.as_ref()).map_err(AppError::internal)?.into_batch(&mut batch);
+    let secrets = runs::secret(&mut app.conn().await?, &row.id, OF_THE_RUN).await?;
+    let secrets = Secrets::read(secrets.as_ref()).map_err(AppError::internal)?;
+    let batch = read(serde_json::from_str(&row.spec).map_err(AppError::internal)?, secrets)?;
     request.check_append(given, &batch)?;
     let addition = Addition {
         batch: row.id,
-        team: row.team_id,
+        team: Payer { id: row.team_id, api_key: row.api_key_id },
         lanes: context.lanes,
         amount: i64::try_from(pages.len()).unwrap_or(i64::MAX),
         pages: Pages::of(pages).await?,
@@ -160,23 +220,21 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
     let mut conn = app.store.conn().await?;
     conn.tx(async |conn: &mut Conn| {
         let Addition { batch, team, lanes, pages, amount, price, key, fingerprint } = addition;
-        jobs::lock_team(conn, PAGES.name, &team).await?;
-        let Some(mut row) = crawls::lock(conn, &batch).await? else { return Ok(Added::Late) };
+        // No other call adds to a batch of the team meanwhile.
+        jobs::lock_team(conn, PAGES.name, &team.id).await?;
         if let Some(key) = &key
-            && let Some(before) = crawls::append_by_key(conn, &batch, key).await?
+            && let Some(before) = runs::append_by_key(conn, &batch, key).await?
         {
             return Ok(Added::Before(before));
         }
-        if !row.is_open() {
-            return Ok(Added::Late);
-        }
+        let Some(mut progress) = runs::lock(conn, &batch).await? else { return Ok(Added::Late) };
         if let Some(key) = &key {
-            crawls::remember_append(conn, &batch, key, &fingerprint).await?;
+            runs::remember_append(conn, &batch, key, &fingerprint).await?;
         }
-        row.page_limit += amount;
-        pages.write(conn, &mut row, &lanes, now).await?;
-        reserve_more(conn, &mut row, amount.saturating_mul(price), now).await?;
-        crawls::save(conn, &row).await?;
+        progress.max_items += amount;
+        pages.write(conn, &mut progress, (&lanes, &team.id), now).await?;
+        reserve_more(conn, &mut progress, (&team, amount.saturating_mul(price)), now).await?;
+        save(app, conn, &KIND, &mut progress).await?;
         Ok(Added::Now)
     })
     .await
@@ -184,22 +242,27 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
 
 /// What is left of the reservation and as much again as the new pages can cost become one new reservation. A refusal speaks
 /// of the new pages alone.
-async fn reserve_more(conn: &mut Conn, row: &mut Crawl, amount: i64, now: Timestamp) -> Result<(), StoreError> {
-    let Some(key) = &row.reservation else { return Ok(()) };
+async fn reserve_more(
+    conn: &mut Conn,
+    progress: &mut Progress,
+    (payer, amount): (&Payer, i64),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(key) = &progress.reservation else { return Ok(()) };
     let mut left = 0;
-    if let Some(held) = ledger::reservation(conn, &row.team_id, key).await? {
+    if let Some(held) = ledger::reservation(conn, &payer.id, key).await? {
         left = held.hold.remaining();
         ledger::void(conn, &held, now).await?;
     }
-    let key = format!("batch:{}:{}", row.id, new_id());
-    let booking = Booking { key: &key, team: &row.team_id, api_key: row.api_key_id.as_deref(), at: now };
-    let reserved = ledger::reserve(conn, &booking, left.saturating_add(amount), now + LONGEST_LIFE).await;
+    let key = format!("batch:{}:{}", progress.run_id, new_id());
+    let booking = Booking { key: &key, team: &payer.id, api_key: payer.api_key.as_deref(), at: now };
+    let reserved = ledger::reserve(conn, &booking, left.saturating_add(amount), now + MAX_LIFE).await;
     reserved.map_err(|error| match error {
         StoreError::Ledger(LedgerError::Insufficient { available, .. }) => {
             LedgerError::Insufficient { needed: amount, available: available - left }.into()
         }
         other => other,
     })?;
-    row.reservation = Some(key);
+    progress.reservation = Some(key);
     Ok(())
 }

@@ -1,71 +1,46 @@
-//! Crawling a site: accept, watch, cancel. The work itself is done by two jobs, `kickoff` and `page`; `commit`
-//! writes down what they bring. Batches ([`crate::batch`]) share all of it but the start.
+//! Crawling a site. A crawl is a run whose items are pages: this module begins it and lists those at work; `start` reads the
+//! sitemaps of its site, and the rest is what all runs have in common ([`crate::runs`]).
 
 mod active;
-mod commit;
-mod context;
-mod deposit;
-mod document;
-mod end;
-mod erase;
-mod fill;
-mod kickoff;
-mod left_out;
-mod page;
-mod read;
-mod secrets;
-mod submit;
+mod start;
 
 use std::time::Duration;
 
 use ::scrape::CpuError;
-use base::{Timestamp, new_id};
-use chrono::TimeDelta;
+use base::Timestamp;
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
-use queue::Queue;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
-use store::crawls::{self, Crawl};
+use store::runs::{NewPage, Progress};
+use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{CrawlRequest, Invalid, ParamsPreview};
+use wire::{CrawlRequest, EventFamily, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
 use crate::check::check;
+use crate::runs::{
+    Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, fingerprint, new_pages, page_lanes, submit,
+};
 use crate::{App, AppError};
 
 pub use self::active::active;
-pub use self::end::cancel;
-pub(crate) use self::end::cancel_found;
-pub use self::left_out::{Listed, errors};
-pub use self::read::{Progress, status};
 
-pub(crate) use self::context::Contexts;
-pub(crate) use self::deposit::FOLDER as DOCUMENTS;
-pub(crate) use self::document::Lost;
-pub(crate) use self::erase::whole as erase;
+pub(crate) use self::start::StartHandler;
 #[cfg(test)]
-pub(crate) use self::fill::FillPayload;
-pub(crate) use self::fill::{Fill, Pages};
-pub(crate) use self::kickoff::Kickoff;
-#[cfg(test)]
-pub(crate) use self::kickoff::StartPayload;
-pub(crate) use self::page::{PagePayload, Visit};
-pub(crate) use self::secrets::Secrets;
-pub(crate) use self::submit::{Lanes, Submission, new_pages, submit};
+pub(crate) use self::start::StartPayload;
 
-/// Fetching pages, and what belongs to it.
-pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };
+/// Crawls.
+pub static KIND: Kind = Kind {
+    name: "crawl",
+    noun: "crawl",
+    events: EventFamily::Crawl,
+    lanes: page_lanes,
+    verdict,
+    total: |progress| progress.done + progress.pending,
+    pages: Some(terms),
+};
 
-/// How the database names the two kinds.
-pub(crate) const CRAWL: &str = "crawl";
-pub(crate) const BATCH: &str = "batch";
-
-/// How long results can be read after the end (docs/CONTRACT.md, "Jobs").
-pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
-/// A crawl that has not ended by then gives its credits back.
-pub(crate) const LONGEST_LIFE: TimeDelta = TimeDelta::days(30);
 /// Longest wait for a place to compile patterns in.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -85,37 +60,66 @@ pub async fn start(
     check_request(app, caller, &request)?;
     crate::room::check(app)?;
     let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
-    let now = app.now();
-    let id = new_id();
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let webhook = request.webhook.clone();
-    let secrets = Secrets::of_crawl(&mut request).text().map(|text| (crawls::OF_THE_JOB.to_owned(), text));
+    let secrets = Secrets::of_crawl(&mut request).text();
     let options = &request.options;
-    let row = Crawl {
-        url: Some(request.url.to_string()),
-        fingerprint,
-        request: serde_json::to_string(&request).map_err(AppError::internal)?,
-        page_limit: i64::from(options.limit),
-        preparing: true,
-        idempotency_key: idempotency_key.map(str::to_owned),
-        ..blank(id, CRAWL, caller, now)
-    };
     let mut pages = match verdict {
         Verdict::Follow { key, depth } => new_pages([(request.url.clone(), key.to_string(), depth)]),
         Verdict::Skip(_) => Vec::new(),
     };
     pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
-    let submission = Submission {
-        row,
-        pages: Pages::rows(pages),
-        secrets: secrets.into_iter().collect(),
-        price: billing::quote(&options.scrape_options),
-        kickoff: true,
-        webhook,
+    let lanes = Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay);
+    let new = Submission {
+        kind: &KIND,
+        subject: Some(request.url.to_string()),
+        spec: serde_json::to_string(&request).map_err(AppError::internal)?,
+        secrets,
         private: request.is_private(),
-        lanes: Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay),
+        webhook,
+        idempotency_key: idempotency_key.map(str::to_owned),
+        fingerprint,
+        max_items: i64::from(options.limit),
+        worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
     };
-    submit(app, caller, submission).await
+    submit(app, caller, new, Beginning { team: caller.team.id.clone(), lanes, pages }).await
+}
+
+/// What a crawl begins with: the start, unless it is out of bounds, and the job that reads the sitemaps.
+struct Beginning {
+    team: String,
+    lanes: Lanes,
+    pages: Vec<NewPage>,
+}
+
+impl Begin for Beginning {
+    async fn begin(self, conn: &mut Conn, progress: &mut Progress, now: Timestamp) -> Result<(), StoreError> {
+        progress.preparing = true;
+        let place = (&self.lanes, self.team.as_str());
+        add_pages(conn, progress, place, self.pages, now).await?;
+        start::enqueue(conn, &progress.run_id, place, now).await
+    }
+}
+
+/// A crawl that got nowhere has failed.
+fn verdict(progress: &Progress) -> Result<(), &'static str> {
+    match progress.done == 0 && progress.failed > 0 {
+        true => Err("no page could be scraped; the errors of the crawl say why"),
+        false => Ok(()),
+    }
+}
+
+fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
+    let mut request = wire::decode_crawl(spec).map_err(AppError::internal)?;
+    let basic_auth = secrets.into_crawl(&mut request);
+    Ok(Terms {
+        options: std::mem::take(&mut request.options.scrape_options),
+        zero_data_retention: request.zero_data_retention,
+        max_concurrency: request.options.max_concurrency,
+        delay: request.options.delay,
+        webhook: request.webhook.clone(),
+        start: Some(Start { request, basic_auth }),
+    })
 }
 
 /// The crawl options that a prompt stands for. Needs a language model.
@@ -137,7 +141,7 @@ fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(
 
 /// Compiles which links the crawl may follow, and does something with it and the start. Patterns are text of a caller:
 /// this takes one of the team's places, unless there are none.
-async fn scope<T: Send + 'static>(
+pub(crate) async fn scope<T: Send + 'static>(
     app: &App,
     caller: &Caller,
     request: &CrawlRequest,
@@ -189,57 +193,4 @@ fn refused(error: &PatternError) -> Invalid {
         _ => "includePaths".to_owned(),
     };
     Invalid { message: error.to_string(), ..Invalid::at(path, error.to_string()) }
-}
-
-/// The row of a crawl or batch that begins now.
-pub(crate) fn blank(id: Uuid, kind: &str, caller: &Caller, now: Timestamp) -> Crawl {
-    Crawl {
-        id: id.to_string(),
-        team_id: caller.team.id.clone(),
-        api_key_id: caller.key.clone(),
-        kind: kind.to_owned(),
-        url: None,
-        request: String::new(),
-        status: crawls::SCRAPING.to_owned(),
-        page_limit: 0,
-        pending: 0,
-        completed: 0,
-        failed: 0,
-        spare: 0,
-        credits: 0,
-        reservation: None,
-        preparing: false,
-        landed_url: None,
-        warning: None,
-        error: None,
-        idempotency_key: None,
-        fingerprint: String::new(),
-        created_at: now,
-        finished_at: None,
-        expires_at: now + RETENTION,
-    }
-}
-
-/// Whether a job's pages must leave no trace: by what is kept of its request, so that nothing else of it has to be readable.
-/// One that cannot be read at all counts as private.
-pub(crate) fn is_private(row: &Crawl) -> bool {
-    let Ok(request) = serde_json::from_str::<Value>(&row.request) else { return true };
-    let is_set = |pointer: &str| request.pointer(pointer).and_then(Value::as_bool).unwrap_or(false);
-    ["/zeroDataRetention", "/lockdown", "/scrapeOptions/lockdown"].into_iter().any(is_set)
-}
-
-/// Tells requests apart.
-pub(crate) fn fingerprint(request: &str) -> String {
-    hex::encode(Sha256::digest(request.as_bytes()))
-}
-
-/// The URL behind an address as a page is known by: written in full, or as the caller of a batch spelled it.
-pub(crate) fn url_of(address: &str) -> Option<Url> {
-    Url::parse(address).ok().or_else(|| wire::target_url(address).ok())
-}
-
-/// The host that a request to this address must be polite to.
-pub(crate) fn host_of(url: &Url) -> Option<String> {
-    let host = url.host_str()?;
-    Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }

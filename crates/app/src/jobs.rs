@@ -1,12 +1,12 @@
 //! The queues as their operator sees them: what waits and runs, what was given up, stopping a crawl or batch of any team.
 
 use queue::Payload as _;
-use store::{Conn, StoreError, crawls, jobs};
+use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
 
-use crate::crawl::PagePayload;
+use crate::runs::PagePayload;
 use crate::worker::QUEUES;
-use crate::{App, AppError, crawl};
+use crate::{App, AppError, runs};
 
 pub use store::jobs::{Dead, Depth, Listed};
 
@@ -53,7 +53,7 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
         .tx(async |conn: &mut Conn| -> Result<_, StoreError> {
             let Some(dead) = jobs::find_dead(conn, id).await? else { return Ok(None) };
             // A page that could not even be counted as failed keeps its crawl open, and is the one that must come back.
-            if dead.kind == PagePayload::KIND && !crawls::is_queued(conn, id).await? {
+            if dead.kind == PagePayload::KIND && !store::runs::is_queued(conn, id).await? {
                 return Ok(None);
             }
             Ok(jobs::redrive(conn, id, now).await?.then_some(dead.queue))
@@ -65,13 +65,15 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
     Ok(back.is_some())
 }
 
-/// Stops a crawl or batch, whoever has started it, as [`crawl::cancel`] does for its owner.
+/// Stops a run, whoever has started it, as [`runs::cancel`] does for its owner.
 ///
 /// # Errors
 /// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
 #[crate::boxed]
 pub async fn cancel(app: &App, id: Uuid) -> Result<(), AppError> {
-    let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
+    let found = store::runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let row = found.filter(|row| row.is_open() || row.expires_at > app.now());
-    crawl::cancel_found(app, row.ok_or(AppError::NotFound("crawl or batch scrape"))?).await
+    let row = row.ok_or(AppError::NotFound("crawl or batch scrape"))?;
+    let kind = runs::kind_of(&row.kind).ok_or_else(|| AppError::internal("no such kind of run"))?;
+    runs::cancel_found(app, kind, row).await
 }

@@ -57,6 +57,7 @@ mod metrics;
 mod orphans;
 mod reservation;
 mod room;
+pub mod runs;
 pub mod scrape;
 mod service;
 mod settings;

@@ -12,7 +12,7 @@ use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
 use fetch::BasicAuth;
 use scrape::{CpuError, ScrapeError};
 use site::{AGENT, Approach, Found, Listed, Sink, Terms};
-use store::crawls::{self, KnownUrl};
+use store::runs::{self, KnownUrl};
 use tokio::time::{Instant, timeout_at};
 use url::{Position, Url};
 use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
@@ -140,7 +140,7 @@ impl Mapping {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {
             let mut conn = app.store.conn().await?;
-            crawls::known_urls(&mut conn, &caller.team.id, host, i64::from(MAX_MAP_LIMIT)).await
+            runs::known_urls(&mut conn, &caller.team.id, host, i64::from(MAX_MAP_LIMIT)).await
         };
         match timeout_at(self.soft_deadline, find).await {
             Ok(Ok(known)) => return known,

@@ -6,9 +6,9 @@ use std::time::Duration;
 use base::Timestamp;
 use chrono::TimeDelta;
 use parking_lot::Mutex;
-use store::crawls;
+use store::runs;
 
-use crate::crawl::DOCUMENTS;
+use crate::runs::DOCUMENTS;
 use crate::{App, AppError};
 
 /// Younger ones may belong to a document that is just being kept.
@@ -47,7 +47,7 @@ pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
         })
         .map(|found| found.key.as_str())
         .collect();
-    let known = crawls::known_blobs(&mut app.conn().await?, &old).await?;
+    let known = runs::known_blobs(&mut app.conn().await?, &old).await?;
     let mut removed = 0;
     for key in old.into_iter().filter(|key| !known.contains(*key)) {
         app.blobs.delete(key).await?;

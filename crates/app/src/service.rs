@@ -17,9 +17,9 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::Capabilities;
 
-use crate::crawl::{Contexts, Lost};
 use crate::orphans::Pass;
 use crate::room::Room;
+use crate::runs::{Contexts, Lost};
 use crate::{Active, AppError, Changes, Settings};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.

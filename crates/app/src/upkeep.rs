@@ -8,11 +8,11 @@ use std::time::Duration;
 use base::Timestamp;
 use chrono::TimeDelta;
 use queue::{Periodic, run_periodic};
-use store::{crawls, hosts, jobs, ledger, robots, scrapes, webhooks};
+use store::{hosts, jobs, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::{self, Swept};
-use crate::{App, AppError, crawl, files, orphans};
+use crate::{App, AppError, files, orphans, runs};
 
 /// Rows that one transaction removes: few enough that other writers do not wait for long.
 const BATCH: i64 = 500;
@@ -23,7 +23,7 @@ const TASKS: [(&str, Task); 9] = [
     ("scrapes", |app| Box::pin(forget_scrapes(app))),
     ("robots", |app| Box::pin(forget_robots(app))),
     ("webhooks", |app| Box::pin(forget_webhooks(app))),
-    ("crawls", |app| Box::pin(erase_crawls(app))),
+    ("runs", |app| Box::pin(erase_runs(app))),
     ("files", |app| Box::pin(async move { files::sweep(&app).await })),
     ("orphans", |app| Box::pin(async move { orphans::sweep(&app).await })),
     ("queue", |app| Box::pin(sweep_queue(app))),
@@ -104,13 +104,13 @@ async fn forget_webhooks(app: App) -> Result<usize, AppError> {
     Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
 }
 
-/// Crawls and batches whose results have expired, with their documents.
-async fn erase_crawls(app: App) -> Result<usize, AppError> {
+/// Runs whose results have expired, with their documents.
+async fn erase_runs(app: App) -> Result<usize, AppError> {
     let mut sum = 0;
     loop {
-        let found = crawls::expired(&mut app.conn().await?, app.now()).await?;
-        let Some(crawl) = found else { return Ok(sum) };
-        crawl::erase(&app, &crawl).await?;
+        let found = store::runs::expired(&mut app.conn().await?, app.now()).await?;
+        let Some(run) = found else { return Ok(sum) };
+        runs::erase(&app, &run).await?;
         sum += 1;
     }
 }

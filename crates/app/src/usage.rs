@@ -3,11 +3,11 @@
 use base::Timestamp;
 use chrono::{NaiveDate, NaiveTime};
 use store::usage::{self as rows, Period};
-use store::{crawls, jobs, ledger, scrapes};
+use store::{jobs, ledger, runs, scrapes};
 use wire::{BillingPeriod, Concurrency, CreditPeriod, CreditUsage, QueueStatus, TokenPeriod, TokenUsage, UsageSpan};
 
 use crate::auth::Caller;
-use crate::crawl::PAGES;
+use crate::runs::PAGES;
 use crate::{App, AppError, keys};
 
 /// Tokens that one credit is shown as. The specification names no rate, so this is a convention of ours.
@@ -86,7 +86,7 @@ pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Resu
 pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, AppError> {
     let team = &caller.team.id;
     let mut conn = app.conn().await?;
-    let (_, pending) = crawls::load_of(&mut conn, team).await?;
+    let (_, pending) = runs::load_of(&mut conn, team).await?;
     let running = jobs::running(&mut conn, PAGES.name, team).await?;
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     let active = u64::from(app.active.count(team)) + count(running);

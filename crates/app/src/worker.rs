@@ -6,7 +6,9 @@ use std::time::Duration;
 use queue::{Queue, Worker};
 
 use crate::App;
-use crate::crawl::{Fill, Kickoff, PAGES, Visit};
+use crate::batch::Fill;
+use crate::crawl::StartHandler;
+use crate::runs::{PAGES, PageHandler};
 use crate::webhooks::{Deliver, HOOKS};
 
 /// Every queue, in the order in which they are listed. Section `queues` of the settings has a line for each.
@@ -34,9 +36,9 @@ pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
     let settings = queue::Settings { slots, per_host, lease, heartbeat: lease / 3, reap, drain, ..defaults };
     Worker::new(app.store.clone(), app.clock.clone(), settings)
         .woken_by(app.waker.clone())
-        .with(Kickoff { app: app.clone() })
+        .with(StartHandler { app: app.clone() })
         .with(Fill { app: app.clone() })
-        .with_polite(Visit { app: app.clone() })
+        .with_polite(PageHandler { app: app.clone() })
         .with(Deliver::new(app.store.clone(), app.clock.clone(), app.client.clone()))
 }
 
@@ -47,7 +49,9 @@ mod tests {
     use queue::{NewJob, Payload};
 
     use super::*;
-    use crate::crawl::{FillPayload, PagePayload, StartPayload};
+    use crate::batch::FillPayload;
+    use crate::crawl::StartPayload;
+    use crate::runs::PagePayload;
     use crate::webhooks::DeliveryPayload;
 
     /// Jobs of earlier versions wait in databases: these texts do not change, and more of them may come.

@@ -41,7 +41,6 @@ mod schema;
 mod sql;
 
 pub mod cache;
-pub mod crawls;
 pub mod files;
 pub mod hosts;
 pub mod jobs;
@@ -50,6 +49,7 @@ pub mod leases;
 pub mod ledger;
 pub mod listen;
 pub mod robots;
+pub mod runs;
 pub mod scrapes;
 pub mod teams;
 pub mod usage;

@@ -2,7 +2,8 @@
 //! at once.
 
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
+use diesel::sql_types::BigInt;
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use diesel_async::AsyncPgConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -73,8 +74,32 @@ impl Store {
 fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
     let mut conn = SqliteConnection::establish(path).map_err(|error| StoreError::Connect(error.to_string()))?;
     conn.batch_execute(SQLITE_WAIT)?;
+    // SQLite changes a table by making another, and dropping the old one would delete what refers to it. In a transaction
+    // this setting does nothing.
+    conn.batch_execute("PRAGMA foreign_keys = OFF")?;
     // Each migration becomes a savepoint in here.
-    conn.immediate_transaction(|conn| perform(conn, SQLITE, task))
+    conn.immediate_transaction(|conn| {
+        let done = perform(conn, SQLITE, task)?;
+        if !done.is_empty() && !matches!(task, Task::Pending) {
+            check_references(conn)?;
+        }
+        Ok(done)
+    })
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// Makes sure that every reference leads to a row.
+fn check_references(conn: &mut SqliteConnection) -> Result<()> {
+    let broken: Count = diesel::sql_query("SELECT count(*) AS count FROM pragma_foreign_key_check").get_result(conn)?;
+    match broken.count {
+        0 => Ok(()),
+        count => Err(StoreError::Migration(format!("{count} rows would refer to others that are not there"))),
+    }
 }
 
 fn on_postgres(conn: AsyncPgConnection, task: Task) -> Result<Vec<String>> {

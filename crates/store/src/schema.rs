@@ -210,23 +210,15 @@ table! {
 }
 
 table! {
-    crawl (id) {
+    run (id) {
         id -> Text,
         team_id -> Text,
         api_key_id -> Nullable<Text>,
         kind -> Text,
-        url -> Nullable<Text>,
-        request -> Text,
+        subject -> Nullable<Text>,
+        spec -> Text,
+        private -> Bool,
         status -> Text,
-        page_limit -> BigInt,
-        pending -> BigInt,
-        completed -> BigInt,
-        failed -> BigInt,
-        spare -> BigInt,
-        credits -> BigInt,
-        reservation -> Nullable<Text>,
-        preparing -> Bool,
-        landed_url -> Nullable<Text>,
         warning -> Nullable<Text>,
         error -> Nullable<Text>,
         idempotency_key -> Nullable<Text>,
@@ -238,9 +230,24 @@ table! {
 }
 
 table! {
-    crawl_page (id) {
+    run_progress (run_id) {
+        run_id -> Text,
+        is_open -> Bool,
+        preparing -> Bool,
+        max_items -> BigInt,
+        pending -> BigInt,
+        done -> BigInt,
+        failed -> BigInt,
+        spare -> BigInt,
+        credits -> BigInt,
+        reservation -> Nullable<Text>,
+    }
+}
+
+table! {
+    run_page (id) {
         id -> Text,
-        crawl_id -> Text,
+        run_id -> Text,
         key -> Binary,
         url -> Text,
         depth -> Integer,
@@ -252,16 +259,8 @@ table! {
 }
 
 table! {
-    crawl_secret (crawl_id, page_id) {
-        crawl_id -> Text,
-        page_id -> Text,
-        body -> Text,
-    }
-}
-
-table! {
-    crawl_document (crawl_id, seq) {
-        crawl_id -> Text,
+    run_document (run_id, seq) {
+        run_id -> Text,
         seq -> BigInt,
         page_id -> Text,
         team_id -> Text,
@@ -276,35 +275,50 @@ table! {
 }
 
 table! {
-    crawl_piece (crawl_id, seq) {
-        crawl_id -> Text,
-        seq -> BigInt,
-        urls -> Binary,
+    run_secret (run_id, page_id) {
+        run_id -> Text,
+        page_id -> Text,
+        body -> Text,
     }
 }
 
 table! {
-    crawl_append (crawl_id, idempotency_key) {
-        crawl_id -> Text,
-        idempotency_key -> Text,
-        fingerprint -> Text,
+    crawl (run_id) {
+        run_id -> Text,
+        landed_url -> Text,
     }
 }
 
 table! {
-    crawl_family (crawl_id, hash) {
-        crawl_id -> Text,
+    crawl_family (run_id, hash) {
+        run_id -> Text,
         hash -> BigInt,
         known -> BigInt,
     }
 }
 
 table! {
-    crawl_run (crawl_id, template) {
-        crawl_id -> Text,
+    crawl_template (run_id, template) {
+        run_id -> Text,
         template -> BigInt,
         hash -> BigInt,
         length -> BigInt,
+    }
+}
+
+table! {
+    batch_piece (run_id, seq) {
+        run_id -> Text,
+        seq -> BigInt,
+        urls -> Binary,
+    }
+}
+
+table! {
+    batch_append (run_id, idempotency_key) {
+        run_id -> Text,
+        idempotency_key -> Text,
+        fingerprint -> Text,
     }
 }
 
@@ -388,4 +402,6 @@ joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(job, job_lane);
 allow_tables_to_appear_in_same_query!(webhook_delivery, webhook_secret);
-allow_tables_to_appear_in_same_query!(crawl, webhook_delivery);
+joinable!(run_progress -> run (run_id));
+allow_tables_to_appear_in_same_query!(run, run_progress);
+allow_tables_to_appear_in_same_query!(run, webhook_delivery);

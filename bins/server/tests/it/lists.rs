@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::new_id;
 use quarry_server::Running;
 use serde_json::{Value, json};
-use store::crawls::{self, NewPage, PageState};
+use store::runs::{self, NewPage, PageRow, PageState};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -32,11 +32,12 @@ async fn leave_out(running: &Running, crawl: &str, number: usize) {
     let now = running.app().now();
     for first in (0..number).step_by(500) {
         let blocked: Vec<NewPage> = (first..(first + 500).min(number)).map(|n| page("b", n)).collect();
-        let external = blocked.iter().step_by(10).enumerate().map(|(n, _)| page("e", first + n)).collect();
-        crawls::list_pages(&mut conn, crawl, PageState::Blocked, ("ROBOTS", "no"), (blocked, now)).await.unwrap();
-        crawls::list_pages(&mut conn, crawl, PageState::External, ("EXTERNAL_LINK", "no"), (external, now))
-            .await
-            .unwrap();
+        let external: Vec<NewPage> =
+            blocked.iter().step_by(10).enumerate().map(|(n, _)| page("e", first + n)).collect();
+        let blocked = blocked.into_iter().map(|page| (page, PageState::Blocked, "ROBOTS"));
+        let external = external.into_iter().map(|page| (page, PageState::External, "EXTERNAL_LINK"));
+        let row = |(page, state, code)| PageRow::listed(crawl, page, state, (code, "no"), now);
+        runs::insert_pages(&mut conn, blocked.chain(external).map(row).collect()).await.unwrap();
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use store::crawls::{self, Crawl};
+use store::runs::{self, Run};
 use wire::{ActiveCrawl, ActiveCrawls};
 
-use super::{CRAWL, secrets};
+use super::KIND;
 use crate::auth::Caller;
+use crate::runs::hide;
 use crate::{App, AppError};
 
 /// Crawls that are listed at most.
@@ -27,15 +28,15 @@ const MAX_DEPTH: u32 = 2;
 /// [`AppError::Internal`].
 #[crate::boxed]
 pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError> {
-    let ids = crawls::active(&mut app.conn().await?, &caller.team.id, CRAWL, MAX_CRAWLS).await?;
+    let ids = runs::active(&mut app.conn().await?, &caller.team.id, KIND.name, MAX_CRAWLS).await?;
     let mut list = ActiveCrawls { success: true, crawls: Vec::new(), warning: None };
     let mut bytes = 0;
     for id in ids {
         // One by one: each may be as large as a request can be.
-        let found = crawls::find(&mut app.conn().await?, &id).await?;
-        let Some(row) = found.filter(Crawl::is_open) else { continue };
-        let (options, size, complete) = shown(&row.request)?;
-        let url = wire::without_userinfo(row.url.as_deref().unwrap_or_default());
+        let found = runs::find(&mut app.conn().await?, &id).await?;
+        let Some(row) = found.filter(Run::is_open) else { continue };
+        let (options, size, complete) = shown(&row.spec)?;
+        let url = wire::without_userinfo(row.subject.as_deref().unwrap_or_default());
         bytes += url.len() + size;
         if bytes > MAX_BYTES {
             list.warning =
@@ -57,7 +58,7 @@ fn shown(request: &str) -> Result<(Value, usize, bool), AppError> {
     members.remove("url");
     let mut left = MAX_OPTIONS;
     let (mut options, complete) = fitting(members, &mut left, MAX_DEPTH).map_err(AppError::internal)?;
-    secrets::hide(&mut options);
+    hide(&mut options);
     Ok((options, MAX_OPTIONS - left, complete))
 }
 

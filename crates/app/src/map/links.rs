@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use base::{Stop, address};
 use crawl_frontier::{Candidate, Scope, Verdict, rank};
-use store::crawls::KnownUrl;
+use store::runs::KnownUrl;
 use url::Url;
 use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
 

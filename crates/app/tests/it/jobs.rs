@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use app::auth::Caller;
-use app::crawl::Progress;
+use app::runs::{self, Kind, Progress};
 use app::{AppError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
 use base::{Clock, SystemClock};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
-use store::crawls::{self, PageState};
 use store::jobs::{self, Claim, Filter, Lane, NewJob};
+use store::runs::{EndedPage, PageState};
 use testkit::Reply;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -67,11 +67,11 @@ impl Jobs {
         crawl::start(&self.world.app, &self.caller, request, None).await.unwrap()
     }
 
-    async fn status(&self, kind: &'static str, id: Uuid) -> Progress {
-        crawl::status(&self.world.app, &self.caller, kind, id, ResultsQuery::default()).await.unwrap()
+    async fn status(&self, kind: &'static Kind, id: Uuid) -> Progress {
+        runs::status(&self.world.app, &self.caller, kind, id, ResultsQuery::default()).await.unwrap()
     }
 
-    async fn ended(&self, kind: &'static str, id: Uuid) -> Progress {
+    async fn ended(&self, kind: &'static Kind, id: Uuid) -> Progress {
         for _ in 0..6000 {
             let progress = self.status(kind, id).await;
             if progress.status != JobStatus::Scraping {
@@ -140,9 +140,9 @@ async fn pages_that_can_never_be_written_down_end_their_job() {
     let hook = json!({"url": jobs.url("/hook"), "events": ["page", "completed"]});
     let id = jobs.batch(json!({"urls": urls, "webhook": hook})).await.unwrap();
     jobs.work();
-    let ended = jobs.ended("batch", id).await;
+    let ended = jobs.ended(&batch::KIND, id).await;
     assert_eq!((ended.status, ended.completed, ended.credits_used), (JobStatus::Completed, 3, 3));
-    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id, None).await.unwrap().errors.errors;
+    let errors = runs::errors(&jobs.world.app, &jobs.caller, &batch::KIND, id, None).await.unwrap().errors.errors;
     assert!(errors.len() == 3 && errors.iter().all(|error| error.url.contains("poison")), "{errors:?}");
     let asked = jobs.world.site.requests().into_iter().filter(|seen| seen.path != "/hook").count();
     assert_eq!(asked, 6, "none was asked twice");
@@ -169,7 +169,7 @@ async fn a_page_that_is_given_up_leaves_its_place_to_another() {
     });
     let id = jobs.crawl(json!({"url": jobs.url("/"), "limit": 3, "sitemap": "skip"})).await;
     jobs.work();
-    let ended = jobs.ended("crawl", id).await;
+    let ended = jobs.ended(&crawl::KIND, id).await;
     assert_eq!((ended.status, ended.completed), (JobStatus::Completed, 3), "the spare page took its place");
     assert_eq!(jobs.reserved().await, 0);
     jobs.end().await;
@@ -199,7 +199,7 @@ async fn a_page_whose_job_cannot_be_read_does_not_keep_its_batch_open() {
     jobs::enqueue(&mut conn, &lane, &unread.collect::<Vec<_>>(), now).await.unwrap();
     drop(conn);
     jobs.work();
-    let ended = jobs.ended("batch", id).await;
+    let ended = jobs.ended(&batch::KIND, id).await;
     assert_eq!((ended.status, ended.completed, ended.total), (JobStatus::Completed, 0, 0));
     assert_eq!(jobs.reserved().await, 0);
     jobs.end().await;
@@ -219,8 +219,9 @@ async fn a_page_comes_back_unless_it_is_counted_as_failed() {
     for job in &claimed {
         assert!(jobs::bury(&mut conn, &job.held(None), "its worker is gone", now).await.unwrap());
     }
-    let reason = ("UNKNOWN_ERROR", "it could not be processed");
-    crawls::fail_page(&mut conn, &counted.id, PageState::Failed, reason, now).await.unwrap();
+    let reason = Some(("UNKNOWN_ERROR", "it could not be processed"));
+    let failed = EndedPage { id: &counted.id, state: PageState::Failed, reason };
+    store::runs::end_pages(&mut conn, &[failed], now).await.unwrap();
     assert!(!app::jobs::redrive(app, &counted.id).await.unwrap());
     assert!(app::jobs::redrive(app, &lost.id).await.unwrap());
     assert!(!app::jobs::redrive(app, &lost.id).await.unwrap(), "it is back already");
@@ -258,14 +259,14 @@ async fn bodies_that_are_not_kept_go() {
     let body = json!({"url": jobs.url("/"), "sitemap": "skip", "limit": 10});
     let id = jobs.crawl(body.clone()).await;
     jobs.work();
-    let ended = jobs.ended("crawl", id).await;
+    let ended = jobs.ended(&crawl::KIND, id).await;
     assert_eq!(ended.completed, 2, "the start and one of the five");
     jobs.bodies_become(1).await;
     // Of a private crawl nothing is among the blobs at any time.
     let mut private = body;
     private["zeroDataRetention"] = json!(true);
     let id = jobs.crawl(private).await;
-    assert_eq!(jobs.ended("crawl", id).await.documents.len(), 2);
+    assert_eq!(jobs.ended(&crawl::KIND, id).await.documents.len(), 2);
     assert_eq!(jobs.bodies().len(), 1);
     jobs.end().await;
 }
@@ -278,7 +279,7 @@ async fn bodies_of_stopped_and_poisoned_pages_go() {
     let urls: Vec<String> = (0..4).map(|n| jobs.url(&format!("/poison{}", "x".repeat(n)))).collect();
     let id = jobs.batch(json!({"urls": urls})).await.unwrap();
     jobs.work();
-    assert_eq!(jobs.ended("batch", id).await.completed, 0);
+    assert_eq!(jobs.ended(&batch::KIND, id).await.completed, 0);
     jobs.bodies_become(0).await;
     jobs.end().await;
 }
@@ -289,7 +290,7 @@ async fn bodies_that_no_document_knows_are_swept() {
     jobs.world.site.others(|_| Some(large(1, "")));
     let id = jobs.batch(json!({"urls": [jobs.url("/a")]})).await.unwrap();
     jobs.work();
-    assert_eq!(jobs.ended("batch", id).await.completed, 1);
+    assert_eq!(jobs.ended(&batch::KIND, id).await.completed, 1);
     // What a process leaves that is killed before the commit, of this version and of earlier ones.
     for name in [base::new_id().to_string(), "old".to_owned()] {
         jobs.world.parts.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
@@ -298,9 +299,9 @@ async fn bodies_that_no_document_knows_are_swept() {
     jobs.world.clock.advance(Duration::from_secs(2 * 60 * 60));
     assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["orphans"], 2);
     assert_eq!(jobs.bodies().len(), 1);
-    assert!(markdown(&jobs.status("batch", id).await.documents)[0]["markdown"].is_string());
+    assert!(markdown(&jobs.status(&batch::KIND, id).await.documents)[0]["markdown"].is_string());
     jobs.world.clock.advance(Duration::from_secs(23 * 60 * 60));
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["crawls"], 1);
+    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["runs"], 1);
     assert_eq!(jobs.bodies().len(), 0);
     jobs.end().await;
 }
@@ -312,7 +313,7 @@ async fn a_lost_body_costs_its_document_only() {
     let urls: Vec<String> = (1..=4).map(|n| jobs.url(&format!("/{}", "p".repeat(n)))).collect();
     let id = jobs.batch(json!({"urls": urls})).await.unwrap();
     jobs.work();
-    jobs.ended("batch", id).await;
+    jobs.ended(&batch::KIND, id).await;
     let bodies = jobs.bodies();
     assert_eq!(bodies.len(), 4);
     std::fs::remove_file(&bodies[0]).unwrap();
@@ -320,7 +321,7 @@ async fn a_lost_body_costs_its_document_only() {
     let torn = std::fs::read(&bodies[2]).unwrap();
     std::fs::write(&bodies[2], &torn[..torn.len() / 2]).unwrap();
     for _ in 0..2 {
-        let documents = markdown(&jobs.status("batch", id).await.documents);
+        let documents = markdown(&jobs.status(&batch::KIND, id).await.documents);
         let (lost, whole): (Vec<_>, Vec<_>) =
             documents.iter().partition(|document| document["metadata"]["error"].is_string());
         assert_eq!((lost.len(), whole.len()), (3, 1));
@@ -340,15 +341,15 @@ async fn a_long_batch_is_accepted_whole_and_taken_on_in_pieces() {
     let hosts = |net: u8, count: usize| (0..count).map(move |n| format!("http://10.{net}.{}.{}/", n / 250, n % 250));
     let urls: Vec<String> = hosts(0, 700).collect();
     let id = jobs.batch(json!({"urls": urls})).await.unwrap();
-    assert_eq!((jobs.waiting(id).await.len(), jobs.status("batch", id).await.total), (0, 700));
+    assert_eq!((jobs.waiting(id).await.len(), jobs.status(&batch::KIND, id).await.total), (0, 700));
     assert_eq!(jobs.reserved().await, 700);
     let more: Vec<String> = hosts(1, 600).collect();
     assert_eq!(jobs.batch(json!({"urls": more, "appendToId": id})).await.unwrap(), id);
-    assert_eq!((jobs.status("batch", id).await.total, jobs.reserved().await), (1300, 1300));
+    assert_eq!((jobs.status(&batch::KIND, id).await.total, jobs.reserved().await), (1300, 1300));
     jobs.work();
-    let ended = jobs.ended("batch", id).await;
+    let ended = jobs.ended(&batch::KIND, id).await;
     assert_eq!((ended.status, ended.total, jobs.reserved().await), (JobStatus::Completed, 0, 0));
-    let errors = crawl::errors(&jobs.world.app, &jobs.caller, "batch", id, None).await.unwrap().errors.errors;
+    let errors = runs::errors(&jobs.world.app, &jobs.caller, &batch::KIND, id, None).await.unwrap().errors.errors;
     let found: std::collections::BTreeSet<String> = errors.into_iter().map(|error| error.url).collect();
     assert_eq!(found, urls.into_iter().chain(more).collect(), "every page once");
     jobs.end().await;
@@ -361,8 +362,8 @@ async fn a_long_batch_can_be_stopped_before_and_behind_its_pieces() {
     let small = jobs.batch(json!({"urls": urls[..400]})).await.unwrap();
     let long = jobs.batch(json!({"urls": urls})).await.unwrap();
     for id in [small, long] {
-        crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap();
-        assert_eq!(jobs.status("batch", id).await.status, JobStatus::Cancelled);
+        runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await.unwrap();
+        assert_eq!(jobs.status(&batch::KIND, id).await.status, JobStatus::Cancelled);
         assert!(jobs.waiting(id).await.is_empty());
     }
     assert_eq!(jobs.reserved().await, 0);
@@ -381,11 +382,11 @@ async fn of_a_private_job_that_is_stopped_nothing_is_left() {
     let body = json!({"urls": [jobs.url("/secret"), jobs.url("/secretslow")], "zeroDataRetention": true});
     let id = jobs.batch(body).await.unwrap();
     jobs.work();
-    while jobs.status("batch", id).await.completed == 0 {
+    while jobs.status(&batch::KIND, id).await.completed == 0 {
         sleep(Duration::from_millis(10)).await;
     }
-    crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await.unwrap();
-    let after = jobs.status("batch", id).await;
+    runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await.unwrap();
+    let after = jobs.status(&batch::KIND, id).await;
     assert_eq!((after.status, after.completed, after.credits_used), (JobStatus::Cancelled, 0, 1));
     assert!(after.documents.is_empty() && after.next_skip.is_none());
     jobs.nothing_says("secret", id).await;
@@ -400,13 +401,13 @@ async fn a_private_job_that_has_ended_is_erased_on_demand() {
     let body = json!({"urls": [jobs.url("/secret"), jobs.url("/secretpoison")], "zeroDataRetention": true});
     let id = jobs.batch(body).await.unwrap();
     jobs.work();
-    assert_eq!(jobs.ended("batch", id).await.completed, 1);
+    assert_eq!(jobs.ended(&batch::KIND, id).await.completed, 1);
     let mut conn = jobs.world.parts.store.conn().await.unwrap();
     assert_eq!(jobs::dead(&mut conn, None, 9).await.unwrap(), [], "no dead letter holds its URL");
     drop(conn);
-    let again = crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await;
+    let again = runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await;
     assert!(matches!(again, Err(AppError::JobFinished)));
-    let gone = crawl::cancel(&jobs.world.app, &jobs.caller, "batch", id).await;
+    let gone = runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await;
     assert!(matches!(gone, Err(AppError::NotFound(_))));
     jobs.nothing_says("secret", id).await;
     jobs.end().await;
@@ -422,13 +423,13 @@ impl Jobs {
     /// Neither the rows nor the blobs of a job hold the text.
     async fn nothing_says(&self, text: &str, id: Uuid) {
         let (id, mut conn) = (id.to_string(), self.world.parts.store.conn().await.unwrap());
-        let row = crawls::find(&mut conn, &id).await.unwrap();
+        let row = store::runs::find(&mut conn, &id).await.unwrap();
         assert!(!format!("{row:?}").contains(text), "{row:?}");
-        assert_eq!(crawls::documents(&mut conn, &id, 0, 9).await.unwrap(), []);
+        assert_eq!(store::runs::documents(&mut conn, &id, 0, 9).await.unwrap(), []);
         for state in [PageState::Failed, PageState::Blocked, PageState::Done, PageState::Queued] {
-            assert_eq!(crawls::listed(&mut conn, &id, state, "", 9).await.unwrap(), []);
+            assert_eq!(store::runs::listed(&mut conn, &id, state, "", 9).await.unwrap(), []);
         }
-        assert_eq!(crawls::first_piece(&mut conn, &id).await.unwrap(), None);
+        assert_eq!(store::runs::first_piece(&mut conn, &id).await.unwrap(), None);
         assert_eq!(self.waiting(id.parse().unwrap()).await, Vec::<String>::new());
         assert_eq!(self.bodies().len(), 0);
     }
@@ -443,10 +444,10 @@ async fn a_page_costs_one_trip_to_a_thread() {
     jobs.work();
     let trips = |jobs: &Jobs| jobs.world.parts.tools.cpu.trips();
     let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip", "limit": 10 })).await;
-    assert_eq!((jobs.ended("crawl", crawl).await.completed, trips(&jobs)), (3, 3));
+    assert_eq!((jobs.ended(&crawl::KIND, crawl).await.completed, trips(&jobs)), (3, 3));
     // Out of the cache as well.
     let batch = jobs.batch(json!({ "urls": [jobs.url("/a"), jobs.url("/b")] })).await.unwrap();
-    assert_eq!((jobs.ended("batch", batch).await.completed, trips(&jobs)), (2, 5));
+    assert_eq!((jobs.ended(&batch::KIND, batch).await.completed, trips(&jobs)), (2, 5));
     jobs.world.scrape(&jobs.caller, "/a").await.unwrap();
     assert_eq!(trips(&jobs), 6);
     jobs.end().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use app::{AppError, CacheSettings, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
 use serde_json::json;
 use store::cache as rows;
-use store::crawls::{self, PageState};
+use store::runs::{self, PageState};
 use tokio_util::sync::CancellationToken;
 use wire::{CacheState, ScrapeOptions};
 
@@ -77,7 +77,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let mut conn = world.parts.store.conn().await.unwrap();
     let began = std::time::Instant::now();
     let failed = loop {
-        let failed = crawls::listed(&mut conn, &id, PageState::Failed, "", 10).await.unwrap();
+        let failed = runs::listed(&mut conn, &id, PageState::Failed, "", 10).await.unwrap();
         if !failed.is_empty() {
             break failed;
         }

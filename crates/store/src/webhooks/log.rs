@@ -7,10 +7,10 @@ use diesel_async::RunQueryDsl;
 
 use super::State;
 use crate::conn::{Conn, on};
-use crate::crawls::SCRAPING;
 use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::schema::{crawl, webhook_delivery};
+use crate::runs::OPEN;
+use crate::schema::{run, webhook_delivery};
 
 /// A delivery as the log shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,8 +133,8 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
     conn.atomic(async |conn: &mut Conn| {
-        let alive = crawl::status.eq(SCRAPING).or(crawl::expires_at.gt(DbTime::from(now)));
-        let alive = crawl::table.filter(crawl::id.eq(c::job_id)).filter(alive);
+        let alive = run::status.eq(OPEN).or(run::expires_at.gt(DbTime::from(now)));
+        let alive = run::table.filter(run::id.eq(c::job_id)).filter(alive);
         let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
         let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
         let found = || webhook_delivery::table.filter(c::id.eq_any(&ids));

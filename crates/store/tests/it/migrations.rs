@@ -3,8 +3,10 @@
 use diesel::connection::Connection as _;
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, SqliteConnection};
-use diesel_async::{AsyncConnection as _, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncConnection as _, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection as _};
 use futures_util::future::join_all;
+use store::runs::{self, PageState};
+use store::teams;
 
 use crate::backend::{Db, open};
 
@@ -91,6 +93,71 @@ async fn sqlite_eight_starts_at_once() {
 async fn postgres_eight_starts_at_once() {
     let Some(db) = Db::empty_postgres().await else { return };
     eight_at_once(&db).await;
+    db.remove().await;
+}
+
+/// A database of the version before runs, as it stood when its process was killed.
+async fn load_old(db: &Db) {
+    match db.url().strip_prefix("sqlite://") {
+        Some(path) => {
+            let mut conn = SqliteConnection::establish(path).unwrap();
+            diesel::connection::SimpleConnection::batch_execute(&mut conn, include_str!("old/sqlite.sql")).unwrap();
+        }
+        None => {
+            let mut conn = AsyncPgConnection::establish(db.url()).await.unwrap();
+            conn.batch_execute(include_str!("old/postgres.sql")).await.unwrap();
+        }
+    }
+}
+
+/// Tables are rebuilt that others refer to: nothing may go with the old ones, also where rows would follow their parents.
+async fn old_data_stays(db: &Db) {
+    load_old(db).await;
+    let store = db.store();
+    assert!(!store.migrate().await.unwrap().is_empty());
+    let mut conn = store.conn().await.unwrap();
+    let teams = teams::list(&mut conn, None, 10).await.unwrap();
+    let team = teams.iter().find(|team| team.name == "old").unwrap();
+    let mut found = Vec::new();
+    for kind in ["crawl", "batch"] {
+        for id in runs::active(&mut conn, &team.id, kind, 10).await.unwrap() {
+            let (run, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
+            let documents = runs::documents(&mut conn, &id, 0, 10).await.unwrap().len();
+            let failed = runs::listed(&mut conn, &id, PageState::Failed, "", 10).await.unwrap().len();
+            assert!(progress.is_open && !run.private && run.spec.starts_with('{'), "{run:?}");
+            assert_eq!(runs::lock(&mut conn, &id).await.unwrap().as_ref(), Some(&progress));
+            found.push((
+                kind,
+                run.subject.is_some(),
+                progress.pending,
+                progress.done,
+                documents,
+                failed,
+                progress.spare,
+            ));
+        }
+    }
+    let expect = [("crawl", true, 4, 3, 3, 0, 2), ("batch", false, 1, 0, 0, 0, 0), ("batch", false, 5, 2, 2, 1, 0)];
+    assert_eq!(found, expect);
+    let blocked = runs::active(&mut conn, &team.id, "crawl", 1).await.unwrap().remove(0);
+    assert_eq!(runs::listed(&mut conn, &blocked, PageState::Blocked, "", 10).await.unwrap().len(), 1);
+    // Documents go with their run: references lead where they should.
+    runs::remove(&mut conn, &blocked).await.unwrap();
+    assert!(runs::documents(&mut conn, &blocked, 0, 10).await.unwrap().is_empty());
+    drop(conn);
+    store.unmigrate().await.unwrap();
+    assert_eq!(lines(db).await, Vec::<String>::new(), "and all the way back, with data in it");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_old_data_stays() {
+    old_data_stays(&Db::empty_sqlite().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_old_data_stays() {
+    let Some(db) = Db::empty_postgres().await else { return };
+    old_data_stays(&db).await;
     db.remove().await;
 }
 

@@ -2,7 +2,7 @@
 
 use base::Secret;
 use store::webhooks::{self, Attempt, NewDelivery, State};
-use store::{Conn, Store, StoreError, crawls, teams};
+use store::{Conn, Store, StoreError, runs, teams};
 
 use crate::{at, suite};
 
@@ -195,8 +195,8 @@ async fn contents(conn: &mut Conn, id: &str) -> (bool, State) {
 async fn bodies_go_when_delivered_and_with_their_job(store: Store) {
     team(&store, "red").await;
     let mut conn = store.conn().await.unwrap();
-    let mut job = crate::crawls::crawl("one", 1);
-    assert!(crawls::create(&mut conn, &job).await.unwrap());
+    let mut job = crate::runs::run("one");
+    assert!(crate::runs::create(&mut conn, &job, 1).await);
     let of_job = |id: &str| NewDelivery { job_id: "one".to_owned(), ..delivery(id, "red", 0) };
     let private = NewDelivery { keep: false, ..of_job("d4") };
     webhooks::insert(&mut conn, &[of_job("d1"), of_job("d2"), of_job("d3"), private]).await.unwrap();
@@ -206,8 +206,8 @@ async fn bodies_go_when_delivered_and_with_their_job(store: Store) {
     assert_eq!(contents(&mut conn, "d1").await, (false, State::Delivered));
     assert!(!webhooks::reopen(&mut conn, "d1", at(9)).await.unwrap(), "there is nothing to send");
     assert_eq!(webhooks::drop_bodies(&mut conn, at(999), 9).await.unwrap(), 0, "the job is at work");
-    (job.status, job.finished_at) = (crawls::COMPLETED.to_owned(), Some(at(2)));
-    crawls::save(&mut conn, &job).await.unwrap();
+    (job.status, job.finished_at) = (runs::COMPLETED.to_owned(), Some(at(2)));
+    runs::close(&mut conn, &job).await.unwrap();
     assert_eq!(webhooks::drop_bodies(&mut conn, at(59), 9).await.unwrap(), 0, "its results can be read");
     assert_eq!(contents(&mut conn, "d2").await, (true, State::Failed));
     assert_eq!(webhooks::drop_bodies(&mut conn, at(60), 2).await.unwrap(), 2);

@@ -1,26 +1,26 @@
-//! What a crawl has made: documents in the order of their ends, numbered without gaps.
+//! What a run has made: documents in the order of their ends, numbered without gaps.
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::Result;
-use crate::schema::crawl_document;
+use crate::schema::run_document;
 
 /// Rows in one statement.
 const CHUNK: usize = 100;
 
 /// A document to be kept. `body` is its compressed JSON, or else `blob` says where that is.
 #[derive(Debug, Clone, PartialEq, Eq, Insertable)]
-#[diesel(table_name = crawl_document, treat_none_as_default_value = false)]
+#[diesel(table_name = run_document, treat_none_as_default_value = false)]
 pub struct NewDocument {
-    /// The crawl.
-    pub crawl_id: String,
+    /// The run.
+    pub run_id: String,
     /// Its number, from 1.
     pub seq: i64,
     /// The page it was made of.
     pub page_id: String,
-    /// The team of the crawl.
+    /// The team of the run.
     pub team_id: String,
     /// The host of the page; absent when other operations must not find it.
     pub site: Option<String>,
@@ -40,7 +40,7 @@ pub struct NewDocument {
 
 /// A document that was kept.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = crawl_document)]
+#[diesel(table_name = run_document)]
 pub struct StoredDocument {
     /// Its number, from 1.
     pub seq: i64,
@@ -56,9 +56,9 @@ pub struct StoredDocument {
     pub blob: Option<String>,
 }
 
-/// An address of a host that an earlier crawl of the team has scraped.
+/// An address of a host that an earlier run of the team has scraped.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = crawl_document)]
+#[diesel(table_name = run_document)]
 pub struct KnownUrl {
     /// The address.
     pub url: String,
@@ -78,10 +78,10 @@ pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()
         let rows = rows.to_vec();
         on!(
             conn,
-            pg | c | diesel::insert_into(crawl_document::table).values(rows).execute(c).await,
+            pg | c | diesel::insert_into(run_document::table).values(rows).execute(c).await,
             sqlite | c | {
                 c.spawn_blocking(move |c| {
-                    diesel::RunQueryDsl::execute(diesel::insert_into(crawl_document::table).values(rows), c)
+                    diesel::RunQueryDsl::execute(diesel::insert_into(run_document::table).values(rows), c)
                 })
                 .await
             }
@@ -90,44 +90,42 @@ pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()
     Ok(())
 }
 
-/// The numbers and sizes (of the JSON, uncompressed, in bytes) of up to `limit` documents of a crawl behind number `after`.
+/// The numbers and sizes (of the JSON, uncompressed, in bytes) of up to `limit` documents of a run behind number `after`.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn document_sizes(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
-    let query = crawl_document::table
-        .filter(crawl_document::crawl_id.eq(crawl))
-        .filter(crawl_document::seq.gt(after))
-        .order(crawl_document::seq)
+pub async fn document_sizes(conn: &mut Conn, run: &str, after: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
+    let query = run_document::table
+        .filter(run_document::run_id.eq(run))
+        .filter(run_document::seq.gt(after))
+        .order(run_document::seq)
         .limit(limit)
-        .select((crawl_document::seq, crawl_document::bytes));
+        .select((run_document::seq, run_document::bytes));
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Up to `limit` documents of a crawl behind number `after`.
+/// Up to `limit` documents of a run behind number `after`.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn documents(conn: &mut Conn, crawl: &str, after: i64, limit: i64) -> Result<Vec<StoredDocument>> {
-    let query = crawl_document::table
-        .filter(crawl_document::crawl_id.eq(crawl))
-        .filter(crawl_document::seq.gt(after))
-        .order(crawl_document::seq)
+pub async fn documents(conn: &mut Conn, run: &str, after: i64, limit: i64) -> Result<Vec<StoredDocument>> {
+    let query = run_document::table
+        .filter(run_document::run_id.eq(run))
+        .filter(run_document::seq.gt(after))
+        .order(run_document::seq)
         .limit(limit);
     Ok(on!(conn, |c| query.select(StoredDocument::as_select()).load(c).await)?)
 }
 
-/// Up to `limit` addresses of `host` that crawls of the team have scraped and that are still kept.
+/// Up to `limit` addresses of `host` that runs of the team have scraped and that are still kept.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
 pub async fn known_urls(conn: &mut Conn, team: &str, host: &str, limit: i64) -> Result<Vec<KnownUrl>> {
-    let query = crawl_document::table
-        .filter(crawl_document::team_id.eq(team))
-        .filter(crawl_document::site.eq(host))
-        .limit(limit);
+    let query =
+        run_document::table.filter(run_document::team_id.eq(team)).filter(run_document::site.eq(host)).limit(limit);
     Ok(on!(conn, |c| query.select(KnownUrl::as_select()).load(c).await)?)
 }

@@ -1,29 +1,30 @@
-//! How a crawl or batch stands.
+//! How a run stands.
 
 use base::Timestamp;
 use serde_json::value::RawValue;
-use store::crawls::{self, Crawl};
+use store::runs::{self, Run};
 use uuid::Uuid;
 use wire::{JobStatus, ResultsQuery};
 
+use super::Kind;
 use super::document::unpack;
 use crate::auth::Caller;
 use crate::{App, AppError};
 
 /// Documents of one answer when no number is asked for, and at most.
 const PAGE: u32 = 100;
-const MOST: u32 = 1000;
+const MAX_PAGE: u32 = 1000;
 /// JSON of the documents of one answer, in bytes (docs/CONTRACT.md, "Reading a job"). One document is always given.
 const CHUNK: i64 = 10_485_760;
 /// Documents that are read from the database at a time.
 const STEP: i64 = 25;
 
-/// How a job stands, with some of its documents.
+/// How a run stands, with some of its documents.
 #[derive(Debug, Clone)]
 pub struct Progress {
     /// Whether it is at work or how it ended.
     pub status: JobStatus,
-    /// Pages done, running and waiting; those that failed are not counted.
+    /// Items done, running and waiting; those that failed are not counted.
     pub total: u64,
     /// Documents there are.
     pub completed: u64,
@@ -45,66 +46,65 @@ pub struct Progress {
     pub error: Option<String>,
 }
 
-/// The state of the job and its documents from `page.skip` on: at most `page.limit` and about 10 MB of them.
+/// The state of the run and its documents from `page.skip` on: at most `page.limit` and about 10 MB of them.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for an unknown job, one of another team, and one whose results have expired.
+/// [`AppError::NotFound`] for an unknown run, one of another team, and one whose results have expired.
 #[crate::boxed]
 pub async fn status(
     app: &App,
     caller: &Caller,
-    kind: &'static str,
+    kind: &'static Kind,
     id: Uuid,
     page: ResultsQuery,
 ) -> Result<Progress, AppError> {
-    let row = find(app, caller, kind, id).await?;
+    let (row, progress) = find(app, caller, kind, id).await?;
     let skip = page.skip.unwrap_or(0);
-    let most = i64::from(page.limit.unwrap_or(PAGE).min(MOST));
+    let most = i64::from(page.limit.unwrap_or(PAGE).min(MAX_PAGE));
     let documents = chunk(app, &row.id, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
     let given = skip.saturating_add(documents.len() as u64);
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(Progress {
         status: status_of(&row),
-        total: count(total(&row)),
-        completed: count(row.completed),
-        credits_used: row.credits,
+        total: count((kind.total)(&progress)),
+        completed: count(progress.done),
+        credits_used: progress.credits,
         created_at: row.created_at,
         completed_at: row.finished_at,
         expires_at: row.expires_at,
-        next_skip: (count(row.completed) > given).then_some(given),
+        next_skip: (count(progress.done) > given).then_some(given),
         documents,
         warning: row.warning,
         error: row.error,
     })
 }
 
-/// The caller's job.
-pub(super) async fn find(app: &App, caller: &Caller, kind: &'static str, id: Uuid) -> Result<Crawl, AppError> {
+/// The caller's run.
+pub(super) async fn find(
+    app: &App,
+    caller: &Caller,
+    kind: &'static Kind,
+    id: Uuid,
+) -> Result<(Run, runs::Progress), AppError> {
     let now = app.now();
-    let found = crawls::find(&mut app.conn().await?, &id.to_string()).await?;
-    let ours =
-        |row: &Crawl| row.team_id == caller.team.id && row.kind == kind && (row.is_open() || row.expires_at > now);
-    found.filter(ours).ok_or(AppError::NotFound(if kind == super::CRAWL { "crawl" } else { "batch scrape" }))
+    let found = runs::read(&mut app.conn().await?, &id.to_string()).await?;
+    let is_ours =
+        |row: &Run| row.team_id == caller.team.id && row.kind == kind.name && (row.is_open() || row.expires_at > now);
+    found.filter(|(row, _)| is_ours(row)).ok_or(AppError::NotFound(kind.noun))
 }
 
-/// Pages done, running and waiting. Those of a long batch may not all have rows yet.
-fn total(row: &Crawl) -> i64 {
-    let known = row.completed + row.pending;
-    if row.kind == super::BATCH && row.is_open() { known.max(row.page_limit - row.failed) } else { known }
-}
-
-pub(super) fn status_of(row: &Crawl) -> JobStatus {
+fn status_of(row: &Run) -> JobStatus {
     match row.status.as_str() {
-        crawls::COMPLETED => JobStatus::Completed,
-        crawls::FAILED => JobStatus::Failed,
-        crawls::CANCELLED => JobStatus::Cancelled,
+        runs::COMPLETED => JobStatus::Completed,
+        runs::FAILED => JobStatus::Failed,
+        runs::CANCELLED => JobStatus::Cancelled,
         _ => JobStatus::Scraping,
     }
 }
 
 /// Sizes first, bodies then: only what fits is read.
-async fn chunk(app: &App, crawl: &str, mut after: i64, most: i64) -> Result<Vec<Box<RawValue>>, AppError> {
-    let sizes = crawls::document_sizes(&mut app.conn().await?, crawl, after, most).await?;
+async fn chunk(app: &App, run: &str, mut after: i64, most: i64) -> Result<Vec<Box<RawValue>>, AppError> {
+    let sizes = runs::document_sizes(&mut app.conn().await?, run, after, most).await?;
     let mut sum = 0;
     let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
         sum += bytes + 1;
@@ -113,7 +113,7 @@ async fn chunk(app: &App, crawl: &str, mut after: i64, most: i64) -> Result<Vec<
     let mut left = i64::try_from(fitting.count()).unwrap_or(0);
     let mut rows = Vec::new();
     while left > 0 {
-        let step = crawls::documents(&mut app.conn().await?, crawl, after, left.min(STEP)).await?;
+        let step = runs::documents(&mut app.conn().await?, run, after, left.min(STEP)).await?;
         let Some(last) = step.last() else { break };
         after = last.seq;
         left -= i64::try_from(step.len()).unwrap_or(left);

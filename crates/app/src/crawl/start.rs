@@ -7,18 +7,17 @@ use std::time::Duration;
 
 use base::{Stop, Timestamp, new_id};
 use crawl_frontier::{Scope, Steps, Verdict};
-use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
+use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, Listed, Sink, Terms};
-use store::crawls::{self, Crawl, NewPage};
 use store::jobs::{self, Claimed};
-use store::{Conn, StoreError, hosts};
+use store::runs::NewPage;
+use store::{Conn, StoreError, hosts, runs};
 use tokio::time::Instant;
 use wire::SitemapMode;
 
-use super::context::{Context, Frontier};
-use super::submit::{Lanes, jobs_of, new_pages};
-use super::{PAGES, end, host_of};
+use super::KIND;
+use crate::runs::{Context, Frontier, Lanes, PAGES, add_pages, beside, host_of, new_pages, run_of, save};
 use crate::{App, AppError};
 
 /// Longest time for the sitemaps of one crawl.
@@ -36,30 +35,23 @@ impl Payload for StartPayload {
 }
 
 /// The handler.
-pub(crate) struct Kickoff {
+pub(crate) struct StartHandler {
     pub(crate) app: App,
 }
 
-/// Queues it, in a lane of its own: a crawl with one page at a time has that one for pages.
-pub(super) async fn enqueue(conn: &mut Conn, row: &Crawl, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
-    let id = lane(&row.id);
-    let lane = Lane { id: &id, cap: 1, delay: Duration::ZERO, ..lanes.pages(row) };
-    let job = NewJob::of(new_id(), &StartPayload { crawl: row.id.clone() }, now)?;
-    jobs::enqueue(conn, &lane, &[job], now).await?;
+/// Queues it beside the pages.
+pub(super) async fn enqueue(
+    conn: &mut Conn,
+    run: &str,
+    (lanes, team): (&Lanes, &str),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let job = NewJob::of(new_id(), &StartPayload { crawl: run.to_owned() }, now)?;
+    jobs::enqueue(conn, &lanes.beside(&beside(run), team), &[job], now).await?;
     Ok(())
 }
 
-/// Where the first job of a crawl stands.
-pub(super) fn lane(crawl: &str) -> String {
-    format!("{crawl}:start")
-}
-
-/// Whose first job stands in such a lane.
-pub(super) fn crawl_of(lane: &str) -> &str {
-    lane.strip_suffix(":start").unwrap_or(lane)
-}
-
-impl Handler for Kickoff {
+impl Handler for StartHandler {
     type Payload = StartPayload;
     type Done = ();
 
@@ -90,7 +82,7 @@ impl Handler for Kickoff {
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
-        prepared(&self.app, conn, crawl_of(&job.lane)).await
+        prepared(&self.app, conn, run_of(&job.lane)).await
     }
 }
 
@@ -100,10 +92,9 @@ fn again(error: &AppError) -> Failure {
 
 /// All pages that sitemaps name are queued: from now on the crawl ends with its last page.
 async fn prepared(app: &App, conn: &mut Conn, crawl: &str) -> Result<(), StoreError> {
-    let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(()) };
-    row.preparing = false;
-    end::if_over(app, conn, &mut row).await?;
-    crawls::save(conn, &row).await
+    let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
+    progress.preparing = false;
+    save(app, conn, &KIND, &mut progress).await
 }
 
 async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<(), AppError> {
@@ -156,14 +147,12 @@ impl Sink for Feed<'_> {
         let mut conn = self.app.conn().await?;
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
-                jobs::lock_team(conn, PAGES.name, &self.context.caller.team.id).await?;
-                let Some(mut row) = crawls::lock(conn, &self.context.id).await?.filter(Crawl::is_open) else {
-                    return Ok(false);
-                };
-                let fresh = crawls::add_pages(conn, &mut row, pages).await?;
-                jobs::enqueue(conn, &self.context.lanes.pages(&row), &jobs_of(&row.id, &fresh, now)?, now).await?;
-                crawls::save(conn, &row).await?;
-                Ok(row.room() > 0)
+                let team = &self.context.caller.team.id;
+                jobs::lock_team(conn, PAGES.name, team).await?;
+                let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
+                add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;
+                save(self.app, conn, &KIND, &mut progress).await?;
+                Ok(progress.room() > 0)
             })
             .await;
         self.app.waker.wake(PAGES);

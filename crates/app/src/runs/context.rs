@@ -1,4 +1,4 @@
-//! What the pages of one crawl have in common, read once and kept for a while.
+//! What the pages of one run have in common, read once and kept for a while.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,41 +7,42 @@ use std::time::Duration;
 use base::Secret;
 use crawl_frontier::Scope;
 use fetch::BasicAuth;
-use store::crawls::{self, Crawl};
+use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, teams};
 use tokio::time::Instant;
 use url::Url;
-use wire::{CrawlRequest, EventFamily, ScrapeOptions, SitemapMode};
+use wire::{CrawlRequest, ScrapeOptions, SitemapMode, WebhookConfig};
 
-use super::end::{family_of, hook_of};
+use super::end::hook_of;
+use super::kind::{Kind, kind_of};
 use super::secrets::Secrets;
 use super::submit::Lanes;
-use super::{BATCH, is_private, scope};
 use crate::auth::Caller;
+use crate::crawl::scope;
 use crate::webhooks::Hook;
 use crate::{App, AppError};
 
 /// After this time it is read again: the start may have been redirected, the team's limits changed.
 const FRESH: Duration = Duration::from_secs(30);
-/// See [`Frontier::most_links`].
-const LEAST_LINKS: usize = 10_000;
-/// Most crawls that are remembered.
-const MOST: usize = 1000;
+/// See [`Frontier::max_links`].
+const MIN_LINKS: usize = 10_000;
+/// Most runs that are remembered.
+const MAX_RUNS: usize = 1000;
 /// Most bytes of compiled patterns that are remembered, besides small ones.
 const MAX_PATTERNS: usize = 64 << 20;
 /// Compiled patterns of this size are small.
 const SMALL_PATTERNS: usize = 64 << 10;
 
-/// The same for all pages of a crawl or batch.
+/// The same for all pages of a run.
 pub(crate) struct Context {
     pub(crate) id: String,
+    pub(crate) kind: &'static Kind,
     pub(crate) caller: Caller,
     pub(crate) options: Arc<ScrapeOptions>,
     pub(crate) zero_data_retention: bool,
     pub(crate) lanes: Lanes,
     pub(crate) hook: Option<Hook>,
-    pub(crate) family: EventFamily,
-    /// Absent for batches, which follow no links.
+    /// Absent where no links are followed.
     pub(crate) frontier: Option<Frontier>,
 }
 
@@ -58,43 +59,51 @@ pub(crate) struct Frontier {
     /// Where the start was redirected to.
     landed: Option<Url>,
     /// Links of one page that are looked at: among so many there are enough that the crawl does not know.
-    pub(crate) most_links: usize,
+    pub(crate) max_links: usize,
 }
 
-/// Contexts by the id of their crawl.
+/// Contexts by the id of their run.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<String, (Instant, Arc<Context>)>>);
 
 impl Contexts {
-    /// The context of a crawl that is at work; `None` for others.
+    /// The context of a run that is at work; `None` for others.
     pub(crate) async fn get(&self, app: &App, id: &str) -> Result<Option<Arc<Context>>, AppError> {
         if let Some(found) = self.fresh(id) {
             return Ok(Some(found));
         }
         let mut conn = app.conn().await?;
-        let Some(row) = crawls::find(&mut conn, id).await?.filter(Crawl::is_open) else { return Ok(None) };
+        let Some((row, progress)) = runs::read(&mut conn, id).await?.filter(|(row, _)| row.is_open()) else {
+            return Ok(None);
+        };
         let team = teams::find(&mut conn, &row.team_id).await?.ok_or_else(|| AppError::internal("no such team"))?;
-        let secrets = crawls::secret(&mut conn, id, crawls::OF_THE_JOB).await?;
+        let secrets = runs::secret(&mut conn, id, OF_THE_RUN).await?;
+        let landed = runs::landed(&mut conn, id).await?;
         drop(conn);
+        let kind = kind_of(&row.kind).ok_or_else(|| AppError::internal("no such kind of run"))?;
         let before = self.lock().get(id).map(|(_, context)| Arc::clone(context));
-        let context = Arc::new(Context::read(app, &row, team, secrets.as_ref(), before.as_deref()).await?);
+        let context = Arc::new(
+            Context::read(app, Stored { kind, row, team, progress, landed }, secrets.as_ref(), before.as_deref())
+                .await?,
+        );
         self.keep(&context);
         Ok(Some(context))
     }
 
-    /// The context of a crawl whose row is there, for the transaction that locked it, where nothing is compiled: it may say
-    /// nothing of where the crawl may go. A request that this version cannot read is no reason to lose what must be said of
+    /// The context of a run whose row is there, for the transaction that locked it, where nothing is compiled: it may say
+    /// nothing of where its links may lead. A spec that this version cannot read is no reason to lose what must be said of
     /// it: then only its limits and its hook count.
-    pub(crate) async fn of(&self, conn: &mut Conn, row: &Crawl) -> Result<Arc<Context>, StoreError> {
+    pub(crate) async fn of(&self, conn: &mut Conn, row: &Run) -> Result<Arc<Context>, StoreError> {
         if let Some(found) = self.fresh(&row.id) {
             return Ok(found);
         }
         let team = teams::find(conn, &row.team_id).await?.ok_or(StoreError::UnknownTeam)?;
-        let secrets = crawls::secret(conn, &row.id, crawls::OF_THE_JOB).await?;
-        let context = Context::without_frontier(row, team.clone(), secrets.as_ref()).map(|(context, _)| context);
+        let secrets = runs::secret(conn, &row.id, OF_THE_RUN).await?;
+        let kind = kind_of(&row.kind).ok_or_else(|| StoreError::Inconsistent(format!("a run of kind {}", row.kind)))?;
+        let context = Context::without_frontier(kind, row, team.clone(), secrets.as_ref()).map(|(context, _)| context);
         Ok(Arc::new(context.unwrap_or_else(|error| {
-            tracing::error!(crawl = row.id, ?error, "the request of a job cannot be read any more");
-            Context::bare(row, team, secrets.as_ref())
+            tracing::error!(run = row.id, ?error, "the spec of a run cannot be read any more");
+            Context::bare(kind, row, team, secrets.as_ref())
         })))
     }
 
@@ -103,7 +112,7 @@ impl Contexts {
         let patterns = context.pattern_bytes();
         let has_room = |all: &HashMap<String, (Instant, Arc<Context>)>| {
             let bytes = || all.values().map(|(_, context)| context.pattern_bytes()).sum::<usize>();
-            all.len() < MOST && (patterns <= SMALL_PATTERNS || bytes() + patterns <= MAX_PATTERNS)
+            all.len() < MAX_RUNS && (patterns <= SMALL_PATTERNS || bytes() + patterns <= MAX_PATTERNS)
         };
         if !has_room(&all) {
             all.retain(|_, (read, _)| read.elapsed() < FRESH);
@@ -139,74 +148,57 @@ impl Context {
         self.frontier.as_ref().map_or(0, |frontier| frontier.scope.size())
     }
 
-    fn bare(row: &Crawl, team: teams::Team, secrets: Option<&Secret>) -> Self {
+    fn bare(kind: &'static Kind, row: &Run, team: teams::Team, secrets: Option<&Secret>) -> Self {
         Self {
             id: row.id.clone(),
+            kind,
             options: Arc::default(),
-            zero_data_retention: is_private(row),
+            zero_data_retention: row.private,
             lanes: Lanes::new(team.concurrency, None, None),
             hook: hook_of(row, secrets),
-            family: family_of(row),
             frontier: None,
             caller: Caller { team, key: row.api_key_id.clone() },
         }
     }
 
-    /// All but where the crawl may go; and its request without the options, unless it is a batch.
+    /// All but where its links may lead; and what that is made of, when links are followed.
     fn without_frontier(
-        row: &Crawl,
+        kind: &'static Kind,
+        row: &Run,
         team: teams::Team,
         secrets: Option<&Secret>,
     ) -> Result<(Self, Option<Start>), AppError> {
+        let read = kind.pages.ok_or_else(|| AppError::internal("a kind of run without pages has one"))?;
         let secrets = Secrets::read(secrets).map_err(AppError::internal)?;
-        let request = serde_json::from_str(&row.request).map_err(AppError::internal)?;
-        let cap = team.concurrency;
-        let (id, caller) = (row.id.clone(), Caller { team, key: row.api_key_id.clone() });
-        if row.kind == BATCH {
-            let mut request = wire::decode_batch(request).map_err(AppError::internal)?;
-            secrets.into_batch(&mut request);
-            let batch = Self {
-                id,
-                caller,
-                lanes: Lanes::new(cap, request.max_concurrency, None),
-                hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
-                options: Arc::new(request.options),
-                zero_data_retention: request.zero_data_retention,
-                family: EventFamily::BatchScrape,
-                frontier: None,
-            };
-            return Ok((batch, None));
-        }
-        let mut request = wire::decode_crawl(request).map_err(AppError::internal)?;
-        let basic_auth = secrets.into_crawl(&mut request);
-        let crawl = Self {
-            id,
-            caller,
-            lanes: Lanes::new(cap, request.options.max_concurrency, request.options.delay),
-            hook: Hook::check(request.webhook.as_ref(), request.is_private())?,
-            options: Arc::new(std::mem::take(&mut request.options.scrape_options)),
-            zero_data_retention: request.zero_data_retention,
-            family: EventFamily::Crawl,
+        let Terms { options, zero_data_retention, max_concurrency, delay, webhook, start } =
+            read(serde_json::from_str(&row.spec).map_err(AppError::internal)?, secrets)?;
+        let context = Self {
+            id: row.id.clone(),
+            kind,
+            lanes: Lanes::new(team.concurrency, max_concurrency, delay),
+            hook: Hook::check(webhook.as_ref(), zero_data_retention || options.lockdown)?,
+            options: Arc::new(options),
+            zero_data_retention,
             frontier: None,
+            caller: Caller { team, key: row.api_key_id.clone() },
         };
-        Ok((crawl, Some(Start { request, basic_auth })))
+        Ok((context, start))
     }
 
-    /// `before` is what was read earlier: a request never changes, and its patterns need not be compiled again.
+    /// `before` is what was read earlier: a spec never changes, and its patterns need not be compiled again.
     async fn read(
         app: &App,
-        row: &Crawl,
-        team: teams::Team,
+        Stored { kind, row, team, progress, landed }: Stored,
         secrets: Option<&Secret>,
         before: Option<&Self>,
     ) -> Result<Self, AppError> {
-        let (mut context, start) = Self::without_frontier(row, team, secrets)?;
+        let (mut context, start) = Self::without_frontier(kind, &row, team, secrets)?;
         let Some(Start { request, basic_auth }) = start else { return Ok(context) };
-        let landed = row.landed_url.as_deref().and_then(|url| Url::parse(url).ok());
+        let landed = landed.as_deref().and_then(|url| Url::parse(url).ok());
         let known = before.and_then(|before| before.frontier.as_ref());
         let scope = scope_of(app, &context.caller, &request, (landed.clone(), known)).await?;
         // It knows its pages, as many other addresses of them, and spare ones.
-        let most_links = usize::try_from(row.page_limit).unwrap_or(usize::MAX).saturating_mul(2).max(LEAST_LINKS);
+        let max_links = usize::try_from(progress.max_items).unwrap_or(usize::MAX).saturating_mul(2).max(MIN_LINKS);
         context.frontier = Some(Frontier {
             start: request.url,
             basic_auth,
@@ -215,16 +207,37 @@ impl Context {
             ignore_robots: request.options.ignore_robots_txt,
             agent: request.options.robots_user_agent,
             landed,
-            most_links,
+            max_links,
         });
         Ok(context)
     }
 }
 
-/// What a frontier is made of.
-struct Start {
-    request: CrawlRequest,
-    basic_auth: Option<BasicAuth>,
+/// What the database says of a run.
+struct Stored {
+    kind: &'static Kind,
+    row: Run,
+    team: teams::Team,
+    progress: Progress,
+    landed: Option<String>,
+}
+
+/// How the pages of a run are scraped, as its kind reads it from the spec.
+pub(crate) struct Terms {
+    pub(crate) options: ScrapeOptions,
+    pub(crate) zero_data_retention: bool,
+    pub(crate) max_concurrency: Option<u32>,
+    /// Seconds between two pages.
+    pub(crate) delay: Option<f64>,
+    pub(crate) webhook: Option<WebhookConfig>,
+    /// When links are followed.
+    pub(crate) start: Option<Start>,
+}
+
+/// What a frontier is made of: the request of a crawl, without its options for pages, and what stood in its URL.
+pub(crate) struct Start {
+    pub(crate) request: CrawlRequest,
+    pub(crate) basic_auth: Option<BasicAuth>,
 }
 
 /// The scope as it was compiled before, unless the start was redirected since.

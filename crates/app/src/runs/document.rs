@@ -1,4 +1,4 @@
-//! Documents of crawls and batches as they are kept: JSON, compressed, small ones in their row and large ones among the
+//! Documents of runs as they are kept: JSON, compressed, small ones in their row and large ones among the
 //! blobs.
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use blobs::BlobError;
 use bytes::Bytes;
 use serde_json::json;
 use serde_json::value::RawValue;
-use store::crawls::{NewDocument, StoredDocument};
+use store::runs::{NewDocument, StoredDocument};
 use tokio::task::spawn_blocking;
 use url::Url;
 use wire::Document;
@@ -22,7 +22,7 @@ const LARGE: usize = 64 << 10;
 /// Fast, and most of the gain.
 const LEVEL: i32 = 1;
 /// Longest JSON of one document.
-const LONGEST: usize = 1 << 30;
+const MAX_JSON: usize = 1 << 30;
 
 /// A document that is ready to be written down.
 pub(crate) struct Packed {
@@ -67,14 +67,14 @@ impl Packed {
         Url::parse(&self.url).ok().as_ref().and_then(host_of)
     }
 
-    /// The row of it.
-    pub(crate) fn row(&self, place: Place<'_>) -> NewDocument {
+    /// The row of it: `site` is the host under which later operations may find it.
+    pub(crate) fn row(&self, (run, seq): (&str, i64), page: &str, team: &str, site: Option<String>) -> NewDocument {
         NewDocument {
-            crawl_id: place.crawl.to_owned(),
-            seq: place.seq,
-            page_id: place.page.to_owned(),
-            team_id: place.team.to_owned(),
-            site: place.site,
+            run_id: run.to_owned(),
+            seq,
+            page_id: page.to_owned(),
+            team_id: team.to_owned(),
+            site,
             url: self.url.clone(),
             title: self.title.clone(),
             description: self.description.clone(),
@@ -83,16 +83,6 @@ impl Packed {
             blob: self.deposit.as_ref().map(|deposit| deposit.key().to_owned()),
         }
     }
-}
-
-/// Where a document belongs.
-pub(crate) struct Place<'a> {
-    pub(crate) crawl: &'a str,
-    pub(crate) seq: i64,
-    pub(crate) page: &'a str,
-    pub(crate) team: &'a str,
-    /// The host under which later operations may find it.
-    pub(crate) site: Option<String>,
 }
 
 /// The JSON of documents that were kept, in the same order. One whose body is lost or cannot be unpacked says so in
@@ -119,7 +109,7 @@ pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<B
 }
 
 fn read_or_tell(app: &App, row: &StoredDocument, body: Option<&[u8]>) -> Result<Box<RawValue>, AppError> {
-    let limit = usize::try_from(row.bytes).unwrap_or(LONGEST).min(LONGEST);
+    let limit = usize::try_from(row.bytes).unwrap_or(MAX_JSON).min(MAX_JSON);
     if let Some(document) = body.and_then(|body| read(body, limit)) {
         return Ok(document);
     }

@@ -1,22 +1,18 @@
 //! Long batches: the list is written down in pieces when the batch is accepted, and a job makes rows of them, one piece per
 //! transaction. An accepted batch is whole from then on, whatever dies when, and no other writer waits for it.
 
-use std::time::Duration;
-
 use base::{Secret, Timestamp, new_id};
-use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
+use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
-use store::crawls::{self, Crawl, NewPage};
 use store::jobs::{self, Claimed};
+use store::runs::{self, NewPage, Progress};
 use store::{Conn, StoreError};
 use tokio::task::{spawn_blocking, yield_now};
 use url::Url;
 use wire::BatchPage;
 
-use super::context::Context;
-use super::secrets::of_page;
-use super::submit::{Lanes, jobs_of, new_pages};
-use super::{PAGES, end, kickoff};
+use super::KIND;
+use crate::runs::{Context, Lanes, PAGES, add_pages, beside, new_pages, of_page, run_of, save};
 use crate::{App, AppError, credentials};
 
 /// Pages of one transaction: some thirty milliseconds of SQLite.
@@ -24,7 +20,7 @@ pub(crate) const PIECE: usize = 500;
 /// Fast, and most of the gain.
 const LEVEL: i32 = 1;
 /// Largest piece, unpacked.
-const LARGEST: usize = 64 << 20;
+const MAX_PIECE: usize = 64 << 20;
 
 /// Which batch.
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,32 +67,25 @@ impl Pages {
         spawn_blocking(pack).await.map_err(AppError::internal)?
     }
 
-    /// Pages without secrets.
-    pub(crate) fn rows(pages: Vec<NewPage>) -> Self {
-        Self::Rows { pages, secrets: Vec::new() }
-    }
-
-    /// Writes them down for a crawl that is locked and whose limit has room for them.
-    pub(crate) async fn write(
+    /// Writes them down for a batch whose progress is locked and that has room for them.
+    pub(super) async fn write(
         self,
         conn: &mut Conn,
-        row: &mut Crawl,
-        lanes: &Lanes,
+        progress: &mut Progress,
+        (lanes, team): (&Lanes, &str),
         now: Timestamp,
     ) -> Result<(), StoreError> {
         match self {
             Self::Rows { pages, secrets } => {
-                crawls::keep_secrets(conn, &row.id, &secrets).await?;
-                let pages = crawls::add_pages(conn, row, pages).await?;
-                jobs::enqueue(conn, &lanes.pages(row), &jobs_of(&row.id, &pages, now)?, now).await?;
+                runs::keep_secrets(conn, &progress.run_id, &secrets).await?;
+                add_pages(conn, progress, (lanes, team), pages, now).await
             }
             Self::Pieces(pieces) => {
-                row.preparing = true;
-                crawls::add_pieces(conn, &row.id, &pieces).await?;
-                enqueue(conn, row, lanes, now).await?;
+                progress.preparing = true;
+                runs::add_pieces(conn, &progress.run_id, &pieces).await?;
+                enqueue(conn, &progress.run_id, (lanes, team), now).await
             }
         }
-        Ok(())
     }
 }
 
@@ -122,16 +111,14 @@ fn numbered(entries: Vec<Entry>) -> Pages {
 }
 
 fn unpacked(piece: &[u8]) -> Result<Pages, AppError> {
-    let json = zstd::bulk::decompress(piece, LARGEST).map_err(AppError::internal)?;
+    let json = zstd::bulk::decompress(piece, MAX_PIECE).map_err(AppError::internal)?;
     serde_json::from_slice(&json).map(numbered).map_err(AppError::internal)
 }
 
 /// Queues it beside the pages, one at a time.
-async fn enqueue(conn: &mut Conn, row: &Crawl, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
-    let id = kickoff::lane(&row.id);
-    let lane = Lane { id: &id, cap: 1, delay: Duration::ZERO, ..lanes.pages(row) };
-    let job = NewJob::of(new_id(), &FillPayload { crawl: row.id.clone() }, now)?;
-    jobs::enqueue(conn, &lane, &[job], now).await?;
+async fn enqueue(conn: &mut Conn, run: &str, (lanes, team): (&Lanes, &str), now: Timestamp) -> Result<(), StoreError> {
+    let job = NewJob::of(new_id(), &FillPayload { crawl: run.to_owned() }, now)?;
+    jobs::enqueue(conn, &lanes.beside(&beside(run), team), &[job], now).await?;
     Ok(())
 }
 
@@ -153,12 +140,11 @@ impl Handler for Fill {
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<FillPayload, ()>]) -> Result<(), StoreError> {
         for finished in done {
             let crawl = &finished.job.payload.crawl;
-            let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { continue };
+            let Some(mut progress) = runs::lock(conn, crawl).await? else { continue };
             // Pages may have been added since, with a job of their own.
-            if !crawls::has_pieces(conn, crawl).await? {
-                row.preparing = false;
-                end::if_over(&self.app, conn, &mut row).await?;
-                crawls::save(conn, &row).await?;
+            if !runs::has_pieces(conn, crawl).await? {
+                progress.preparing = false;
+                save(&self.app, conn, &KIND, &mut progress).await?;
             }
         }
         Ok(())
@@ -169,7 +155,7 @@ impl Handler for Fill {
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, error: &str) -> Result<(), StoreError> {
-        give_up(&self.app, conn, kickoff::crawl_of(&job.lane), error).await
+        give_up(&self.app, conn, run_of(&job.lane), error).await
     }
 
     fn after_commit(&self, done: &[&Finished<FillPayload, ()>]) {
@@ -179,19 +165,20 @@ impl Handler for Fill {
 
 /// Makes rows of the next piece; `false` when there is none.
 async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
-    let Some((seq, piece)) = crawls::first_piece(&mut app.conn().await?, &context.id).await? else { return Ok(false) };
+    let Some((seq, piece)) = runs::first_piece(&mut app.conn().await?, &context.id).await? else { return Ok(false) };
     let pages = spawn_blocking(move || unpacked(&piece)).await.map_err(AppError::internal)??;
     let now = app.now();
     let written: Result<bool, StoreError> = app
         .conn()
         .await?
         .tx(async |conn: &mut Conn| {
-            jobs::lock_team(conn, PAGES.name, &context.caller.team.id).await?;
-            let Some(mut row) = crawls::lock(conn, &context.id).await?.filter(Crawl::is_open) else { return Ok(false) };
+            let team = &context.caller.team.id;
+            jobs::lock_team(conn, PAGES.name, team).await?;
+            let Some(mut progress) = runs::lock(conn, &context.id).await? else { return Ok(false) };
             // Another worker may have done it, if our lease was lost.
-            if crawls::remove_piece(conn, &context.id, seq).await? {
-                pages.write(conn, &mut row, &context.lanes, now).await?;
-                crawls::save(conn, &row).await?;
+            if runs::remove_piece(conn, &context.id, seq).await? {
+                pages.write(conn, &mut progress, (&context.lanes, team), now).await?;
+                save(app, conn, &KIND, &mut progress).await?;
             }
             Ok(true)
         })
@@ -200,13 +187,12 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
 }
 
 /// The batch ends without the pages that could not be taken on.
-async fn give_up(app: &App, conn: &mut Conn, crawl: &str, error: &str) -> Result<(), StoreError> {
-    let Some(mut row) = crawls::lock(conn, crawl).await?.filter(Crawl::is_open) else { return Ok(()) };
-    tracing::error!(crawl, error, "pages of a batch given up");
-    crawls::remove_pieces(conn, crawl).await?;
-    row.warning = Some("some pages could not be taken on; they are not charged".to_owned());
-    row.page_limit = row.pending + row.completed + row.failed;
-    row.preparing = false;
-    end::if_over(app, conn, &mut row).await?;
-    crawls::save(conn, &row).await
+async fn give_up(app: &App, conn: &mut Conn, batch: &str, error: &str) -> Result<(), StoreError> {
+    let Some(mut progress) = runs::lock(conn, batch).await? else { return Ok(()) };
+    tracing::error!(batch, error, "pages of a batch given up");
+    runs::remove_pieces(conn, batch).await?;
+    runs::warn(conn, batch, "some pages could not be taken on; they are not charged").await?;
+    progress.max_items = progress.pending + progress.done + progress.failed;
+    progress.preparing = false;
+    save(app, conn, &KIND, &mut progress).await
 }

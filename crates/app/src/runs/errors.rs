@@ -1,11 +1,12 @@
-//! The pages of a crawl or batch that became no document.
+//! The pages of a run that became no document.
 
 use std::collections::VecDeque;
 
-use store::crawls::{self, PageState};
+use store::runs::{self, ListedPage, PageState};
 use uuid::Uuid;
 use wire::{JobError, JobErrors, without_userinfo};
 
+use super::Kind;
 use super::read::find;
 use crate::auth::Caller;
 use crate::{App, AppError};
@@ -37,11 +38,11 @@ pub struct Listed {
 pub async fn errors(
     app: &App,
     caller: &Caller,
-    kind: &'static str,
+    kind: &'static Kind,
     id: Uuid,
     after: Option<Uuid>,
 ) -> Result<Listed, AppError> {
-    let row = find(app, caller, kind, id).await?;
+    let (row, _) = find(app, caller, kind, id).await?;
     let after = after.map(|id| id.to_string()).unwrap_or_default();
     let mut kinds =
         [PageState::Failed, PageState::External, PageState::Blocked].map(|state| Reader::new(state, &after));
@@ -80,7 +81,7 @@ pub async fn errors(
 struct Reader {
     state: PageState,
     after: String,
-    rows: VecDeque<crawls::Listed>,
+    rows: VecDeque<ListedPage>,
     ended: bool,
 }
 
@@ -89,11 +90,11 @@ impl Reader {
         Self { state, after: after.to_owned(), rows: VecDeque::new(), ended: false }
     }
 
-    async fn fill(&mut self, app: &App, crawl: &str) -> Result<(), AppError> {
+    async fn fill(&mut self, app: &App, run: &str) -> Result<(), AppError> {
         if self.ended || !self.rows.is_empty() {
             return Ok(());
         }
-        let rows = crawls::listed(&mut app.conn().await?, crawl, self.state, &self.after, STEP).await?;
+        let rows = runs::listed(&mut app.conn().await?, run, self.state, &self.after, STEP).await?;
         self.ended = rows.len() < usize::try_from(STEP).unwrap_or(usize::MAX);
         if let Some(last) = rows.last() {
             self.after.clone_from(&last.id);

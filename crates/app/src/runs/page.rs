@@ -1,4 +1,4 @@
-//! The job that makes one page of a crawl or batch into a document, and finds where it leads.
+//! The job that makes one page of a run into a document, and finds where it leads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,41 +6,38 @@ use std::time::Duration;
 use ::scrape::Scraped;
 use base::Stop;
 use chrono::TimeDelta;
-use crawl_frontier::{Listing, Reason, Scope, Steps, Verdict, content_hash, template};
+use crawl_frontier::{Reason, Scope, Verdict, content_hash, template};
 use fetch::BasicAuth;
 use politeness::{HostAnswer, retry_after};
 use queue::{Failure, Finished, Handler, Payload, Polite, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, SiteRules};
-use store::crawls::{self, NewPage};
 use store::jobs::Claimed;
+use store::runs::{self, NewPage};
 use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use wire::{CacheState, Document, SourceUrl};
 
-use super::commit;
 use super::context::{Context, Frontier};
 use super::document::Packed;
+use super::links::{Links, sorted};
 use super::submit::new_pages;
-use super::{PAGES, secrets, url_of};
+use super::{PAGES, pages, secrets, url_of};
 use crate::scrape::{self, Charged, Wanted};
 use crate::{App, AppError, credentials, room};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
-const ASK_AGAIN: i32 = 3;
+const MAX_ASKED: i32 = 3;
 /// How long a page waits for room on the disk, each of as many times.
 const ROOM_PATIENCE: TimeDelta = TimeDelta::minutes(1);
-/// Links of one page that are left alone and reported.
-const MOST_LISTED: usize = 10_000;
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
-/// Bytes of a page's links that are looked at.
-const MAX_LINK_BYTES: usize = 2 << 20;
 
 /// Which page.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PagePayload {
+    /// The run, under the name that is stored.
     pub(super) crawl: String,
     pub(super) depth: u32,
     pub(super) url: String,
@@ -54,32 +51,28 @@ impl Payload for PagePayload {
 }
 
 /// The handler.
-pub(crate) struct Visit {
+pub(crate) struct PageHandler {
     pub(crate) app: App,
 }
 
-/// What a visit brings.
-pub(crate) struct Visited {
+/// What the job of a page brings.
+pub(crate) struct PageResult {
     pub(super) context: Arc<Context>,
-    pub(super) became: Became,
+    pub(super) outcome: Outcome,
     pub(super) credits: i64,
     pub(super) answer: Option<HostAnswer>,
     /// The page under the address that it turned out to have, when that is another than the one it was known by.
     pub(super) alias: Option<NewPage>,
     /// Where the start was redirected to.
     pub(super) landed: Option<String>,
-    /// Pages that it leads to.
-    pub(super) found: Vec<Found>,
-    /// Links that are left alone and reported.
-    pub(super) external: Vec<NewPage>,
-    /// Links that robots.txt forbids.
-    pub(super) blocked: Vec<NewPage>,
+    /// Where its links lead.
+    pub(super) links: Links,
     /// The template of its address and the hash of its content, against endless copies.
     pub(super) likeness: Option<(u64, u64)>,
 }
 
 /// What became of the page.
-pub(crate) enum Became {
+pub(crate) enum Outcome {
     Document(Box<Packed>),
     Failed {
         code: String,
@@ -88,50 +81,42 @@ pub(crate) enum Became {
     /// Forbidden by robots.txt.
     Blocked,
     /// Led to a place where the crawl does not go.
-    Left(Reason),
+    LeftScope(Reason),
 }
 
-/// A page that a link leads to.
-#[derive(Clone)]
-pub(crate) struct Found {
-    pub(super) page: NewPage,
-    pub(super) template: u64,
-    pub(super) family: Option<(u64, u32)>,
-}
-
-impl Handler for Visit {
+impl Handler for PageHandler {
     type Payload = PagePayload;
-    type Done = Option<Visited>;
+    type Done = Option<PageResult>;
 
-    async fn run(&self, job: &Running<PagePayload>) -> Result<Option<Visited>, Failure> {
+    async fn run(&self, job: &Running<PagePayload>) -> Result<Option<PageResult>, Failure> {
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
         let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
             return Ok(None);
         };
-        visit(&self.app, context, job).await.map(Some)
+        work(&self.app, context, job).await.map(Some)
     }
 
     async fn commit(
         &self,
         conn: &mut Conn,
-        done: &[&Finished<PagePayload, Option<Visited>>],
+        done: &[&Finished<PagePayload, Option<PageResult>>],
     ) -> Result<(), StoreError> {
-        commit::commit(&self.app, conn, done).await
+        pages::commit(&self.app, conn, done).await
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<PagePayload>, error: &str) -> Result<(), StoreError> {
-        commit::give_up(&self.app, conn, &job.payload.crawl, &job.id, error).await
+        pages::give_up(&self.app, conn, &job.payload.crawl, &job.id, error).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, error: &str) -> Result<(), StoreError> {
-        // The lane of its pages has the name of the crawl.
-        commit::give_up(&self.app, conn, &job.lane, &job.id, error).await
+        // The lane of its pages has the name of the run.
+        pages::give_up(&self.app, conn, &job.lane, &job.id, error).await
     }
 
-    fn after_commit(&self, done: &[&Finished<PagePayload, Option<Visited>>]) {
-        commit::settled(done.iter().filter_map(|finished| finished.done.as_ref()));
+    fn after_commit(&self, done: &[&Finished<PagePayload, Option<PageResult>>]) {
+        pages::settled(done.iter().filter_map(|finished| finished.done.as_ref()));
         for Finished { job, done } in done {
-            if done.as_ref().is_some_and(|visited| visited.landed.is_some()) {
+            if done.as_ref().is_some_and(|result| result.landed.is_some()) {
                 self.app.contexts().forget(&job.payload.crawl);
             }
             self.app.changes.notify(&job.payload.crawl);
@@ -139,33 +124,33 @@ impl Handler for Visit {
     }
 }
 
-impl Polite for Visit {
-    fn answer(done: &Option<Visited>) -> Option<HostAnswer> {
-        done.as_ref().and_then(|visited| visited.answer)
+impl Polite for PageHandler {
+    fn answer(done: &Option<PageResult>) -> Option<HostAnswer> {
+        done.as_ref().and_then(|result| result.answer)
     }
 }
 
-async fn visit(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> Result<Visited, Failure> {
+async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> Result<PageResult, Failure> {
     let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
     let url = url_of(&job.payload.url).ok_or_else(|| again(&"the address of the page is not readable"))?;
     let (url, in_url) = credentials::split(url);
     if let Err(error) = room::check(app) {
-        if job.attempt < ASK_AGAIN {
+        if job.attempt < MAX_ASKED {
             let at = Some(app.now() + ROOM_PATIENCE);
             return Err(Failure::Retry { at, error: error.to_string(), answer: None, counted: true });
         }
-        return Ok(Visited::without(context, failed(&error)));
+        return Ok(PageResult::without(context, failed(&error)));
     }
     let site = match rules(app, &context, &url).await {
         Ok(site) => site,
-        Err(error) => return Ok(Visited::without(context, failed(&error))),
+        Err(error) => return Ok(PageResult::without(context, failed(&error))),
     };
     if let Some(site) = site.as_deref().filter(|site| !site.rules.allows_url(&url)) {
-        let became = match site.failure {
+        let outcome = match site.failure {
             Some(failure) => failed(&AppError::from(failure.error(&url))),
-            None => Became::Blocked,
+            None => Outcome::Blocked,
         };
-        return Ok(Visited::without(context, became));
+        return Ok(PageResult::without(context, outcome));
     }
     let (given_for, basic_auth) = given(app, &context, job, (&url, in_url)).await.map_err(|error| again(&error))?;
     let depth = job.payload.depth;
@@ -180,34 +165,34 @@ async fn visit(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> 
         collect_links: context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, depth)),
     };
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth };
-    let may_ask_again = job.attempt < ASK_AGAIN;
+    let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
     let Charged { result, credits, took } = scrape::page(app, &context.caller, wanted, last).await;
     let seen = match result {
         Ok(seen) => seen.map_err(|error: AppError| again(&error))?,
         Err(error) => {
-            let became = failed(&error);
-            return Ok(Visited {
+            let outcome = failed(&error);
+            return Ok(PageResult {
                 credits,
                 answer: Some(HostAnswer::Failed(took)),
-                ..Visited::without(context, became)
+                ..PageResult::without(context, outcome)
             });
         }
     };
-    let mut visited = match seen {
-        Seen::Page(visited) => *visited,
+    let mut result = match seen {
+        Seen::Page(result) => *result,
         Seen::Refused { status, wait } => {
             let at = wait.and_then(|wait| TimeDelta::from_std(wait).ok()).map(|wait| app.now() + wait);
             let error = format!("the site answered {status}");
             return Err(Failure::Retry { at, error, answer: Some(HostAnswer::Refused(wait)), counted: true });
         }
     };
-    if let Became::Document(packed) = &mut visited.became {
+    if let Outcome::Document(packed) = &mut result.outcome {
         // Not before the body is kept: until then it is in memory as well.
         packed.shrink_room();
         packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
     }
-    Ok(Visited { credits, ..visited })
+    Ok(PageResult { credits, ..result })
 }
 
 /// What a page is seen as part of, in the thread that parsed it.
@@ -221,7 +206,7 @@ struct Setting {
 
 /// What that thread makes of it.
 enum Seen {
-    Page(Box<Visited>),
+    Page(Box<PageResult>),
     /// The site wants to be asked later, and there is another attempt.
     Refused {
         status: u16,
@@ -238,8 +223,8 @@ impl Setting {
             return Ok(Seen::Refused { status: scraped.document.metadata.status_code, wait });
         }
         let Self { context, site, url, depth, .. } = self;
-        let visited = read(context, site.as_deref(), (&url, depth), scraped, stop)?;
-        Ok(Seen::Page(Box::new(Visited { answer: Some(answer), ..visited })))
+        let result = read(context, site.as_deref(), (&url, depth), scraped, stop)?;
+        Ok(Seen::Page(Box::new(PageResult { answer: Some(answer), ..result })))
     }
 }
 
@@ -254,12 +239,12 @@ async fn given(
     if let Some(frontier) = &context.frontier {
         return Ok((frontier.start.clone(), frontier.basic_auth.clone()));
     }
-    let kept = crawls::secret(&mut app.conn().await?, &context.id, &job.id).await?;
+    let kept = runs::secret(&mut app.conn().await?, &context.id, &job.id).await?;
     let kept = kept.as_ref().map(secrets::page).transpose().map_err(AppError::internal)?;
     Ok((url.clone(), kept.or(in_url)))
 }
 
-/// What robots.txt says, where the crawl asks it. Batches name their pages one by one, as scrapes do, and do not.
+/// What robots.txt says, where the run asks it. Batches name their pages one by one, as scrapes do, and do not.
 async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<SiteRules>>, AppError> {
     let Some(frontier) = context.frontier.as_ref().filter(|frontier| !frontier.ignore_robots) else {
         return Ok(None);
@@ -279,8 +264,8 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
     Ok(Some(site?))
 }
 
-fn failed(error: &AppError) -> Became {
-    Became::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
+fn failed(error: &AppError) -> Outcome {
+    Outcome::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
 }
 
 /// What the host has answered, for its pace. What came from the cache says nothing.
@@ -294,18 +279,22 @@ fn answer(app: &App, page: &Scraped, took: Duration) -> HostAnswer {
     }
 }
 
-impl Visited {
-    pub(super) fn without(context: Arc<Context>, became: Became) -> Self {
+impl PageResult {
+    /// The keys of all addresses that it names.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let alias = self.alias.iter().map(|page| page.key.as_slice());
+        alias.chain(self.links.keys())
+    }
+
+    pub(super) fn without(context: Arc<Context>, outcome: Outcome) -> Self {
         Self {
             context,
-            became,
+            outcome,
             credits: 0,
             answer: None,
             alias: None,
             landed: None,
-            found: Vec::new(),
-            external: Vec::new(),
-            blocked: Vec::new(),
+            links: Links::default(),
             likeness: None,
         }
     }
@@ -324,10 +313,10 @@ fn read(
     (url, depth): (&Url, u32),
     page: Scraped,
     stop: &Stop,
-) -> Result<Visited, AppError> {
+) -> Result<PageResult, AppError> {
     let Scraped { document, links, room, .. } = page;
-    let packed = Became::Document(Box::new(Packed::of(&document, room)?));
-    let Some(frontier) = &context.frontier else { return Ok(Visited::without(context, packed)) };
+    let packed = Outcome::Document(Box::new(Packed::of(&document, room)?));
+    let Some(frontier) = &context.frontier else { return Ok(PageResult::without(context, packed)) };
     let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());
     // The start is home wherever it leads; every other page may lead away from where the crawl is allowed to be.
     let is_start = *url == frontier.start;
@@ -338,13 +327,12 @@ fn read(
         && !is_start
         && let Verdict::Skip(reason) = scope.admit_landing(&final_url, depth)
     {
-        return Ok(Visited::without(context, Became::Left(reason)));
+        return Ok(PageResult::without(context, Outcome::LeftScope(reason)));
     }
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
-    let links = looked_at(&links, frontier.most_links).take_while(|_| !stop.is_set());
-    let Sorted { found, external, blocked } = sort(scope, site, (&final_url, depth), links);
-    Ok(Visited { alias, landed, found, external, blocked, likeness, ..Visited::without(context, packed) })
+    let links = sorted(scope, site, (&final_url, depth), (&links, frontier.max_links), stop);
+    Ok(PageResult { alias, landed, links, likeness, ..PageResult::without(context, packed) })
 }
 
 /// The address that the page should have been known by: where it was found, or what it calls its own.
@@ -357,106 +345,4 @@ fn alias(scope: &Scope, url: &Url, final_url: &Url, document: &Document) -> Opti
 
 fn text_of(document: &Document) -> Option<&str> {
     document.markdown.as_deref().or(document.html.as_deref()).or(document.raw_html.as_deref())
-}
-
-#[derive(Default)]
-struct Sorted {
-    found: Vec<Found>,
-    external: Vec<NewPage>,
-    blocked: Vec<NewPage>,
-}
-
-/// The links of a page that are looked at, whatever comes of them: the first, up to so many and so many bytes.
-fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
-    let mut bytes = 0;
-    let within = move |link: &&str| {
-        bytes += link.len();
-        bytes <= MAX_LINK_BYTES
-    };
-    links.iter().take(most).map(String::as_str).take_while(within)
-}
-
-/// Tells links that are followed from those that are reported, within the work that a page may cause.
-fn sort<'l>(
-    scope: &Scope,
-    site: Option<&SiteRules>,
-    (from, depth): (&Url, u32),
-    links: impl Iterator<Item = &'l str>,
-) -> Sorted {
-    let mut sorted = Sorted::default();
-    let mut sieve = scope.sieve(Steps::of_a_page());
-    for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
-        match sieve.admit(&link, from, depth) {
-            Verdict::Follow { key, depth } => {
-                // Other sites are asked when their turn comes.
-                let asked = site.filter(|_| link.origin() == from.origin());
-                let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
-                let (template, family) = (template(&link), crawl_frontier::family(&link));
-                let Some(page) = new_pages([(link, key.to_string(), depth)]).pop() else { continue };
-                if allowed {
-                    let family = family.map(|family| (family.hash, family.most));
-                    sorted.found.push(Found { page, template, family });
-                } else if sorted.blocked.len() < MOST_LISTED {
-                    sorted.blocked.push(page);
-                }
-            }
-            Verdict::Skip(reason) if reason.listing() == Listing::Errors && sorted.external.len() < MOST_LISTED => {
-                let key = scope.key(&link).to_string();
-                sorted.external.extend(new_pages([(link, key, depth)]));
-            }
-            Verdict::Skip(_) => {}
-        }
-    }
-    if sieve.is_used_up() {
-        tracing::debug!("links of a page left alone: patterns and rules take too much work on them");
-    }
-    sorted
-}
-
-#[cfg(test)]
-mod tests {
-    use crawl_frontier::{Robots, ScopeOptions};
-
-    use super::*;
-
-    fn sorted(robots: &str, links: &[String], most: usize, stop: &Stop) -> Sorted {
-        let start = Url::parse("https://a.test/").unwrap();
-        let scope = Scope::new(&start, &ScopeOptions::default()).unwrap();
-        let site = SiteRules { rules: Robots::parse(robots.as_bytes()).rules("A"), ..SiteRules::default() };
-        let links = looked_at(links, most).take_while(|_| !stop.is_set());
-        sort(&scope, Some(&site), (&start, 0), links)
-    }
-
-    fn links(count: usize, path: &str) -> Vec<String> {
-        (0..count).map(|number| format!("https://a.test/{number}{path}")).collect()
-    }
-
-    #[test]
-    fn every_link_counts_whatever_comes_of_it() {
-        let none = Stop::new();
-        let blocked = sorted("User-agent: *\nDisallow: /", &links(500, ""), 200, &none);
-        assert_eq!((blocked.found.len(), blocked.blocked.len()), (0, 200));
-        let mut mixed = links(300, "");
-        drop(mixed.splice(100..100, std::iter::repeat_n("mailto:x@a.test".to_owned(), 150)));
-        assert_eq!(sorted("", &mixed, 200, &none).found.len(), 100);
-        let long = sorted("", &links(1000, &format!("/{}", "x".repeat(7000))), 10_000, &none);
-        assert!((295..300).contains(&long.found.len()), "{}", long.found.len());
-    }
-
-    #[test]
-    fn links_that_there_is_no_work_left_for_are_not_followed() {
-        let rules = format!("Disallow: /*{}b\n", "a".repeat(30)).repeat(11_000);
-        let links = links(40, &format!("/{}", "a".repeat(7900)));
-        let sorted = sorted(&format!("User-agent: *\n{rules}"), &links, 10_000, &Stop::new());
-        assert!(sorted.found.len() < 5, "{}", sorted.found.len());
-        assert_eq!(sorted.found.len() + sorted.blocked.len(), 40);
-    }
-
-    #[test]
-    fn nothing_is_looked_at_for_nobody() {
-        let stop = Stop::new();
-        stop.set();
-        let sorted = sorted("", &links(100, ""), 1000, &stop);
-        assert!(sorted.found.is_empty());
-    }
 }

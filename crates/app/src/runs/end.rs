@@ -1,0 +1,222 @@
+//! How runs come to an end: by their last item, or by their owner.
+
+use base::{Secret, Timestamp};
+use chrono::TimeDelta;
+use serde_json::Value;
+use store::runs::{self, OF_THE_RUN, Progress, Run};
+use store::{Conn, StoreError, jobs, ledger};
+use uuid::Uuid;
+use webhooks::Event;
+use wire::WebhookEvent;
+
+use super::secrets::Secrets;
+use super::{Kind, RETENTION, erase, read};
+use crate::auth::Caller;
+use crate::tracked::tracked;
+use crate::webhooks::{HOOKS, Hook, emit};
+use crate::{App, AppError};
+
+/// Waiting jobs that one transaction takes out of the queue.
+const PIECE: i64 = 1000;
+/// How long it can be read how a private run was stopped. Its pages are gone by then.
+const ERASED_RETENTION: TimeDelta = TimeDelta::hours(1);
+
+/// Writes down how far a run is, whose progress is locked, and ends the run when nothing is left to do.
+///
+/// # Errors
+/// Those of the database.
+pub(crate) async fn save(
+    app: &App,
+    conn: &mut Conn,
+    kind: &'static Kind,
+    progress: &mut Progress,
+) -> Result<(), StoreError> {
+    if progress.is_over() {
+        let end = match (kind.verdict)(progress) {
+            Ok(()) => End { status: runs::COMPLETED, error: None, retention: RETENTION },
+            Err(why) => End { status: runs::FAILED, error: Some(why), retention: RETENTION },
+        };
+        close(conn, kind, progress, end, app.now()).await?;
+    }
+    runs::save(conn, progress).await
+}
+
+/// Stops a run of the caller's team: what runs is dropped unpaid, and what is left of its credits goes back. Of a private
+/// run pages and documents are erased, also when it has ended before.
+///
+/// # Errors
+/// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
+#[crate::boxed]
+pub async fn cancel(app: &App, caller: &Caller, kind: &'static Kind, id: Uuid) -> Result<(), AppError> {
+    let (row, _) = read::find(app, caller, kind, id).await?;
+    cancel_found(app, kind, row).await
+}
+
+/// As [`cancel`], whoever has started the run.
+pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Result<(), AppError> {
+    let (worker, id) = (app.clone(), row.id.clone());
+    let stopped = tracked(&app.tracker, async move {
+        if !row.is_open() || !stop(&worker, kind, &row).await? {
+            erase::ended(&worker, &row).await?;
+            return Ok::<_, AppError>(false);
+        }
+        clear(&worker, kind, &row.id).await?;
+        if row.private {
+            erase::stopped(&worker, &row.id).await?;
+        }
+        Ok(true)
+    });
+    let stopped = stopped.await?;
+    app.contexts().forget(&id);
+    app.changes.notify(&id);
+    let queues = (kind.lanes)(&id).into_iter().map(|(queue, _)| queue);
+    queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
+    if stopped { Ok(()) } else { Err(AppError::JobFinished) }
+}
+
+/// `false` when it had ended.
+async fn stop(app: &App, kind: &'static Kind, row: &Run) -> Result<bool, AppError> {
+    let now = app.now();
+    let mut conn = app.conn().await?;
+    let stopped: Result<bool, StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            // Everybody locks the team before the run.
+            for (queue, _) in (kind.lanes)(&row.id) {
+                jobs::lock_team(conn, queue.name, &row.team_id).await?;
+            }
+            let Some(mut progress) = runs::lock(conn, &row.id).await? else { return Ok(false) };
+            progress.pending = 0;
+            let retention = if row.private { ERASED_RETENTION } else { RETENTION };
+            let end = End { status: runs::CANCELLED, error: Some("cancelled by its owner"), retention };
+            close(conn, kind, &mut progress, end, now).await?;
+            if row.private {
+                // Its documents are erased next; nobody is to wait for them.
+                progress.done = 0;
+            }
+            runs::save(conn, &progress).await?;
+            Ok(true)
+        })
+        .await;
+    Ok(stopped?)
+}
+
+/// Takes the jobs of a stopped run out of the queue, a long list a piece at a time. Those that run are dropped; one that
+/// is claimed meanwhile finds that its run has ended.
+async fn clear(app: &App, kind: &'static Kind, run: &str) -> Result<(), AppError> {
+    for (queue, lane) in (kind.lanes)(run) {
+        while jobs::trim(&mut app.conn().await?, queue.name, &lane, PIECE).await? > 0 {}
+        jobs::cancel(&mut app.conn().await?, queue.name, &lane, app.now()).await?;
+    }
+    Ok(())
+}
+
+/// How a run ends.
+struct End {
+    status: &'static str,
+    error: Option<&'static str>,
+    /// How long it can be read.
+    retention: TimeDelta,
+}
+
+/// Gives back what is left of its credits, and tells its receiver.
+async fn close(
+    conn: &mut Conn,
+    kind: &'static Kind,
+    progress: &mut Progress,
+    end: End,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let found = runs::find(conn, &progress.run_id).await?;
+    let mut row = found.ok_or_else(|| StoreError::Inconsistent("a run without its row".to_owned()))?;
+    (progress.is_open, progress.preparing) = (false, false);
+    row.status = end.status.to_owned();
+    row.error = end.error.map(str::to_owned);
+    row.finished_at = Some(now);
+    row.expires_at = now + end.retention;
+    if let Some(key) = &progress.reservation
+        && let Some(held) = ledger::reservation(conn, &row.team_id, key).await?
+    {
+        ledger::void(conn, &held, now).await?;
+    }
+    runs::close(conn, &row).await?;
+    tracing::info!(
+        run = row.id,
+        kind = kind.name,
+        status = end.status,
+        done = progress.done,
+        failed = progress.failed,
+        credits = progress.credits,
+        "run ended"
+    );
+    announce(conn, kind, &row, now).await
+}
+
+/// The last event: nothing of the run comes after it, so its secrets go as well.
+async fn announce(conn: &mut Conn, kind: &'static Kind, row: &Run, now: Timestamp) -> Result<(), StoreError> {
+    let secrets = runs::secret(conn, &row.id, OF_THE_RUN).await?;
+    // Nobody works on it any more.
+    runs::forget_secrets(conn, &row.id).await?;
+    let Some(hook) = hook_of(row, secrets.as_ref()) else { return Ok(()) };
+    let event = match &row.error {
+        Some(error) => Event::new(kind.events.event(WebhookEvent::Failed)).because(error.as_str()),
+        None => Event::new(kind.events.event(WebhookEvent::Completed)),
+    };
+    emit(conn, &hook, &row.team_id, &row.id, &event, now).await
+}
+
+/// The hook as the request had it. Only this part of it is read: the last event must not be lost because a later version
+/// does not know an option any more.
+pub(super) fn hook_of(row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
+    let read = || -> Result<Option<Hook>, AppError> {
+        let mut spec: Value = serde_json::from_str(&row.spec).map_err(AppError::internal)?;
+        let Some(webhook) = spec.get_mut("webhook").map(Value::take).filter(|webhook| !webhook.is_null()) else {
+            return Ok(None);
+        };
+        let mut webhook = wire::decode_webhook(webhook)?;
+        Secrets::read(secrets).map_err(AppError::internal)?.into_webhook(&mut webhook);
+        Hook::check(Some(&webhook), row.private)
+    };
+    read().unwrap_or_else(|error| {
+        tracing::error!(run = row.id, ?error, "the webhook of a run cannot be read, its receiver is not told");
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_hook_is_found_in_a_spec_of_another_version() {
+        let check = |spec: &str, want: bool| {
+            let now = Timestamp::UNIX_EPOCH;
+            let row = Run {
+                id: "r".to_owned(),
+                team_id: "t".to_owned(),
+                api_key_id: None,
+                kind: "crawl".to_owned(),
+                subject: None,
+                spec: spec.to_owned(),
+                private: false,
+                status: runs::OPEN.to_owned(),
+                warning: None,
+                error: None,
+                idempotency_key: None,
+                fingerprint: String::new(),
+                created_at: now,
+                finished_at: None,
+                expires_at: now,
+            };
+            assert_eq!(hook_of(&row, None).is_some(), want, "{spec}");
+        };
+        let hook = json!("https://hook.test/");
+        check(&json!({ "url": "https://a.test/", "webhook": hook }).to_string(), true);
+        check(&json!({ "url": "https://a.test/", "newOption": [1], "limit": -1, "webhook": hook }).to_string(), true);
+        check(&json!({ "webhook": { "url": "https://hook.test/", "events": ["page"] } }).to_string(), true);
+        check(&json!({ "url": "https://a.test/", "webhook": null }).to_string(), false);
+        check(&json!({ "webhook": 5 }).to_string(), false);
+        check("broken", false);
+    }
+}

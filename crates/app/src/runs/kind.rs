@@ -1,0 +1,44 @@
+//! What tells one kind of run from another.
+
+use std::fmt;
+
+use queue::Queue;
+use serde_json::Value;
+use store::runs::Progress;
+use wire::EventFamily;
+
+use super::context::Terms;
+use super::secrets::Secrets;
+use crate::{AppError, batch, crawl};
+
+/// A kind of run: crawls, batches.
+pub struct Kind {
+    /// How the database and the ledger call it. It does not change.
+    pub(crate) name: &'static str,
+    /// How people are told of it.
+    pub(crate) noun: &'static str,
+    /// Its events.
+    pub(crate) events: EventFamily,
+    /// Where the jobs of a run stand, by its id: queues and their lanes.
+    pub(crate) lanes: fn(&str) -> Vec<(Queue, String)>,
+    /// Whether one that has nothing left to do has done well; or why it has failed.
+    pub(crate) verdict: fn(&Progress) -> Result<(), &'static str>,
+    /// How many items there are, as far as that is known.
+    pub(crate) total: fn(&Progress) -> i64,
+    /// How its pages are scraped, by its spec and the secrets that were taken out of it; for kinds whose items are pages.
+    pub(crate) pages: Option<fn(Value, Secrets) -> Result<Terms, AppError>>,
+}
+
+/// Every kind there is.
+static KINDS: [&Kind; 2] = [&crawl::KIND, &batch::KIND];
+
+/// The kind that the database calls so.
+pub(crate) fn kind_of(name: &str) -> Option<&'static Kind> {
+    KINDS.into_iter().find(|kind| kind.name == name)
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kind").field(&self.name).finish()
+    }
+}

@@ -1,0 +1,186 @@
+//! Where the links of pages lead: which are followed, and which are left alone and reported.
+
+use std::collections::HashSet;
+
+use base::Stop;
+use crawl_frontier::{Listing, Reason, Run as Streak, Scope, Steps, Verdict, template};
+use site::SiteRules;
+use store::runs::{self, NewPage};
+use store::{Conn, StoreError};
+use url::Url;
+
+use super::submit::new_pages;
+use crate::credentials;
+
+/// Links of one page that are left alone and reported.
+const MAX_LISTED: usize = 10_000;
+/// Bytes of a page's links that are looked at.
+const MAX_LINK_BYTES: usize = 2 << 20;
+
+/// What is reported of a link to another site, and of one that robots.txt forbids.
+pub(super) const EXTERNAL: (&str, Reason) = ("EXTERNAL_LINK", Reason::ExternalHomepage);
+pub(super) const BLOCKED: (&str, Reason) = ("ROBOTS_BLOCKED", Reason::Robots);
+
+/// Links by what becomes of them.
+#[derive(Default)]
+pub(crate) struct Links {
+    /// Pages that they lead to.
+    pub(super) found: Vec<Found>,
+    /// Those that are left alone and reported.
+    pub(super) external: Vec<NewPage>,
+    /// Those that robots.txt forbids.
+    pub(super) blocked: Vec<NewPage>,
+}
+
+/// A page that a link leads to.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(super) page: NewPage,
+    template: u64,
+    family: Option<(u64, u32)>,
+}
+
+#[cfg(test)]
+impl Found {
+    /// A page that is no trap.
+    pub(super) fn plain(page: NewPage) -> Self {
+        Self { page, template: 0, family: None }
+    }
+}
+
+impl Links {
+    /// Adds those of another page.
+    pub(super) fn take(&mut self, links: &Self) {
+        self.found.extend_from_slice(&links.found);
+        self.external.extend_from_slice(&links.external);
+        self.blocked.extend_from_slice(&links.blocked);
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let found = self.found.iter().map(|found| &found.page);
+        found.chain(&self.external).chain(&self.blocked).map(|page| page.key.as_slice())
+    }
+}
+
+/// Those of the pages, all new to the run, that are no traps; counts them. The run's progress is locked.
+pub(super) async fn without_traps(conn: &mut Conn, run: &str, found: Vec<Found>) -> Result<Vec<NewPage>, StoreError> {
+    let templates: HashSet<u64> = found.iter().map(|found| found.template).collect();
+    let trapped = runs::trapped_templates(conn, run, &templates, Streak::MAX_LENGTH).await?;
+    let found: Vec<Found> = found.into_iter().filter(|found| !trapped.contains(&found.template)).collect();
+    let families: Vec<(u64, u32)> = found.iter().filter_map(|found| found.family).collect();
+    let mut within = runs::enter_families(conn, run, &families).await?.into_iter();
+    let mut fits = |found: &Found| found.family.is_none() || within.next().unwrap_or(false);
+    Ok(found.into_iter().filter(|found| fits(found)).map(|found| found.page).collect())
+}
+
+/// The streak with one more page of this content. A trap stays one, or late answers of other workers would open it again.
+pub(super) fn longer((hash, length): (u64, u32), content: u64) -> (u64, u32) {
+    let streak = Streak { hash, length };
+    let streak = if streak.is_trap() { streak } else { streak.with_page(content) };
+    (streak.hash, streak.length)
+}
+
+/// The links of a page at `from`, sorted; the first `most` are looked at, as long as somebody waits for it.
+pub(super) fn sorted(
+    scope: &Scope,
+    site: Option<&SiteRules>,
+    from: (&Url, u32),
+    (links, most): (&[String], usize),
+    stop: &Stop,
+) -> Links {
+    sort(scope, site, from, looked_at(links, most).take_while(|_| !stop.is_set()))
+}
+
+/// The links of a page that are looked at, whatever comes of them: the first, up to so many and so many bytes.
+fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
+    let mut bytes = 0;
+    let within = move |link: &&str| {
+        bytes += link.len();
+        bytes <= MAX_LINK_BYTES
+    };
+    links.iter().take(most).map(String::as_str).take_while(within)
+}
+
+/// Tells links that are followed from those that are reported, within the work that a page may cause.
+fn sort<'l>(
+    scope: &Scope,
+    site: Option<&SiteRules>,
+    (from, depth): (&Url, u32),
+    links: impl Iterator<Item = &'l str>,
+) -> Links {
+    let mut sorted = Links::default();
+    let mut sieve = scope.sieve(Steps::of_a_page());
+    for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
+        match sieve.admit(&link, from, depth) {
+            Verdict::Follow { key, depth } => {
+                // Other sites are asked when their turn comes.
+                let asked = site.filter(|_| link.origin() == from.origin());
+                let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
+                let (template, family) = (template(&link), crawl_frontier::family(&link));
+                let Some(page) = new_pages([(link, key.to_string(), depth)]).pop() else { continue };
+                if allowed {
+                    let family = family.map(|family| (family.hash, family.most));
+                    sorted.found.push(Found { page, template, family });
+                } else if sorted.blocked.len() < MAX_LISTED {
+                    sorted.blocked.push(page);
+                }
+            }
+            Verdict::Skip(reason) if reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED => {
+                let key = scope.key(&link).to_string();
+                sorted.external.extend(new_pages([(link, key, depth)]));
+            }
+            Verdict::Skip(_) => {}
+        }
+    }
+    if sieve.is_used_up() {
+        tracing::debug!("links of a page left alone: patterns and rules take too much work on them");
+    }
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl_frontier::{Robots, ScopeOptions};
+
+    use super::*;
+
+    fn sorted(robots: &str, links: &[String], most: usize, stop: &Stop) -> Links {
+        let start = Url::parse("https://a.test/").unwrap();
+        let scope = Scope::new(&start, &ScopeOptions::default()).unwrap();
+        let site = SiteRules { rules: Robots::parse(robots.as_bytes()).rules("A"), ..SiteRules::default() };
+        super::sorted(&scope, Some(&site), (&start, 0), (links, most), stop)
+    }
+
+    fn links(count: usize, path: &str) -> Vec<String> {
+        (0..count).map(|number| format!("https://a.test/{number}{path}")).collect()
+    }
+
+    #[test]
+    fn every_link_counts_whatever_comes_of_it() {
+        let none = Stop::new();
+        let blocked = sorted("User-agent: *\nDisallow: /", &links(500, ""), 200, &none);
+        assert_eq!((blocked.found.len(), blocked.blocked.len()), (0, 200));
+        let mut mixed = links(300, "");
+        drop(mixed.splice(100..100, std::iter::repeat_n("mailto:x@a.test".to_owned(), 150)));
+        assert_eq!(sorted("", &mixed, 200, &none).found.len(), 100);
+        let long = sorted("", &links(1000, &format!("/{}", "x".repeat(7000))), 10_000, &none);
+        assert!((295..300).contains(&long.found.len()), "{}", long.found.len());
+    }
+
+    #[test]
+    fn links_that_there_is_no_work_left_for_are_not_followed() {
+        let rules = format!("Disallow: /*{}b\n", "a".repeat(30)).repeat(11_000);
+        let links = links(40, &format!("/{}", "a".repeat(7900)));
+        let sorted = sorted(&format!("User-agent: *\n{rules}"), &links, 10_000, &Stop::new());
+        assert!(sorted.found.len() < 5, "{}", sorted.found.len());
+        assert_eq!(sorted.found.len() + sorted.blocked.len(), 40);
+    }
+
+    #[test]
+    fn nothing_is_looked_at_for_nobody() {
+        let stop = Stop::new();
+        stop.set();
+        let sorted = sorted("", &links(100, ""), 1000, &stop);
+        assert!(sorted.found.is_empty());
+    }
+}

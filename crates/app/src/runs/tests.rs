@@ -1,0 +1,274 @@
+//! What a kind of run needs to be one, and what pages cost the database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{SystemClock, Timestamp};
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use parking_lot::Mutex;
+use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running, Worker};
+use serde::{Deserialize, Serialize};
+use store::runs::{self, NewPage};
+use store::{Conn, Store, StoreError, jobs};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use wire::{EventFamily, JobStatus, ResultsQuery};
+
+use super::links::{Found, Links};
+use super::page::{Outcome, PageResult};
+use super::*;
+use crate::auth::{Caller, authenticate};
+use crate::{App, AppError, Parts};
+
+/// An app on a database of its own, and a caller without a limit.
+async fn app() -> (App, Caller, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/quarry.db", folder.path().display());
+    let store = Store::open(&url, store::Options::default()).await.unwrap();
+    let client = net::Client::new(net::Config::default()).unwrap();
+    let (cpu, clock) = (::scrape::Cpu::new(2), Arc::new(SystemClock));
+    let app = App::new(Parts {
+        site: site::Site::new(client.clone(), Vec::new(), store.clone(), clock.clone(), cpu.clone()),
+        store,
+        client,
+        blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
+        tools: ::scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu },
+        capabilities: wire::Capabilities::default(),
+        clock,
+        settings: crate::Settings::default(),
+        active: crate::Active::default(),
+        changes: crate::Changes::default(),
+        waker: crate::Waker::default(),
+        tracker: tokio_util::task::TaskTracker::new(),
+    });
+    app.bootstrap().await.unwrap();
+    let caller = authenticate(&app, None).await.unwrap();
+    (app, caller, folder)
+}
+
+/// A kind of run whose items are steps, one job each.
+static COUNTING: Kind = Kind {
+    name: "count",
+    noun: "count",
+    events: EventFamily::Crawl,
+    lanes: |run| vec![(STEPS, run.to_owned())],
+    verdict: |progress| if progress.failed == 0 { Ok(()) } else { Err("a step has failed") },
+    total: |progress| progress.done + progress.pending,
+    pages: None,
+};
+
+const STEPS: Queue = Queue { name: "steps", slots: 4 };
+
+/// What a job carries.
+#[derive(Serialize, Deserialize)]
+struct StepPayload {
+    run: String,
+    fails: bool,
+}
+
+impl Payload for StepPayload {
+    const KIND: &'static str = "count.step";
+    const QUEUE: Queue = STEPS;
+}
+
+/// Who does it.
+struct StepHandler {
+    app: App,
+}
+
+impl Handler for StepHandler {
+    type Payload = StepPayload;
+    type Done = ();
+
+    async fn run(&self, job: &Running<StepPayload>) -> Result<(), Failure> {
+        if job.payload.fails { Err(Failure::Dead { error: "on purpose".to_owned() }) } else { Ok(()) }
+    }
+
+    async fn commit(&self, conn: &mut Conn, done: &[&Finished<StepPayload, ()>]) -> Result<(), StoreError> {
+        for finished in done {
+            let Some(mut progress) = runs::lock(conn, &finished.job.payload.run).await? else { continue };
+            progress.pending -= 1;
+            progress.done += 1;
+            save(&self.app, conn, &COUNTING, &mut progress).await?;
+        }
+        Ok(())
+    }
+
+    async fn give_up(&self, conn: &mut Conn, job: &Running<StepPayload>, _: &str) -> Result<(), StoreError> {
+        let Some(mut progress) = runs::lock(conn, &job.payload.run).await? else { return Ok(()) };
+        progress.pending -= 1;
+        progress.failed += 1;
+        save(&self.app, conn, &COUNTING, &mut progress).await
+    }
+
+    fn after_commit(&self, done: &[&Finished<StepPayload, ()>]) {
+        done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.run));
+    }
+}
+
+/// What a run of this kind begins with: a job for each step.
+struct Steps {
+    team: String,
+    fail: Vec<bool>,
+}
+
+impl Begin for Steps {
+    async fn begin(self, conn: &mut Conn, progress: &mut runs::Progress, now: Timestamp) -> Result<(), StoreError> {
+        let job = |fails: &bool| {
+            NewJob::of(base::new_id(), &StepPayload { run: progress.run_id.clone(), fails: *fails }, now)
+        };
+        let new: Vec<NewJob> = self.fail.iter().map(job).collect::<Result<_, _>>()?;
+        progress.pending = progress.max_items;
+        let (id, team_id) = (progress.run_id.as_str(), self.team.as_str());
+        let lane = Lane { queue: STEPS.name, id, team_id, cap: 2, team_cap: 4, delay: Duration::ZERO };
+        jobs::enqueue(conn, &lane, &new, now).await?;
+        Ok(())
+    }
+}
+
+/// The operation that starts one.
+async fn count(app: &App, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -> Result<Uuid, AppError> {
+    let max_items = fail.len() as i64;
+    let new = Submission {
+        kind: &COUNTING,
+        subject: None,
+        spec: r#"{"webhook":"http://hook.test/"}"#.to_owned(),
+        secrets: None,
+        private: false,
+        webhook: Some(wire::WebhookConfig::new("http://hook.test/".parse().unwrap())),
+        idempotency_key: key.map(str::to_owned),
+        fingerprint: fingerprint(&format!("{fail:?}")),
+        max_items,
+        worst: max_items,
+    };
+    submit(app, caller, new, Steps { team: caller.team.id.clone(), fail }).await
+}
+
+async fn events_of(app: &App, caller: &Caller, run: Uuid) -> Vec<String> {
+    let mut conn = app.conn().await.unwrap();
+    let mut all = store::webhooks::list(&mut conn, &caller.team.id, None, None, 100).await.unwrap();
+    all.retain(|logged| logged.job_id == run.to_string());
+    all.into_iter().rev().map(|logged| logged.event).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
+    let (app, caller, _folder) = app().await;
+    let good = count(&app, &caller, vec![false; 3], Some("k")).await.unwrap();
+    assert_eq!(count(&app, &caller, vec![false; 3], Some("k")).await.unwrap(), good);
+    assert!(matches!(count(&app, &caller, vec![false], Some("k")).await, Err(AppError::DuplicateRequest)));
+    let bad = count(&app, &caller, vec![false, true], None).await.unwrap();
+    let idle = count(&app, &caller, vec![false], None).await.unwrap();
+    cancel(&app, &caller, &COUNTING, idle).await.unwrap();
+    let stop = CancellationToken::new();
+    let worker = Worker::new(app.store.clone(), app.clock.clone(), queue::Settings::default());
+    let worker = worker.woken_by(app.waker.clone()).with(StepHandler { app: app.clone() });
+    let working = tokio::spawn(worker.run(stop.clone()));
+    for (run, expect, done, error) in [
+        (good, JobStatus::Completed, 3, None),
+        (bad, JobStatus::Failed, 1, Some("a step has failed")),
+        (idle, JobStatus::Cancelled, 0, Some("cancelled by its owner")),
+    ] {
+        let mut changes = app.watch(run);
+        let progress = loop {
+            let progress = status(&app, &caller, &COUNTING, run, ResultsQuery::default()).await.unwrap();
+            if progress.status.is_final() {
+                break progress;
+            }
+            let _ = tokio::time::timeout(Duration::from_millis(100), changes.changed()).await;
+        };
+        assert_eq!((progress.status, progress.completed, progress.error.as_deref()), (expect, done, error));
+        let end = if error.is_none() { "crawl.completed" } else { "crawl.failed" };
+        assert_eq!(events_of(&app, &caller, run).await, ["crawl.started", end]);
+        assert!(matches!(cancel(&app, &caller, &COUNTING, run).await, Err(AppError::JobFinished)));
+        let other = status(&app, &caller, &crate::crawl::KIND, run, ResultsQuery::default()).await;
+        assert!(matches!(other, Err(AppError::NotFound("crawl"))));
+    }
+    stop.cancel();
+    working.await.unwrap();
+}
+
+/// Statements of all connections of this process.
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Listener;
+
+impl Instrumentation for Listener {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            STATEMENTS.lock().push(query.to_string());
+        }
+    }
+}
+
+fn page(name: &str) -> NewPage {
+    new_pages([(format!("http://a.test/{name}").parse().unwrap(), name.to_owned(), 1)]).remove(0)
+}
+
+fn document(context: &Arc<Context>) -> PageResult {
+    let packed = document::Packed::of(&wire::Document::default(), net::Room::default()).unwrap();
+    PageResult { credits: 1, ..PageResult::without(Arc::clone(context), Outcome::Document(Box::new(packed))) }
+}
+
+/// Ten pages of a crawl: documents with links, other spellings of known pages and of new ones, pages that failed, one that is
+/// forbidden.
+fn results(context: &Arc<Context>) -> Vec<PageResult> {
+    let mut all: Vec<PageResult> = (0..10).map(|_| document(context)).collect();
+    for (n, result) in all.iter_mut().enumerate() {
+        let found = (0..9).map(|link| Found::plain(page(&format!("{n}-{link}"))));
+        result.links = Links {
+            found: found.collect(),
+            external: vec![page(&format!("external{n}"))],
+            blocked: vec![page(&format!("blocked{n}"))],
+        };
+        result.likeness = Some((n as u64 % 3, 7));
+    }
+    // The start is known, "new" is not, until the first of two says so.
+    for (result, name) in all.iter_mut().zip(["start", "new", "new"]) {
+        result.alias = Some(page(name));
+    }
+    for result in &mut all[3..6] {
+        result.outcome = Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() };
+    }
+    all[6].outcome = Outcome::Blocked;
+    all
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_pages_take_few_statements() {
+    set_default_instrumentation(|| Some(Box::new(Listener))).unwrap();
+    let (app, caller, _folder) = app().await;
+    let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 60})).unwrap();
+    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
+    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+    let mut conn = app.conn().await.unwrap();
+    // Ten pages that were taken on earlier.
+    let known: Vec<NewPage> = ["start"].into_iter().map(page).chain((0..9).map(|n| page(&n.to_string()))).collect();
+    let written: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let mut progress = runs::lock(conn, &id).await?.unwrap();
+            runs::add_pages(conn, &mut progress, known.clone()).await?;
+            runs::save(conn, &progress).await
+        })
+        .await;
+    written.unwrap();
+    let results = results(&context);
+    let ids: Vec<(&str, &PageResult)> = known.iter().map(|page| page.id.as_str()).zip(&results).collect();
+    STATEMENTS.lock().clear();
+    let recorded: Result<(), StoreError> = conn.tx(async |conn: &mut Conn| pages::record(&app, conn, &ids).await).await;
+    recorded.unwrap();
+    let statements = std::mem::take(&mut *STATEMENTS.lock());
+    let of_run = |text: &&String| text.contains("run_page") || text.contains("run_progress");
+    assert_eq!(statements.iter().filter(of_run).count(), 7, "{statements:#?}");
+    assert!(statements.len() <= 30, "{}: {statements:#?}", statements.len());
+    let (row, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
+    // Of the eleven that were pending ten are done; the aliases are the start's and the second "new".
+    assert_eq!((progress.done, progress.failed, progress.credits), (4, 3, 8), "{progress:?}");
+    assert_eq!((progress.pending, progress.spare, row.is_open()), (56, 35, true), "{progress:?}");
+    for (state, count) in
+        [(runs::PageState::External, 10), (runs::PageState::Blocked, 11), (runs::PageState::Failed, 3)]
+    {
+        assert_eq!(runs::listed(&mut conn, &id, state, "", 100).await.unwrap().len(), count, "{state:?}");
+    }
+}

@@ -1,0 +1,314 @@
+//! Runs: work that a client has started and can come back to, such as crawls and batches. What hardly changes stands in a
+//! [`Run`]; its counters stand in a [`Progress`], and change in the transaction of what they count.
+//!
+//! Who changes a run locks its progress first ([`lock`]), works on the value, and writes it back with [`save`]. So the bound
+//! is never overshot and the sums are right at every moment, whatever number of workers there is.
+
+mod crawl;
+mod documents;
+mod erase;
+mod pages;
+mod pieces;
+mod secrets;
+mod traps;
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::db_time::{DbTime, MaybeDbTime};
+use crate::error::Result;
+use crate::schema::{run, run_progress};
+
+pub use crawl::{landed, set_landed};
+pub use documents::{KnownUrl, NewDocument, StoredDocument, add_documents, document_sizes, documents, known_urls};
+pub use erase::{erase, expired, first_documents, known_blobs, remove};
+pub use pages::{
+    EndedPage, ListedPage, NewPage, PageRow, PageState, add_pages, end_pages, insert_pages, is_queued, known_keys,
+    list_room, listed, promote_spare, take_on, urls_of,
+};
+pub use pieces::{add_pieces, append_by_key, first_piece, has_pieces, remember_append, remove_piece, remove_pieces};
+pub use secrets::{OF_THE_RUN, forget_secrets, keep_secrets, secret};
+pub use traps::{enter_families, enter_templates, trapped_templates};
+
+/// What a run is: written when it begins, and when it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = run)]
+pub struct Run {
+    /// Its id, a UUID, as told to the client.
+    pub id: String,
+    /// Whose it is.
+    pub team_id: String,
+    /// The key it was started with, which pays.
+    pub api_key_id: Option<String>,
+    /// What sort of run, such as `crawl` or `batch`.
+    pub kind: String,
+    /// What lists show of it, such as where a crawl starts.
+    pub subject: Option<String>,
+    /// What was asked for, as JSON, without what no answer may read (see [`keep_secrets`]).
+    pub spec: String,
+    /// Whether its pages must leave no trace.
+    pub private: bool,
+    /// One of [`OPEN`], [`COMPLETED`], [`FAILED`], [`CANCELLED`].
+    pub status: String,
+    /// What the caller should know.
+    pub warning: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// What the caller named the request.
+    pub idempotency_key: Option<String>,
+    /// A digest of the whole request, to tell a repeated one from another.
+    pub fingerprint: String,
+    /// When it was accepted.
+    #[diesel(deserialize_as = DbTime)]
+    pub created_at: Timestamp,
+    /// When it came to an end.
+    #[diesel(deserialize_as = MaybeDbTime)]
+    pub finished_at: Option<Timestamp>,
+    /// When it may be removed.
+    #[diesel(deserialize_as = DbTime)]
+    pub expires_at: Timestamp,
+}
+
+/// How far a run is. Its items are what its kind counts: pages, steps, downloads.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = run_progress, treat_none_as_default_value = false, treat_none_as_null = true)]
+pub struct Progress {
+    /// Of which run.
+    pub run_id: String,
+    /// Whether it is still at work.
+    pub is_open: bool,
+    /// Whether items are still looked for, so that it is not over when none is pending.
+    pub preparing: bool,
+    /// Most items.
+    pub max_items: i64,
+    /// Items that wait or run.
+    pub pending: i64,
+    /// Items that are done: pages that became documents.
+    pub done: i64,
+    /// Items that failed.
+    pub failed: i64,
+    /// Items known beyond the most, which take the place of those that fail.
+    pub spare: i64,
+    /// Credits charged.
+    pub credits: i64,
+    /// Key of the reservation that pays; absent for teams without a limit.
+    pub reservation: Option<String>,
+}
+
+/// Still at work.
+pub const OPEN: &str = "open";
+/// Ended as it should.
+pub const COMPLETED: &str = "completed";
+/// Ended by an error.
+pub const FAILED: &str = "failed";
+/// Ended by its owner.
+pub const CANCELLED: &str = "cancelled";
+
+impl Run {
+    /// Whether it is still at work.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.status == OPEN
+    }
+}
+
+impl Progress {
+    /// That of a run that begins, with at most so many items.
+    #[must_use]
+    pub fn new(run: &str, max_items: i64) -> Self {
+        Self {
+            run_id: run.to_owned(),
+            is_open: true,
+            preparing: false,
+            max_items,
+            pending: 0,
+            done: 0,
+            failed: 0,
+            spare: 0,
+            credits: 0,
+            reservation: None,
+        }
+    }
+
+    /// How many more items may be taken on.
+    #[must_use]
+    pub fn room(&self) -> i64 {
+        self.max_items - self.pending - self.done
+    }
+
+    /// Whether nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        !self.preparing && self.pending <= 0
+    }
+}
+
+/// Adds a run. `false` when the team has one of this kind under the same idempotency key, see [`find_by_key`].
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn create(conn: &mut Conn, row: &Run, progress: &Progress) -> Result<bool> {
+    conn.atomic(async |conn: &mut Conn| {
+        let values = (
+            (run::id.eq(&row.id), run::team_id.eq(&row.team_id), run::api_key_id.eq(&row.api_key_id)),
+            (run::kind.eq(&row.kind), run::subject.eq(&row.subject), run::spec.eq(&row.spec)),
+            (run::private.eq(row.private), run::status.eq(&row.status), run::warning.eq(&row.warning)),
+            (run::idempotency_key.eq(&row.idempotency_key), run::fingerprint.eq(&row.fingerprint)),
+            (run::created_at.eq(DbTime::from(row.created_at)), run::expires_at.eq(DbTime::from(row.expires_at))),
+        );
+        let insert = || diesel::insert_into(run::table).values(values).on_conflict_do_nothing();
+        if on!(conn, |c| insert().execute(c).await)? == 0 {
+            return Ok(false);
+        }
+        on!(conn, |c| diesel::insert_into(run_progress::table).values(progress).execute(c).await)?;
+        Ok(true)
+    })
+    .await
+}
+
+/// The run of this team that was started under an idempotency key.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn find_by_key(conn: &mut Conn, team: &str, kind: &str, key: &str) -> Result<Option<Run>> {
+    let query =
+        run::table.filter(run::team_id.eq(team)).filter(run::kind.eq(kind)).filter(run::idempotency_key.eq(key));
+    Ok(on!(conn, |c| query.select(Run::as_select()).get_result(c).await.optional())?)
+}
+
+/// A run by its id.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Run>> {
+    Ok(on!(conn, |c| run::table.find(id).select(Run::as_select()).get_result(c).await.optional())?)
+}
+
+/// A run by its id, with its progress.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn read(conn: &mut Conn, id: &str) -> Result<Option<(Run, Progress)>> {
+    let query = run::table.inner_join(run_progress::table).filter(run::id.eq(id));
+    Ok(on!(conn, |c| query.select((Run::as_select(), Progress::as_select())).get_result(c).await.optional())?)
+}
+
+/// How far a run that is at work is, locked until the transaction ends. Call it inside one.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Progress>> {
+    let query = run_progress::table.find(id);
+    let found: Option<Progress> = on!(
+        conn,
+        pg | c | query.select(Progress::as_select()).for_update().get_result(c).await.optional(),
+        // The transaction began IMMEDIATE, so it is the only writer.
+        sqlite | c | query.select(Progress::as_select()).get_result(c).await.optional()
+    )?;
+    Ok(found.filter(|progress| progress.is_open))
+}
+
+/// Writes down how far a run is. It is locked.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn save(conn: &mut Conn, progress: &Progress) -> Result<()> {
+    let found = run_progress::table.find(&progress.run_id);
+    on!(conn, |c| diesel::update(found).set(progress).execute(c).await)?;
+    Ok(())
+}
+
+/// Writes down how a run has ended: its status, its texts, its times. Its progress is locked.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn close(conn: &mut Conn, row: &Run) -> Result<()> {
+    let set = (
+        run::status.eq(&row.status),
+        run::error.eq(&row.error),
+        run::finished_at.eq(row.finished_at.map(DbTime::from)),
+        run::expires_at.eq(DbTime::from(row.expires_at)),
+    );
+    let _turn = conn.turn().await?;
+    on!(conn, |c| diesel::update(run::table.find(&row.id)).set(set).execute(c).await)?;
+    Ok(())
+}
+
+/// Writes down what the caller of a run should know.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn warn(conn: &mut Conn, id: &str, warning: &str) -> Result<()> {
+    on!(conn, |c| diesel::update(run::table.find(id)).set(run::warning.eq(warning)).execute(c).await)?;
+    Ok(())
+}
+
+/// Ends the time in which a run that has ended can be read.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn expire(conn: &mut Conn, id: &str, now: Timestamp) -> Result<()> {
+    let ended = run::table.find(id).filter(run::status.ne(OPEN));
+    let _turn = conn.turn().await?;
+    on!(conn, |c| diesel::update(ended).set(run::expires_at.eq(DbTime::from(now))).execute(c).await)?;
+    Ok(())
+}
+
+/// Erases what a run says of its pages: its subject and its spec, of which `spec` is left.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn redact(conn: &mut Conn, id: &str, spec: &str) -> Result<()> {
+    conn.atomic(async |conn: &mut Conn| {
+        crawl::forget_landed(conn, id).await?;
+        let set = (run::subject.eq(None::<&str>), run::spec.eq(spec));
+        on!(conn, |c| diesel::update(run::table.find(id)).set(set).execute(c).await)?;
+        Ok(())
+    })
+    .await
+}
+
+/// The ids of the team's runs of one kind that are still at work, oldest first, at most `limit`.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Result<Vec<String>> {
+    let query = run::table
+        .filter(run::team_id.eq(team))
+        .filter(run::status.eq(OPEN))
+        .filter(run::kind.eq(kind))
+        .order(run::id)
+        .limit(limit)
+        .select(run::id);
+    Ok(on!(conn, |c| query.load(c).await)?)
+}
+
+/// How many runs of the team are at work, and how many items of them wait or run.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn load_of(conn: &mut Conn, team: &str) -> Result<(i64, i64)> {
+    let open = run::table.inner_join(run_progress::table).filter(run::team_id.eq(team)).filter(run::status.eq(OPEN));
+    let query = open.select(run_progress::pending);
+    let pending: Vec<i64> = on!(conn, |c| query.load(c).await)?;
+    Ok((i64::try_from(pending.len()).unwrap_or(i64::MAX), pending.iter().sum()))
+}
+
+/// Rows as SQLite takes a list of them: `json_each` of one value.
+fn json<T: serde::Serialize>(rows: &[T]) -> String {
+    serde_json::to_string(rows).unwrap_or_default()
+}

@@ -1,0 +1,116 @@
+//! Removing runs, a bounded number of rows at a time: one that has a million pages holds up nobody.
+
+use std::collections::HashSet;
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+
+use super::OPEN;
+use crate::conn::{Conn, Link, on};
+use crate::db_time::DbTime;
+use crate::error::{Result, StoreError};
+use crate::schema::{batch_piece, crawl_family, crawl_template, run, run_document, run_page};
+
+/// Keys in one statement.
+const CHUNK: usize = 500;
+
+/// The run whose time has been over for longest at `now`.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn expired(conn: &mut Conn, now: Timestamp) -> Result<Option<String>> {
+    let due = run::table
+        .filter(run::expires_at.le(DbTime::from(now)))
+        .filter(run::status.ne(OPEN))
+        .order(run::expires_at)
+        .limit(1)
+        .select(run::id);
+    Ok(on!(conn, |c| due.get_result(c).await.optional())?)
+}
+
+/// The first `limit` documents of a run: their numbers, where those are that are not in the database, and their sizes (of
+/// the JSON, uncompressed, in bytes).
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn first_documents(conn: &mut Conn, run: &str, limit: i64) -> Result<Vec<(i64, Option<String>, i64)>> {
+    let query = run_document::table
+        .filter(run_document::run_id.eq(run))
+        .order(run_document::seq)
+        .limit(limit)
+        .select((run_document::seq, run_document::blob, run_document::bytes));
+    Ok(on!(conn, |c| query.load(c).await)?)
+}
+
+/// Removes the documents of a run up to number `last`, and up to `limit` of each other kind of row that belongs to it;
+/// says how many rows went. Zero means that only the run itself is left, see [`remove`]. Nothing is added meanwhile: the
+/// run has ended. With `overwrite`, SQLite writes over what is deleted down to the last page.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn erase(conn: &mut Conn, run: &str, last: i64, limit: i64, overwrite: bool) -> Result<usize> {
+    /// Removes up to `limit` rows of a table, told apart by one column.
+    macro_rules! some_of {
+        ($conn:ident, $table:ident, $column:ident: $kind:ty) => {{
+            let of_run = || $table::table.filter($table::run_id.eq(run));
+            let found: Vec<$kind> = on!($conn, |c| of_run().limit(limit).select($table::$column).load(c).await)?;
+            let found = of_run().filter($table::$column.eq_any(&found));
+            on!($conn, |c| diesel::delete(found).execute(c).await)?
+        }};
+    }
+    scrub(conn, overwrite).await?;
+    let erased = conn.atomic(async |conn: &mut Conn| {
+        let documents = run_document::table.filter(run_document::run_id.eq(run));
+        let documents = documents.filter(run_document::seq.le(last));
+        let mut sum = on!(conn, |c| diesel::delete(documents).execute(c).await)?;
+        sum += some_of!(conn, run_page, id: String);
+        sum += some_of!(conn, batch_piece, seq: i64);
+        sum += some_of!(conn, crawl_family, hash: i64);
+        sum += some_of!(conn, crawl_template, template: i64);
+        Ok::<_, StoreError>(sum)
+    });
+    let erased = erased.await;
+    scrub(conn, false).await?;
+    erased
+}
+
+/// Makes SQLite write over what is deleted, down to the last page, or only where that costs nothing.
+async fn scrub(conn: &mut Conn, whole: bool) -> Result<()> {
+    if let Link::Sqlite(link) = &mut conn.link {
+        let setting = if whole { "PRAGMA secure_delete = ON" } else { "PRAGMA secure_delete = FAST" };
+        link.batch_execute(setting).await?;
+    }
+    Ok(())
+}
+
+/// Removes the rows of a run, and what is left of it.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn remove(conn: &mut Conn, run: &str) -> Result<()> {
+    let _turn = conn.turn().await?;
+    on!(conn, |c| diesel::delete(run::table.find(run)).execute(c).await)?;
+    Ok(())
+}
+
+/// Which of these keys of blobs belong to documents.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn known_blobs(conn: &mut Conn, keys: &[&str]) -> Result<HashSet<String>> {
+    let mut known = HashSet::new();
+    for keys in keys.chunks(CHUNK) {
+        let found = run_document::table.filter(run_document::blob.eq_any(keys));
+        let found = found.filter(run_document::blob.is_not_null());
+        let found = found.select(run_document::blob.assume_not_null());
+        let found: Vec<String> = on!(conn, |c| found.load(c).await)?;
+        known.extend(found);
+    }
+    Ok(known)
+}

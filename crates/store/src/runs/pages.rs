@@ -1,0 +1,344 @@
+//! The addresses that a run knows, each once.
+
+use std::collections::HashSet;
+
+use base::Timestamp;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, Binary, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sqlite::Sqlite;
+use diesel_async::RunQueryDsl;
+
+use super::Progress;
+use crate::conn::{Conn, on};
+use crate::db_time::{DbTime, MaybeDbTime};
+use crate::error::Result;
+use crate::schema::run_page;
+use crate::sql::Sql;
+
+/// Rows in one statement: below the number of values that either database takes.
+const CHUNK: usize = 500;
+/// Spare pages that one run keeps for those that fail.
+const MAX_SPARE: i64 = 1000;
+/// Longest list of skipped addresses of one kind.
+const MAX_LISTED: i64 = 10_000;
+
+/// One look in the index for each key. Left to itself, the planner reads all pages of the run while it knows little of
+/// a table that grows fast.
+const POSTGRES_KNOWN: &str = "SELECT k.key FROM unnest({}) AS k(key), LATERAL (
+    SELECT 1 FROM run_page AS p WHERE p.run_id = {} AND p.key = k.key LIMIT 1) AS p";
+
+/// An address that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPage {
+    /// Its id, a UUID; also that of its job.
+    pub id: String,
+    /// Digest of the normal spelling, 16 bytes.
+    pub key: Vec<u8>,
+    /// The address as found.
+    pub url: String,
+    /// Hops from the start.
+    pub depth: i32,
+}
+
+/// What became of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageState {
+    /// Waits or runs.
+    Queued,
+    /// Is a document.
+    Done,
+    /// Could not be scraped.
+    Failed,
+    /// robots.txt forbids it.
+    Blocked,
+    /// A link to another site that was left alone, and is reported.
+    External,
+    /// Another spelling of a page that is known, found by redirect or canonical link.
+    Alias,
+    /// Beyond the limit: takes the place of a page that fails.
+    Spare,
+}
+
+/// An address that is reported as an error, or as forbidden by robots.txt.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = run_page)]
+pub struct ListedPage {
+    /// Its id.
+    pub id: String,
+    /// The address.
+    pub url: String,
+    /// The code of the error.
+    pub code: Option<String>,
+    /// The error in words.
+    pub error: Option<String>,
+    /// When it was noted.
+    #[diesel(deserialize_as = MaybeDbTime)]
+    pub finished_at: Option<Timestamp>,
+}
+
+impl PageState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+            Self::External => "external",
+            Self::Alias => "alias",
+            Self::Spare => "spare",
+        }
+    }
+}
+
+/// A page as it is added. What its row says besides is made with it.
+#[derive(Clone, Insertable)]
+#[diesel(table_name = run_page, treat_none_as_default_value = false)]
+pub struct PageRow {
+    id: String,
+    run_id: String,
+    key: Vec<u8>,
+    url: String,
+    depth: i32,
+    state: &'static str,
+    code: Option<&'static str>,
+    error: Option<String>,
+    finished_at: Option<DbTime>,
+}
+
+impl PageRow {
+    /// A page that nothing needs to be said of yet.
+    #[must_use]
+    pub fn new(run: &str, page: NewPage, state: PageState) -> Self {
+        Self {
+            id: page.id,
+            run_id: run.to_owned(),
+            key: page.key,
+            url: page.url,
+            depth: page.depth,
+            state: state.as_str(),
+            code: None,
+            error: None,
+            finished_at: None,
+        }
+    }
+
+    /// A page that is left alone and reported, with a code and a text.
+    #[must_use]
+    pub fn listed(run: &str, page: NewPage, state: PageState, reason: (&'static str, &str), now: Timestamp) -> Self {
+        let (code, error) = (Some(reason.0), Some(reason.1.to_owned()));
+        Self { code, error, finished_at: Some(DbTime::from(now)), ..Self::new(run, page, state) }
+    }
+}
+
+/// A page that is no longer pending.
+#[derive(Debug, Clone, Copy)]
+pub struct EndedPage<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What became of it.
+    pub state: PageState,
+    /// Why, as a code and a text, when that is reported.
+    pub reason: Option<(&'a str, &'a str)>,
+}
+
+/// Decides which of the pages, which the run does not know, are taken on: as many as there is room for, the first of what
+/// is given; as many others are kept as spare. Counts both.
+pub fn take_on(progress: &mut Progress, mut fresh: Vec<NewPage>) -> (Vec<NewPage>, Vec<NewPage>) {
+    let room = usize::try_from(progress.room()).unwrap_or(0).min(fresh.len());
+    let mut spare = fresh.split_off(room);
+    spare.truncate(usize::try_from(MAX_SPARE - progress.spare).unwrap_or(0));
+    progress.pending += count(fresh.len());
+    progress.spare += count(spare.len());
+    (fresh, spare)
+}
+
+/// Takes on the pages that the run does not know yet, as far as there is room, and gives those; further ones are kept as
+/// spare. Changes the progress, which is locked.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn add_pages(conn: &mut Conn, progress: &mut Progress, mut pages: Vec<NewPage>) -> Result<Vec<NewPage>> {
+    let mut known = known_keys(conn, &progress.run_id, pages.iter().map(|page| page.key.as_slice()).collect()).await?;
+    pages.retain(|page| known.insert(page.key.clone()));
+    let (taken, spare) = take_on(progress, pages);
+    let run = progress.run_id.as_str();
+    let queued = taken.iter().map(|page| PageRow::new(run, page.clone(), PageState::Queued));
+    let rows = queued.chain(spare.into_iter().map(|page| PageRow::new(run, page, PageState::Spare)));
+    insert_pages(conn, rows.collect()).await?;
+    Ok(taken)
+}
+
+/// Adds pages that the run does not know.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn insert_pages(conn: &mut Conn, rows: Vec<PageRow>) -> Result<()> {
+    for rows in rows.chunks(CHUNK) {
+        let rows = rows.to_vec();
+        on!(
+            conn,
+            pg | c | diesel::insert_into(run_page::table).values(rows).execute(c).await,
+            sqlite | c | {
+                c.spawn_blocking(move |c| {
+                    diesel::RunQueryDsl::execute(diesel::insert_into(run_page::table).values(rows), c)
+                })
+                .await
+            }
+        )?;
+    }
+    Ok(())
+}
+
+/// How many more addresses in this state, external or blocked, the list of a run may have.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn list_room(conn: &mut Conn, run: &str, state: PageState) -> Result<usize> {
+    let listed = run_page::table
+        .filter(run_page::run_id.eq(run))
+        .filter(run_page::state.eq(state.as_str()))
+        .filter(diesel::dsl::sql::<diesel::sql_types::Bool>(IN_LISTED_INDEX));
+    let known: i64 = on!(conn, |c| listed.count().get_result(c).await)?;
+    Ok(usize::try_from(MAX_LISTED - known).unwrap_or(0))
+}
+
+/// Writes down what became of pages, all in one statement.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn end_pages(conn: &mut Conn, ended: &[EndedPage<'_>], now: Timestamp) -> Result<()> {
+    let code = |page: &EndedPage<'_>| page.reason.map(|(code, _)| code.to_owned());
+    let error = |page: &EndedPage<'_>| page.reason.map(|(_, error)| error.to_owned());
+    on!(
+        conn,
+        pg | c | {
+            Sql::<Pg>::new(POSTGRES_END)
+                .bind::<SqlTimestamp, _>(DbTime::from(now))
+                .bind::<Array<Text>, _>(ended.iter().map(|page| page.id).collect::<Vec<_>>())
+                .bind::<Array<Text>, _>(ended.iter().map(|page| page.state.as_str()).collect::<Vec<_>>())
+                .bind::<Array<Nullable<Text>>, _>(ended.iter().map(code).collect::<Vec<_>>())
+                .bind::<Array<Nullable<Text>>, _>(ended.iter().map(error).collect::<Vec<_>>())
+                .execute(c)
+                .await
+        },
+        sqlite | c | {
+            let rows: Vec<_> =
+                ended.iter().map(|page| (page.id, page.state.as_str(), code(page), error(page))).collect();
+            Sql::<Sqlite>::new(SQLITE_END)
+                .bind::<SqlTimestamp, _>(DbTime::from(now))
+                .bind::<Text, _>(super::json(&rows))
+                .execute(c)
+                .await
+        }
+    )?;
+    Ok(())
+}
+
+const POSTGRES_END: &str = "UPDATE run_page SET state = e.state, code = e.code, error = e.error, finished_at = {}
+    FROM unnest({}, {}, {}, {}) AS e(id, state, code, error) WHERE run_page.id = e.id";
+
+const SQLITE_END: &str = "UPDATE run_page
+    SET state = e.value ->> 1, code = e.value ->> 2, error = e.value ->> 3, finished_at = {}
+    FROM json_each({}) AS e WHERE run_page.id = e.value ->> 0";
+
+/// Whether a page still waits or runs: what became of it is not written down yet.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn is_queued(conn: &mut Conn, id: &str) -> Result<bool> {
+    let state = run_page::table.find(id).select(run_page::state);
+    let state: Option<String> = on!(conn, |c| state.get_result(c).await.optional())?;
+    Ok(state.as_deref() == Some(PageState::Queued.as_str()))
+}
+
+/// Takes on spare pages as far as there is room again. Changes the progress, which is locked.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn promote_spare(conn: &mut Conn, progress: &mut Progress) -> Result<Vec<NewPage>> {
+    let most = progress.room().min(progress.spare);
+    if most <= 0 {
+        return Ok(Vec::new());
+    }
+    let query = run_page::table
+        .filter(run_page::run_id.eq(&progress.run_id))
+        .filter(run_page::state.eq(PageState::Spare.as_str()))
+        .order(run_page::id)
+        .limit(most)
+        .select((run_page::id, run_page::key, run_page::url, run_page::depth));
+    let rows: Vec<(String, Vec<u8>, String, i32)> = on!(conn, |c| query.load(c).await)?;
+    let ids: Vec<&str> = rows.iter().map(|row| row.0.as_str()).collect();
+    for ids in ids.chunks(CHUNK) {
+        let taken = run_page::table.filter(run_page::id.eq_any(ids));
+        let set = run_page::state.eq(PageState::Queued.as_str());
+        on!(conn, |c| diesel::update(taken).set(set).execute(c).await)?;
+    }
+    progress.spare -= count(rows.len());
+    progress.pending += count(rows.len());
+    Ok(rows.into_iter().map(|(id, key, url, depth)| NewPage { id, key, url, depth }).collect())
+}
+
+/// What the index of listed pages holds, in the words of its definition: the planner finds it by them.
+const IN_LISTED_INDEX: &str = "state IN ('spare', 'failed', 'external', 'blocked')";
+
+/// Addresses in one state, failed, external or blocked, in the order in which they were found, behind the id `after`
+/// (empty: from the start), at most `limit`.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn listed(conn: &mut Conn, run: &str, state: PageState, after: &str, limit: i64) -> Result<Vec<ListedPage>> {
+    let query = run_page::table
+        .filter(run_page::run_id.eq(run))
+        .filter(run_page::state.eq(state.as_str()))
+        .filter(diesel::dsl::sql::<diesel::sql_types::Bool>(IN_LISTED_INDEX))
+        .filter(run_page::id.gt(after))
+        .order(run_page::id)
+        .limit(limit);
+    Ok(on!(conn, |c| query.select(ListedPage::as_select()).load(c).await)?)
+}
+
+/// The addresses of these pages by id.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn urls_of(conn: &mut Conn, ids: &[&str]) -> Result<Vec<(String, String)>> {
+    let query = run_page::table.filter(run_page::id.eq_any(ids)).select((run_page::id, run_page::url));
+    Ok(on!(conn, |c| query.load(c).await)?)
+}
+
+/// Which of the keys the run knows.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn known_keys(conn: &mut Conn, run: &str, keys: Vec<&[u8]>) -> Result<HashSet<Vec<u8>>> {
+    let mut known: HashSet<Vec<u8>> = HashSet::new();
+    for keys in keys.chunks(CHUNK) {
+        let found: Vec<Vec<u8>> = on!(
+            conn,
+            pg | c | {
+                let query = Sql::<Pg, Binary>::new(POSTGRES_KNOWN);
+                query.bind::<Array<Binary>, _>(keys).bind::<Text, _>(run).load(c).await
+            },
+            sqlite | c | {
+                let of_run = run_page::table.filter(run_page::run_id.eq(run));
+                of_run.filter(run_page::key.eq_any(keys.iter().copied())).select(run_page::key).load(c).await
+            }
+        )?;
+        known.extend(found);
+    }
+    Ok(known)
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,167 @@
+//! Counters against sites without end, shared by all workers of a crawl. Its progress is locked meanwhile.
+
+use std::collections::{HashMap, HashSet};
+
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Text};
+use diesel::sqlite::Sqlite;
+use diesel_async::RunQueryDsl;
+
+use crate::conn::{Conn, on};
+use crate::error::Result;
+use crate::schema::{crawl_family, crawl_template};
+use crate::sql::Sql;
+
+/// Counts addresses of families: for each (hash of the family, most addresses that it may have), says whether it is still
+/// within, and counts it then.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn enter_families(conn: &mut Conn, run: &str, families: &[(u64, u32)]) -> Result<Vec<bool>> {
+    let hashes: HashSet<i64> = families.iter().map(|(hash, _)| hash.cast_signed()).collect();
+    if hashes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = crawl_family::table
+        .filter(crawl_family::run_id.eq(run))
+        .filter(crawl_family::hash.eq_any(hashes))
+        .select((crawl_family::hash, crawl_family::known));
+    let rows: Vec<(i64, i64)> = on!(conn, |c| query.load(c).await)?;
+    let before: HashMap<i64, i64> = rows.into_iter().collect();
+    let mut now = before.clone();
+    let mut within = Vec::with_capacity(families.len());
+    for (hash, most) in families {
+        let known = now.entry(hash.cast_signed()).or_default();
+        within.push(*known < i64::from(*most));
+        *known = (*known + 1).min(i64::from(*most));
+    }
+    let changed = now.into_iter().filter(|(hash, known)| before.get(hash) != Some(known));
+    put_families(conn, run, changed.collect()).await?;
+    Ok(within)
+}
+
+const POSTGRES_FAMILIES: &str = "INSERT INTO crawl_family (run_id, hash, known)
+    SELECT {}, v.hash, v.known FROM unnest({}, {}) AS v(hash, known)
+    ON CONFLICT (run_id, hash) DO UPDATE SET known = excluded.known";
+
+const SQLITE_FAMILIES: &str = "INSERT INTO crawl_family (run_id, hash, known)
+    SELECT {}, value ->> 0, value ->> 1 FROM json_each({}) WHERE true
+    ON CONFLICT (run_id, hash) DO UPDATE SET known = excluded.known";
+
+async fn put_families(conn: &mut Conn, run: &str, rows: Vec<(i64, i64)>) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    on!(
+        conn,
+        pg | c | {
+            let (hashes, known): (Vec<i64>, Vec<i64>) = rows.into_iter().unzip();
+            Sql::<Pg>::new(POSTGRES_FAMILIES)
+                .bind::<Text, _>(run)
+                .bind::<Array<BigInt>, _>(hashes)
+                .bind::<Array<BigInt>, _>(known)
+                .execute(c)
+                .await
+        },
+        sqlite | c | {
+            let rows = super::json(&rows);
+            Sql::<Sqlite>::new(SQLITE_FAMILIES).bind::<Text, _>(run).bind::<Text, _>(rows).execute(c).await
+        }
+    )?;
+    Ok(())
+}
+
+/// Counts pages that were fetched, given as (template of the address, hash of the content): `step` makes the new streak of a
+/// template, the hash of its last page and how many in a row had it, out of the old one and the hash of the next page.
+///
+/// # Errors
+/// Those of the database.
+pub async fn enter_templates(
+    conn: &mut Conn,
+    run: &str,
+    pages: &[(u64, u64)],
+    step: impl Fn((u64, u32), u64) -> (u64, u32),
+) -> Result<()> {
+    let templates: HashSet<i64> = pages.iter().map(|(template, _)| template.cast_signed()).collect();
+    if templates.is_empty() {
+        return Ok(());
+    }
+    let query = crawl_template::table
+        .filter(crawl_template::run_id.eq(run))
+        .filter(crawl_template::template.eq_any(templates))
+        .select((crawl_template::template, crawl_template::hash, crawl_template::length));
+    let rows: Vec<(i64, i64, i64)> = on!(conn, |c| query.load(c).await)?;
+    let streak = |(template, hash, length): (i64, i64, i64)| {
+        (template.cast_unsigned(), (hash.cast_unsigned(), u32::try_from(length).unwrap_or(u32::MAX)))
+    };
+    let before: HashMap<u64, (u64, u32)> = rows.into_iter().map(streak).collect();
+    let mut now = before.clone();
+    for (template, content) in pages {
+        let streak = now.entry(*template).or_default();
+        *streak = step(*streak, *content);
+    }
+    let changed = now.into_iter().filter(|(template, streak)| before.get(template) != Some(streak));
+    let rows: Vec<(i64, i64, i64)> = changed
+        .map(|(template, (hash, length))| (template.cast_signed(), hash.cast_signed(), i64::from(length)))
+        .collect();
+    put_templates(conn, run, rows).await
+}
+
+const POSTGRES_TEMPLATES: &str = "INSERT INTO crawl_template (run_id, template, hash, length)
+    SELECT {}, v.template, v.hash, v.length FROM unnest({}, {}, {}) AS v(template, hash, length)
+    ON CONFLICT (run_id, template) DO UPDATE SET hash = excluded.hash, length = excluded.length";
+
+/// `WHERE true`, or SQLite takes ON for part of a join.
+const SQLITE_TEMPLATES: &str = "INSERT INTO crawl_template (run_id, template, hash, length)
+    SELECT {}, value ->> 0, value ->> 1, value ->> 2 FROM json_each({}) WHERE true
+    ON CONFLICT (run_id, template) DO UPDATE SET hash = excluded.hash, length = excluded.length";
+
+async fn put_templates(conn: &mut Conn, run: &str, rows: Vec<(i64, i64, i64)>) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    on!(
+        conn,
+        pg | c | {
+            let column = |of: fn(&(i64, i64, i64)) -> i64| rows.iter().map(of).collect::<Vec<i64>>();
+            Sql::<Pg>::new(POSTGRES_TEMPLATES)
+                .bind::<Text, _>(run)
+                .bind::<Array<BigInt>, _>(column(|row| row.0))
+                .bind::<Array<BigInt>, _>(column(|row| row.1))
+                .bind::<Array<BigInt>, _>(column(|row| row.2))
+                .execute(c)
+                .await
+        },
+        sqlite | c | {
+            let rows = super::json(&rows);
+            Sql::<Sqlite>::new(SQLITE_TEMPLATES).bind::<Text, _>(run).bind::<Text, _>(rows).execute(c).await
+        }
+    )?;
+    Ok(())
+}
+
+/// Those of the templates whose pages have all been the same for `length` pages.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn trapped_templates(
+    conn: &mut Conn,
+    run: &str,
+    templates: &HashSet<u64>,
+    length: u32,
+) -> Result<HashSet<u64>> {
+    if templates.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let templates: Vec<i64> = templates.iter().map(|template| template.cast_signed()).collect();
+    let query = crawl_template::table
+        .filter(crawl_template::run_id.eq(run))
+        .filter(crawl_template::template.eq_any(templates))
+        .filter(crawl_template::length.ge(i64::from(length)))
+        .select(crawl_template::template);
+    let rows: Vec<i64> = on!(conn, |c| query.load(c).await)?;
+    Ok(rows.into_iter().map(i64::cast_unsigned).collect())
+}

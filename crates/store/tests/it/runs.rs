@@ -1,0 +1,296 @@
+//! Runs: their pages, bounds, documents, traps, and their end.
+
+use std::collections::HashSet;
+
+use base::Secret;
+use store::runs::{
+    self, CANCELLED, COMPLETED, EndedPage, NewDocument, NewPage, OF_THE_RUN, OPEN, PageRow, PageState, Progress, Run,
+};
+use store::{Conn, Store, teams};
+
+use crate::{at, id, suite};
+
+suite!(
+    an_idempotency_key_stands_for_one_run,
+    each_page_is_taken_once_and_never_more_than_the_limit,
+    spare_pages_take_the_place_of_those_that_failed,
+    twenty_workers_do_not_overshoot_the_limit,
+    documents_are_read_in_order,
+    what_is_left_alone_is_listed,
+    known_keys_are_told,
+    families_and_templates_are_counted,
+    expired_runs_go_with_all_they_have,
+    secrets_stand_apart_and_go,
+    pieces_are_taken_in_order_and_once
+);
+
+pub(crate) fn run(id: &str) -> Run {
+    Run {
+        id: id.to_owned(),
+        team_id: "red".to_owned(),
+        api_key_id: None,
+        kind: "crawl".to_owned(),
+        subject: Some("https://a.test/".to_owned()),
+        spec: "{}".to_owned(),
+        private: false,
+        status: OPEN.to_owned(),
+        warning: None,
+        error: None,
+        idempotency_key: None,
+        fingerprint: "f".to_owned(),
+        created_at: at(0),
+        finished_at: None,
+        expires_at: at(60),
+    }
+}
+
+/// Adds a run with at most so many items.
+pub(crate) async fn create(conn: &mut Conn, run: &Run, max_items: i64) -> bool {
+    runs::create(conn, run, &Progress::new(&run.id, max_items)).await.unwrap()
+}
+
+fn pages(names: impl IntoIterator<Item = u32>) -> Vec<NewPage> {
+    let page = |name: u32| NewPage {
+        id: id(),
+        key: name.to_be_bytes().repeat(4),
+        url: format!("https://a.test/{name}"),
+        depth: 1,
+    };
+    names.into_iter().map(page).collect()
+}
+
+/// A store with a team and one run.
+async fn begin(store: &Store, limit: i64) -> Conn {
+    let mut conn = store.conn().await.unwrap();
+    teams::create(&mut conn, &teams::Team::new("red", "red", at(0))).await.unwrap();
+    assert!(create(&mut conn, &run("one"), limit).await);
+    conn
+}
+
+/// Changes the run as operations do: locked, then saved.
+async fn add(conn: &mut Conn, found: Vec<NewPage>) -> (Vec<NewPage>, Progress) {
+    let changed: store::Result<_> = conn
+        .tx(async |conn: &mut Conn| {
+            let mut row = runs::lock(conn, "one").await?.unwrap();
+            let fresh = runs::add_pages(conn, &mut row, found).await?;
+            runs::save(conn, &row).await?;
+            Ok((fresh, row))
+        })
+        .await;
+    changed.unwrap()
+}
+
+fn urls(pages: &[NewPage]) -> Vec<&str> {
+    pages.iter().map(|page| page.url.rsplit('/').next().unwrap()).collect()
+}
+
+async fn an_idempotency_key_stands_for_one_run(store: Store) {
+    let mut conn = begin(&store, 1).await;
+    let keyed = |id: &str| Run { idempotency_key: Some("k".to_owned()), ..run(id) };
+    assert!(create(&mut conn, &keyed("two"), 1).await);
+    assert!(!create(&mut conn, &keyed("three"), 1).await);
+    assert_eq!(runs::lock(&mut conn, "three").await.unwrap(), None);
+    let found = runs::find_by_key(&mut conn, "red", "crawl", "k").await.unwrap().unwrap();
+    assert_eq!(found, keyed("two"));
+    assert_eq!(runs::find_by_key(&mut conn, "red", "batch", "k").await.unwrap(), None);
+    let active = runs::active(&mut conn, "red", "crawl", 10).await.unwrap();
+    assert_eq!(active, ["one", "two"]);
+}
+
+async fn each_page_is_taken_once_and_never_more_than_the_limit(store: Store) {
+    let mut conn = begin(&store, 3).await;
+    let (fresh, row) = add(&mut conn, pages([1, 2, 1])).await;
+    assert_eq!((urls(&fresh), row.pending, row.spare), (vec!["1", "2"], 2, 0));
+    let (fresh, row) = add(&mut conn, pages([2, 3, 4, 5])).await;
+    assert_eq!((urls(&fresh), row.pending, row.spare), (vec!["3"], 3, 2));
+    let (fresh, row) = add(&mut conn, pages([4, 5, 1])).await;
+    assert_eq!((urls(&fresh), row.pending, row.spare), (vec![], 3, 2));
+}
+
+async fn spare_pages_take_the_place_of_those_that_failed(store: Store) {
+    let mut conn = begin(&store, 2).await;
+    let (fresh, mut row) = add(&mut conn, pages(1..=5)).await;
+    assert_eq!((row.pending, row.spare), (2, 3));
+    let failed = EndedPage { id: &fresh[0].id, state: PageState::Failed, reason: Some(("X", "broken")) };
+    let done = EndedPage { id: &fresh[1].id, state: PageState::Done, reason: None };
+    runs::end_pages(&mut conn, &[failed, done], at(1)).await.unwrap();
+    assert!(!runs::is_queued(&mut conn, &fresh[1].id).await.unwrap());
+    (row.pending, row.failed) = (1, 1);
+    let promoted = runs::promote_spare(&mut conn, &mut row).await.unwrap();
+    assert_eq!((urls(&promoted), row.pending, row.spare), (vec!["3"], 2, 2));
+    assert!(runs::promote_spare(&mut conn, &mut row).await.unwrap().is_empty());
+    let failed = runs::listed(&mut conn, "one", PageState::Failed, "", 10).await.unwrap();
+    assert_eq!((failed.len(), failed[0].code.as_deref(), failed[0].finished_at), (1, Some("X"), Some(at(1))));
+}
+
+async fn twenty_workers_do_not_overshoot_the_limit(store: Store) {
+    drop(begin(&store, 50).await);
+    let worker = |worker: u32| {
+        let store = store.clone();
+        async move {
+            let mut taken = 0;
+            for step in 0..10 {
+                let mut conn = store.conn().await.unwrap();
+                // Half of what each finds, others find too.
+                let found = pages((0..6).map(|n| if n % 2 == 0 { step * 6 + n } else { worker * 1000 + step * 6 + n }));
+                taken += add(&mut conn, found).await.0.len();
+            }
+            taken
+        }
+    };
+    let workers: Vec<_> = (0..20).map(|number| tokio::spawn(worker(number))).collect();
+    let mut taken = 0;
+    for worker in workers {
+        taken += worker.await.unwrap();
+    }
+    let (_, progress) = runs::read(&mut store.conn().await.unwrap(), "one").await.unwrap().unwrap();
+    assert_eq!((taken, progress.pending), (50, 50));
+}
+
+fn document(seq: i64, site: Option<&str>) -> NewDocument {
+    NewDocument {
+        run_id: "one".to_owned(),
+        seq,
+        page_id: id(),
+        team_id: "red".to_owned(),
+        site: site.map(str::to_owned),
+        url: format!("https://a.test/{seq}"),
+        title: Some(format!("Page {seq}")),
+        description: None,
+        bytes: 10,
+        body: (seq % 2 == 1).then(|| vec![0, 255]),
+        blob: (seq % 2 == 0).then(|| format!("documents/{seq}")),
+    }
+}
+
+async fn documents_are_read_in_order(store: Store) {
+    let mut conn = begin(&store, 1000).await;
+    let rows = (1..=250).rev().map(|seq| document(seq, (seq <= 2).then_some("a.test"))).collect();
+    runs::add_documents(&mut conn, rows).await.unwrap();
+    let found = runs::documents(&mut conn, "one", 1, 3).await.unwrap();
+    assert_eq!(found.iter().map(|row| row.seq).collect::<Vec<_>>(), [2, 3, 4]);
+    assert_eq!((found[0].blob.as_deref(), found[1].body.as_deref()), (Some("documents/2"), Some(&[0, 255][..])));
+    assert!(runs::documents(&mut conn, "one", 250, 3).await.unwrap().is_empty());
+    let known = runs::known_urls(&mut conn, "red", "a.test", 10).await.unwrap();
+    let titles: HashSet<_> = known.iter().filter_map(|known| known.title.as_deref()).collect();
+    assert_eq!(titles, HashSet::from(["Page 1", "Page 2"]));
+    assert!(runs::known_urls(&mut conn, "blue", "a.test", 10).await.unwrap().is_empty());
+}
+
+async fn what_is_left_alone_is_listed(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    let row = |page| PageRow::listed("one", page, PageState::Blocked, ("ROBOTS", "no"), at(3));
+    runs::insert_pages(&mut conn, pages([1, 2]).into_iter().map(row).collect()).await.unwrap();
+    for (state, left) in [(PageState::Blocked, 9_998), (PageState::External, 10_000)] {
+        assert_eq!(runs::list_room(&mut conn, "one", state).await.unwrap(), left);
+    }
+    let listed = runs::listed(&mut conn, "one", PageState::Blocked, "", 10).await.unwrap();
+    assert_eq!(listed.iter().map(|row| row.url.as_str()).collect::<Vec<_>>(), ["https://a.test/1", "https://a.test/2"]);
+    let behind = runs::listed(&mut conn, "one", PageState::Blocked, &listed[0].id, 10).await.unwrap();
+    assert_eq!(behind, listed[1..]);
+    assert_eq!(runs::listed(&mut conn, "one", PageState::Blocked, "", 1).await.unwrap(), listed[..1]);
+    assert!(runs::listed(&mut conn, "one", PageState::External, "", 10).await.unwrap().is_empty());
+    // What is listed is known: it is not taken on later.
+    assert!(add(&mut conn, pages([1])).await.0.is_empty());
+}
+
+async fn known_keys_are_told(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    assert!(create(&mut conn, &run("two"), 10).await);
+    add(&mut conn, pages([1, 2])).await;
+    // More than one statement looks up.
+    let asked = pages(2..=1100);
+    let keys = || asked.iter().map(|page| page.key.as_slice()).collect();
+    let known = runs::known_keys(&mut conn, "one", keys()).await.unwrap();
+    assert_eq!(known, HashSet::from([asked[0].key.clone()]));
+    assert_eq!(runs::known_keys(&mut conn, "two", keys()).await.unwrap(), HashSet::new());
+    let again = PageRow::new("one", pages([2]).remove(0), PageState::Alias);
+    assert!(runs::insert_pages(&mut conn, vec![again]).await.unwrap_err().is_duplicate());
+}
+
+async fn families_and_templates_are_counted(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    let mut enter = async |families: &[(u64, u32)]| runs::enter_families(&mut conn, "one", families).await.unwrap();
+    assert_eq!(enter(&[(u64::MAX, 3), (7, 3), (u64::MAX, 3)]).await, [true, true, true]);
+    assert_eq!(enter(&[(u64::MAX, 3), (u64::MAX, 3), (7, 3)]).await, [true, false, true]);
+    let step = |(hash, length), content| if hash == content { (hash, length + 1) } else { (content, 1) };
+    for (pages, is_trapped) in
+        [(vec![(u64::MAX, 9), (5, 8)], false), (vec![(u64::MAX, 9), (u64::MAX, 9), (5, 7), (5, 7)], true)]
+    {
+        runs::enter_templates(&mut conn, "one", &pages, step).await.unwrap();
+        let templates = HashSet::from([u64::MAX, 5]);
+        let trapped = runs::trapped_templates(&mut conn, "one", &templates, 3).await.unwrap();
+        assert_eq!(trapped, if is_trapped { HashSet::from([u64::MAX]) } else { HashSet::new() });
+    }
+    runs::enter_templates(&mut conn, "one", &[], step).await.unwrap();
+}
+
+async fn expired_runs_go_with_all_they_have(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    add(&mut conn, pages([1, 2])).await;
+    runs::enter_families(&mut conn, "one", &[(1, 3), (2, 3), (3, 3)]).await.unwrap();
+    runs::add_pieces(&mut conn, "one", &[vec![1]]).await.unwrap();
+    runs::add_documents(&mut conn, (1..=5).map(|seq| document(seq, None)).collect()).await.unwrap();
+    assert_eq!(runs::expired(&mut conn, at(100)).await.unwrap(), None, "it is at work");
+    let mut row = runs::find(&mut conn, "one").await.unwrap().unwrap();
+    (row.status, row.finished_at) = (CANCELLED.to_owned(), Some(at(2)));
+    runs::expire(&mut conn, "one", at(1)).await.unwrap();
+    assert_eq!(runs::expired(&mut conn, at(59)).await.unwrap(), None, "it is still at work");
+    runs::close(&mut conn, &row).await.unwrap();
+    assert_eq!(runs::find(&mut conn, "one").await.unwrap().unwrap(), row);
+    assert_eq!(runs::expired(&mut conn, at(59)).await.unwrap(), None);
+    assert_eq!(runs::expired(&mut conn, at(60)).await.unwrap().as_deref(), Some("one"));
+    let keys = ["documents/2", "documents/3", "documents/9"];
+    assert_eq!(runs::known_blobs(&mut conn, &keys).await.unwrap(), HashSet::from(["documents/2".to_owned()]));
+    // Two of each kind at a time: documents, pages, a piece, families; then the rest.
+    let first = runs::first_documents(&mut conn, "one", 2).await.unwrap();
+    assert_eq!(first, [(1, None, 10), (2, Some("documents/2".to_owned()), 10)]);
+    assert_eq!(runs::erase(&mut conn, "one", 2, 2, true).await.unwrap(), 2 + 2 + 1 + 2);
+    assert_eq!(runs::erase(&mut conn, "one", 5, 2, false).await.unwrap(), 3 + 1);
+    assert_eq!(runs::erase(&mut conn, "one", 5, 2, false).await.unwrap(), 0);
+    runs::remove(&mut conn, "one").await.unwrap();
+    assert_eq!(runs::find(&mut conn, "one").await.unwrap(), None);
+    assert_eq!(runs::lock(&mut conn, "one").await.unwrap(), None);
+    assert!(runs::documents(&mut conn, "one", 0, 10).await.unwrap().is_empty());
+    assert_eq!(runs::load_of(&mut conn, "red").await.unwrap(), (0, 0));
+    assert_ne!(row.status, COMPLETED);
+}
+
+async fn secrets_stand_apart_and_go(store: Store) {
+    let mut conn = begin(&store, 1).await;
+    assert!(create(&mut conn, &run("two"), 1).await);
+    let of_pages = (0..1100).map(|n| (n.to_string(), Secret::new(format!("s{n}"))));
+    let all: Vec<_> = of_pages.chain([(OF_THE_RUN.to_owned(), Secret::new("job"))]).collect();
+    for id in ["one", "two"] {
+        runs::keep_secrets(&mut conn, id, &all).await.unwrap();
+    }
+    assert!(runs::keep_secrets(&mut conn, "one", &all[..1]).await.is_err(), "one for each page");
+    runs::forget_secrets(&mut conn, "one").await.unwrap();
+    for (id, page, expect) in
+        [("one", "7", None), ("one", OF_THE_RUN, None), ("two", "7", Some("s7")), ("two", "x", None)]
+    {
+        let found = runs::secret(&mut conn, id, page).await.unwrap();
+        assert_eq!(found.as_ref().map(Secret::expose), expect, "{id} {page}");
+    }
+    assert_eq!(runs::secret(&mut conn, "two", OF_THE_RUN).await.unwrap().unwrap().expose(), "job");
+}
+
+async fn pieces_are_taken_in_order_and_once(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    assert_eq!(runs::first_piece(&mut conn, "one").await.unwrap(), None);
+    runs::add_pieces(&mut conn, "one", &[vec![1], vec![2]]).await.unwrap();
+    runs::add_pieces(&mut conn, "one", &[vec![3]]).await.unwrap();
+    for n in 1..=3_u8 {
+        assert!(runs::has_pieces(&mut conn, "one").await.unwrap());
+        let (seq, bytes) = runs::first_piece(&mut conn, "one").await.unwrap().unwrap();
+        assert_eq!(bytes, [n]);
+        assert!(runs::remove_piece(&mut conn, "one", seq).await.unwrap());
+        assert!(!runs::remove_piece(&mut conn, "one", seq).await.unwrap());
+    }
+    assert!(!runs::has_pieces(&mut conn, "one").await.unwrap());
+    runs::remember_append(&mut conn, "one", "k", "f").await.unwrap();
+    assert!(runs::remember_append(&mut conn, "one", "k", "g").await.unwrap_err().is_duplicate());
+    assert_eq!(runs::append_by_key(&mut conn, "one", "k").await.unwrap().as_deref(), Some("f"));
+    assert_eq!(runs::append_by_key(&mut conn, "one", "l").await.unwrap(), None);
+    runs::remove(&mut conn, "one").await.unwrap();
+}
