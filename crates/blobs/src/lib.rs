@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod compress;
 pub mod content;
 mod key;
 mod list;
@@ -25,6 +26,7 @@ use object_store::path::Path;
 use object_store::{DynObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 
+pub use compress::compress;
 pub use content::Digest;
 pub use list::Found;
 pub use open::S3;
