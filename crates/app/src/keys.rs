@@ -52,10 +52,9 @@ pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Res
 /// [`AppError::NotFound`] for an unknown key and for one that was revoked before.
 #[crate::boxed]
 pub async fn revoke(app: &App, key: Uuid) -> Result<(), AppError> {
-    match rows::revoke(&mut app.conn().await?, &key.to_string(), app.now()).await? {
-        true => Ok(()),
-        false => Err(AppError::NotFound("working API key")),
-    }
+    let revoked = rows::revoke(&mut app.conn().await?, &key.to_string(), app.now()).await?;
+    app.callers().forget();
+    if revoked { Ok(()) } else { Err(AppError::NotFound("working API key")) }
 }
 
 /// A new key and its row, which is not written yet.

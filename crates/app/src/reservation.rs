@@ -2,12 +2,12 @@
 
 use base::Timestamp;
 use billing::LedgerError;
-use store::ledger::{self, Booking, Reservation};
-use store::scrapes::{self, Scrape};
-use store::{Conn, StoreError};
+use store::StoreError;
+use store::scrapes::Scrape;
 use tokio::runtime::Handle;
 
 use crate::auth::Caller;
+use crate::bookings::{Change, Source};
 use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
 
@@ -16,17 +16,6 @@ use crate::{App, AppError, metrics};
 pub(crate) struct Funds {
     app: App,
     source: Option<Source>,
-}
-
-#[derive(Clone)]
-enum Source {
-    Reserved(Reservation),
-    /// A team without a limit: nothing is set aside, the charge is booked at the end.
-    Unlimited {
-        key: String,
-        team: String,
-        api_key: Option<String>,
-    },
 }
 
 impl Funds {
@@ -53,11 +42,8 @@ impl Funds {
     }
 
     async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
-        let mut conn = app.store.conn().await?;
-        let reservation = ledger::reserve(&mut conn, &source.booking(app.now()), amount, expires_at).await?;
-        drop(conn);
-        let source = Some(Source::Reserved(reservation));
-        Ok(Self { app, source })
+        let held = app.bookings().write(&app, Change::Reserve { source, amount, expires_at }).await?;
+        Ok(Self { app, source: held.map(Source::Reserved) })
     }
 
     /// Charges `credits`, gives the rest back and writes the row of the scrape, all or nothing.
@@ -71,7 +57,8 @@ impl Funds {
         let app = self.app.clone();
         // Once begun, it ends, for the same reason.
         let booking = tracked(&self.app.tracker, async move {
-            let done = book(&app, &source, credits, row.as_ref()).await;
+            let change = Change::Settle { source: source.clone(), credits, row };
+            let done = app.bookings().write(&app, change).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.
                 drop(Self { app, source: Some(source) });
@@ -93,48 +80,13 @@ impl Drop for Funds {
         let Ok(runtime) = Handle::try_current() else { return };
         let app = self.app.clone();
         let release = async move {
-            if let Err(error) = release(&app, &reservation).await {
-                tracing::warn!(%error, key = reservation.key, "reservation not given back yet, it will expire");
+            let key = reservation.key.clone();
+            if let Err(error) = app.bookings().write(&app, Change::Release(reservation)).await {
+                tracing::warn!(%error, key, "reservation not given back yet, it will expire");
             }
         };
         self.app.tracker.spawn_on(release, &runtime);
     }
-}
-
-impl Source {
-    fn booking(&self, at: Timestamp) -> Booking<'_> {
-        match self {
-            Self::Reserved(held) => Booking { key: &held.key, team: &held.team, api_key: held.api_key.as_deref(), at },
-            Self::Unlimited { key, team, api_key } => Booking { key, team, api_key: api_key.as_deref(), at },
-        }
-    }
-}
-
-async fn book(app: &App, source: &Source, credits: i64, row: Option<&Scrape>) -> Result<(), StoreError> {
-    let at = app.now();
-    let mut conn = app.store.conn().await?;
-    conn.tx(async |conn: &mut Conn| {
-        match source {
-            Source::Reserved(held) => {
-                ledger::settle(conn, held, credits, at).await?;
-            }
-            Source::Unlimited { .. } if credits > 0 => {
-                ledger::charge(conn, &source.booking(at), credits).await?;
-            }
-            Source::Unlimited { .. } => {}
-        }
-        match row {
-            Some(row) => scrapes::insert(conn, row).await,
-            None => Ok(()),
-        }
-    })
-    .await
-}
-
-async fn release(app: &App, held: &Reservation) -> Result<(), StoreError> {
-    let mut conn = app.store.conn().await?;
-    ledger::void(&mut conn, held, app.now()).await?;
-    Ok(())
 }
 
 pub(crate) fn refused(error: StoreError) -> AppError {

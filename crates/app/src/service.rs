@@ -17,6 +17,8 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::Capabilities;
 
+use crate::bookings::Bookings;
+use crate::callers::Callers;
 use crate::orphans::Pass;
 use crate::room::Room;
 use crate::runs::{Contexts, Lost};
@@ -43,6 +45,8 @@ pub struct Inner {
     pub(crate) changes: Changes,
     pub(crate) waker: Waker,
     pub(crate) tracker: TaskTracker,
+    bookings: Bookings,
+    callers: Callers,
     contexts: Contexts,
     files: Files,
     room: Room,
@@ -85,7 +89,8 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let Parts { store, blobs, tools, capabilities, clock, settings, active, site, client, changes, waker, tracker } =
             parts;
-        let (contexts, room) = (Contexts::default(), Room::default());
+        let bookings = Bookings::new(&store);
+        let (callers, contexts, room) = (Callers::default(), Contexts::default(), Room::default());
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
         let (lost, orphans) = (Lost::default(), Pass::default());
         Self(Arc::new(Inner {
@@ -101,6 +106,8 @@ impl App {
             changes,
             waker,
             tracker,
+            bookings,
+            callers,
             contexts,
             files,
             room,
@@ -173,6 +180,14 @@ impl App {
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    pub(crate) fn bookings(&self) -> &Bookings {
+        &self.0.bookings
+    }
+
+    pub(crate) fn callers(&self) -> &Callers {
+        &self.0.callers
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {

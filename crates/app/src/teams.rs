@@ -94,6 +94,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
             Ok(changed)
         })
         .await?;
+    app.callers().forget();
     view(&mut conn, changed.ok_or(AppError::NotFound("team"))?).await
 }
 

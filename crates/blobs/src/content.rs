@@ -7,7 +7,7 @@ use std::str::FromStr;
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 
-use crate::{BlobError, Blobs};
+use crate::{BlobError, Blobs, compress};
 
 /// SHA-256 of a body as it was before compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,10 +91,16 @@ impl Hashed {
         if blobs.exists(&key).await? {
             return Ok(digest);
         }
-        let packed = off_thread(move || zstd::bulk::compress(&body, LEVEL)).await;
-        let packed = packed.map_err(|source| BlobError::Codec { action: "compress", key: key.clone(), source })?;
-        blobs.put(&key, packed.into()).await?;
+        blobs.put(&key, pack(&digest, body).await?.into()).await?;
         Ok(digest)
+    }
+
+    /// The body as it is kept, for those who keep it themselves. See [`open`].
+    ///
+    /// # Errors
+    /// [`BlobError::Codec`].
+    pub async fn pack(&self) -> Result<Vec<u8>, BlobError> {
+        pack(&self.digest, self.body.clone()).await
     }
 }
 
@@ -111,21 +117,42 @@ pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Opt
     let Some(packed) = blobs.get_up_to(&key, packed_limit(max_bytes)).await? else {
         return Ok(None);
     };
+    match open(packed, &wanted, max_bytes).await {
+        Ok(body) => Ok(Some(body)),
+        Err(error @ BlobError::Codec { .. }) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "removed a damaged body");
+            blobs.delete(&key).await?;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A body out of what [`Hashed::pack`] made of it.
+///
+/// # Errors
+/// [`BlobError::Codec`] when it does not have this digest any more; [`BlobError::TooLarge`] as soon as it turns out longer than
+/// `max_bytes`.
+pub async fn open(packed: Bytes, digest: &Digest, max_bytes: usize) -> Result<Bytes, BlobError> {
+    let (key, wanted) = (digest.key(), *digest);
     let unpack = move || {
         let body = unpack(&packed, max_bytes)?;
         Ok(body.map(|body| (Digest::of(&body) == wanted, body)))
     };
     let unpacked = if max_bytes <= SMALL { unpack() } else { off_thread(unpack).await };
-    let broken = match unpacked {
-        Ok(Some((true, body))) => return Ok(Some(body)),
+    let source = match unpacked {
+        Ok(Some((true, body))) => return Ok(body),
         Ok(None) => return Err(BlobError::TooLarge { key, limit: max_bytes }),
         Ok(Some((false, _))) => std::io::Error::other("its bytes do not have its digest"),
         Err(source) => source,
     };
-    let broken = BlobError::Codec { action: "decompress", key: key.clone(), source: broken };
-    tracing::error!(error = &broken as &dyn std::error::Error, "removed a damaged body");
-    blobs.delete(&key).await?;
-    Ok(None)
+    Err(BlobError::Codec { action: "decompress", key, source })
+}
+
+async fn pack(digest: &Digest, body: Bytes) -> Result<Vec<u8>, BlobError> {
+    let packed =
+        if body.len() <= SMALL { compress(&body, LEVEL) } else { off_thread(move || compress(&body, LEVEL)).await };
+    packed.map_err(|source| BlobError::Codec { action: "compress", key: digest.key(), source })
 }
 
 /// Removes the body with this digest; nothing there is no error.

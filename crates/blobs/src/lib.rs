@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod compress;
 pub mod content;
 mod key;
 mod list;
@@ -28,6 +29,7 @@ use object_store::signer::Signer;
 use object_store::{DynObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 
+pub use compress::compress;
 pub use content::Digest;
 pub use list::Found;
 pub use open::S3;

@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 18] = [
+const OURS: [&str; 20] = [
     "app",
     "base",
     "billing",
@@ -22,6 +22,8 @@ const OURS: [&str; 18] = [
     "fetch",
     "formats",
     "net",
+    "page",
+    "politeness",
     "quarry_server",
     "quarry_worker",
     "queue",
@@ -97,5 +99,16 @@ mod tests {
         check("app=info,hickory_proto=trace", false, true);
         assert!(!filter("off").would_enable("rustls", &Level::ERROR));
         assert!(filter("info").would_enable("rustls", &Level::ERROR));
+    }
+
+    #[test]
+    fn our_own_crates_are_all_there() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap().replace('-', "_");
+            // These are for tests and tools.
+            let is_ours = !["testkit", "client"].contains(&name.as_str());
+            assert_eq!(OURS.contains(&name.as_str()), is_ours, "{name}");
+        }
     }
 }

@@ -6,13 +6,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use politeness::HostAnswer;
 use store::jobs::{self, Held, Lease, Payload as _, Retry};
 use store::{Conn, StoreError};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::bury::{self, Lost};
 use crate::handler::pause;
@@ -21,6 +22,9 @@ use crate::{Finished, Handler};
 
 /// Jobs of one transaction.
 const MAX_JOBS: usize = 64;
+/// How long the first report of a transaction waits for more, as long as there are jobs that may bring some. A transaction
+/// costs nearly the same for one job as for many.
+const GATHER: Duration = Duration::from_millis(3);
 /// Before each try while the database does not answer: then nobody's jobs can be written.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(3)];
 /// How long a lane is written by itself after one of its jobs could not be written.
@@ -40,6 +44,30 @@ pub(crate) struct Report<H: Handler> {
     pub(crate) written: oneshot::Sender<()>,
 }
 
+/// How many jobs of a handler are at work: they may report soon.
+#[derive(Debug, Default)]
+pub(crate) struct AtWork(AtomicUsize);
+
+/// One of them, until it is dropped.
+pub(crate) struct Working<'a>(&'a AtWork);
+
+impl AtWork {
+    pub(crate) fn begin(&self) -> Working<'_> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Working(self)
+    }
+
+    fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A committer: what writes down the reports of one kind of job.
 struct Committer<'a, H: Handler> {
     core: &'a Core,
@@ -49,11 +77,11 @@ struct Committer<'a, H: Handler> {
 }
 
 /// Takes reports until there will be none.
-pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, mut inbox: mpsc::Receiver<Report<H>>) {
+pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, at_work: &AtWork, mut inbox: mpsc::Receiver<Report<H>>) {
     let mut committer = Committer { core, handler, apart: HashMap::new() };
     loop {
-        let mut reports = Vec::with_capacity(MAX_JOBS);
-        if inbox.recv_many(&mut reports, MAX_JOBS).await == 0 {
+        let mut reports = gather(at_work, &mut inbox).await;
+        if reports.is_empty() {
             return;
         }
         // The same job may be there twice, once under a token that is lost. In one call they could not be told apart.
@@ -66,6 +94,21 @@ pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, mut inbox: mpsc::R
         }
         core.wake_all();
     }
+}
+
+/// The reports of the next transaction; none when there will be no more.
+async fn gather<H: Handler>(at_work: &AtWork, inbox: &mut mpsc::Receiver<Report<H>>) -> Vec<Report<H>> {
+    let mut reports = Vec::with_capacity(MAX_JOBS);
+    inbox.recv_many(&mut reports, MAX_JOBS).await;
+    let end = Instant::now() + GATHER;
+    while reports.len() < MAX_JOBS && at_work.any() {
+        let left = MAX_JOBS - reports.len();
+        match timeout_at(end, inbox.recv_many(&mut reports, left)).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    reports
 }
 
 fn split_twice<H: Handler>(reports: &mut Vec<Report<H>>) -> Vec<Report<H>> {

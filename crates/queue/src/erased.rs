@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::bury::{self, Lost};
-use crate::commits::{self, Report};
+use crate::commits::{self, AtWork, Report};
 use crate::handler::{pause, running};
 use crate::worker::Core;
 use crate::{Failure, Finished, Handler, Polite, Running};
@@ -45,13 +45,15 @@ pub(crate) struct Erased<H: Handler> {
     /// To the committers. Reports of one team go to the same one: its transactions could only wait for each other.
     reports: Mutex<Vec<mpsc::Sender<Report<H>>>>,
     inboxes: Mutex<Vec<mpsc::Receiver<Report<H>>>>,
+    at_work: AtWork,
 }
 
 impl<H: Handler> Erased<H> {
     /// With so many committers.
     pub(crate) fn new(handler: H, committers: usize) -> Self {
         let (reports, inboxes) = (0..committers).map(|_| mpsc::channel(MAX_WAITING)).unzip();
-        Self { handler, answer: |_| None, reports: Mutex::new(reports), inboxes: Mutex::new(inboxes) }
+        let (reports, inboxes) = (Mutex::new(reports), Mutex::new(inboxes));
+        Self { handler, answer: |_| None, reports, inboxes, at_work: AtWork::default() }
     }
 
     /// The same for a handler that asks hosts.
@@ -72,6 +74,8 @@ impl<H: Handler> Erased<H> {
             if !patience.is_zero() {
                 sleep(patience).await;
             }
+            // Over before the report is sent, or the committer would wait for it still.
+            let _working = self.at_work.begin();
             AssertUnwindSafe(self.handler.run(&job)).catch_unwind().await
         };
         let failure = match cancelled.run_until_cancelled(run).await {
@@ -187,7 +191,7 @@ impl<H: Handler> AnyHandler for Erased<H> {
         let inboxes = std::mem::take(&mut *self.inboxes.lock());
         let run = |inbox| -> Task {
             let (this, core) = (Arc::clone(&self), Arc::clone(core));
-            Box::pin(async move { commits::run(&core, &this.handler, inbox).await })
+            Box::pin(async move { commits::run(&core, &this.handler, &this.at_work, inbox).await })
         };
         inboxes.into_iter().map(run).collect()
     }

@@ -1,4 +1,5 @@
-//! The index of cached pages. The bodies are elsewhere, each stored once under its digest.
+//! The index of cached pages. The bodies are elsewhere, each stored once under its digest: small ones in a table of their
+//! own, large ones among the blobs.
 
 mod bodies;
 
@@ -11,7 +12,7 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::cache_entry;
 
-pub use bodies::{bytes, delete_next, deleted, rely_on};
+pub use bodies::{bytes, delete_next, deleted, packed, rely_on};
 
 /// How many copies of a page [`find`] looks at: enough to step over a few that failed.
 const NEWEST: i64 = 5;
@@ -48,6 +49,8 @@ pub struct CacheEntry {
     /// When it may be removed.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub expires_at: Timestamp,
+    /// Whether the body is in the database, see [`packed`].
+    pub in_row: bool,
 }
 
 /// Which copy is wanted. Both bounds of the fetch time are inclusive.
@@ -65,7 +68,7 @@ pub struct Wanted<'a> {
     pub not_after: Timestamp,
 }
 
-/// Adds a copy.
+/// Adds a copy whose body is among the blobs.
 ///
 /// # Errors
 /// Those of the database.
@@ -74,6 +77,19 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     let _turn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
     Ok(())
+}
+
+/// Adds a copy with its body, which is not written again when it is there.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]) -> Result<()> {
+    conn.atomic(async |conn: &mut Conn| {
+        bodies::insert(conn, &entry.body_digest, packed).await?;
+        insert(conn, entry).await
+    })
+    .await
 }
 
 /// The newest copies, newest first, 5 at most.
@@ -123,11 +139,11 @@ pub struct Removed {
     pub bytes: i64,
 }
 
-/// Id, digest and size of a copy.
-type Named = (String, String, i64);
+/// Id, digest and size of a copy, and whether its body is in the database.
+type Named = (String, String, i64, bool);
 
-/// Removes up to `limit` copies that expired by `now`, oldest first, and marks the bodies that none uses any more. Fewer
-/// than the limit means that none is left.
+/// Removes up to `limit` copies that expired by `now`, oldest first, with the bodies that none uses any more; those among
+/// the blobs are marked. Fewer than the limit means that none is left.
 ///
 /// # Errors
 /// Those of the database.
@@ -138,7 +154,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
             .filter(cache_entry::expires_at.le(DbTime::from(now)))
             .order(cache_entry::expires_at)
             .limit(limit)
-            .select((cache_entry::id, cache_entry::body_digest, cache_entry::body_bytes));
+            .select((cache_entry::id, cache_entry::body_digest, cache_entry::body_bytes, cache_entry::in_row));
         let rows = on!(conn, |c| due.load(c).await)?;
         take_out(conn, rows).await
     })
@@ -157,10 +173,11 @@ pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> 
             cache_entry::id,
             cache_entry::body_digest,
             cache_entry::body_bytes,
+            cache_entry::in_row,
         ));
         let mut rows: Vec<Named> = on!(conn, |c| first.load(c).await)?;
         let mut sum = 0;
-        let enough = rows.iter().position(|(_, _, size)| {
+        let enough = rows.iter().position(|(_, _, size, _)| {
             sum += size;
             sum >= bytes
         });
@@ -177,12 +194,14 @@ async fn take_out(conn: &mut Conn, mut rows: Vec<Named>) -> Result<Removed> {
     let ids: Vec<&String> = rows.iter().map(|(id, ..)| id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
-    rows.sort_by(|(_, one, _), (_, other, _)| one.cmp(other));
-    rows.dedup_by(|(_, one, _), (_, other, _)| one == other);
-    let digests: Vec<String> = rows.iter().map(|(_, digest, _)| digest.clone()).collect();
+    rows.sort_by(|(_, one, _, here), (_, other, _, there)| (one, here).cmp(&(other, there)));
+    rows.dedup_by(|(_, one, _, here), (_, other, _, there)| (one, here) == (other, there));
+    let digests: Vec<String> = rows.iter().map(|(_, digest, ..)| digest.clone()).collect();
     let used = bodies::used(conn, &digests).await?;
-    rows.retain(|(_, digest, _)| !used.contains(digest));
-    let bytes = rows.iter().map(|(_, _, bytes)| bytes).sum();
-    bodies::mark(conn, rows.into_iter().map(|(_, digest, _)| digest)).await?;
+    rows.retain(|(_, digest, _, in_row)| !used.contains(&(digest.clone(), *in_row)));
+    let bytes = rows.iter().map(|(_, _, bytes, _)| bytes).sum();
+    let (here, elsewhere): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(.., in_row)| *in_row);
+    bodies::remove(conn, here.into_iter().map(|(_, digest, ..)| digest).collect()).await?;
+    bodies::mark(conn, elsewhere.into_iter().map(|(_, digest, ..)| digest)).await?;
     Ok(Removed { rows: count, bytes })
 }

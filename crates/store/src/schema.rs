@@ -83,6 +83,13 @@ table! {
 }
 
 table! {
+    cache_body (digest) {
+        digest -> Text,
+        packed -> Binary,
+    }
+}
+
+table! {
     cache_entry (id) {
         id -> Text,
         scope -> Text,
@@ -97,6 +104,7 @@ table! {
         proxy -> Text,
         fetched_at -> Timestamp,
         expires_at -> Timestamp,
+        in_row -> Bool,
     }
 }
 

@@ -60,7 +60,7 @@ impl Pages {
             }
             let piece = |entries: &[Entry]| {
                 let json = serde_json::to_vec(entries).map_err(AppError::internal)?;
-                zstd::bulk::compress(&json, LEVEL).map_err(AppError::internal)
+                blobs::compress(&json, LEVEL).map_err(AppError::internal)
             };
             entries.chunks(PIECE).map(piece).collect::<Result<_, _>>().map(Self::Pieces)
         };

@@ -1,4 +1,5 @@
-//! Pages that were fetched before: rows in the database, bodies in the blob store, every format is made again on each hit.
+//! Pages that were fetched before: rows in the database, large bodies in the blob store, every format is made again on each
+//! hit.
 
 mod key;
 mod policy;
@@ -7,6 +8,7 @@ use std::error::Error as StdError;
 
 use base::{Timestamp, new_id};
 use blobs::content::{self, Digest, Hashed};
+use bytes::Bytes;
 use chrono::TimeDelta;
 use fetch::Fetched;
 use store::cache::{self as rows, CacheEntry, Wanted};
@@ -17,6 +19,11 @@ use crate::auth::Caller;
 use crate::{App, AppError, room};
 
 pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};
+
+/// Up to this many bytes, packed, a body is kept in the database: a file takes longer to make than a row.
+const MAX_IN_ROW: usize = 64 << 10;
+/// A body that may be as small as that once it is packed.
+const MAX_TO_TRY: usize = 8 * MAX_IN_ROW;
 
 /// Scope of a cache that all teams share.
 const EVERYBODY: &str = "*";
@@ -175,9 +182,9 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
     let size = usize::try_from(entry.body_bytes).unwrap_or(0);
     let room = app.client.in_flight().room();
     room.grow(size as u64).await;
-    let Some(body) = content::get(&app.blobs, &digest, size).await? else {
-        return Ok(None);
-    };
+    let body =
+        if entry.in_row { in_row(app, &digest, size).await? } else { content::get(&app.blobs, &digest, size).await? };
+    let Some(body) = body else { return Ok(None) };
     let proxy = if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic };
     let fetched = Fetched {
         url,
@@ -194,12 +201,23 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
     Ok(Some(Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }))
 }
 
+async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>, AppError> {
+    let Some(packed) = rows::packed(&mut app.conn().await?, &digest.to_string()).await? else { return Ok(None) };
+    match content::open(packed.into(), digest, size).await {
+        Ok(body) => Ok(Some(body)),
+        Err(error) => {
+            tracing::error!(error = &error as &dyn StdError, "a cached body is damaged, its page is fetched again");
+            Ok(None)
+        }
+    }
+}
+
 /// `None` when the copy could not rely on the body that is there.
 async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<String>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = Hashed::of(fetched.body.clone()).await;
-    let entry = CacheEntry {
+    let mut entry = CacheEntry {
         id: new_id().to_string(),
         scope: slot.scope.clone(),
         key: slot.key.clone(),
@@ -213,7 +231,16 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         proxy: fetched.proxy.as_str().to_owned(),
         fetched_at: now,
         expires_at: now.checked_add_signed(retention).unwrap_or(Timestamp::MAX_UTC),
+        in_row: false,
     };
+    if fetched.body.len() <= MAX_TO_TRY {
+        let packed = body.pack().await?;
+        if packed.len() <= MAX_IN_ROW {
+            entry.in_row = true;
+            rows::insert_with_body(&mut app.conn().await?, &entry, &packed).await?;
+            return Ok(Some(entry.id));
+        }
+    }
     // The row first: a body without a row would never be removed, a row without a body is a miss until it expires. A body
     // that is there is not written again, so it must not be one that is being deleted: then this copy is not kept.
     let mut conn = app.conn().await?;

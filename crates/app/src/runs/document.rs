@@ -43,7 +43,7 @@ impl Packed {
     pub(crate) fn of(document: &Document, room: net::Room) -> Result<Self, AppError> {
         let text = |key: &str| document.metadata.page.get(key).and_then(|value| value.as_str()).map(str::to_owned);
         let json = serde_json::value::to_raw_value(document).map_err(AppError::internal)?;
-        let body = zstd::bulk::compress(json.get().as_bytes(), LEVEL).map_err(AppError::internal)?;
+        let body = blobs::compress(json.get().as_bytes(), LEVEL).map_err(AppError::internal)?;
         let (url, title, description) = (document.metadata.url.clone(), text("title"), text("description"));
         Ok(Self { json, body: Some(body), deposit: None, url, title, description, room })
     }

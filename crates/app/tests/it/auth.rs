@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::auth::authenticate;
 use app::{AppError, AuthMode, DEFAULT_TEAM, Settings, keys, teams};
-use wire::{CreateTeam, TeamFlags};
+use wire::{CreateTeam, TeamFlags, UpdateTeam};
 
 use crate::world::World;
 
@@ -69,4 +69,27 @@ async fn the_last_use_of_a_key_is_noted() {
     world.clock.advance(Duration::from_secs(31));
     authenticate(&world.app, Some(&key)).await.unwrap();
     assert_eq!(last().await.as_deref(), Some("2026-01-01T00:01:01+00:00"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_changes_counts_after_a_second() {
+    let (world, key, _) = with_key(AuthMode::Keys).await;
+    let other = world.another(Settings { auth: AuthMode::Keys, ..Settings::default() }).await;
+    let caller = authenticate(&other, Some(&key)).await.unwrap();
+    keys::revoke(&world.app, caller.key.unwrap().parse().unwrap()).await.unwrap();
+    world.clock.advance(Duration::from_millis(999));
+    authenticate(&other, Some(&key)).await.unwrap();
+    world.clock.advance(Duration::from_millis(1));
+    assert!(matches!(authenticate(&other, Some(&key)).await, Err(AppError::Unauthorized(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_changed_here_counts_at_once() {
+    let (world, key, team) = with_key(AuthMode::Keys).await;
+    let concurrency = async || authenticate(&world.app, Some(&key)).await.unwrap().team.concurrency;
+    let before = concurrency().await;
+    let wider = UpdateTeam { concurrency: Some(77), ..UpdateTeam::default() };
+    teams::update(&world.app, team.parse().unwrap(), wider).await.unwrap();
+    assert_ne!(before, 77);
+    assert_eq!(concurrency().await, 77);
 }

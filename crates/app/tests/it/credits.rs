@@ -102,3 +102,20 @@ async fn a_team_without_limit_is_charged_all_the_same() {
     assert!(world.scrape_with(&team, "/", gone).await.is_err());
     assert_eq!(world.balance(&team).await.spent, 1);
 }
+
+/// Bookings are written in groups of those that wait, and alone when a group cannot be written.
+#[tokio::test(flavor = "multi_thread")]
+async fn bookings_of_many_requests_are_all_written() {
+    let world = World::start().await;
+    let (limited, unlimited) = (world.team(Some(1000)).await, world.team(None).await);
+    world.site.html("/", "<p>x</p>");
+    for point in ["off", "return"] {
+        fail::cfg("bookings_together", point).unwrap();
+        let scrapes = (0..40).map(|number| world.scrape(if number % 2 == 0 { &limited } else { &unlimited }, "/"));
+        let failed: Vec<_> = join_all(scrapes).await.into_iter().filter_map(Result::err).collect();
+        assert!(failed.is_empty(), "{point}: {failed:?}");
+    }
+    fail::remove("bookings_together");
+    assert_eq!(world.balance(&limited).await, Balance { available: 960, reserved: 0, spent: 40, granted: 1000 });
+    assert_eq!(world.balance(&unlimited).await, Balance { available: 0, reserved: 0, spent: 40, granted: 40 });
+}

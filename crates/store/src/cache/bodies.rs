@@ -1,9 +1,12 @@
 //! The bodies of cached pages: how much they are, and how one leaves while others may just begin to use it.
 //!
-//! A copy is added in this order: its row, then [`rely_on`], then its body unless that is there. A body is deleted in this
+//! A small body comes and goes in the transactions of its copies. For one among the blobs there is no such transaction:
+//! a copy is added in this order: its row, then [`rely_on`], then its body unless that is there. A body is deleted in this
 //! order: a mark in the transaction that removed its last copy, then [`delete_next`], which takes the mark back when a copy has
 //! come meanwhile and else says that the body is being deleted, then the body, then [`deleted`]. Whoever adds a copy
 //! therefore either has its row seen by `delete_next`, or sees the mark and does without.
+
+use std::collections::HashSet;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -11,7 +14,7 @@ use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::Result;
-use crate::schema::{cache_entry, unused_body};
+use crate::schema::{cache_body, cache_entry, unused_body};
 
 #[derive(QueryableByName)]
 struct Sum {
@@ -34,6 +37,38 @@ pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     };
     let sums: Vec<Sum> = on!(conn, |c| query().load(c).await)?;
     Ok(sums.into_iter().map(|sum| sum.bytes).sum())
+}
+
+/// The body with this digest as it was packed, if it is in the database.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn packed(conn: &mut Conn, digest: &str) -> Result<Option<Vec<u8>>> {
+    let query = cache_body::table.find(digest).select(cache_body::packed);
+    Ok(on!(conn, |c| query.get_result(c).await.optional())?)
+}
+
+/// Adds a body unless it is there. Belongs into the transaction that adds its copy.
+pub(super) async fn insert(conn: &mut Conn, digest: &str, packed: &[u8]) -> Result<()> {
+    let row = (cache_body::digest.eq(digest), cache_body::packed.eq(packed));
+    let insert = diesel::insert_into(cache_body::table).values(row).on_conflict(cache_body::digest);
+    on!(
+        conn,
+        // Locks the row: a transaction that removes it is waited for.
+        pg | c | insert.do_update().set(cache_body::digest.eq(digest)).execute(c).await,
+        sqlite | c | insert.do_nothing().execute(c).await
+    )?;
+    Ok(())
+}
+
+pub(super) async fn remove(conn: &mut Conn, digests: Vec<String>) -> Result<()> {
+    if digests.is_empty() {
+        return Ok(());
+    }
+    let gone = diesel::delete(cache_body::table.filter(cache_body::digest.eq_any(digests)));
+    on!(conn, |c| gone.execute(c).await)?;
+    Ok(())
 }
 
 /// Whether a copy whose row has just been written may go on to its body. `false` while that body is being deleted: the copy
@@ -71,7 +106,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
         let digests: Vec<String> = marks.iter().map(|(digest, _)| digest.clone()).collect();
         let used = used(conn, &digests).await?;
         let (kept, going): (Vec<_>, Vec<_>) =
-            marks.into_iter().partition(|(digest, deleting)| !deleting && used.contains(digest));
+            marks.into_iter().partition(|(digest, deleting)| !deleting && used.contains(&(digest.clone(), false)));
         let names = |marks: Vec<(String, bool)>| marks.into_iter().map(|(digest, _)| digest).collect::<Vec<_>>();
         let (kept, going) = (names(kept), names(going));
         let take_back = diesel::delete(unused_body::table.filter(unused_body::digest.eq_any(&kept)));
@@ -96,10 +131,12 @@ pub async fn deleted(conn: &mut Conn, digests: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Those of the bodies that a copy uses.
-pub(super) async fn used(conn: &mut Conn, digests: &[String]) -> Result<Vec<String>> {
-    let rows = cache_entry::table.filter(cache_entry::body_digest.eq_any(digests)).select(cache_entry::body_digest);
-    Ok(on!(conn, |c| rows.distinct().load(c).await)?)
+/// Those of the bodies that a copy uses, and whether it uses the one in the database.
+pub(super) async fn used(conn: &mut Conn, digests: &[String]) -> Result<HashSet<(String, bool)>> {
+    let rows = cache_entry::table.filter(cache_entry::body_digest.eq_any(digests));
+    let rows = rows.select((cache_entry::body_digest, cache_entry::in_row)).distinct();
+    let used: Vec<(String, bool)> = on!(conn, |c| rows.load(c).await)?;
+    Ok(used.into_iter().collect())
 }
 
 pub(super) async fn mark(conn: &mut Conn, digests: impl Iterator<Item = String> + Send) -> Result<()> {

@@ -15,6 +15,8 @@ suite!(
     a_copy_that_comes_during_the_deletion_does_without,
     a_deletion_that_was_broken_off_is_done_again,
     a_copy_and_a_deletion_at_the_same_moment_agree,
+    small_bodies_come_and_go_with_their_copies,
+    a_body_in_two_places_leaves_each_by_itself,
 );
 
 fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
@@ -32,6 +34,7 @@ fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
         proxy: "basic".to_owned(),
         fetched_at: at(fetched),
         expires_at: at(fetched + 100),
+        in_row: false,
     }
 }
 
@@ -187,4 +190,36 @@ async fn a_copy_and_a_deletion_at_the_same_moment_agree(store: Store) {
         cache::oldest(&mut conn, i64::MAX, 9).await.unwrap();
         swept(&store).await;
     }
+}
+
+fn small(key: &str, body: &str, fetched: i64) -> CacheEntry {
+    CacheEntry { in_row: true, ..entry(key, body, fetched) }
+}
+
+async fn small_bodies_come_and_go_with_their_copies(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    cache::insert_with_body(&mut conn, &small("a", "d", 0), b"packed").await.unwrap();
+    cache::insert_with_body(&mut conn, &small("b", "d", 50), b"packed").await.unwrap();
+    assert_eq!(cache::packed(&mut conn, "d").await.unwrap().as_deref(), Some(&b"packed"[..]));
+    assert_eq!(cache::bytes(&mut conn).await.unwrap(), 1 << 40);
+    let removed = cache::expired(&mut conn, at(100), 10).await.unwrap();
+    assert_eq!(removed, Removed { rows: 1, bytes: 0 });
+    assert!(cache::packed(&mut conn, "d").await.unwrap().is_some());
+    let removed = cache::expired(&mut conn, at(150), 10).await.unwrap();
+    assert_eq!(removed, Removed { rows: 1, bytes: 1 << 40 });
+    assert_eq!(cache::packed(&mut conn, "d").await.unwrap(), None);
+    assert_eq!(swept(&store).await, Vec::<String>::new());
+}
+
+/// As when a body was kept before small ones went into the database.
+async fn a_body_in_two_places_leaves_each_by_itself(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    cache::insert(&mut conn, &entry("a", "d", 0)).await.unwrap();
+    cache::insert_with_body(&mut conn, &small("a", "d", 50), b"packed").await.unwrap();
+    assert_eq!(cache::expired(&mut conn, at(100), 10).await.unwrap().rows, 1);
+    assert!(cache::packed(&mut conn, "d").await.unwrap().is_some());
+    assert_eq!(swept(&store).await, ["d"]);
+    assert_eq!(cache::expired(&mut conn, at(150), 10).await.unwrap().rows, 1);
+    assert_eq!(cache::packed(&mut conn, "d").await.unwrap(), None);
+    assert_eq!(swept(&store).await, Vec::<String>::new());
 }
