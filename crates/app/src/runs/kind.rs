@@ -11,6 +11,9 @@ use super::context::Terms;
 use super::secrets::Secrets;
 use crate::{AppError, batch, crawl};
 
+/// Reads a spec, with the secrets that were taken out of it.
+pub(crate) type ReadTerms = fn(Value, Secrets) -> Result<Terms, AppError>;
+
 /// A kind of run: crawls, batches.
 pub struct Kind {
     /// How the database and the ledger call it. It does not change.
@@ -25,8 +28,8 @@ pub struct Kind {
     pub(crate) verdict: fn(&Progress) -> Result<(), &'static str>,
     /// How many items there are, as far as that is known.
     pub(crate) total: fn(&Progress) -> i64,
-    /// How its pages are scraped, by its spec and the secrets that were taken out of it; for kinds whose items are pages.
-    pub(crate) pages: Option<fn(Value, Secrets) -> Result<Terms, AppError>>,
+    /// How its pages are scraped; for kinds whose items are pages.
+    pub(crate) pages: Option<ReadTerms>,
 }
 
 /// Every kind there is.

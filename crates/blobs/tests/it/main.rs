@@ -1,5 +1,7 @@
 //! The same behaviour in a directory and in an S3-compatible store.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
 #[cfg(test)]
 mod suite;
 
