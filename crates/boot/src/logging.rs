@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 20] = [
+const OURS: [&str; 21] = [
     "app",
     "base",
     "billing",
@@ -20,6 +20,7 @@ const OURS: [&str; 20] = [
     "cpu",
     "crawl_frontier",
     "fetch",
+    "files",
     "formats",
     "net",
     "page",

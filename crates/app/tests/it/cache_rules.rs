@@ -4,7 +4,7 @@ use app::{CacheSettings, Settings};
 use testkit::{Reply, Script};
 use wire::{CacheState, ScrapeOptions, ScrapeRequest};
 
-use crate::world::World;
+use crate::world::{World, large};
 
 async fn states(world: &World, options: &ScrapeOptions) -> [Option<CacheState>; 2] {
     let team = world.team(None).await;
@@ -24,7 +24,7 @@ async fn nothing_is_kept_against_the_callers_will() {
     assert_eq!(states(&world, &unkept).await, [miss, miss]);
     let headers = ScrapeOptions { headers: [("x-a".into(), "1".into())].into(), ..Default::default() };
     assert_eq!(states(&world, &headers).await, [None, None]);
-    assert!(world.bodies().is_empty());
+    assert_eq!(world.cached_bytes().await, 0);
     assert_eq!(world.asked(), 4);
 }
 
@@ -34,7 +34,7 @@ async fn the_cache_can_be_off() {
     let world = World::with(Settings { cache, ..Settings::default() }).await;
     world.site.html("/", "<p>x</p>");
     assert_eq!(states(&world, &ScrapeOptions::default()).await, [None, None]);
-    assert!(world.bodies().is_empty());
+    assert_eq!(world.cached_bytes().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,7 +53,7 @@ async fn credentials_in_the_url_are_used_and_never_kept() {
     let seen = world.site.requests();
     assert_eq!((seen.len(), seen[0].header("authorization")), (2, "Basic bWU6VVJMUEFTUzMz"));
     assert!(!world.stored("URLPASS33") && !crate::log::contains("URLPASS33"));
-    assert!(world.bodies().is_empty());
+    assert_eq!(world.cached_bytes().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +80,7 @@ async fn passing_failures_are_not_repeated_and_lasting_ones_do_not_outvote_at_on
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_body_is_a_miss() {
     let world = World::start().await;
-    world.site.html("/", "<p>x</p>");
+    world.site.html("/", large("x"));
     let team = world.team(None).await;
     world.scrape(&team, "/").await.unwrap();
     std::fs::remove_file(&world.bodies()[0]).unwrap();

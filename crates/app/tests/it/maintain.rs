@@ -9,14 +9,14 @@ use store::ledger::{self, Booking};
 use tokio_util::sync::CancellationToken;
 use wire::CacheState;
 
-use crate::world::{DAY, World};
+use crate::world::{DAY, World, large};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copies_leave_with_their_bodies() {
     let world = World::start().await;
     let (one, two) = (world.team(None).await, world.team(None).await);
-    world.site.html("/a", "<p>same</p>");
-    world.site.html("/b", "<p>other</p>");
+    world.site.html("/a", large("same"));
+    world.site.html("/b", large("other"));
     world.scrape(&one, "/a").await.unwrap();
     world.scrape(&one, "/b").await.unwrap();
     world.clock.advance(20 * DAY);
@@ -56,7 +56,7 @@ async fn one_of_two_processes_leads() {
     let world = World::with(settings()).await;
     let team = world.team(None).await;
     let other = world.another(settings()).await;
-    world.site.html("/", "<p>x</p>");
+    world.site.html("/", large("x"));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(31 * DAY);
     let stop = CancellationToken::new();

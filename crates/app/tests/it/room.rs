@@ -9,7 +9,7 @@ use store::runs::{self, PageState};
 use tokio_util::sync::CancellationToken;
 use wire::{CacheState, ScrapeOptions};
 
-use crate::world::{DAY, World};
+use crate::world::{DAY, World, large};
 
 const HIT: Option<CacheState> = Some(CacheState::Hit);
 const MISS: Option<CacheState> = Some(CacheState::Miss);
@@ -28,9 +28,9 @@ async fn the_oldest_copies_give_way_and_a_flood_is_not_kept() {
         world.site.html(&page(number), format!("<p>{number:03}{}</p>", "x".repeat(1050 - 10)));
         world.scrape(&team, &page(number)).await.unwrap();
     }
-    assert_eq!(world.bodies().len(), 10, "a tenth over the size, no more is kept");
-    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 4);
-    assert_eq!(world.bodies().len(), 8);
+    assert_eq!(world.cached_bytes().await, 10 * 1050, "a tenth over the size, no more is kept");
+    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 2);
+    assert_eq!(world.cached_bytes().await, 8 * 1050);
     assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 0);
     let state = async |number| world.scrape(&team, &page(number)).await.unwrap().metadata.cache_state;
     assert_eq!(state(2).await, HIT, "younger than those that went");
@@ -45,7 +45,7 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     for _ in 0..2 {
         assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
     }
-    assert!(world.bodies().is_empty());
+    assert_eq!(world.cached_bytes().await, 0);
     let url = world.site.url("/");
     let request = wire::decode_crawl(json!({ "url": url })).unwrap();
     assert!(matches!(crawl::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
@@ -96,7 +96,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
 async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
     let world = World::start().await;
     let team = world.team(None).await;
-    world.site.html("/", "<p>same</p>");
+    world.site.html("/", large("same"));
     let conn = async || world.parts.store.conn().await.unwrap();
     let lockdown = || ScrapeOptions { lockdown: true, ..ScrapeOptions::default() };
     world.scrape(&team, "/").await.unwrap();
@@ -130,7 +130,7 @@ async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
 async fn bodies_of_a_sweep_that_was_broken_off_are_deleted_later() {
     let world = World::start().await;
     let team = world.team(None).await;
-    world.site.html("/", "<p>x</p>");
+    world.site.html("/", large("x"));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(31 * DAY);
     let mut conn = world.parts.store.conn().await.unwrap();

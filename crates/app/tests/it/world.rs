@@ -118,11 +118,26 @@ impl World {
         })
     }
 
+    /// The bytes of the bodies in the cache, wherever they lie, each counted once.
+    pub(crate) async fn cached_bytes(&self) -> i64 {
+        store::cache::bytes(&mut self.parts.store.conn().await.unwrap()).await.unwrap()
+    }
+
     /// Bodies in the blob store.
     pub(crate) fn bodies(&self) -> Vec<PathBuf> {
         let blobs = self.folder.path().join("blobs");
         self.files().into_iter().map(|(path, _)| path).filter(|path| path.starts_with(&blobs)).collect()
     }
+}
+
+/// A page that is too large for the database even when it is packed.
+pub(crate) fn large(text: &str) -> String {
+    let mut state = 1_u64;
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "[(state >> 33) as usize % 63])
+    };
+    format!("<p>{text}</p><p>{}</p>", (0..120_000).map(|_| letter()).collect::<String>())
 }
 
 impl Drop for World {
