@@ -1,8 +1,8 @@
 //! Runs: work that a client starts and can come back to. Crawls and batches are [`Kind`]s of them; what all kinds have in
 //! common is here.
 //!
-//! A run begins with [`submit`], whole, in one transaction. Its jobs lock its progress (`store::runs::lock`), change it, and
-//! hand it to [`save`], which ends the run when nothing is left to do. Where its items are pages, [`pages::record`] does all
+//! A run begins with `submit`, whole, in one transaction. Its jobs lock its progress (`store::runs::lock`), change it, and
+//! hand it to `save`, which ends the run when nothing is left to do. Where its items are pages, `pages::record` does all
 //! of that. Reading, cancelling, listing errors and removing are the same for every kind.
 
 mod context;
