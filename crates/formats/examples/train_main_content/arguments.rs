@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use crate::boost::Options;
 
-const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--per-page FILE] [--trees N] \
+const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--repeats N] [--made N] \
+    [--made-weight R] [--per-page FILE] [--trees N] \
     [--leaves N] [--depth N] [--rate R] [--ridge R] [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
 
 /// What is asked for.
@@ -16,6 +17,12 @@ pub(crate) struct Arguments {
     pub(crate) out: Option<PathBuf>,
     /// Parts for cross-validation; 0 leaves it out.
     pub(crate) folds: usize,
+    /// How often that is done, each time with other folds.
+    pub(crate) repeats: u64,
+    /// Pages that are put together for every article.
+    pub(crate) made: usize,
+    /// What such a page counts, where others count 1.
+    pub(crate) made_weight: f32,
     /// Where the figures of every page go.
     pub(crate) per_page: Option<PathBuf>,
     /// Added to the log-odds before blocks are chosen.
@@ -26,8 +33,17 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Reads what follows the program's name. The error is for the user.
     pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut arguments =
-            Arguments { data: PathBuf::new(), out: None, folds: 5, per_page: None, bias: -0.2, options: defaults() };
+        let mut arguments = Arguments {
+            data: PathBuf::new(),
+            out: None,
+            folds: 5,
+            repeats: 1,
+            made: 2,
+            made_weight: 0.5,
+            per_page: None,
+            bias: -0.2,
+            options: defaults(),
+        };
         let options = &mut arguments.options;
         while let Some(flag) = words.next() {
             let value = words.next().ok_or(USAGE)?;
@@ -36,6 +52,9 @@ impl Arguments {
                 "--out" => arguments.out = Some(value.into()),
                 "--per-page" => arguments.per_page = Some(value.into()),
                 "--folds" => set(&mut arguments.folds, &value)?,
+                "--repeats" => set(&mut arguments.repeats, &value)?,
+                "--made" => set(&mut arguments.made, &value)?,
+                "--made-weight" => set(&mut arguments.made_weight, &value)?,
                 "--bias" => set(&mut arguments.bias, &value)?,
                 "--trees" => set(&mut options.trees, &value)?,
                 "--leaves" => set(&mut options.leaves, &value)?,

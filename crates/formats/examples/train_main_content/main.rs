@@ -4,11 +4,14 @@
 
 mod arguments;
 mod boost;
+mod compose;
 mod data;
 mod evaluate;
 mod labels;
 mod random;
+mod splice;
 mod table;
+mod threads;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +20,7 @@ use std::time::Instant;
 
 use self::arguments::Arguments;
 use self::boost::Examples;
-use self::data::Page;
+use self::data::{Page, Set};
 use self::random::Random;
 use self::table::Table;
 
@@ -32,22 +35,33 @@ fn main() -> Result<(), Error> {
     let arguments = Arguments::read(std::env::args().skip(1)).map_err(Error::other)?;
     let started = Instant::now();
     let names = formats::training::feature_names();
-    let pages = data::read(&arguments.data)?;
-    let samples = Samples::of(&pages, names.len());
-    let blocks = samples.labels.len();
-    say!("{:4.0} s: {} pages, {blocks} blocks, {} features", seconds(started), pages.len(), names.len());
-    if arguments.folds > 0 {
-        let scores = cross_validate(&samples, &pages, &arguments, started)?;
+    let mut pages = data::read(&arguments.data)?;
+    say!("{:4.0} s: {} pages, {} features", seconds(started), pages.len(), names.len());
+    let real = pages.len();
+    for repeat in 1..=arguments.repeats.max(1) {
+        pages.truncate(real);
+        let mut fold_of = folds(&pages, arguments.folds.max(1), repeat);
+        let (made, made_folds) = compose::compose(&pages, &fold_of, arguments.made, repeat)?;
+        pages.extend(made);
+        fold_of.extend(made_folds);
+        if arguments.folds == 0 {
+            break;
+        }
+        let samples = Samples::of(&pages, names.len(), arguments.made_weight);
+        say!("{:4.0} s: {} pages put together, {} blocks", seconds(started), pages.len() - real, samples.labels.len());
+        let scores = cross_validate(&samples, &fold_of, &arguments, started)?;
         say!("on sites that were not learnt from:\n{}", evaluate::evaluate(&pages, &scores, arguments.bias));
         for bias in [-0.6, -0.4, -0.2, 0.0, 0.2] {
             let report = evaluate::evaluate(&pages, &scores, bias);
-            say!("  bias {bias:4}: wcxb {:.4} aeb {:.4} traf {:.4}", report.wcxb.f1, report.aeb.f1, report.traf.f1);
+            let (wcxb, aeb, traf, made) = (report.wcxb.f1, report.aeb.f1, report.traf.f1, report.made.f1);
+            say!("  bias {bias:4}: wcxb {wcxb:.4} aeb {aeb:.4} traf {traf:.4} made {made:.4}");
         }
         if let Some(file) = &arguments.per_page {
             std::fs::write(file, per_page(&pages, &scores, arguments.bias))?;
         }
     }
     if let Some(file) = &arguments.out {
+        let samples = Samples::of(&pages, names.len(), arguments.made_weight);
         let (ensemble, scores) = boost::train(samples.examples(&samples.weights), &arguments.options);
         say!("{:4.0} s: trained on everything", seconds(started));
         say!("on what was learnt from:\n{}", evaluate::evaluate(&pages, &scores, arguments.bias));
@@ -71,12 +85,13 @@ struct Samples {
 }
 
 impl Samples {
-    fn of(pages: &[Page], width: usize) -> Samples {
+    fn of(pages: &[Page], width: usize, made_weight: f32) -> Samples {
         let (mut labels, mut weights, mut page_of) = (Vec::new(), Vec::new(), Vec::new());
         let mut values = Vec::new();
         for (number, page) in pages.iter().enumerate() {
             let own = labels::labels(page);
-            weights.extend(labels::weights(page, &own));
+            let part = if page.set == Set::Made { made_weight } else { 1.0 };
+            weights.extend(labels::weights(page, &own).iter().map(|weight| weight * part));
             page_of.extend(own.iter().map(|_| number as u32));
             labels.extend(own);
             values.extend_from_slice(&page.features);
@@ -95,11 +110,10 @@ impl Samples {
 /// The log-odds of every block from a model that has not seen its site.
 fn cross_validate(
     samples: &Samples,
-    pages: &[Page],
+    fold_of: &[usize],
     arguments: &Arguments,
     started: Instant,
 ) -> Result<Vec<f32>, Error> {
-    let fold_of = folds(pages, arguments.folds);
     let mut scores = vec![0.0; samples.labels.len()];
     for fold in 0..arguments.folds {
         let held_out = |row: usize| fold_of[samples.pages[row] as usize] == fold;
@@ -112,11 +126,11 @@ fn cross_validate(
     Ok(scores)
 }
 
-/// The fold of every page, always the same; pages of one site are in one fold.
-fn folds(pages: &[Page], count: usize) -> Vec<usize> {
+/// The fold of every page, always the same for a seed; pages of one site are in one fold.
+fn folds(pages: &[Page], count: usize, seed: u64) -> Vec<usize> {
     let hosts: BTreeSet<&str> = pages.iter().map(|page| page.host.as_str()).collect();
     let mut hosts: Vec<&str> = hosts.into_iter().collect();
-    Random::new(1).shuffle(&mut hosts);
+    Random::new(seed).shuffle(&mut hosts);
     let fold_of: BTreeMap<&str, usize> = hosts.iter().enumerate().map(|(at, &host)| (host, at % count)).collect();
     pages.iter().map(|page| fold_of[page.host.as_str()]).collect()
 }

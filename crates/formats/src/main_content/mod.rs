@@ -73,7 +73,7 @@ fn is_small(outline: &Outline) -> bool {
 fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let facts = Facts::of(page);
     let features = Features::of(outline, &facts, lexicon::wordings(page, outline, &facts));
-    let mut odds = Vec::with_capacity(outline.blocks.len());
+    let mut scores = Vec::with_capacity(outline.blocks.len());
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
@@ -81,16 +81,20 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
         }
         rows.clear();
         (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
-        let scores = model::scores(&rows, rows.len() / blocks.len());
-        odds.extend(
-            blocks.iter().zip(scores).map(|(block, score)| Odds { odds: score + CAUTION, words: block.text.words }),
-        );
+        scores.extend(model::scores(&rows, rows.len() / blocks.len()));
     }
+    choose(outline, features.title(), &scores, CAUTION, free)
+}
+
+/// The blocks that are kept, from the log-odds that the model gives each, plus `caution`.
+fn choose(outline: &Outline, title: Option<usize>, scores: &[f32], caution: f32, free: bool) -> Vec<bool> {
+    let of = |(block, score): (&Block, &f32)| Odds { odds: score + caution, words: block.text.words };
+    let mut odds: Vec<Odds> = outline.blocks.iter().zip(scores).map(of).collect();
     judge_tables_whole(outline, &mut odds);
     let cut = if free { cut::cut(&odds) } else { CERTAIN_NOISE };
     let mut chosen: Vec<bool> = odds.iter().map(|block| block.odds >= cut).collect();
     if free {
-        add_titles(outline, features.title(), &mut chosen);
+        add_titles(outline, title, &mut chosen);
     }
     chosen
 }
