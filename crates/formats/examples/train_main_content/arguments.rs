@@ -5,18 +5,25 @@ use std::str::FromStr;
 
 use crate::boost::Options;
 
-const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--repeats N] [--made N] \
-    [--made-weight R] [--per-page FILE] [--trees N] \
-    [--leaves N] [--depth N] [--rate R] [--ridge R] [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
+const USAGE: &str = "usage: train_main_content --data FOLDER [--out FOLDER] [--validate yes|no] [--folds N] \
+    [--repeats N] [--made N] [--made-weight R] [--parts N] [--first-trees N] [--per-page FILE] [--wrong FILE] \
+    [--trees N] [--leaves N] [--depth N] [--rate R] [--ridge R] [--least R] [--columns R] [--pages R] [--bias R] \
+    [--seed N]";
 
 /// What is asked for.
 pub(crate) struct Arguments {
     /// Holds wcxb, aeb and traf.
     pub(crate) data: PathBuf,
-    /// Where the model goes.
+    /// The folder that both models go to.
     pub(crate) out: Option<PathBuf>,
-    /// Parts for cross-validation; 0 leaves it out.
+    /// Whether to cross-validate.
+    pub(crate) validate: bool,
+    /// Parts for cross-validation.
     pub(crate) folds: usize,
+    /// Parts for the answers of the first model from which the second learns.
+    pub(crate) parts: usize,
+    /// Trees of the first model.
+    pub(crate) first_trees: usize,
     /// How often that is done, each time with other folds.
     pub(crate) repeats: u64,
     /// Pages that are put together for every article.
@@ -25,25 +32,37 @@ pub(crate) struct Arguments {
     pub(crate) made_weight: f32,
     /// Where the figures of every page go.
     pub(crate) per_page: Option<PathBuf>,
+    /// Where the blocks that are chosen wrongly go.
+    pub(crate) wrong: Option<PathBuf>,
     /// Added to the log-odds before blocks are chosen.
     pub(crate) bias: f32,
     pub(crate) options: Options,
 }
 
-impl Arguments {
-    /// Reads what follows the program's name. The error is for the user.
-    pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut arguments = Arguments {
+impl Default for Arguments {
+    fn default() -> Arguments {
+        Arguments {
             data: PathBuf::new(),
             out: None,
+            validate: true,
             folds: 5,
+            parts: 2,
+            first_trees: 120,
             repeats: 1,
             made: 2,
             made_weight: 0.5,
             per_page: None,
+            wrong: None,
             bias: -0.2,
             options: defaults(),
-        };
+        }
+    }
+}
+
+impl Arguments {
+    /// Reads what follows the program's name. The error is for the user.
+    pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+        let mut arguments = Arguments::default();
         let options = &mut arguments.options;
         while let Some(flag) = words.next() {
             let value = words.next().ok_or(USAGE)?;
@@ -51,6 +70,10 @@ impl Arguments {
                 "--data" => arguments.data = value.into(),
                 "--out" => arguments.out = Some(value.into()),
                 "--per-page" => arguments.per_page = Some(value.into()),
+                "--wrong" => arguments.wrong = Some(value.into()),
+                "--validate" => arguments.validate = value != "no",
+                "--parts" => set(&mut arguments.parts, &value)?,
+                "--first-trees" => set(&mut arguments.first_trees, &value)?,
                 "--folds" => set(&mut arguments.folds, &value)?,
                 "--repeats" => set(&mut arguments.repeats, &value)?,
                 "--made" => set(&mut arguments.made, &value)?,

@@ -4,12 +4,11 @@
 //! The parts of a page come from sites of one fold, so that nothing of a test was learnt from.
 
 use std::collections::HashMap;
-use std::io::Error;
 
 use crate::data::{Case, Page, Set, Truth};
 use crate::labels;
 use crate::random::Random;
-use crate::splice::{Changes, escaped, html};
+use crate::splice::{Changes, MARK, escaped, html};
 use crate::threads::Style;
 
 /// What stands behind the article.
@@ -64,12 +63,7 @@ struct Parts<'p> {
 }
 
 /// Pages made of `pages`, `per_frame` for every article that can be a frame, with the folds of their frames.
-pub(crate) fn compose(
-    pages: &[Page],
-    fold_of: &[usize],
-    per_frame: usize,
-    seed: u64,
-) -> Result<(Vec<Page>, Vec<usize>), Error> {
+pub(crate) fn compose(pages: &[Page], fold_of: &[usize], per_frame: usize, seed: u64) -> (Vec<Page>, Vec<usize>) {
     let folds = fold_of.iter().max().map_or(1, |last| last + 1);
     let parts: Vec<Parts> = pages.iter().zip(fold_of).map(|(page, &fold)| Parts::of(page, fold)).collect();
     let mut random = Random::new(seed);
@@ -101,7 +95,7 @@ pub(crate) fn compose(
             }
         }
     }
-    Ok((made, made_folds))
+    (made, made_folds)
 }
 
 impl<'p> Parts<'p> {
@@ -228,20 +222,23 @@ fn piece(kind: Kind, frame: &Parts, others: &[&Parts], folds: usize, random: &mu
             let count = 1 + random.below(4);
             (0..count).map(|_| alike(frame, articles[random.below(articles.len())], random)).collect()
         }
-        Kind::Foreign => {
-            let full: Vec<&&&Parts> = articles.iter().filter(|parts| parts.is_frame).collect();
-            let mut piece = String::new();
-            for _ in 0..=random.below(3) {
-                let other = full.get(random.below(full.len().max(1)))?;
-                let heading = ["h1", "h2", "h3"][random.below(3)];
-                let title = escaped(&other.title);
-                piece += &format!("<{heading} {}=\"\"><a href=\"/next\">{title}</a></{heading}>", crate::splice::MARK);
-                piece += &other.whole(half);
-            }
-            piece
-        }
+        Kind::Foreign => foreign(&articles, half, random)?,
     };
     (piece.len() < MAX_PART).then_some(piece)
+}
+
+/// Articles with the markup that they have on their own pages, each below a linked heading.
+fn foreign(articles: &[&&Parts], nameless: bool, random: &mut Random) -> Option<String> {
+    let full: Vec<&&&Parts> = articles.iter().filter(|parts| parts.is_frame).collect();
+    let mut piece = String::new();
+    for _ in 0..=random.below(3) {
+        let other = full.get(random.below(full.len().max(1)))?;
+        let heading = ["h1", "h2", "h3"][random.below(3)];
+        let title = escaped(&other.title);
+        piece += &format!("<{heading} {MARK}=\"\"><a href=\"/next\">{title}</a></{heading}>");
+        piece += &other.whole(nameless);
+    }
+    Some(piece)
 }
 
 /// The article of `frame`, with the words of another.

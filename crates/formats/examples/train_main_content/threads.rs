@@ -226,7 +226,8 @@ mod tests {
         for fold in 0..5 {
             let mut style = Style::new(&mut random, fold, 5);
             for _ in 0..20 {
-                assert_eq!(NAMES.iter().position(|names| *names == style.of(&NAMES)).map(|at| at % 5), Some(fold));
+                let drawn = style.of(&NAMES);
+                assert_eq!(NAMES.iter().position(|names| *names == drawn).map(|at| at % 5), Some(fold));
             }
         }
         let text = Style::new(&mut random, 0, 5).comments(&["Well said.".to_owned()]);

@@ -1,8 +1,9 @@
 //! Main content: every block of text is scored by a small trained model, and the best cut is kept.
 //!
 //! [`outline`] reads the page as blocks and groups, [`features`] says what is known of each block (with [`hints`] from
-//! the markup, [`lexicon`] from the words, [`facts`] from what the page declares), [`model`] turns that into odds, [`cut`]
-//! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
+//! the markup, [`lexicon`] from the words, [`facts`] from what the page declares, [`kin`] from what looks alike, [`passed`]
+//! from what stands before), [`model`] turns that into odds, twice: the second time it sees its own [`verdicts`] on all other
+//! blocks. [`cut`] decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
 
 mod cut;
 mod declared;
@@ -10,12 +11,15 @@ mod facts;
 mod features;
 mod hints;
 mod keep;
+mod kin;
 mod lexicon;
 mod measure;
 mod model;
 mod outline;
+mod passed;
 #[cfg(feature = "training")]
 pub mod training;
+mod verdicts;
 
 use page::{Page, local_name};
 
@@ -23,7 +27,9 @@ use self::cut::Odds;
 use self::facts::Facts;
 use self::features::Features;
 use self::hints::Hint;
+use self::model::Model;
 use self::outline::{Block, Outline};
+use self::verdicts::Verdicts;
 use crate::content::Content;
 
 /// Letters of prose below which a page is too poor to be measured …
@@ -72,18 +78,41 @@ fn is_small(outline: &Outline) -> bool {
 
 fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let facts = Facts::of(page);
-    let features = Features::of(outline, &facts, lexicon::wordings(page, outline, &facts));
+    let wordings = lexicon::wordings(page, outline, &facts);
+    let features = Features::of(outline, &facts, &wordings);
+    match scores(page, outline, &features) {
+        Some(scores) => choose(outline, features.title(), &scores, CAUTION, free),
+        None => vec![true; outline.blocks.len()],
+    }
+}
+
+/// The log-odds of every block: judged by itself, then again by what was thought of those around it. None when told to
+/// stop.
+fn scores(page: &Page, outline: &Outline, features: &Features) -> Option<Vec<f32>> {
+    let first = judged(page, outline, &model::FIRST, &|at, row| features.write(at, |_, value| row.push(value)))?;
+    let verdicts = Verdicts::of(outline, &first, features.start());
+    judged(page, outline, &model::SECOND, &|at, row| write_again(features, &verdicts, at, |_, value| row.push(value)))
+}
+
+/// The answers of `model` for all blocks; `write` adds the features of a block to a row.
+fn judged(page: &Page, outline: &Outline, model: &Model, write: &dyn Fn(usize, &mut Vec<f32>)) -> Option<Vec<f32>> {
     let mut scores = Vec::with_capacity(outline.blocks.len());
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
-            return vec![true; outline.blocks.len()];
+            return None;
         }
         rows.clear();
-        (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
-        scores.extend(model::scores(&rows, rows.len() / blocks.len()));
+        (0..blocks.len()).for_each(|block| write(at * TOGETHER + block, &mut rows));
+        scores.extend(model.scores(&rows, rows.len() / blocks.len()));
     }
-    choose(outline, features.title(), &scores, CAUTION, free)
+    Some(scores)
+}
+
+/// Hands `out` the features that the second model asks for.
+fn write_again(features: &Features, verdicts: &Verdicts, at: usize, mut out: impl FnMut(&'static str, f32)) {
+    verdicts.write(at, &mut out);
+    features.write_again(at, &mut out);
 }
 
 /// The blocks that are kept, from the log-odds that the model gives each, plus `caution`.
@@ -127,4 +156,32 @@ fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
         let group = &outline.groups[outline.groups[outline.blocks[at - 1].group].parent];
         chosen[at - 1] |= chosen[at] && is_heading(&outline.blocks[at - 1]) && group.holds(at);
     }
+}
+
+/// The names of the features of the first model, in their order. Names may repeat.
+#[cfg(any(test, feature = "training"))]
+fn names() -> Vec<&'static str> {
+    named(|features, _, names| features.write(0, |name, _| names.push(name)))
+}
+
+/// Those of the second.
+#[cfg(any(test, feature = "training"))]
+fn names_again() -> Vec<&'static str> {
+    named(|features, outline, names| {
+        let scores = vec![0.0; outline.blocks.len()];
+        write_again(features, &Verdicts::of(outline, &scores, 0), 0, |name, _| names.push(name));
+    })
+}
+
+#[cfg(any(test, feature = "training"))]
+fn named(write: impl Fn(&Features, &Outline, &mut Vec<&'static str>)) -> Vec<&'static str> {
+    let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
+    let page = Page::parse("<p>text", &url);
+    let options = crate::ContentOptions { only_main_content: false, ..Default::default() };
+    let outline = Outline::of(&crate::content(&page, &options));
+    let facts = Facts::of(&page);
+    let wordings = lexicon::wordings(&page, &outline, &facts);
+    let mut names = Vec::new();
+    write(&Features::of(&outline, &facts, &wordings), &outline, &mut names);
+    names
 }

@@ -3,10 +3,12 @@
 use page::Index;
 
 use super::facts::Facts;
-use super::features::{self, Features};
+use super::features::Features;
 use super::hints::Hint;
+use super::lexicon::{self, Wording};
 use super::outline::Outline;
-use super::{declared, is_small, lexicon, model};
+use super::verdicts::Verdicts;
+use super::{declared, is_small};
 use crate::content::Content;
 
 /// A block of text as the model sees it.
@@ -28,7 +30,8 @@ pub struct Sample {
 #[derive(Debug)]
 pub struct Blocks {
     outline: Outline,
-    title: Option<usize>,
+    facts: Facts,
+    wordings: Vec<Wording>,
 }
 
 /// All blocks of text in `content`, in reading order.
@@ -37,7 +40,8 @@ pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
     let outline = Outline::of(content);
     let facts = Facts::of(page);
     let wordings = lexicon::wordings(page, &outline, &facts);
-    let features = Features::of(&outline, &facts, wordings);
+    let blocks = Blocks { outline, facts, wordings };
+    let (outline, features) = (&blocks.outline, blocks.features());
     let sample = |at: usize| {
         let mut row = Vec::new();
         features.write(at, |_, value| row.push(value));
@@ -49,9 +53,8 @@ pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
         Sample { text, nodes, heading: block.heading > 0, comment, features: row }
     };
     let samples = (0..outline.blocks.len()).map(sample).collect();
-    let title = features.title();
     drop(features);
-    (Blocks { outline, title }, samples)
+    (blocks, samples)
 }
 
 impl Blocks {
@@ -60,21 +63,29 @@ impl Blocks {
         if is_small(&self.outline) {
             return declared::chosen(&self.outline);
         }
-        super::choose(&self.outline, self.title, scores, caution, true)
+        super::choose(&self.outline, self.features().title(), scores, caution, true)
+    }
+
+    /// The features of all blocks for the second model, one block after the other. `scores` are the first model's answers.
+    pub fn features_again(&self, scores: &[f32]) -> Vec<f32> {
+        let features = self.features();
+        let verdicts = Verdicts::of(&self.outline, scores, features.start());
+        let mut rows = Vec::new();
+        (0..scores.len()).for_each(|at| super::write_again(&features, &verdicts, at, |_, value| rows.push(value)));
+        rows
+    }
+
+    fn features(&self) -> Features<'_> {
+        Features::of(&self.outline, &self.facts, &self.wordings)
     }
 }
 
 /// The names of the features, in the order of [`Sample::features`]. Names may repeat.
 pub fn feature_names() -> Vec<&'static str> {
-    features::names()
+    super::names()
 }
 
-/// Whether the model in use asks for each feature, in the order of the file that it was read from.
-pub fn used_features() -> Vec<bool> {
-    model::used()
-}
-
-/// The model's log-odds for features in the order of [`feature_names`].
-pub fn score(features: &[f32]) -> f32 {
-    model::score(features)
+/// The names of the features for the second model, in the order of [`Blocks::features_again`].
+pub fn feature_names_again() -> Vec<&'static str> {
+    super::names_again()
 }
