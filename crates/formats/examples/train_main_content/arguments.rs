@@ -5,26 +5,19 @@ use std::str::FromStr;
 
 use crate::boost::Options;
 
-const USAGE: &str = "usage: train_main_content --data FOLDER [--out FOLDER] [--validate yes|no] [--folds N] \
-    [--repeats N] [--made N] [--made-weight R] [--parts N] [--first-trees N] [--per-page FILE] [--wrong FILE] \
-    [--trees N] [--leaves N] [--depth N] [--rate R] [--ridge R] [--least R] [--columns R] [--pages R] [--bias R] \
-    [--seed N]";
+const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--repeats N] [--made N] \
+    [--made-weight R] [--per-page FILE] [--wrong FILE] [--trees N] [--leaves N] [--depth N] [--rate R] [--ridge R] \
+    [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
 
 /// What is asked for.
 pub(crate) struct Arguments {
     /// Holds wcxb, aeb and traf.
     pub(crate) data: PathBuf,
-    /// The folder that both models go to.
+    /// Where the model goes.
     pub(crate) out: Option<PathBuf>,
-    /// Whether to cross-validate.
-    pub(crate) validate: bool,
     /// Parts for cross-validation.
     pub(crate) folds: usize,
-    /// Parts for the answers of the first model from which the second learns.
-    pub(crate) parts: usize,
-    /// Trees of the first model.
-    pub(crate) first_trees: usize,
-    /// How often that is done, each time with other folds.
+    /// How often that is done, each time with other folds; 0 leaves it out.
     pub(crate) repeats: u64,
     /// Pages that are put together for every article.
     pub(crate) made: usize,
@@ -44,10 +37,7 @@ impl Default for Arguments {
         Arguments {
             data: PathBuf::new(),
             out: None,
-            validate: true,
             folds: 5,
-            parts: 2,
-            first_trees: 120,
             repeats: 1,
             made: 2,
             made_weight: 0.5,
@@ -71,9 +61,6 @@ impl Arguments {
                 "--out" => arguments.out = Some(value.into()),
                 "--per-page" => arguments.per_page = Some(value.into()),
                 "--wrong" => arguments.wrong = Some(value.into()),
-                "--validate" => arguments.validate = value != "no",
-                "--parts" => set(&mut arguments.parts, &value)?,
-                "--first-trees" => set(&mut arguments.first_trees, &value)?,
                 "--folds" => set(&mut arguments.folds, &value)?,
                 "--repeats" => set(&mut arguments.repeats, &value)?,
                 "--made" => set(&mut arguments.made, &value)?,

@@ -147,11 +147,8 @@ fn container(parsed: &formats::Page, page: &Page, content: &[usize]) -> usize {
     };
     let all = held(0);
     let mut at = 0;
-    while all > 0 {
-        let Some(child) = parsed.children(at).find(|&child| held(child) * 100 >= all * 88) else { break };
-        if parsed.name(child).is_none() {
-            break;
-        }
+    let below = |at: usize| parsed.children(at).find(|&child| all > 0 && held(child) * 100 >= all * 88);
+    while let Some(child) = below(at).filter(|&child| parsed.name(child).is_some()) {
         at = child;
     }
     // A paragraph or a table cannot be followed by an article.

@@ -74,7 +74,7 @@ impl Page {
         let host = case.url.host_str().unwrap_or_default();
         let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
         let Case { set, id, kind, truth, url } = case;
-        (!samples.is_empty()).then(|| Page {
+        (!samples.is_empty()).then_some(Page {
             set,
             id,
             kind,

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use self::arguments::Arguments;
-use self::boost::{Ensemble, Examples, Options};
+use self::boost::Examples;
 use self::data::{Page, Set};
 use self::random::Random;
 use self::table::Table;
@@ -39,7 +39,7 @@ fn main() -> Result<(), Error> {
     let mut pages = data::read(&arguments.data)?;
     say!("{:4.0} s: {} pages", seconds(started), pages.len());
     let real = pages.len();
-    for repeat in 1..=arguments.repeats.max(1) {
+    for repeat in 1..=arguments.repeats {
         pages.truncate(real);
         let mut fold_of = folds(&pages, arguments.folds, repeat);
         let (made, made_folds) = compose::compose(&pages, &fold_of, arguments.made, repeat);
@@ -47,14 +47,13 @@ fn main() -> Result<(), Error> {
         fold_of.extend(made_folds);
         let samples = Samples::of(&pages, arguments.made_weight);
         say!("{:4.0} s: {} pages put together, {} blocks", seconds(started), pages.len() - real, samples.labels.len());
-        let trainer = Trainer { pages: &pages, samples: &samples, fold_of: &fold_of, arguments: &arguments };
-        if arguments.validate {
-            let scores = trainer.cross_validate(started)?;
-            report(&pages, &samples, &scores, &arguments)?;
-        }
-        if let Some(folder) = arguments.out.as_ref().filter(|_| repeat == 1) {
-            write_models(&trainer, folder, started)?;
-        }
+        let scores = cross_validate(&samples, &fold_of, &arguments, started)?;
+        report(&pages, &samples, &scores, &arguments)?;
+    }
+    if let Some(file) = &arguments.out {
+        pages.truncate(real);
+        pages.extend(compose::compose(&pages, &vec![0; real], arguments.made, 1).0);
+        write_model(&pages, file, &arguments, started)?;
     }
     say!("{:4.0} s: done", seconds(started));
     Ok(())
@@ -81,18 +80,15 @@ fn report(pages: &[Page], samples: &Samples, scores: &[f32], arguments: &Argumen
     Ok(())
 }
 
-/// Trains both models on everything.
-fn write_models(trainer: &Trainer, folder: &Path, started: Instant) -> Result<(), Error> {
-    let trained = trainer.train(&trainer.samples.weights, None);
+/// Trains on everything.
+fn write_model(pages: &[Page], file: &Path, arguments: &Arguments, started: Instant) -> Result<(), Error> {
+    let names = formats::training::feature_names();
+    let samples = Samples::of(pages, arguments.made_weight);
+    let (ensemble, scores) = boost::train(samples.examples(&samples.weights), &arguments.options);
     say!("{:4.0} s: trained on everything", seconds(started));
-    say!("on what was learnt from:\n{}", evaluate::evaluate(trainer.pages, &trained.scores, trainer.arguments.bias));
-    let (first, second) = (formats::training::feature_names(), formats::training::feature_names_again());
-    let tables = [(&trained.first, first, &trainer.samples.table), (&trained.second, second, &trained.table)];
-    for ((ensemble, names, table), file) in tables.into_iter().zip(["first.txt", "second.txt"]) {
-        say!("{file}: {}", write::usefulness(ensemble, &names));
-        std::fs::write(folder.join(file), write::text(ensemble, &names, table))?;
-    }
-    Ok(())
+    say!("on what was learnt from:\n{}", evaluate::evaluate(pages, &scores, arguments.bias));
+    say!("{}", write::usefulness(&ensemble, &names));
+    std::fs::write(file, write::text(&ensemble, &names, &samples.table))
 }
 
 /// All blocks of all pages.
@@ -121,82 +117,29 @@ impl Samples {
         let table = Table::of(&values, formats::training::feature_names().len());
         Samples { table, labels, weights, pages: page_of }
     }
+
+    fn examples<'a>(&'a self, weights: &'a [f32]) -> Examples<'a> {
+        Examples { table: &self.table, labels: &self.labels, weights, pages: &self.pages }
+    }
 }
 
-/// Trains the two models, of which the second learns from what the first says of sites that it has not seen.
-struct Trainer<'a> {
-    pages: &'a [Page],
-    samples: &'a Samples,
-    fold_of: &'a [usize],
-    arguments: &'a Arguments,
-}
-
-struct Trained {
-    first: Ensemble,
-    second: Ensemble,
-    /// Of the features of the second.
-    table: Table,
-    /// Log-odds of all blocks, of pages that were not learnt from too.
-    scores: Vec<f32>,
-}
-
-impl Trainer<'_> {
-    /// The log-odds of every block from models that have not seen its site.
-    fn cross_validate(&self, started: Instant) -> Result<Vec<f32>, Error> {
-        let mut scores = vec![0.0; self.samples.labels.len()];
-        for fold in 0..self.arguments.folds {
-            let weights = self.without(&self.samples.weights, |other| other == fold);
-            let found = self.train(&weights, Some(fold)).scores;
-            self.take(&mut scores, &found, |other| other == fold);
-            say!("{:4.0} s: fold {} of {}", seconds(started), fold + 1, self.arguments.folds);
-        }
-        Ok(scores)
+/// The log-odds of every block from a model that has not seen its site.
+fn cross_validate(
+    samples: &Samples,
+    fold_of: &[usize],
+    arguments: &Arguments,
+    started: Instant,
+) -> Result<Vec<f32>, Error> {
+    let mut scores = vec![0.0; samples.labels.len()];
+    for fold in 0..arguments.folds {
+        let held_out = |row: usize| fold_of[samples.pages[row] as usize] == fold;
+        let mut weights = samples.weights.clone();
+        weights.iter_mut().enumerate().filter(|(row, _)| held_out(*row)).for_each(|(_, weight)| *weight = 0.0);
+        let (_, found) = boost::train(samples.examples(&weights), &arguments.options);
+        scores.iter_mut().enumerate().filter(|(row, _)| held_out(*row)).for_each(|(row, score)| *score = found[row]);
+        say!("{:4.0} s: fold {} of {}", seconds(started), fold + 1, arguments.folds);
     }
-
-    /// Trains on the rows with a weight, which are not of the fold `left_out`.
-    fn train(&self, weights: &[f32], left_out: Option<usize>) -> Trained {
-        let options = &self.arguments.options;
-        let trees = self.arguments.first_trees;
-        let short = Options { trees, rate: options.rate * options.trees as f64 / trees as f64, ..options.clone() };
-        let part =
-            |fold: usize| (fold + usize::from(left_out.is_some_and(|left_out| fold > left_out))) % self.arguments.parts;
-        let (first, mut verdicts) = boost::train(self.examples(&self.samples.table, weights), &short);
-        for number in 0..self.arguments.parts {
-            let in_part = |fold: usize| Some(fold) != left_out && part(fold) == number;
-            let others = self.without(weights, in_part);
-            let found = boost::train(self.examples(&self.samples.table, &others), &short).1;
-            self.take(&mut verdicts, &found, in_part);
-        }
-        let mut rows = Vec::new();
-        let mut rest = verdicts.as_slice();
-        for page in self.pages {
-            let (own, behind) = rest.split_at(page.texts.len());
-            rest = behind;
-            rows.extend(page.blocks.features_again(own));
-        }
-        let table = Table::of(&rows, formats::training::feature_names_again().len());
-        let (second, scores) = boost::train(self.examples(&table, weights), options);
-        Trained { first, second, table, scores }
-    }
-
-    fn examples<'b>(&'b self, table: &'b Table, weights: &'b [f32]) -> Examples<'b> {
-        Examples { table, labels: &self.samples.labels, weights, pages: &self.samples.pages }
-    }
-
-    /// No weight for rows of those folds.
-    fn without(&self, weights: &[f32], folds: impl Fn(usize) -> bool) -> Vec<f32> {
-        let rows = weights.iter().zip(&self.samples.pages);
-        rows.map(|(&weight, &page)| if folds(self.fold_of[page as usize]) { 0.0 } else { weight }).collect()
-    }
-
-    /// Takes the values of rows of those folds.
-    fn take(&self, into: &mut [f32], from: &[f32], folds: impl Fn(usize) -> bool) {
-        for ((into, from), &page) in into.iter_mut().zip(from).zip(&self.samples.pages) {
-            if folds(self.fold_of[page as usize]) {
-                *into = *from;
-            }
-        }
-    }
+    Ok(scores)
 }
 
 /// The fold of every page, always the same for a seed; pages of one site are in one fold.

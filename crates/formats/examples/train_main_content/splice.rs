@@ -44,7 +44,7 @@ pub(crate) fn html(page: &Page, root: usize, changes: &Changes) -> String {
         }
         match name {
             Some(name) => {
-                start(page, at, &name, changes, at == root, &mut out);
+                start(page, at, changes, at == root, &mut out);
                 open.push((at, name));
             }
             None => {
@@ -61,8 +61,9 @@ pub(crate) fn html(page: &Page, root: usize, changes: &Changes) -> String {
     out
 }
 
-fn start(page: &Page, at: usize, name: &str, changes: &Changes, outermost: bool, out: &mut String) {
-    let _ = write!(out, "<{name}");
+/// Writes the start tag of an element. `outermost` says that it is the root of what is written.
+fn start(page: &Page, at: usize, changes: &Changes, outermost: bool, out: &mut String) {
+    let _ = write!(out, "<{}", page.name(at).map_or("", |name| &**name));
     let attributes = page.element(at).map_or(&[][..], |element| &element.attrs);
     for attribute in attributes {
         let key = &*attribute.name.local;

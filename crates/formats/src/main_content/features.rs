@@ -125,18 +125,6 @@ impl<'o> Features<'o> {
         self.page(&mut out);
     }
 
-    /// The same for those that are told again beside the verdicts of the first model.
-    pub(crate) fn write_again(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
-        self.own(at, out);
-        self.behind_start(at, out);
-        self.page(out);
-    }
-
-    /// The block that the content seems to begin with.
-    pub(crate) fn start(&self) -> usize {
-        self.start
-    }
-
     fn own(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
         let block = &self.outline.blocks[at];
         let text = &block.text;

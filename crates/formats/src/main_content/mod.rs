@@ -2,8 +2,8 @@
 //!
 //! [`outline`] reads the page as blocks and groups, [`features`] says what is known of each block (with [`hints`] from
 //! the markup, [`lexicon`] from the words, [`facts`] from what the page declares, [`kin`] from what looks alike, [`passed`]
-//! from what stands before), [`model`] turns that into odds, twice: the second time it sees its own [`verdicts`] on all other
-//! blocks. [`cut`] decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
+//! from what stands before), [`model`] turns that into odds, [`cut`]
+//! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
 
 mod cut;
 mod declared;
@@ -19,7 +19,6 @@ mod outline;
 mod passed;
 #[cfg(feature = "training")]
 pub mod training;
-mod verdicts;
 
 use page::{Page, local_name};
 
@@ -27,9 +26,7 @@ use self::cut::Odds;
 use self::facts::Facts;
 use self::features::Features;
 use self::hints::Hint;
-use self::model::Model;
 use self::outline::{Block, Outline};
-use self::verdicts::Verdicts;
 use crate::content::Content;
 
 /// Letters of prose below which a page is too poor to be measured …
@@ -80,39 +77,17 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let facts = Facts::of(page);
     let wordings = lexicon::wordings(page, outline, &facts);
     let features = Features::of(outline, &facts, &wordings);
-    match scores(page, outline, &features) {
-        Some(scores) => choose(outline, features.title(), &scores, CAUTION, free),
-        None => vec![true; outline.blocks.len()],
-    }
-}
-
-/// The log-odds of every block: judged by itself, then again by what was thought of those around it. None when told to
-/// stop.
-fn scores(page: &Page, outline: &Outline, features: &Features) -> Option<Vec<f32>> {
-    let first = judged(page, outline, &model::FIRST, &|at, row| features.write(at, |_, value| row.push(value)))?;
-    let verdicts = Verdicts::of(outline, &first, features.start());
-    judged(page, outline, &model::SECOND, &|at, row| write_again(features, &verdicts, at, |_, value| row.push(value)))
-}
-
-/// The answers of `model` for all blocks; `write` adds the features of a block to a row.
-fn judged(page: &Page, outline: &Outline, model: &Model, write: &dyn Fn(usize, &mut Vec<f32>)) -> Option<Vec<f32>> {
     let mut scores = Vec::with_capacity(outline.blocks.len());
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
-            return None;
+            return vec![true; outline.blocks.len()];
         }
         rows.clear();
-        (0..blocks.len()).for_each(|block| write(at * TOGETHER + block, &mut rows));
-        scores.extend(model.scores(&rows, rows.len() / blocks.len()));
+        (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
+        scores.extend(model::scores(&rows, rows.len() / blocks.len()));
     }
-    Some(scores)
-}
-
-/// Hands `out` the features that the second model asks for.
-fn write_again(features: &Features, verdicts: &Verdicts, at: usize, mut out: impl FnMut(&'static str, f32)) {
-    verdicts.write(at, &mut out);
-    features.write_again(at, &mut out);
+    choose(outline, features.title(), &scores, CAUTION, free)
 }
 
 /// The blocks that are kept, from the log-odds that the model gives each, plus `caution`.
@@ -158,30 +133,19 @@ fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
     }
 }
 
-/// The names of the features of the first model, in their order. Names may repeat.
+/// The names of the features, in the order in which [`Features::write`](features::Features::write) tells them. Names may repeat.
 #[cfg(any(test, feature = "training"))]
 fn names() -> Vec<&'static str> {
-    named(|features, _, names| features.write(0, |name, _| names.push(name)))
-}
-
-/// Those of the second.
-#[cfg(any(test, feature = "training"))]
-fn names_again() -> Vec<&'static str> {
-    named(|features, outline, names| {
-        let scores = vec![0.0; outline.blocks.len()];
-        write_again(features, &Verdicts::of(outline, &scores, 0), 0, |name, _| names.push(name));
-    })
-}
-
-#[cfg(any(test, feature = "training"))]
-fn named(write: impl Fn(&Features, &Outline, &mut Vec<&'static str>)) -> Vec<&'static str> {
     let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
     let page = Page::parse("<p>text", &url);
-    let options = crate::ContentOptions { only_main_content: false, ..Default::default() };
-    let outline = Outline::of(&crate::content(&page, &options));
+    let content = crate::content::content(
+        &page,
+        &crate::content::ContentOptions { only_main_content: false, ..Default::default() },
+    );
+    let outline = Outline::of(&content);
     let facts = Facts::of(&page);
     let wordings = lexicon::wordings(&page, &outline, &facts);
     let mut names = Vec::new();
-    write(&Features::of(&outline, &facts, &wordings), &outline, &mut names);
+    Features::of(&outline, &facts, &wordings).write(0, |name, _| names.push(name));
     names
 }

@@ -1,10 +1,17 @@
-//! The models that tell content from the rest: decision trees whose answers are added up.
+//! The model that tells content from the rest: decision trees whose answers are added up.
 //!
-//! first.txt and second.txt are written by `cargo xtask train`. After comments, each has a line of the names of the
-//! features in the order in which they are given, a line of the base, and a line for each tree: `feature<threshold` for a node, then what is
+//! model.txt is written by `cargo xtask train`. After comments, it has a line of the names of the features in the order
+//! in which they are given, a line of the base, and a line for each tree: `feature<threshold` for a node, then what is
 //! below it where that holds, then what is below it where not; a number alone is a leaf. It holds for equal values too.
 
 use std::sync::LazyLock;
+
+/// How much speaks for each block being content: log-odds. A row of `width` features for each, as
+/// [`Features::write`](super::features::Features::write) tells them, in that order.
+pub(crate) fn scores(rows: &[f32], width: usize) -> Vec<f32> {
+    let model = MODEL.within(&ranges(rows, width));
+    rows.chunks_exact(width).map(|row| model.score(row)).collect()
+}
 
 /// The least and the greatest value of each feature.
 fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
@@ -19,19 +26,22 @@ fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
     ranges
 }
 
-const FIRST_TEXT: &str = include_str!("first.txt");
-const SECOND_TEXT: &str = include_str!("second.txt");
+const TEXT: &str = include_str!("model.txt");
 
-/// Judges each block by what is known of it. The tests see to it that the files can be read.
-pub(crate) static FIRST: LazyLock<Model> = LazyLock::new(|| Model::read(FIRST_TEXT).unwrap_or_default());
-/// Judges it again by what the first model thinks of the blocks around it.
-pub(crate) static SECOND: LazyLock<Model> = LazyLock::new(|| Model::read(SECOND_TEXT).unwrap_or_default());
+/// The tests see to it that the file can be read.
+static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(TEXT).unwrap_or_default());
+
+/// Names of the features that the file was made for.
+#[cfg(test)]
+fn names() -> impl Iterator<Item = &'static str> {
+    TEXT.lines().find_map(|line| line.strip_prefix("features ")).unwrap_or_default().split(", ")
+}
 
 /// Trees that are walked together: while one waits for memory, the others go on.
 const ABREAST: usize = 8;
 
 #[derive(Debug, Default)]
-pub(crate) struct Model {
+struct Model {
     base: f32,
     nodes: Vec<Node>,
     /// What a leaf answers, by the number of its node.
@@ -55,12 +65,6 @@ struct Group {
 }
 
 impl Model {
-    /// How much speaks for each block being content: log-odds. A row of `width` features for each, in the order of the file.
-    pub(crate) fn scores(&self, rows: &[f32], width: usize) -> Vec<f32> {
-        let model = self.within(&ranges(rows, width));
-        rows.chunks_exact(width).map(|row| model.score(row)).collect()
-    }
-
     fn score(&self, features: &[f32]) -> f32 {
         let mut sum = self.base;
         for group in &self.groups {
@@ -181,13 +185,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::main_content::{names, names_again};
-
-    /// Names of the features that a file was made for.
-    fn names_in(text: &str) -> Vec<&str> {
-        let line = text.lines().find_map(|line| line.strip_prefix("features "));
-        line.unwrap_or_default().split(", ").collect()
-    }
+    use crate::main_content;
 
     fn check(text: &str, features: &[f32], expect: f32) {
         let model = Model::read(text).unwrap();
@@ -196,8 +194,8 @@ mod tests {
 
     #[test]
     fn what_is_the_same_for_all_rows_is_decided_once() {
-        let model = Model::read(FIRST_TEXT).unwrap();
-        let width = names().len();
+        let model = Model::read(TEXT).unwrap();
+        let width = names().count();
         let mut random = 7_u64;
         let mut next = || {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -244,17 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn the_files_were_made_for_the_features_of_the_code() {
-        assert_eq!(names_in(FIRST_TEXT), names(), "run `cargo xtask train`");
-        assert_eq!(names_in(SECOND_TEXT), names_again(), "run `cargo xtask train`");
+    fn the_file_was_made_for_the_features_of_the_code() {
+        assert_eq!(names().collect::<Vec<_>>(), main_content::names(), "run `cargo xtask train`");
     }
 
     #[test]
-    fn the_files_can_be_read_and_ask_only_for_features_that_there_are() {
-        for text in [FIRST_TEXT, SECOND_TEXT] {
-            let model = Model::read(text).unwrap();
-            assert!(model.groups.len() > 1);
-            assert!(model.nodes.iter().all(|node| usize::from(node.feature) < names_in(text).len()));
-        }
+    fn the_file_can_be_read_and_asks_only_for_features_that_there_are() {
+        let model = Model::read(TEXT).unwrap();
+        assert!(model.groups.len() > 1);
+        assert!(model.nodes.iter().all(|node| usize::from(node.feature) < names().count()));
     }
 }

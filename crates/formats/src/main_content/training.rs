@@ -7,7 +7,6 @@ use super::features::Features;
 use super::hints::Hint;
 use super::lexicon::{self, Wording};
 use super::outline::Outline;
-use super::verdicts::Verdicts;
 use super::{declared, is_small};
 use crate::content::Content;
 
@@ -66,15 +65,6 @@ impl Blocks {
         super::choose(&self.outline, self.features().title(), scores, caution, true)
     }
 
-    /// The features of all blocks for the second model, one block after the other. `scores` are the first model's answers.
-    pub fn features_again(&self, scores: &[f32]) -> Vec<f32> {
-        let features = self.features();
-        let verdicts = Verdicts::of(&self.outline, scores, features.start());
-        let mut rows = Vec::new();
-        (0..scores.len()).for_each(|at| super::write_again(&features, &verdicts, at, |_, value| rows.push(value)));
-        rows
-    }
-
     fn features(&self) -> Features<'_> {
         Features::of(&self.outline, &self.facts, &self.wordings)
     }
@@ -83,9 +73,4 @@ impl Blocks {
 /// The names of the features, in the order of [`Sample::features`]. Names may repeat.
 pub fn feature_names() -> Vec<&'static str> {
     super::names()
-}
-
-/// The names of the features for the second model, in the order of [`Blocks::features_again`].
-pub fn feature_names_again() -> Vec<&'static str> {
-    super::names_again()
 }
