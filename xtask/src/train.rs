@@ -14,7 +14,7 @@ pub(crate) struct Args {
     /// Folder of the annotated pages: wcxb, aeb and traf.
     #[arg(long, default_value = "../shared/data/html")]
     data: PathBuf,
-    /// Passed on to the trainer, such as `--folds 0` or `--trees 100`.
+    /// Passed on to the trainer, such as `--repeats 0` or `--trees 100`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<String>,
 }

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use crate::boost::Options;
 
-const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--per-page FILE] [--trees N] \
-    [--leaves N] [--depth N] [--rate R] [--ridge R] [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
+const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--folds N] [--repeats N] [--made N] \
+    [--made-weight R] [--per-page FILE] [--wrong FILE] [--trees N] [--leaves N] [--depth N] [--rate R] [--ridge R] \
+    [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
 
 /// What is asked for.
 pub(crate) struct Arguments {
@@ -14,20 +15,44 @@ pub(crate) struct Arguments {
     pub(crate) data: PathBuf,
     /// Where the model goes.
     pub(crate) out: Option<PathBuf>,
-    /// Parts for cross-validation; 0 leaves it out.
+    /// Parts for cross-validation.
     pub(crate) folds: usize,
+    /// How often that is done, each time with other folds; 0 leaves it out.
+    pub(crate) repeats: u64,
+    /// Pages that are put together for every article.
+    pub(crate) made: usize,
+    /// What such a page counts, where others count 1.
+    pub(crate) made_weight: f32,
     /// Where the figures of every page go.
     pub(crate) per_page: Option<PathBuf>,
+    /// Where the blocks that are chosen wrongly go.
+    pub(crate) wrong: Option<PathBuf>,
     /// Added to the log-odds before blocks are chosen.
     pub(crate) bias: f32,
     pub(crate) options: Options,
 }
 
+impl Default for Arguments {
+    fn default() -> Arguments {
+        Arguments {
+            data: PathBuf::new(),
+            out: None,
+            folds: 5,
+            repeats: 1,
+            made: 2,
+            made_weight: 0.5,
+            per_page: None,
+            wrong: None,
+            bias: -0.2,
+            options: defaults(),
+        }
+    }
+}
+
 impl Arguments {
     /// Reads what follows the program's name. The error is for the user.
     pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut arguments =
-            Arguments { data: PathBuf::new(), out: None, folds: 5, per_page: None, bias: -0.2, options: defaults() };
+        let mut arguments = Arguments::default();
         let options = &mut arguments.options;
         while let Some(flag) = words.next() {
             let value = words.next().ok_or(USAGE)?;
@@ -35,7 +60,11 @@ impl Arguments {
                 "--data" => arguments.data = value.into(),
                 "--out" => arguments.out = Some(value.into()),
                 "--per-page" => arguments.per_page = Some(value.into()),
+                "--wrong" => arguments.wrong = Some(value.into()),
                 "--folds" => set(&mut arguments.folds, &value)?,
+                "--repeats" => set(&mut arguments.repeats, &value)?,
+                "--made" => set(&mut arguments.made, &value)?,
+                "--made-weight" => set(&mut arguments.made_weight, &value)?,
                 "--bias" => set(&mut arguments.bias, &value)?,
                 "--trees" => set(&mut options.trees, &value)?,
                 "--leaves" => set(&mut options.leaves, &value)?,

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 
 use encoding_rs::{Encoding, UTF_8};
 use flate2::read::GzDecoder;
-use formats::{ContentOptions, content, training};
+use formats::training::{self, Blocks, Sample};
+use formats::{ContentOptions, content};
 use serde_json::Value;
 use url::Url;
+
+use crate::splice::MARK;
 
 /// Where a page comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +22,8 @@ pub(crate) enum Set {
     Aeb,
     /// trafilatura: pages with some segments that are content and some that are not.
     Traf,
+    /// Put together by the trainer: articles with something behind them.
+    Made,
 }
 
 /// What people have said about a page.
@@ -28,6 +33,15 @@ pub(crate) enum Truth {
     Segments { with: Vec<String>, without: Vec<String> },
 }
 
+/// What is known of a page without reading it.
+pub(crate) struct Case {
+    pub(crate) set: Set,
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) truth: Truth,
+    pub(crate) url: Url,
+}
+
 /// An annotated page and its blocks.
 pub(crate) struct Page {
     pub(crate) set: Set,
@@ -35,10 +49,46 @@ pub(crate) struct Page {
     pub(crate) kind: String,
     /// Without `www.`: pages of one site never stand on both sides of a test.
     pub(crate) host: String,
+    pub(crate) url: Url,
+    pub(crate) html: String,
     pub(crate) truth: Truth,
     pub(crate) texts: Vec<String>,
+    pub(crate) samples: Vec<Sample>,
+    /// Whether each block stands in something that was put into the page.
+    pub(crate) put_in: Vec<bool>,
     /// Features of all blocks, one block after the other.
     pub(crate) features: Vec<f32>,
+    pub(crate) blocks: Blocks,
+}
+
+impl Page {
+    /// None for a page without text.
+    pub(crate) fn of(case: Case, html: String) -> Option<Page> {
+        let parsed = formats::Page::parse(&html, &case.url);
+        let whole = content(&parsed, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
+        let (blocks, mut samples) = training::blocks(&whole);
+        let is_put_in = |sample: &Sample| parsed.ancestors(sample.nodes[0]).any(|at| parsed.attr(at, MARK).is_some());
+        let put_in = samples.iter().map(|sample| case.set == Set::Made && is_put_in(sample)).collect();
+        let texts = samples.iter_mut().map(|sample| std::mem::take(&mut sample.text)).collect();
+        let features = samples.iter_mut().flat_map(|sample| std::mem::take(&mut sample.features)).collect();
+        let host = case.url.host_str().unwrap_or_default();
+        let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
+        let Case { set, id, kind, truth, url } = case;
+        (!samples.is_empty()).then_some(Page {
+            set,
+            id,
+            kind,
+            host,
+            url,
+            html,
+            truth,
+            texts,
+            samples,
+            put_in,
+            features,
+            blocks,
+        })
+    }
 }
 
 /// Reads all sets below `folder`, on two threads.
@@ -79,15 +129,6 @@ fn page(set: Set, folder: &Path, case: &Value) -> Result<Option<Page>, Error> {
     let file = folder.join("html").join(format!("{}.html.gz", text("id")));
     GzDecoder::new(File::open(file)?).read_to_end(&mut bytes)?;
     let charset = Encoding::for_label(text("enc").as_bytes()).unwrap_or(UTF_8);
-    let parsed = formats::Page::parse(&charset.decode(&bytes).0, &url);
-    let whole = content(&parsed, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
-    let (mut texts, mut features) = (Vec::new(), Vec::new());
-    for sample in training::blocks(&whole) {
-        texts.push(sample.text);
-        features.extend(sample.features);
-    }
-    let host = url.host_str().unwrap_or_default();
-    let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
-    let page = Page { set, id: text("id").to_owned(), kind: text("type").to_owned(), host, truth, texts, features };
-    Ok((!page.texts.is_empty()).then_some(page))
+    let case = Case { set, id: text("id").to_owned(), kind: text("type").to_owned(), truth, url };
+    Ok(Page::of(case, charset.decode(&bytes).0.into_owned()))
 }

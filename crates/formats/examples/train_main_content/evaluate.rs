@@ -25,28 +25,13 @@ pub(crate) struct Report {
     pub(crate) aeb: Figures,
     /// Of segments.
     pub(crate) traf: Figures,
+    /// Of runs of four words in pages that were put together, in all and by what stands behind the article.
+    pub(crate) made: Figures,
+    pub(crate) made_by_kind: BTreeMap<String, Figures>,
+    /// Mean F1 of the tenth of the pages that are worst: wcxb, aeb, traf and made.
+    pub(crate) worst: [f64; 4],
     /// Of every page, in their order.
     pub(crate) pages: Vec<Figures>,
-}
-
-/// The blocks that make the expected F1 of words greatest; `bias` is added to the log-odds.
-pub(crate) fn choose(scores: &[f32], lengths: &[usize], bias: f32) -> Vec<bool> {
-    let chance = |score: &f32| 1.0 / (1.0 + f64::exp(-f64::from(score + bias)));
-    let chances: Vec<f64> = scores.iter().map(chance).collect();
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
-    let wanted: f64 = chances.iter().zip(lengths).map(|(chance, &length)| chance * length as f64).sum();
-    let (mut right, mut taken) = (0.0, 0.0);
-    let (mut best, mut least) = (0.0, 2.0);
-    for at in order {
-        right += chances[at] * lengths[at] as f64;
-        taken += lengths[at] as f64;
-        let f1 = 2.0 * right / (taken + wanted);
-        if f1 > best {
-            (best, least) = (f1, chances[at]);
-        }
-    }
-    chances.iter().map(|&chance| chance >= least).collect()
 }
 
 /// `scores` are the log-odds of all blocks of all pages.
@@ -57,13 +42,12 @@ pub(crate) fn evaluate(pages: &[Page], scores: &[f32], bias: f32) -> Report {
     for page in pages {
         let (own, behind) = rest.split_at(page.texts.len());
         rest = behind;
-        let lengths: Vec<usize> = page.texts.iter().map(|text| words(text).count()).collect();
-        let chosen = choose(own, &lengths, bias);
+        let chosen = page.blocks.chosen(own, bias);
         let texts: Vec<&str> =
             page.texts.iter().zip(chosen).filter(|(_, kept)| *kept).map(|(text, _)| &**text).collect();
         let text = texts.join("\n");
         pages_figures.push(match &page.truth {
-            Truth::Text(truth) if page.set == Set::Aeb => runs(&text, truth),
+            Truth::Text(truth) if matches!(page.set, Set::Aeb | Set::Made) => runs(&text, truth),
             Truth::Text(truth) => bags(&text, truth),
             Truth::Segments { with, without } => {
                 let own = held(&plain(&text), with, without);
@@ -77,17 +61,30 @@ pub(crate) fn evaluate(pages: &[Page], scores: &[f32], bias: f32) -> Report {
 
 fn report(pages: &[Page], figures: Vec<Figures>, [right, wrong, missed]: [usize; 3]) -> Report {
     let of = |set: Set| pages.iter().zip(&figures).filter(move |(page, _)| page.set == set);
-    let mut kinds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    of(Set::Wcxb).for_each(|(page, own)| kinds.entry(page.kind.clone()).or_default().push(own.f1));
-    let mut aeb = Figures::mean(of(Set::Aeb).map(|(_, own)| *own));
-    aeb.f1 = 2.0 * aeb.precision * aeb.recall / (aeb.precision + aeb.recall).max(f64::MIN_POSITIVE);
+    let all = |set: Set| of(set).map(|(_, own)| *own).collect::<Vec<Figures>>();
+    let by_kind = |set: Set| {
+        let mut kinds: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+        of(set).for_each(|(page, own)| kinds.entry(page.kind.clone()).or_default().push(*own));
+        kinds.into_iter()
+    };
     Report {
-        wcxb: Figures::mean(of(Set::Wcxb).map(|(_, own)| *own)),
-        by_kind: kinds.into_iter().map(|(kind, all)| (kind, all.iter().sum::<f64>() / all.len() as f64)).collect(),
-        aeb,
+        wcxb: Figures::mean(&all(Set::Wcxb)),
+        by_kind: by_kind(Set::Wcxb).map(|(kind, all)| (kind, Figures::mean(&all).f1)).collect(),
+        aeb: Figures::mean(&all(Set::Aeb)).balanced(),
         traf: Figures::of(right, right + wrong, right + missed),
+        made: Figures::mean(&all(Set::Made)).balanced(),
+        made_by_kind: by_kind(Set::Made).map(|(kind, all)| (kind, Figures::mean(&all).balanced())).collect(),
+        worst: [Set::Wcxb, Set::Aeb, Set::Traf, Set::Made].map(|set| worst(&all(set))),
         pages: figures,
     }
+}
+
+/// Mean F1 of the worst tenth.
+fn worst(figures: &[Figures]) -> f64 {
+    let mut f1s: Vec<f64> = figures.iter().map(|own| own.f1).collect();
+    f1s.sort_by(f64::total_cmp);
+    f1s.truncate(f1s.len().div_ceil(10));
+    f1s.iter().sum::<f64>() / f1s.len().max(1) as f64
 }
 
 /// Words in lower case, in any order.
@@ -137,16 +134,15 @@ impl Figures {
         Figures { f1, precision: part(found), recall: part(wanted) }
     }
 
-    fn mean(all: impl Iterator<Item = Figures>) -> Figures {
-        let (mut sum, mut count) = (Figures::default(), 0.0_f64);
-        for own in all {
-            sum.f1 += own.f1;
-            sum.precision += own.precision;
-            sum.recall += own.recall;
-            count += 1.0;
-        }
-        let count = count.max(1.0);
-        Figures { f1: sum.f1 / count, precision: sum.precision / count, recall: sum.recall / count }
+    fn mean(all: &[Figures]) -> Figures {
+        let mean = |of: fn(&Figures) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        Figures { f1: mean(|own| own.f1), precision: mean(|own| own.precision), recall: mean(|own| own.recall) }
+    }
+
+    /// With the F1 of this precision and this recall.
+    fn balanced(self) -> Figures {
+        let f1 = 2.0 * self.precision * self.recall / (self.precision + self.recall).max(f64::MIN_POSITIVE);
+        Figures { f1, ..self }
     }
 }
 
@@ -158,8 +154,11 @@ impl fmt::Display for Figures {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(f, "wcxb {}   aeb {}   traf {}", self.wcxb, self.aeb, self.traf)?;
-        self.by_kind.iter().try_for_each(|(kind, f1)| write!(f, "  {kind} {f1:.3}"))
+        writeln!(f, "wcxb {}   aeb {}   traf {}   made {}", self.wcxb, self.aeb, self.traf, self.made)?;
+        let [wcxb, aeb, traf, made] = self.worst;
+        writeln!(f, "worst tenth: wcxb {wcxb:.3} aeb {aeb:.3} traf {traf:.3} made {made:.3}")?;
+        self.by_kind.iter().try_for_each(|(kind, f1)| write!(f, "  {kind} {f1:.3}"))?;
+        self.made_by_kind.iter().try_for_each(|(kind, own)| write!(f, "\n  behind the article, {kind}: {own}"))
     }
 }
 
@@ -168,10 +167,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_what_makes_the_expected_f1_greatest() {
-        assert_eq!(choose(&[3.0, -3.0, 0.1], &[50, 50, 10], 0.0), [true, false, true]);
-        assert_eq!(choose(&[-2.0, -9.0], &[50, 50], 0.0), [true, false], "something is always taken");
-        assert_eq!(choose(&[], &[], 0.0), [false; 0]);
+    fn the_worst_tenth_is_rounded_up() {
+        let pages: Vec<Figures> = (0..11).map(|at| Figures { f1: f64::from(at), ..Figures::default() }).collect();
+        assert_eq!((worst(&pages), worst(&pages[..10]), worst(&[])), (0.5, 0.0, 0.0));
     }
 
     #[test]

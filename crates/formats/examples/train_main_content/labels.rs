@@ -31,7 +31,11 @@ pub(crate) fn labels(page: &Page) -> Vec<f32> {
             }
             labels
         }
-        Truth::Text(text) => of_text(&blocks, text),
+        Truth::Text(text) => {
+            let mut labels = of_text(&blocks, text);
+            labels.iter_mut().zip(&page.put_in).filter(|(_, put_in)| **put_in).for_each(|(label, _)| *label = 0.0);
+            labels
+        }
     }
 }
 

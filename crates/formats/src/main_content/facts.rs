@@ -20,7 +20,30 @@ pub(crate) struct Facts {
     forms: f32,
     code: f32,
     images: f32,
+    fields: f32,
+    times: f32,
+    /// How often the page's data for machines speaks of each of [`TYPES`].
+    types: [f32; TYPES.len()],
+    /// Position of its `og:type` in [`OPEN_GRAPH`], from 1.
+    open_graph: f32,
 }
+
+/// Types of schema.org, in groups.
+const TYPES: [(&str, &[&str]); 6] = [
+    (
+        "type_article",
+        &["Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle", "TechArticle", "LiveBlogPosting"],
+    ),
+    ("type_thread", &["DiscussionForumPosting", "QAPage", "Question", "Answer"]),
+    ("type_comment", &["Comment", "UserComments"]),
+    ("type_product", &["Product", "Offer", "AggregateOffer", "ProductGroup"]),
+    ("type_list", &["ItemList", "CollectionPage", "ListItem", "SearchResultsPage"]),
+    ("type_service", &["Organization", "Service", "LocalBusiness", "SoftwareApplication", "WebSite"]),
+];
+const OPEN_GRAPH: [&str; 3] = ["website", "article", "product"];
+/// Bytes of a script that are looked at, and types in it.
+const MAX_SCRIPT: usize = 1 << 16;
+const MAX_TYPES: usize = 100;
 
 impl Facts {
     pub(crate) fn of(page: &Page) -> Facts {
@@ -39,6 +62,13 @@ impl Facts {
                 local_name!("form") => facts.forms += 1.0,
                 local_name!("pre") => facts.code += 1.0,
                 local_name!("img") => facts.images += 1.0,
+                local_name!("textarea") => facts.fields += 1.0,
+                local_name!("time") => facts.times += 1.0,
+                local_name!("script")
+                    if page.attr(index, "type").is_some_and(|kind| &*kind == "application/ld+json") =>
+                {
+                    page.children(index).filter_map(|text| page.text(text)).for_each(|text| facts.linked_data(text));
+                }
                 _ => {}
             }
         }
@@ -59,6 +89,10 @@ impl Facts {
         out("page_forms", self.forms);
         out("page_code", self.code);
         out("page_images", self.images);
+        out("page_fields", self.fields);
+        out("page_times", self.times);
+        TYPES.iter().zip(self.types).for_each(|((name, _), count)| out(name, count));
+        out("og_type", self.open_graph);
     }
 
     fn address(&mut self, url: &Url) {
@@ -69,8 +103,27 @@ impl Facts {
         self.digits = url.path().bytes().filter(u8::is_ascii_digit).count() as f32;
     }
 
+    /// Reads the types only, and not the JSON around them: much of it is broken.
+    fn linked_data(&mut self, script: &str) {
+        let mut end = script.len().min(MAX_SCRIPT);
+        while !script.is_char_boundary(end) {
+            end -= 1;
+        }
+        for behind in script[..end].split("\"@type\"").skip(1).take(MAX_TYPES) {
+            let Some(name) = behind.split('"').nth(1) else { continue };
+            for (count, (_, names)) in self.types.iter_mut().zip(TYPES) {
+                *count += f32::from(u8::from(names.contains(&name)));
+            }
+        }
+    }
+
     fn meta(&mut self, page: &Page, index: Index) {
         let Some(name) = page.attr(index, "name").or_else(|| page.attr(index, "property")) else { return };
+        if &*name == "og:type" {
+            let kind = page.attr(index, "content").unwrap_or_default();
+            self.open_graph =
+                OPEN_GRAPH.iter().position(|known| kind.starts_with(known)).map_or(0.0, |at| at as f32 + 1.0);
+        }
         if !matches!(&*name, "description" | "og:description") {
             return;
         }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use super::facts::Facts;
 use super::hints::{HINTS, Hints};
+use super::kin::{Kin, kin};
 use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
+use super::passed::{Passed, border, passed};
 
 /// Distance to a hint that nothing around a block has.
 const NOWHERE: u8 = 20;
@@ -26,13 +28,17 @@ pub(crate) struct Features<'o> {
     /// Prose directly in each group or its children.
     mass: Vec<f32>,
     best: usize,
-    wordings: Vec<Wording>,
+    wordings: &'o [Wording],
     /// The last heading before each block, and what it is about.
     headings: Vec<Option<usize>>,
     first_title: usize,
     /// The heading that is most like the page's title.
     named_title: usize,
     paths: HashMap<u64, Path>,
+    /// The first prose from the title on.
+    start: usize,
+    passed: Vec<Passed>,
+    kin: Vec<Kin>,
 }
 
 /// Sums over all blocks in the same kind of place.
@@ -66,24 +72,35 @@ struct Repeated {
 }
 
 impl<'o> Features<'o> {
-    pub(crate) fn of(outline: &'o Outline, facts: &'o Facts, wordings: Vec<Wording>) -> Features<'o> {
-        let sums = sums(&outline.blocks);
+    pub(crate) fn of(outline: &'o Outline, facts: &'o Facts, wordings: &'o [Wording]) -> Features<'o> {
+        let blocks = &outline.blocks;
+        let sums = sums(blocks);
         let mass = mass(outline);
-        let best = (0..outline.groups.len()).max_by(|&a, &b| mass[a].total_cmp(&mass[b])).unwrap_or(0);
-        Features {
+        let best = (0..mass.len()).max_by(|&a, &b| mass[a].total_cmp(&mass[b])).unwrap_or(0);
+        let mut features = Features {
             outline,
             facts,
             distances: distances(&outline.groups),
             repeated: repeated(&outline.groups, &sums),
-            headings: headings(&outline.blocks),
-            first_title: outline.blocks.iter().position(|block| block.heading == 1).unwrap_or(outline.blocks.len()),
-            named_title: named_title(&outline.blocks, &wordings),
-            paths: paths(&outline.blocks),
+            headings: headings(blocks),
+            first_title: blocks.iter().position(|block| block.heading == 1).unwrap_or(blocks.len()),
+            named_title: named_title(blocks, wordings),
+            paths: paths(blocks),
             sums,
             mass,
             best,
             wordings,
-        }
+            start: 0,
+            passed: Vec::new(),
+            kin: Vec::new(),
+        };
+        let title = features.title();
+        let from = title.unwrap_or(0);
+        let start = blocks[from.min(blocks.len())..].iter().position(Block::is_prose).map_or(from, |at| from + at);
+        features.start = start;
+        features.passed = passed(outline, wordings, title, start);
+        features.kin = kin(outline, start, |first, end| features.between(first, end).prose);
+        features
     }
 
     /// The heading that is the title of the page: the one that is like its `<title>`, else the only `<h1>`.
@@ -104,6 +121,7 @@ impl<'o> Features<'o> {
         self.neighbours(at, &mut out);
         self.around(at, &mut out);
         self.marks(at, &mut out);
+        self.behind_start(at, &mut out);
         self.page(&mut out);
     }
 
@@ -260,6 +278,27 @@ impl<'o> Features<'o> {
         }
     }
 
+    /// How the block lies to where the content seems to begin.
+    fn behind_start(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
+        out("topic", f32::from(self.wordings[at].topic as u8));
+        out("from_start", (at as f32 - self.start as f32).clamp(-200.0, 200.0));
+        self.passed[at].write(out);
+        self.kin[self.outline.blocks[at].group].write(out);
+        let border = border(self.outline, self.start, at);
+        out("start_steps", border.steps);
+        out("start_below", border.below);
+        let inner = self.between(border.inner.0, border.inner.1);
+        let outer = self.between(border.outer.0, border.outer.1);
+        out("inner_letters", inner.letters);
+        out("inner_prose", inner.prose);
+        out("inner_part", inner.prose / self.sums[self.outline.blocks.len()].prose.max(1.0));
+        out("outer_letters", outer.letters);
+        out("outer_prose", outer.prose);
+        out("outer_linked", outer.linked / outer.letters.max(1.0));
+        out("outer_blocks", (border.outer.1 - border.outer.0) as f32);
+        out("outer_ratio", outer.prose / inner.prose.max(1.0));
+    }
+
     fn page(&self, out: &mut impl FnMut(&'static str, f32)) {
         let blocks = self.outline.blocks.len();
         let total = self.sums[blocks];
@@ -287,20 +326,6 @@ impl<'o> Features<'o> {
     }
 }
 
-/// The names of the features, in the order in which [`Features::write`] tells them. Names may repeat.
-#[cfg(any(test, feature = "training"))]
-pub(crate) fn names() -> Vec<&'static str> {
-    let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
-    let page = crate::Page::parse("<p>text", &url);
-    let content = crate::content(&page, &crate::ContentOptions { only_main_content: false, ..Default::default() });
-    let outline = Outline::of(&content);
-    let facts = Facts::of(&page);
-    let wordings = super::lexicon::wordings(&page, &outline, &facts);
-    let mut names = Vec::new();
-    Features::of(&outline, &facts, wordings).write(0, |name, _| names.push(name));
-    names
-}
-
 fn sums(blocks: &[Block]) -> Vec<Sum> {
     let mut sums = Vec::with_capacity(blocks.len() + 1);
     let mut sum = Sum::default();
@@ -312,16 +337,12 @@ fn sums(blocks: &[Block]) -> Vec<Sum> {
         sum.words += block.text.words as f32;
         sum.links += f32::from(block.links);
         sum.headings += f32::from(u8::from(block.heading > 0));
-        if is_prose(block) {
+        if block.is_prose() {
             sum.prose += letters;
         }
         sums.push(sum);
     }
     sums
-}
-
-fn is_prose(block: &Block) -> bool {
-    block.text.is_prose() && (block.linked as f32) < 0.35 * block.text.letters as f32
 }
 
 fn linked(block: &Block) -> f32 {
@@ -342,7 +363,7 @@ fn paths(blocks: &[Block]) -> HashMap<u64, Path> {
         path.letters += block.text.letters as f32;
         path.linked += block.linked as f32;
         path.words += block.text.words as f32;
-        if is_prose(block) {
+        if block.is_prose() {
             path.prose += block.text.letters as f32;
         }
     }
@@ -386,7 +407,7 @@ fn repeated(groups: &[Group], sums: &[Sum]) -> Vec<Repeated> {
 fn mass(outline: &Outline) -> Vec<f32> {
     let groups = &outline.groups;
     let mut mass = vec![0.0; groups.len().max(1)];
-    for (at, block) in outline.blocks.iter().enumerate().filter(|(_, block)| is_prose(block)) {
+    for (at, block) in outline.blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
         let letters = block.text.letters as f32;
         let own = &groups[block.group];
         let alone = own.first == at && own.end == at + 1;

@@ -47,10 +47,11 @@ pub(crate) enum Hint {
     Code,
     Paragraph,
     ArticleBody,
+    Time,
 }
 
 /// How many kinds of hints there are.
-pub(crate) const HINTS: usize = Hint::ArticleBody as usize + 1;
+pub(crate) const HINTS: usize = Hint::Time as usize + 1;
 
 /// A set of hints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Hints {
         "navigation", "top", "bottom", "side", "share", "related", "comment", "advert", "popup", "sign up", "byline", "hidden", "article",
         "body", "title", "thread", "product", "card", "media", "fold", "contents", "control", "<nav>", "<header>", "<footer>", "<aside>",
         "<main>", "<article>", "<section>", "<form>", "<table>", "<ul>", "<figure>", "<blockquote>", "<details>", "<button>", "<pre>", "<p>",
-        "articleBody",
+        "articleBody", "<time>",
     ];
 
     pub(crate) fn add(&mut self, hint: Hint) {
@@ -100,6 +101,7 @@ pub(crate) fn hints(element: &Element) -> Hints {
             local_name!("hidden") => found.add(Hint::Hidden),
             local_name!("style") if hides(&attribute.value) => found.add(Hint::Hidden),
             local_name!("aria-hidden") if &*attribute.value == "true" => found.add(Hint::Hidden),
+            local_name!("itemtype") => by_type(attribute.value.trim(), &mut found),
             local_name!("itemprop") => by_property(attribute.value.trim(), &mut found),
             _ => {}
         }
@@ -126,6 +128,7 @@ fn by_tag(name: &LocalName, found: &mut Hints) {
         local_name!("pre") => Hint::Code,
         local_name!("p") => Hint::Paragraph,
         local_name!("dialog") => Hint::Popup,
+        local_name!("time") => Hint::Time,
         _ => return,
     };
     found.add(hint);
@@ -151,8 +154,26 @@ fn by_property(property: &str, found: &mut Hints) {
         "articleBody" | "text" | "mainEntity" | "mainContentOfPage" => found.add(Hint::ArticleBody),
         "headline" => found.add(Hint::Title),
         "author" | "datePublished" | "dateModified" => found.add(Hint::Byline),
+        "comment" | "commentText" => found.add(Hint::Comment),
+        "suggestedAnswer" | "acceptedAnswer" => found.add(Hint::Thread),
         _ => {}
     }
+}
+
+/// The last part of a schema.org address.
+fn by_type(kind: &str, found: &mut Hints) {
+    let hint = match kind.rsplit('/').next().unwrap_or_default() {
+        "Comment" | "UserComments" => Hint::Comment,
+        "Answer" | "Question" | "DiscussionForumPosting" => Hint::Thread,
+        "Article" | "NewsArticle" | "BlogPosting" => Hint::ArticleTag,
+        "Product" | "Review" | "Offer" => Hint::Product,
+        "WPSideBar" => Hint::Aside,
+        "WPHeader" => Hint::Header,
+        "WPFooter" => Hint::Footer,
+        "SiteNavigationElement" | "BreadcrumbList" => Hint::Nav,
+        _ => return,
+    };
+    found.add(hint);
 }
 
 fn hides(style: &str) -> bool {
@@ -206,7 +227,7 @@ fn of_word(word: &str) -> Option<Hint> {
 
 /// Words that authors use, sorted.
 #[rustfmt::skip]
-const WORDS: [(&str, Hint); 325] = [
+const WORDS: [(&str, Hint); 361] = [
     ("accordion", Hint::Fold), ("action", Hint::Control), ("actions", Hint::Control), ("ad", Hint::Advert),
     ("add", Hint::Product), ("addthis", Hint::Share), ("addtoany", Hint::Share), ("ads", Hint::Advert),
     ("adsbygoogle", Hint::Advert), ("adslot", Hint::Advert), ("advert", Hint::Advert),
@@ -221,37 +242,45 @@ const WORDS: [(&str, Hint); 325] = [
     ("caption", Hint::Media), ("card", Hint::Card), ("cards", Hint::Card), ("carousel", Hint::Related),
     ("cart", Hint::Product), ("categories", Hint::Byline), ("category", Hint::Byline), ("checkout", Hint::Product),
     ("col", Hint::Card), ("collapse", Hint::Fold), ("collapsible", Hint::Fold), ("colophon", Hint::Bottom),
-    ("cols", Hint::Card), ("column", Hint::Side), ("comment", Hint::Comment), ("commentlist", Hint::Comment),
-    ("comments", Hint::Comment), ("consent", Hint::Popup), ("content", Hint::Body), ("contents", Hint::Contents),
+    ("cols", Hint::Card), ("column", Hint::Side), ("comentario", Hint::Comment), ("comentarios", Hint::Comment),
+    ("comment", Hint::Comment), ("commentaire", Hint::Comment), ("commentaires", Hint::Comment),
+    ("commentary", Hint::Comment), ("commentbody", Hint::Comment), ("commenter", Hint::Comment),
+    ("commentform", Hint::Comment), ("commenti", Hint::Comment), ("commenting", Hint::Comment),
+    ("commentlist", Hint::Comment), ("commento", Hint::Comment), ("comments", Hint::Comment),
+    ("commenttext", Hint::Comment), ("consent", Hint::Popup), ("content", Hint::Body), ("contents", Hint::Contents),
     ("controls", Hint::Control), ("cookie", Hint::Popup), ("cookies", Hint::Popup), ("copy", Hint::Body),
     ("copyright", Hint::Bottom), ("counter", Hint::Control), ("credits", Hint::Byline), ("crumb", Hint::Navigation),
     ("crumbs", Hint::Navigation), ("cta", Hint::Control), ("date", Hint::Byline), ("dateline", Hint::Byline),
-    ("description", Hint::Body), ("dfp", Hint::Advert), ("dialog", Hint::Popup), ("discussion", Hint::Comment),
-    ("disqus", Hint::Comment), ("donate", Hint::SignUp), ("drawer", Hint::Popup), ("dropdown", Hint::Navigation),
-    ("edit", Hint::Control), ("editor", Hint::Body), ("entry", Hint::Article), ("entrycontent", Hint::Body),
-    ("excerpt", Hint::Body), ("expandable", Hint::Fold), ("facebook", Hint::Share), ("faq", Hint::Fold),
-    ("faqs", Hint::Fold), ("feed", Hint::Card), ("figure", Hint::Media), ("filter", Hint::Control),
-    ("filters", Hint::Control), ("flyout", Hint::Popup), ("follow", Hint::Share), ("foot", Hint::Bottom),
-    ("footer", Hint::Bottom), ("form", Hint::SignUp), ("forum", Hint::Thread), ("gallery", Hint::Media),
-    ("gdpr", Hint::Popup), ("globalnav", Hint::Navigation), ("gpt", Hint::Advert), ("grid", Hint::Card),
-    ("head", Hint::Top), ("header", Hint::Top), ("heading", Hint::Title), ("headline", Hint::Title),
-    ("hentry", Hint::Article), ("hero", Hint::Top), ("hidden", Hint::Hidden), ("hide", Hint::Hidden),
-    ("icon", Hint::Control), ("icons", Hint::Control), ("image", Hint::Media), ("images", Hint::Media),
-    ("img", Hint::Media), ("info", Hint::Byline), ("instagram", Hint::Share), ("intro", Hint::Body),
-    ("invisible", Hint::Hidden), ("item", Hint::Card), ("items", Hint::Card), ("label", Hint::Byline),
-    ("labels", Hint::Byline), ("latest", Hint::Related), ("lead", Hint::Body), ("left", Hint::Side),
-    ("leftcol", Hint::Side), ("legal", Hint::Bottom), ("lightbox", Hint::Popup), ("likes", Hint::Control),
+    ("description", Hint::Body), ("dfp", Hint::Advert), ("dialog", Hint::Popup), ("discuss", Hint::Comment),
+    ("discussion", Hint::Comment), ("disqus", Hint::Comment), ("donate", Hint::SignUp), ("drawer", Hint::Popup),
+    ("dropdown", Hint::Navigation), ("edit", Hint::Control), ("editor", Hint::Body), ("entry", Hint::Article),
+    ("entrycontent", Hint::Body), ("excerpt", Hint::Body), ("expandable", Hint::Fold), ("facebook", Hint::Share),
+    ("faq", Hint::Fold), ("faqs", Hint::Fold), ("fbcomments", Hint::Comment), ("feed", Hint::Card),
+    ("figure", Hint::Media), ("filter", Hint::Control), ("filters", Hint::Control), ("flyout", Hint::Popup),
+    ("follow", Hint::Share), ("foot", Hint::Bottom), ("footer", Hint::Bottom), ("form", Hint::SignUp),
+    ("forum", Hint::Thread), ("gallery", Hint::Media), ("gdpr", Hint::Popup), ("globalnav", Hint::Navigation),
+    ("gpt", Hint::Advert), ("grid", Hint::Card), ("head", Hint::Top), ("header", Hint::Top), ("heading", Hint::Title),
+    ("headline", Hint::Title), ("hentry", Hint::Article), ("hero", Hint::Top), ("hidden", Hint::Hidden),
+    ("hide", Hint::Hidden), ("icon", Hint::Control), ("icons", Hint::Control), ("image", Hint::Media),
+    ("images", Hint::Media), ("img", Hint::Media), ("infinite", Hint::Related), ("info", Hint::Byline),
+    ("instagram", Hint::Share), ("intro", Hint::Body), ("invisible", Hint::Hidden), ("item", Hint::Card),
+    ("items", Hint::Card), ("komentar", Hint::Comment), ("komentarze", Hint::Comment), ("kommentar", Hint::Comment),
+    ("kommentare", Hint::Comment), ("kommentarer", Hint::Comment), ("label", Hint::Byline), ("labels", Hint::Byline),
+    ("latest", Hint::Related), ("lead", Hint::Body), ("left", Hint::Side), ("leftcol", Hint::Side),
+    ("legal", Hint::Bottom), ("leserkommentare", Hint::Comment), ("lightbox", Hint::Popup), ("likes", Hint::Control),
     ("link", Hint::Control), ("linkedin", Hint::Share), ("links", Hint::Control), ("list", Hint::Card),
-    ("listing", Hint::Card), ("login", Hint::SignUp), ("logo", Hint::Top), ("mailchimp", Hint::SignUp),
-    ("main", Hint::Body), ("markdown", Hint::Body), ("masthead", Hint::Top), ("media", Hint::Media),
-    ("megamenu", Hint::Navigation), ("menu", Hint::Navigation), ("menubar", Hint::Navigation),
+    ("listing", Hint::Card), ("livefyre", Hint::Comment), ("login", Hint::SignUp), ("logo", Hint::Top),
+    ("mailchimp", Hint::SignUp), ("main", Hint::Body), ("markdown", Hint::Body), ("masthead", Hint::Top),
+    ("media", Hint::Media), ("megamenu", Hint::Navigation), ("menu", Hint::Navigation), ("menubar", Hint::Navigation),
     ("menuitem", Hint::Navigation), ("message", Hint::Thread), ("messages", Hint::Thread), ("meta", Hint::Byline),
-    ("modal", Hint::Popup), ("more", Hint::Related), ("morefrom", Hint::Related), ("mostread", Hint::Related),
-    ("nav", Hint::Navigation), ("navbar", Hint::Navigation), ("navigation", Hint::Navigation),
-    ("navmenu", Hint::Navigation), ("news", Hint::Article), ("newsletter", Hint::SignUp), ("noprint", Hint::Hidden),
-    ("notice", Hint::Popup), ("offcanvas", Hint::Popup), ("offscreen", Hint::Hidden), ("onetrust", Hint::Popup),
-    ("optin", Hint::SignUp), ("outbrain", Hint::Advert), ("outline", Hint::Contents), ("overlay", Hint::Popup),
-    ("page", Hint::Body), ("pager", Hint::Navigation), ("pagination", Hint::Navigation), ("paging", Hint::Navigation),
+    ("modal", Hint::Popup), ("more", Hint::Related), ("morefrom", Hint::Related), ("morestories", Hint::Related),
+    ("mostpopular", Hint::Related), ("mostread", Hint::Related), ("nav", Hint::Navigation),
+    ("navbar", Hint::Navigation), ("navigation", Hint::Navigation), ("navmenu", Hint::Navigation),
+    ("news", Hint::Article), ("newsletter", Hint::SignUp), ("nextarticle", Hint::Related),
+    ("nextpost", Hint::Related), ("noprint", Hint::Hidden), ("notice", Hint::Popup), ("offcanvas", Hint::Popup),
+    ("offscreen", Hint::Hidden), ("onetrust", Hint::Popup), ("opinie", Hint::Comment), ("optin", Hint::SignUp),
+    ("outbrain", Hint::Advert), ("outline", Hint::Contents), ("overlay", Hint::Popup), ("page", Hint::Body),
+    ("pager", Hint::Navigation), ("pagination", Hint::Navigation), ("paging", Hint::Navigation),
     ("panel", Hint::Fold), ("paragraph", Hint::Body), ("paywall", Hint::Popup), ("permalink", Hint::Control),
     ("photo", Hint::Media), ("photos", Hint::Media), ("picture", Hint::Media), ("pinterest", Hint::Share),
     ("player", Hint::Media), ("popover", Hint::Popup), ("popular", Hint::Related), ("popup", Hint::Popup),
@@ -260,12 +289,14 @@ const WORDS: [(&str, Hint); 325] = [
     ("print", Hint::Control), ("product", Hint::Product), ("products", Hint::Product), ("promo", Hint::Related),
     ("promos", Hint::Related), ("prose", Hint::Body), ("published", Hint::Byline), ("quantity", Hint::Product),
     ("question", Hint::Thread), ("questions", Hint::Thread), ("rail", Hint::Side), ("rating", Hint::Product),
-    ("ratings", Hint::Product), ("readmore", Hint::Related), ("readnext", Hint::Related), ("recent", Hint::Related),
-    ("recirc", Hint::Related), ("recommendation", Hint::Related), ("recommendations", Hint::Related),
+    ("ratings", Hint::Product), ("reactie", Hint::Comment), ("reacties", Hint::Comment), ("reactions", Hint::Comment),
+    ("readmore", Hint::Related), ("readnext", Hint::Related), ("recent", Hint::Related), ("recirc", Hint::Related),
+    ("recirculation", Hint::Related), ("recommendation", Hint::Related), ("recommendations", Hint::Related),
     ("recommended", Hint::Related), ("register", Hint::SignUp), ("related", Hint::Related),
-    ("replies", Hint::Comment), ("reply", Hint::Comment), ("respond", Hint::Comment), ("result", Hint::Card),
-    ("results", Hint::Card), ("review", Hint::Product), ("reviews", Hint::Product), ("richtext", Hint::Body),
-    ("right", Hint::Side), ("rightcol", Hint::Side), ("row", Hint::Card), ("rows", Hint::Card), ("rte", Hint::Body),
+    ("relateds", Hint::Related), ("replies", Hint::Comment), ("reply", Hint::Comment), ("respond", Hint::Comment),
+    ("response", Hint::Comment), ("responses", Hint::Comment), ("result", Hint::Card), ("results", Hint::Card),
+    ("review", Hint::Product), ("reviews", Hint::Product), ("richtext", Hint::Body), ("right", Hint::Side),
+    ("rightcol", Hint::Side), ("row", Hint::Card), ("rows", Hint::Card), ("rte", Hint::Body),
     ("screenreader", Hint::Hidden), ("search", Hint::SignUp), ("searchform", Hint::SignUp), ("secondary", Hint::Side),
     ("select", Hint::Control), ("share", Hint::Share), ("sharebar", Hint::Share), ("sharedaddy", Hint::Share),
     ("sharing", Hint::Share), ("shipping", Hint::Product), ("shop", Hint::Product), ("side", Hint::Side),
@@ -280,16 +311,17 @@ const WORDS: [(&str, Hint); 325] = [
     ("suggested", Hint::Related), ("suggestions", Hint::Related), ("summary", Hint::Body), ("swatch", Hint::Product),
     ("swiper", Hint::Related), ("tab", Hint::Fold), ("tableofcontents", Hint::Contents), ("taboola", Hint::Advert),
     ("tabpanel", Hint::Fold), ("tabs", Hint::Fold), ("tag", Hint::Byline), ("tagcloud", Hint::Byline),
-    ("tags", Hint::Byline), ("teaser", Hint::Related), ("teasers", Hint::Related), ("text", Hint::Body),
-    ("thread", Hint::Thread), ("thumb", Hint::Media), ("thumbnail", Hint::Media), ("tile", Hint::Card),
-    ("tiles", Hint::Card), ("time", Hint::Byline), ("timestamp", Hint::Byline), ("title", Hint::Title),
-    ("toast", Hint::Popup), ("toc", Hint::Contents), ("toggle", Hint::Fold), ("tool", Hint::Control),
-    ("toolbar", Hint::Control), ("tools", Hint::Control), ("tooltip", Hint::Popup), ("top", Hint::Top),
-    ("topbar", Hint::Top), ("topic", Hint::Thread), ("topics", Hint::Thread), ("topnav", Hint::Navigation),
-    ("trending", Hint::Related), ("twitter", Hint::Share), ("upnext", Hint::Related), ("upsell", Hint::Related),
-    ("variant", Hint::Product), ("variants", Hint::Product), ("video", Hint::Media), ("visually", Hint::Hidden),
-    ("visuallyhidden", Hint::Hidden), ("vote", Hint::Control), ("votes", Hint::Control), ("whatsapp", Hint::Share),
-    ("widget", Hint::Side), ("widgets", Hint::Side), ("wishlist", Hint::Product), ("wysiwyg", Hint::Body),
+    ("tags", Hint::Byline), ("talkback", Hint::Comment), ("teaser", Hint::Related), ("teasers", Hint::Related),
+    ("text", Hint::Body), ("thread", Hint::Thread), ("thumb", Hint::Media), ("thumbnail", Hint::Media),
+    ("tile", Hint::Card), ("tiles", Hint::Card), ("time", Hint::Byline), ("timestamp", Hint::Byline),
+    ("title", Hint::Title), ("toast", Hint::Popup), ("toc", Hint::Contents), ("toggle", Hint::Fold),
+    ("tool", Hint::Control), ("toolbar", Hint::Control), ("tools", Hint::Control), ("tooltip", Hint::Popup),
+    ("top", Hint::Top), ("topbar", Hint::Top), ("topic", Hint::Thread), ("topics", Hint::Thread),
+    ("topnav", Hint::Navigation), ("trending", Hint::Related), ("twitter", Hint::Share), ("upnext", Hint::Related),
+    ("upsell", Hint::Related), ("variant", Hint::Product), ("variants", Hint::Product), ("video", Hint::Media),
+    ("visually", Hint::Hidden), ("visuallyhidden", Hint::Hidden), ("vote", Hint::Control), ("votes", Hint::Control),
+    ("weitere", Hint::Related), ("whatsapp", Hint::Share), ("widget", Hint::Side), ("widgets", Hint::Side),
+    ("wishlist", Hint::Product), ("wysiwyg", Hint::Body),
 ];
 
 #[cfg(test)]

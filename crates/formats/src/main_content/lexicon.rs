@@ -19,10 +19,26 @@ pub(crate) struct Wording {
     pub(crate) like_description: f32,
     /// How often the same words stood before.
     pub(crate) repeats: u8,
+    pub(crate) topic: Topic,
+}
+
+/// What a few words by themselves announce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Topic {
+    #[default]
+    Other,
+    /// `12 comments`
+    Comments,
+    /// `Read more`
+    Related,
+    /// `Reply`
+    Reply,
 }
 
 /// Words of a block that are looked at.
 const COMPARED: usize = 14;
+/// Words of a block that can announce something.
+const FEW: u32 = 7;
 /// Blocks with more words are not compared with stock phrases, the title and each other.
 const SHORT: u32 = 30;
 
@@ -44,6 +60,7 @@ pub(crate) fn wordings(page: &Page, outline: &Outline, facts: &Facts) -> Vec<Wor
             *times = times.saturating_add(1);
             wording.stock = part(reader.stock);
             wording.like_title = hits(&title);
+            wording.topic = if block.text.words <= FEW { reader.topic } else { Topic::Other };
         }
         found.push(wording);
     }
@@ -58,12 +75,13 @@ struct Reader {
     words: Vec<u64>,
     hash: u64,
     stock: usize,
+    topic: Topic,
 }
 
 impl Reader {
     fn read(&mut self, page: &Page, texts: &[usize]) {
         self.words.clear();
-        (self.hash, self.stock) = (0, 0);
+        (self.hash, self.stock, self.topic) = (0, 0, Topic::Other);
         self.text.clear();
         for text in texts.iter().filter_map(|&index| page.text(index)) {
             self.text.push_str(text);
@@ -75,6 +93,9 @@ impl Reader {
             self.lower.clear();
             self.lower.extend(word.chars().flat_map(char::to_lowercase));
             self.stock += usize::from(STOCK.binary_search(&self.lower.as_str()).is_ok());
+            if let Ok(at) = TOPICS.binary_search_by(|(known, _)| (*known).cmp(self.lower.as_str())) {
+                self.topic = TOPICS[at].1;
+            }
             let hash = hash(&self.lower);
             self.words.push(hash);
             self.hash = self.hash.rotate_left(7) ^ hash;
@@ -133,6 +154,41 @@ const STOCK: [&str; 297] = [
     "weitere", "weiterlesen", "werbung", "whatsapp", "wishlist", "written", "youtube", "zeigen", "zurück", "ähnliche",
 ];
 
+/// Words that announce comments, other pages, or an answer to a comment; sorted.
+#[rustfmt::skip]
+const TOPICS: [(&str, Topic); 101] = [
+    ("also", Topic::Related), ("antworten", Topic::Reply), ("articles", Topic::Related), ("articoli", Topic::Related),
+    ("artikel", Topic::Related), ("auch", Topic::Related), ("aussi", Topic::Related), ("beantwoorden", Topic::Reply),
+    ("comentario", Topic::Comments), ("comentarios", Topic::Comments), ("comment", Topic::Comments),
+    ("commentaire", Topic::Comments), ("commentaires", Topic::Comments), ("commenti", Topic::Comments),
+    ("commento", Topic::Comments), ("comments", Topic::Comments), ("continue", Topic::Related),
+    ("correlati", Topic::Related), ("debate", Topic::Comments), ("discusión", Topic::Comments),
+    ("discuss", Topic::Comments), ("discussion", Topic::Comments), ("diskussion", Topic::Comments),
+    ("downvote", Topic::Reply), ("flag", Topic::Reply), ("gefällt", Topic::Reply), ("komentarze", Topic::Comments),
+    ("kommentar", Topic::Comments), ("kommentare", Topic::Comments), ("kommentarer", Topic::Comments),
+    ("latest", Topic::Related), ("lees", Topic::Related), ("leggi", Topic::Related), ("leia", Topic::Related),
+    ("leserbriefe", Topic::Comments), ("leserkommentare", Topic::Comments), ("like", Topic::Reply),
+    ("likes", Topic::Reply), ("lire", Topic::Related), ("mais", Topic::Related), ("mehr", Topic::Related),
+    ("meinungen", Topic::Comments), ("meistgelesen", Topic::Related), ("melden", Topic::Reply),
+    ("more", Topic::Related), ("más", Topic::Related), ("newer", Topic::Related), ("next", Topic::Related),
+    ("noticias", Topic::Related), ("odpowiedz", Topic::Reply), ("older", Topic::Related), ("opinie", Topic::Comments),
+    ("permalink", Topic::Reply), ("plus", Topic::Related), ("popular", Topic::Related), ("previous", Topic::Related),
+    ("quote", Topic::Reply), ("reacties", Topic::Comments), ("reactions", Topic::Comments), ("read", Topic::Related),
+    ("recent", Topic::Related), ("recommend", Topic::Related), ("recommended", Topic::Related),
+    ("relacionadas", Topic::Related), ("relacionados", Topic::Related), ("related", Topic::Related),
+    ("replies", Topic::Comments), ("reply", Topic::Reply), ("report", Topic::Reply), ("responder", Topic::Reply),
+    ("responses", Topic::Comments), ("rispondi", Topic::Reply), ("répondre", Topic::Reply),
+    ("similar", Topic::Related), ("stories", Topic::Related), ("suite", Topic::Related),
+    ("thoughts", Topic::Comments), ("trending", Topic::Related), ("upvote", Topic::Reply),
+    ("verwandte", Topic::Related), ("weitere", Topic::Related), ("weiterlesen", Topic::Related),
+    ("yanıtla", Topic::Reply), ("yorum", Topic::Comments), ("yorumlar", Topic::Comments),
+    ("yorumlari", Topic::Comments), ("zitieren", Topic::Reply), ("zobacz", Topic::Related),
+    ("ähnliche", Topic::Related), ("également", Topic::Related), ("ещё", Topic::Related),
+    ("комментариев", Topic::Comments), ("комментарии", Topic::Comments), ("комментария", Topic::Comments),
+    ("ответить", Topic::Reply), ("читайте", Topic::Related), ("コメント", Topic::Comments), ("回复", Topic::Reply),
+    ("留言", Topic::Comments), ("评论", Topic::Comments), ("返信", Topic::Reply),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +197,6 @@ mod tests {
     fn stock_words_are_sorted() {
         assert!(STOCK.is_sorted());
         assert_eq!(STOCK.map(str::to_lowercase), STOCK);
+        assert!(TOPICS.is_sorted_by(|a, b| a.0 < b.0));
     }
 }

@@ -1,7 +1,8 @@
 //! Main content: every block of text is scored by a small trained model, and the best cut is kept.
 //!
 //! [`outline`] reads the page as blocks and groups, [`features`] says what is known of each block (with [`hints`] from
-//! the markup, [`lexicon`] from the words, [`facts`] from what the page declares), [`model`] turns that into odds, [`cut`]
+//! the markup, [`lexicon`] from the words, [`facts`] from what the page declares, [`kin`] from what looks alike, [`passed`]
+//! from what stands before), [`model`] turns that into odds, [`cut`]
 //! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
 
 mod cut;
@@ -10,10 +11,12 @@ mod facts;
 mod features;
 mod hints;
 mod keep;
+mod kin;
 mod lexicon;
 mod measure;
 mod model;
 mod outline;
+mod passed;
 #[cfg(feature = "training")]
 pub mod training;
 
@@ -72,8 +75,9 @@ fn is_small(outline: &Outline) -> bool {
 
 fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let facts = Facts::of(page);
-    let features = Features::of(outline, &facts, lexicon::wordings(page, outline, &facts));
-    let mut odds = Vec::with_capacity(outline.blocks.len());
+    let wordings = lexicon::wordings(page, outline, &facts);
+    let features = Features::of(outline, &facts, &wordings);
+    let mut scores = Vec::with_capacity(outline.blocks.len());
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
@@ -81,16 +85,20 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
         }
         rows.clear();
         (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
-        let scores = model::scores(&rows, rows.len() / blocks.len());
-        odds.extend(
-            blocks.iter().zip(scores).map(|(block, score)| Odds { odds: score + CAUTION, words: block.text.words }),
-        );
+        scores.extend(model::scores(&rows, rows.len() / blocks.len()));
     }
+    choose(outline, features.title(), &scores, CAUTION, free)
+}
+
+/// The blocks that are kept, from the log-odds that the model gives each, plus `caution`.
+fn choose(outline: &Outline, title: Option<usize>, scores: &[f32], caution: f32, free: bool) -> Vec<bool> {
+    let of = |(block, score): (&Block, &f32)| Odds { odds: score + caution, words: block.text.words };
+    let mut odds: Vec<Odds> = outline.blocks.iter().zip(scores).map(of).collect();
     judge_tables_whole(outline, &mut odds);
     let cut = if free { cut::cut(&odds) } else { CERTAIN_NOISE };
     let mut chosen: Vec<bool> = odds.iter().map(|block| block.odds >= cut).collect();
     if free {
-        add_titles(outline, features.title(), &mut chosen);
+        add_titles(outline, title, &mut chosen);
     }
     chosen
 }
@@ -123,4 +131,21 @@ fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
         let group = &outline.groups[outline.groups[outline.blocks[at - 1].group].parent];
         chosen[at - 1] |= chosen[at] && is_heading(&outline.blocks[at - 1]) && group.holds(at);
     }
+}
+
+/// The names of the features, in the order in which [`Features::write`](features::Features::write) tells them. Names may repeat.
+#[cfg(any(test, feature = "training"))]
+fn names() -> Vec<&'static str> {
+    let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
+    let page = Page::parse("<p>text", &url);
+    let content = crate::content::content(
+        &page,
+        &crate::content::ContentOptions { only_main_content: false, ..Default::default() },
+    );
+    let outline = Outline::of(&content);
+    let facts = Facts::of(&page);
+    let wordings = lexicon::wordings(&page, &outline, &facts);
+    let mut names = Vec::new();
+    Features::of(&outline, &facts, &wordings).write(0, |name, _| names.push(name));
+    names
 }

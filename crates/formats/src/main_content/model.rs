@@ -26,29 +26,13 @@ fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
     ranges
 }
 
-/// The same for one block, whole.
-#[cfg(feature = "training")]
-pub(crate) fn score(features: &[f32]) -> f32 {
-    MODEL.score(features)
-}
-
-/// Whether each feature, in the order of the file, is asked for by any tree.
-#[cfg(feature = "training")]
-pub(crate) fn used() -> Vec<bool> {
-    let mut used = vec![false; names().count()];
-    for node in MODEL.nodes.iter().filter(|node| node.threshold < f32::INFINITY) {
-        used[usize::from(node.feature)] = true;
-    }
-    used
-}
-
 const TEXT: &str = include_str!("model.txt");
 
 /// The tests see to it that the file can be read.
 static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(TEXT).unwrap_or_default());
 
 /// Names of the features that the file was made for.
-#[cfg(any(test, feature = "training"))]
+#[cfg(test)]
 fn names() -> impl Iterator<Item = &'static str> {
     TEXT.lines().find_map(|line| line.strip_prefix("features ")).unwrap_or_default().split(", ")
 }
@@ -201,7 +185,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::main_content::features;
+    use crate::main_content;
 
     fn check(text: &str, features: &[f32], expect: f32) {
         let model = Model::read(text).unwrap();
@@ -259,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_file_was_made_for_the_features_of_the_code() {
-        assert_eq!(names().collect::<Vec<_>>(), features::names(), "run `cargo xtask train`");
+        assert_eq!(names().collect::<Vec<_>>(), main_content::names(), "run `cargo xtask train`");
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub(crate) struct Outline {
     pub(crate) texts: Vec<Index>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) groups: Vec<Group>,
+    /// The block behind each field that readers can write into.
+    pub(crate) fields: Vec<usize>,
 }
 
 impl Outline {
@@ -82,6 +84,7 @@ impl Outline {
             current: Block::default(),
             links: 0,
             controls: 0,
+            fields: Vec::new(),
         };
         content.walk(&mut builder);
         builder.flush();
@@ -107,6 +110,7 @@ struct Builder<'p> {
     current: Block,
     links: usize,
     controls: usize,
+    fields: Vec<usize>,
 }
 
 struct Open {
@@ -131,6 +135,9 @@ impl Visitor for Builder<'_> {
         });
         self.links += usize::from(*name == local_name!("a"));
         self.controls += usize::from(is_control(name));
+        if *name == local_name!("textarea") {
+            self.fields.push(self.blocks.len());
+        }
         if *name == local_name!("a") {
             self.current.links = self.current.links.saturating_add(1);
         }
@@ -248,15 +255,16 @@ impl Builder<'_> {
         for block in &mut self.blocks {
             block.group = group_of[block.group];
         }
-        Outline { texts: self.texts, blocks: self.blocks, groups }
+        Outline { texts: self.texts, blocks: self.blocks, groups, fields: self.fields }
     }
 }
 
-/// Equal for elements of the same tag and the same first class.
+/// Equal for elements of the same tag and the same first class, which may be numbered.
 fn signature(element: &page::Element) -> u64 {
     let class = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("class"));
     let class = class.and_then(|class| class.value.split_ascii_whitespace().next()).unwrap_or_default();
-    Fnv::default().with(element.name.local.as_bytes()).with(&[0]).with(class.as_bytes()).value()
+    let name = Fnv::default().with(element.name.local.as_bytes()).with(&[0]);
+    class.split(|c: char| c.is_ascii_digit()).fold(name, |hash, part| hash.with(part.as_bytes())).value()
 }
 
 fn heading_level(name: &LocalName) -> Option<u8> {
@@ -313,6 +321,13 @@ fn is_block(name: &LocalName) -> bool {
                 | local_name!("tr")
                 | local_name!("ul")
         )
+}
+
+impl Block {
+    /// Whether it is sentences, and not a list of links.
+    pub(crate) fn is_prose(&self) -> bool {
+        self.text.is_prose() && (self.linked as f32) < 0.35 * self.text.letters as f32
+    }
 }
 
 impl Group {

@@ -1,9 +1,13 @@
 //! What the trainer of the main-content model sees of a page: examples/train_main_content.
 
+use page::Index;
+
 use super::facts::Facts;
-use super::features::{self, Features};
+use super::features::Features;
+use super::hints::Hint;
+use super::lexicon::{self, Wording};
 use super::outline::Outline;
-use super::{lexicon, model};
+use super::{declared, is_small};
 use crate::content::Content;
 
 /// A block of text as the model sees it.
@@ -11,38 +15,62 @@ use crate::content::Content;
 pub struct Sample {
     /// Its text, as written in the page.
     pub text: String,
+    /// The text nodes that it is made of.
+    pub nodes: Vec<Index>,
+    /// Whether it is a heading.
+    pub heading: bool,
+    /// Whether the page calls it or something around it comments.
+    pub comment: bool,
     /// Its features, in the order of [`feature_names`].
     pub features: Vec<f32>,
 }
 
+/// A page whose blocks can be chosen by log-odds that the caller brings.
+#[derive(Debug)]
+pub struct Blocks {
+    outline: Outline,
+    facts: Facts,
+    wordings: Vec<Wording>,
+}
+
 /// All blocks of text in `content`, in reading order.
-pub fn blocks(content: &Content) -> Vec<Sample> {
+pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
     let page = content.page();
     let outline = Outline::of(content);
     let facts = Facts::of(page);
     let wordings = lexicon::wordings(page, &outline, &facts);
-    let features = Features::of(&outline, &facts, wordings);
+    let blocks = Blocks { outline, facts, wordings };
+    let (outline, features) = (&blocks.outline, blocks.features());
     let sample = |at: usize| {
         let mut row = Vec::new();
         features.write(at, |_, value| row.push(value));
-        let nodes = outline.texts[outline.blocks[at].texts.clone()].iter();
-        let text = nodes.filter_map(|&node| page.text(node)).fold(String::new(), |all, text| all + text);
-        Sample { text, features: row }
+        let block = &outline.blocks[at];
+        let nodes = outline.texts[block.texts.clone()].to_vec();
+        let text = nodes.iter().filter_map(|&node| page.text(node)).fold(String::new(), |all, text| all + text);
+        let above = std::iter::successors(Some(block.group), |&at| (at > 0).then(|| outline.groups[at].parent));
+        let comment = above.take(12).any(|at| outline.groups[at].hints.has(Hint::Comment));
+        Sample { text, nodes, heading: block.heading > 0, comment, features: row }
     };
-    (0..outline.blocks.len()).map(sample).collect()
+    let samples = (0..outline.blocks.len()).map(sample).collect();
+    drop(features);
+    (blocks, samples)
+}
+
+impl Blocks {
+    /// Which blocks would be kept if the model gave each the log-odds in `scores`, plus `caution`.
+    pub fn chosen(&self, scores: &[f32], caution: f32) -> Vec<bool> {
+        if is_small(&self.outline) {
+            return declared::chosen(&self.outline);
+        }
+        super::choose(&self.outline, self.features().title(), scores, caution, true)
+    }
+
+    fn features(&self) -> Features<'_> {
+        Features::of(&self.outline, &self.facts, &self.wordings)
+    }
 }
 
 /// The names of the features, in the order of [`Sample::features`]. Names may repeat.
 pub fn feature_names() -> Vec<&'static str> {
-    features::names()
-}
-
-/// Whether the model in use asks for each feature, in the order of the file that it was read from.
-pub fn used_features() -> Vec<bool> {
-    model::used()
-}
-
-/// The model's log-odds for features in the order of [`feature_names`].
-pub fn score(features: &[f32]) -> f32 {
-    model::score(features)
+    super::names()
 }
