@@ -53,6 +53,8 @@ impl FromStr for Digest {
 
 /// Up to this many bytes, hashing and unpacking take less time than a blocking thread takes to wake.
 const SMALL: usize = 256 * 1024;
+/// The same for packing, which takes several times as long.
+const SMALL_TO_PACK: usize = 32 * 1024;
 /// zstd's own default: most of the gain for little time.
 const LEVEL: i32 = 3;
 
@@ -150,8 +152,11 @@ pub async fn open(packed: Bytes, digest: &Digest, max_bytes: usize) -> Result<By
 }
 
 async fn pack(digest: &Digest, body: Bytes) -> Result<Vec<u8>, BlobError> {
-    let packed =
-        if body.len() <= SMALL { compress(&body, LEVEL) } else { off_thread(move || compress(&body, LEVEL)).await };
+    let packed = if body.len() <= SMALL_TO_PACK {
+        compress(&body, LEVEL)
+    } else {
+        off_thread(move || compress(&body, LEVEL)).await
+    };
     packed.map_err(|source| BlobError::Codec { action: "compress", key: digest.key(), source })
 }
 

@@ -79,6 +79,22 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     Ok(())
 }
 
+/// Adds a copy whose body is in the database already; `false`, and nothing is added, when it is not.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<bool> {
+    conn.atomic(async |conn: &mut Conn| {
+        let is_kept = bodies::lock(conn, &entry.body_digest).await?;
+        if is_kept {
+            insert(conn, entry).await?;
+        }
+        Ok(is_kept)
+    })
+    .await
+}
+
 /// Adds a copy with its body, which is not written again when it is there.
 ///
 /// # Errors

@@ -234,12 +234,17 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         in_row: false,
     };
     if fetched.body.len() <= MAX_TO_TRY {
+        entry.in_row = true;
+        // Most pages that are fetched again have not changed: packing them once more would be in vain.
+        if rows::insert_beside_body(&mut app.conn().await?, &entry).await? {
+            return Ok(Some(entry.id));
+        }
         let packed = body.pack().await?;
         if packed.len() <= MAX_IN_ROW {
-            entry.in_row = true;
             rows::insert_with_body(&mut app.conn().await?, &entry, &packed).await?;
             return Ok(Some(entry.id));
         }
+        entry.in_row = false;
     }
     // The row first: a body without a row would never be removed, a row without a body is a miss until it expires. A body
     // that is there is not written again, so it must not be one that is being deleted: then this copy is not kept.

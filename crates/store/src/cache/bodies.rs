@@ -49,6 +49,17 @@ pub async fn packed(conn: &mut Conn, digest: &str) -> Result<Option<Vec<u8>>> {
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
 }
 
+/// Whether a body is there. A transaction that removes it waits for this one.
+pub(super) async fn lock(conn: &mut Conn, digest: &str) -> Result<bool> {
+    let query = cache_body::table.find(digest).select(cache_body::digest);
+    let found: Option<String> = on!(
+        conn,
+        pg | c | query.for_update().get_result(c).await.optional(),
+        sqlite | c | query.get_result(c).await.optional()
+    )?;
+    Ok(found.is_some())
+}
+
 /// Adds a body unless it is there. Belongs into the transaction that adds its copy.
 pub(super) async fn insert(conn: &mut Conn, digest: &str, packed: &[u8]) -> Result<()> {
     let row = (cache_body::digest.eq(digest), cache_body::packed.eq(packed));

@@ -198,15 +198,18 @@ fn small(key: &str, body: &str, fetched: i64) -> CacheEntry {
 
 async fn small_bodies_come_and_go_with_their_copies(store: Store) {
     let mut conn = store.conn().await.unwrap();
+    assert!(!cache::insert_beside_body(&mut conn, &small("a", "d", 0)).await.unwrap());
+    assert_eq!(cache::find(&mut conn, &wanted("a", 0, 0)).await.unwrap(), []);
     cache::insert_with_body(&mut conn, &small("a", "d", 0), b"packed").await.unwrap();
     cache::insert_with_body(&mut conn, &small("b", "d", 50), b"packed").await.unwrap();
+    assert!(cache::insert_beside_body(&mut conn, &small("b", "d", 40)).await.unwrap());
     assert_eq!(cache::packed(&mut conn, "d").await.unwrap().as_deref(), Some(&b"packed"[..]));
     assert_eq!(cache::bytes(&mut conn).await.unwrap(), 1 << 40);
     let removed = cache::expired(&mut conn, at(100), 10).await.unwrap();
     assert_eq!(removed, Removed { rows: 1, bytes: 0 });
     assert!(cache::packed(&mut conn, "d").await.unwrap().is_some());
     let removed = cache::expired(&mut conn, at(150), 10).await.unwrap();
-    assert_eq!(removed, Removed { rows: 1, bytes: 1 << 40 });
+    assert_eq!(removed, Removed { rows: 2, bytes: 1 << 40 });
     assert_eq!(cache::packed(&mut conn, "d").await.unwrap(), None);
     assert_eq!(swept(&store).await, Vec::<String>::new());
 }
