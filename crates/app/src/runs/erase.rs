@@ -2,7 +2,7 @@
 
 use store::runs::{self, Run};
 
-use crate::{App, AppError};
+use crate::{App, AppError, files};
 
 /// Rows of each kind that one transaction removes.
 const PIECE: i64 = 500;
@@ -36,6 +36,9 @@ async fn contents(app: &App, run: &str, is_private: bool) -> Result<(), AppError
 /// Removes a run with everything that belongs to it. Nobody can read it any more: its time is over.
 pub(crate) async fn whole(app: &App, run: &str) -> Result<(), AppError> {
     let row = runs::find(&mut app.conn().await?, run).await?;
+    if let Some(row) = &row {
+        files::erase(app, &row.team_id, run).await?;
+    }
     contents(app, run, row.is_some_and(|row| row.private)).await?;
     runs::remove(&mut app.conn().await?, run).await?;
     Ok(())
