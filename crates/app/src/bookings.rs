@@ -52,7 +52,7 @@ pub(crate) enum Change {
 /// The reservation that [`Change::Reserve`] made.
 type Written = Result<Option<Reservation>, StoreError>;
 
-/// The lines in which changes wait.
+/// The lines in which changes wait. They are as long as there are requests at work, which have bounds of their own.
 pub(crate) struct Bookings {
     lines: Vec<Arc<Mutex<Line>>>,
     /// Whether a transaction may hold several teams. Where several are written at a time it may not: they would wait for

@@ -1,0 +1,232 @@
+//! Settings, from defaults, files and the environment.
+
+use super::*;
+
+fn pairs(environment: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+    load(None, environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+}
+
+fn check(name: &str, value: &str, expect: &str) {
+    let error = pairs(&[(name, value)]).expect_err(name).to_string();
+    assert!(error.starts_with(&format!("{name}: ")) && error.contains(expect), "{error}");
+}
+
+#[test]
+fn the_defaults_are_complete() {
+    let config = Config::default();
+    assert_eq!(config.server.listen.to_string(), "127.0.0.1:3002");
+    assert_eq!(config.server.max_head, 64 * 1024);
+    assert_eq!(config.server.max_body, 10 * 1024 * 1024);
+    assert_eq!(config.cache.retention, Duration::from_secs(30 * 86_400));
+    assert_eq!((config.cache.max_bytes, config.data.min_free), (Some(50 << 30), 512 << 20));
+    assert_eq!((config.auth.mode, config.auth.open_to_network), (AuthMode::Open, false));
+    assert!(config.server.hosts.is_empty() && config.admin.listen.is_none());
+    assert!(config.worker.embedded && config.admin.token.is_empty());
+}
+
+/// What a crate does without settings is what the manual says.
+#[test]
+fn the_manual_has_the_defaults_of_the_crates() {
+    let config = Config::default();
+    let defaults = app::Settings::default();
+    assert_eq!(config.cache, defaults.cache);
+    assert_eq!(config.files, defaults.files);
+    assert_eq!(config.retention, defaults.retention);
+    assert_eq!(config.auth.mode, defaults.auth);
+    assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
+    assert_eq!(config.limits.team_per_minute, defaults.team_rate_per_minute);
+    assert_eq!(config.worker.every, defaults.maintain_every);
+    let limits = net::Limits::default();
+    assert_eq!((config.fetch.max_raw, config.fetch.max_decoded), (limits.body_raw, limits.body_decoded));
+    assert_eq!(config.fetch.max_in_flight, limits.in_flight);
+}
+
+/// Each section is read by one struct, which knows all of its keys and no others.
+#[test]
+fn each_key_of_the_manual_is_read() {
+    let manual: toml::Table = DEFAULTS.parse().unwrap();
+    for (section, keys) in &manual {
+        for key in keys.as_table().unwrap().keys() {
+            let mut without = manual.clone();
+            without[section].as_table_mut().unwrap().remove(key);
+            let read = toml::Value::Table(without).try_into::<Config>();
+            let crates_own = matches!(section.as_str(), "cache" | "files" | "queues" | "retention");
+            assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
+            let mut more = manual.clone();
+            more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());
+            let error = toml::Value::Table(more).try_into::<Config>().unwrap_err().to_string();
+            assert!(error.contains("unknown field"), "{section}.{key}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_value_of_the_environment_has_the_type_of_its_key() {
+    let config = pairs(&[
+        ("QUARRY__SERVER__LISTEN", "[::1]:80"),
+        ("QUARRY__DATA__DIR", "/tmp/x y"),
+        ("QUARRY__STORE__URL", "postgres://u:p@h/d"),
+        ("QUARRY__EGRESS__ALLOW", "127.0.0.1:18100, 10.0.0.0/8,"),
+        ("QUARRY__EGRESS__DENY", "10.0.0.7,10.9.0.0/16"),
+        ("QUARRY__CACHE__MAX_GIB", "0"),
+        ("QUARRY__RETENTION__DEAD_JOBS_DAYS", "7"),
+        ("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:15353"),
+        ("QUARRY__SERVER__HOSTS", "Quarry.LAN., [FD00::1],10.1.2.3"),
+        ("QUARRY__ADMIN__LISTEN", "127.0.0.1:9"),
+        ("QUARRY__AUTH__MODE", "keys"),
+        ("QUARRY__ADMIN__TOKEN", "123456"),
+        ("QUARRY__WORKER__EMBEDDED", "false"),
+        ("QUARRY__LOG__LEVEL", "trace"),
+        ("QUARRY__SERVER__TRUSTED_PROXIES", "10.0.0.1,192.168.0.0/16"),
+        ("QUARRY__FETCH__BASIC_PROXIES", "http://u:p@127.0.0.1:8080,https://h#proxy_resolves=true"),
+        ("PATH", "/bin"),
+        ("QUARRY_OTHER", "not ours"),
+    ])
+    .unwrap()
+    .config;
+    assert_eq!(config.server.listen.port(), 80);
+    assert_eq!(config.data.dir, Path::new("/tmp/x y"));
+    assert_eq!((config.egress.allow.len(), config.egress.deny.len(), config.cache.max_bytes), (2, 2, None));
+    assert_eq!(config.egress.resolvers.len(), 1);
+    assert_eq!(config.retention.dead_jobs, Duration::from_secs(7 * 86_400));
+    assert_eq!(config.auth.mode, AuthMode::Keys);
+    assert_eq!(config.server.hosts, ["quarry.lan", "[fd00::1]", "10.1.2.3"]);
+    assert_eq!(config.admin.listen.map(|listen| listen.port()), Some(9));
+    assert_eq!(config.admin.token.expose(), "123456");
+    assert!(!config.worker.embedded);
+    assert_eq!(config.server.trusted_proxies[0].to_string(), "10.0.0.1/32");
+    let proxies = &config.fetch.basic_proxies.0;
+    assert!(proxies[0].url.port() == Some(8080) && !proxies[0].resolves);
+    assert!(proxies[1].url.as_str() == "https://h/" && proxies[1].resolves);
+}
+
+#[test]
+fn bad_values_name_their_key() {
+    check("QUARRY__SERVER__LISTEN", "localhost", "socket address");
+    check("QUARRY__SERVER__MAX_CONNECTIONS", "many", "expected a whole number");
+    check("QUARRY__SERVER__MAX_CONNECTIONS", "0", "at least 1");
+    check("QUARRY__SERVER__MAX_CONNECTIONS", "-1", "");
+    check("QUARRY__SERVER__MAX_HEAD_KIB", "1", "between 8 and 1024");
+    check("QUARRY__SERVER__BODY_TIMEOUT_S", "0", "at least 1");
+    check("QUARRY__WORKER__EMBEDDED", "yes", "expected true or false");
+    check("QUARRY__AUTH__MODE", "none", "expected `open` or `keys`");
+    check("QUARRY__LOG__LEVEL", "loud", "loud");
+    check("QUARRY__RETENTION__SCRAPES_DAYS", "0", "at least 1");
+    check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
+    check("QUARRY__FILES__PUBLIC_URL", "quarry.example.com", "expected an address such as https://");
+    check("QUARRY__FILES__MAX_MIB", "0", "between 1 and 1024");
+    check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
+    check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
+    check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");
+    for host in ["http://quarry.lan", "quarry.lan:80", "a/b", "u@h", "*", "a b"] {
+        check("QUARRY__SERVER__HOSTS", host, "without scheme and port");
+    }
+    check("QUARRY__ADMIN__LISTEN", "localhost", "address and port");
+    check("QUARRY__SERVER__LISTENN", "x", "no such setting, did you mean QUARRY__SERVER__LISTEN?");
+    check("QUARRY__SERVER", "x", "no such setting");
+    check("QUARRY__NOPE__X", "x", "no such setting");
+}
+
+#[test]
+fn refused_secrets_are_not_repeated() {
+    for text in ["ftp://u:hush@h", "http://u:hush@h#proxy_resolves", "http://u:hush@h#hush=true"] {
+        let error = pairs(&[("QUARRY__FETCH__ENHANCED_PROXIES", text)]).unwrap_err().to_string();
+        assert!(error.starts_with("QUARRY__FETCH__ENHANCED_PROXIES: ") && !error.contains("hush"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_lies_between_the_defaults_and_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("quarry.toml");
+    std::fs::write(&file, "[server]\nlisten = \"127.0.0.1:1\"\nmax_body_mib = 2\n").unwrap();
+    let variable = ("QUARRY__SERVER__LISTEN".to_owned(), "127.0.0.1:2".to_owned());
+    let config = load(Some(&file), [variable]).unwrap().config;
+    assert_eq!((config.server.listen.port(), config.server.max_body), (2, 2 << 20));
+}
+
+#[test]
+fn a_proxy_in_a_file_may_be_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("quarry.toml");
+    let read = |proxies: &str| {
+        std::fs::write(&file, format!("[fetch]\nbasic_proxies = {proxies}\n")).unwrap();
+        load(Some(&file), [])
+    };
+    let text = r#"["http://a:1", { url = "http://b:2", proxy_resolves = true }, { url = "http://c:3" }]"#;
+    let loaded = read(text).unwrap();
+    let resolves: Vec<bool> = loaded.config.fetch.basic_proxies.0.iter().map(|proxy| proxy.resolves).collect();
+    assert_eq!(resolves, [false, true, false]);
+    assert!(!loaded.effective.contains("http://b"), "{}", loaded.effective);
+    for bad in
+        [r#"[{ url = "http://u:hush@b", resolves = true }]"#, r#"[{ url = "http://u:hush@b", proxy_resolves = 1 }]"#]
+    {
+        let error = read(bad).unwrap_err().to_string();
+        assert!(error.contains("proxy_resolves") && !error.contains("hush"), "{error}");
+    }
+}
+
+#[test]
+fn every_queue_has_its_line() {
+    let config = Config::default();
+    let known: Vec<(&str, u32)> = app::QUEUES.iter().map(|queue| (queue.name, queue.slots)).collect();
+    let mut set: Vec<(&str, u32)> = config.queues.iter().map(|(name, slots)| (name.as_str(), *slots)).collect();
+    set.sort_by_key(|(name, _)| known.iter().position(|(other, _)| other == name));
+    assert_eq!(set, known);
+    let error = pairs(&[("QUARRY__QUEUES__PAGE", "5")]).unwrap_err();
+    assert!(error.to_string().contains("did you mean QUARRY__QUEUES__PAGES?"), "{error}");
+    check("QUARRY__QUEUES__MODELS", "5", "no such setting");
+    check("QUARRY__QUEUES__HOOKS", "-1", "");
+}
+
+#[test]
+fn queues_have_older_names() {
+    let slots = |text: &str, environment: &[(&str, &str)]| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("my.toml");
+        std::fs::write(&file, text).unwrap();
+        let pairs = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let config = load(Some(&file), pairs).unwrap().config;
+        (config.queues["pages"], config.queues["hooks"])
+    };
+    assert_eq!(slots("[worker]\npages = 3\nwebhooks = 0", &[]), (3, 0));
+    assert_eq!(slots("[worker]\npages = 3", &[("QUARRY__WORKER__PAGES", "4")]), (4, 256));
+    assert_eq!(slots("[worker]\npages = 3\n[queues]\npages = 5", &[]), (5, 256));
+    assert_eq!(slots("[queues]\npages = 5", &[("QUARRY__WORKER__PAGES", "4")]), (5, 256));
+    let error = pairs(&[("QUARRY__WORKER__PAGES", "many")]).unwrap_err().to_string();
+    assert_eq!(error, "QUARRY__WORKER__PAGES: expected a whole number");
+}
+
+#[test]
+fn a_file_is_checked_like_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.toml");
+    for (text, key, part) in [
+        ("[server]\nlisten = 5", "server.listen in my.toml", "expected a text"),
+        ("[server]\nlisen = \"x\"", "server.lisen in my.toml", "did you mean server.listen?"),
+        ("[servr]\nlisten = \"x\"", "servr in my.toml", "no such section"),
+        ("listen = 1", "listen in my.toml", "no such section"),
+        ("[server", "my.toml", ""),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let error = load(Some(&file), []).unwrap_err();
+        assert!(error.key == key && error.message.contains(part), "{error}");
+    }
+    let missing = load(Some(&folder.path().join("none.toml")), []).unwrap_err();
+    assert_eq!(missing.key, "none.toml");
+}
+
+#[test]
+fn the_effective_settings_hide_secrets() {
+    let loaded = pairs(&[
+        ("QUARRY__ADMIN__TOKEN", "hush1"),
+        ("QUARRY__STORE__URL", "postgres://u:hush2@h/d"),
+        ("QUARRY__FETCH__BASIC_PROXIES", "http://u:hush3@h:1"),
+        ("QUARRY__BLOBS__SECRET_ACCESS_KEY", "hush4"),
+    ])
+    .unwrap();
+    assert!(!loaded.effective.contains("hush"), "{}", loaded.effective);
+    assert!(!format!("{:?}", loaded.config).contains("hush"));
+    assert_eq!(loaded.effective.matches("***").count(), 4);
+    assert!(loaded.effective.contains("listen = \"127.0.0.1:3002\""));
+}
