@@ -146,7 +146,7 @@ impl Drop for Service {
 impl Change {
     fn team(&self) -> &str {
         match self {
-            Self::Reserve { source, .. } | Self::Settle { source, .. } => source.booking(Timestamp::UNIX_EPOCH).team,
+            Self::Reserve { source, .. } | Self::Settle { source, .. } => source.team(),
             Self::Release(held) => &held.team,
         }
     }
@@ -170,6 +170,13 @@ impl Change {
 }
 
 impl Source {
+    fn team(&self) -> &str {
+        match self {
+            Self::Reserved(held) => &held.team,
+            Self::Unlimited { team, .. } => team,
+        }
+    }
+
     fn booking(&self, at: Timestamp) -> Booking<'_> {
         match self {
             Self::Reserved(held) => Booking { key: &held.key, team: &held.team, api_key: held.api_key.as_deref(), at },
