@@ -98,7 +98,7 @@ impl Bookings {
         };
         if !was_served {
             let service = Service { line: Arc::clone(line), mixes_teams: self.mixes_teams, is_over: false };
-            app.tracker.spawn(service.run(app.clone()));
+            app.tracker.spawn_on(service.run(app.clone()), &app.store.writing_runtime());
         }
         answer.await.unwrap_or_else(|_| Err(StoreError::Inconsistent("the booking was lost".to_owned())))
     }
@@ -209,7 +209,7 @@ async fn settle(
 
 /// Writes them together; when one of them cannot be written, each alone.
 async fn write_group(app: &App, group: Vec<Waiting>) {
-    let mut conn = match app.store.conn().await {
+    let mut conn = match app.store.writing().await {
         Ok(conn) => conn,
         Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
     };

@@ -12,6 +12,7 @@ mod end;
 mod erase;
 mod errors;
 mod kind;
+mod known;
 mod links;
 mod page;
 mod pages;

@@ -7,6 +7,7 @@ use base::new_id;
 use chrono::TimeDelta;
 use store::StoreError;
 use store::jobs::{self, Claim, Claimed, Queue, Retry};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -23,62 +24,83 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// When a job is tried again that no handler here knows.
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
 
-/// Claims and starts jobs of one queue until `stop`.
-pub(crate) async fn run(
+/// The claims of one queue.
+pub(crate) struct Claims {
+    pub(crate) core: Arc<Core>,
+    pub(crate) handlers: Arc<Handlers>,
+    pub(crate) queue: Queue,
+    pub(crate) slots: usize,
+    /// Where the jobs run: the tasks, and the runtime.
+    pub(crate) running: TaskTracker,
+    pub(crate) jobs: Handle,
+}
+
+/// A job's place among those that run here: one of its queue's slots, and its lease, which is kept until this is dropped.
+pub(crate) struct Place {
     core: Arc<Core>,
-    handlers: Arc<Handlers>,
-    (queue, slots): (Queue, usize),
-    running: TaskTracker,
-    stop: CancellationToken,
-) {
-    let free = Arc::new(Semaphore::new(slots));
-    while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&free).acquire_owned()).await {
-        // A full worker gets its slots back one by one. Each alone would cost a claim.
-        if free.available_permits() + 1 < slots / 8 {
-            sleep(GATHER).await;
-        }
-        let mut permits = vec![first];
-        permits.extend((1..MAX_JOBS).map_while(|_| Arc::clone(&free).try_acquire_owned().ok()));
-        match claim(&core, queue, permits.len()).await {
-            Ok(jobs) => {
-                let came = jobs.len();
-                for (job, permit) in jobs.into_iter().zip(permits.drain(..)) {
-                    start(&core, &handlers, job, permit, &running);
-                }
-                drop(permits);
-                // Some, but not all, does not mean that there are no more: teams are served in turns.
-                if came == 0 {
-                    core.idle.notify_one();
-                    stop.run_until_cancelled(core.waker.woken(queue)).await;
-                }
+    id: String,
+    token: String,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl Claims {
+    /// Claims and starts jobs until `stop`.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let (core, free) = (&self.core, Arc::new(Semaphore::new(self.slots)));
+        while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&free).acquire_owned()).await {
+            // A full worker gets its slots back one by one. Each alone would cost a claim.
+            if free.available_permits() + 1 < self.slots / 8 {
+                sleep(GATHER).await;
             }
-            Err(error) => {
-                tracing::warn!(%error, queue = queue.name, "no jobs claimed");
-                stop.run_until_cancelled(sleep(PAUSE)).await;
+            let mut slots = vec![first];
+            slots.extend((1..MAX_JOBS).map_while(|_| Arc::clone(&free).try_acquire_owned().ok()));
+            match self.claim(slots.len()).await {
+                Ok(jobs) => {
+                    let came = jobs.len();
+                    jobs.into_iter().zip(slots.drain(..)).for_each(|(job, slot)| self.start(job, slot));
+                    drop(slots);
+                    // Some, but not all, does not mean that there are no more: teams are served in turns.
+                    if came == 0 {
+                        core.idle.notify_one();
+                        stop.run_until_cancelled(core.waker.woken(self.queue)).await;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, queue = self.queue.name, "no jobs claimed");
+                    stop.run_until_cancelled(sleep(PAUSE)).await;
+                }
             }
         }
     }
+
+    async fn claim(&self, most: usize) -> Result<Vec<Claimed>, StoreError> {
+        let (core, token) = (&self.core, new_id().to_string());
+        let (now, lease_until, per_host) = (core.now(), core.lease_until(), core.settings.per_host);
+        let want = Claim { queue: self.queue.name, most, token: &token, now, lease_until, per_host };
+        jobs::claim(&mut core.store.writing().await?, &want).await
+    }
+
+    fn start(&self, job: Claimed, slot: OwnedSemaphorePermit) {
+        let (core, handler) = (Arc::clone(&self.core), self.handlers.get(job.kind.as_str()).cloned());
+        let cancelled = core.held.add(&job);
+        let place = Place { core: Arc::clone(&core), id: job.id.clone(), token: job.token.clone(), _slot: slot };
+        let work = async move {
+            match handler {
+                Some(handler) => handler.process(core, job, place, cancelled).await,
+                None => {
+                    put_off(&core, &job).await;
+                    drop(place);
+                }
+            }
+        };
+        self.running.spawn_on(work, &self.jobs);
+    }
 }
 
-async fn claim(core: &Core, queue: Queue, most: usize) -> Result<Vec<Claimed>, StoreError> {
-    let token = new_id().to_string();
-    let (now, lease_until, per_host) = (core.now(), core.lease_until(), core.settings.per_host);
-    let want = Claim { queue: queue.name, most, token: &token, now, lease_until, per_host };
-    jobs::claim(&mut core.store.conn().await?, &want).await
-}
-
-fn start(core: &Arc<Core>, handlers: &Handlers, job: Claimed, permit: OwnedSemaphorePermit, running: &TaskTracker) {
-    let (core, handler) = (Arc::clone(core), handlers.get(job.kind.as_str()).cloned());
-    let cancelled = core.held.add(&job);
-    running.spawn(async move {
-        let (id, token) = (job.id.clone(), job.token.clone());
-        match handler {
-            Some(handler) => handler.process(Arc::clone(&core), job, cancelled).await,
-            None => put_off(&core, &job).await,
-        }
-        core.held.remove(&id, &token);
-        drop(permit);
-    });
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.core.held.remove(&self.id, &self.token);
+    }
 }
 
 /// A newer worker may know this kind of job.

@@ -12,10 +12,11 @@ use std::time::Duration;
 use politeness::HostAnswer;
 use store::jobs::{self, Held, Lease, Payload as _, Retry};
 use store::{Conn, StoreError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::bury::{self, Lost};
+use crate::claims::Place;
 use crate::handler::pause;
 use crate::worker::Core;
 use crate::{Finished, Handler};
@@ -39,9 +40,9 @@ pub(crate) struct Report<H: Handler> {
     pub(crate) queue: String,
     /// See [`Polite::answer`](crate::Polite::answer).
     pub(crate) answer: Option<HostAnswer>,
-    /// Dropped when it is over.
+    /// Dropped when it is written.
     #[expect(dead_code, reason = "its end is the message")]
-    pub(crate) written: oneshot::Sender<()>,
+    pub(crate) place: Place,
 }
 
 /// How many jobs of a handler are at work: they may report soon.
@@ -90,9 +91,7 @@ pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, at_work: &AtWork, 
         committer.write(reports).await;
         for report in apart.into_iter().chain(twice) {
             committer.write(vec![report]).await;
-            core.wake_all();
         }
-        core.wake_all();
     }
 }
 
@@ -132,14 +131,27 @@ impl<H: Handler> Committer<'_, H> {
         apart
     }
 
-    /// Writes them together; if that fails, each alone.
+    /// Writes them down, and tells those who may have something to do then.
     async fn write(&mut self, reports: Vec<Report<H>>) {
         if reports.is_empty() {
             return;
         }
-        let Err(error) = self.patiently(&reports).await else { return };
-        if let [report] = reports.as_slice() {
-            self.failed(report, &error).await;
+        match self.patiently(&reports).await {
+            // They have left room where they were.
+            Ok(added) => added.iter().map(String::as_str).chain([H::Payload::QUEUE.name]).for_each(|queue| {
+                self.core.waker.wake_named(queue);
+            }),
+            Err(error) => {
+                self.one_by_one(&reports, &error).await;
+                self.core.wake_all();
+            }
+        }
+    }
+
+    /// After an error of all together: each alone.
+    async fn one_by_one(&mut self, reports: &[Report<H>], error: &StoreError) {
+        if let [report] = reports {
+            self.failed(report, error).await;
             return;
         }
         tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
@@ -152,13 +164,15 @@ impl<H: Handler> Committer<'_, H> {
         }
     }
 
-    /// One try, and more only while the database does not answer at all.
-    async fn patiently(&self, reports: &[Report<H>]) -> Result<(), StoreError> {
-        let mut tried = Ok(());
+    /// One try, and more only while the database does not answer at all. Returns the queues that got jobs.
+    async fn patiently(&self, reports: &[Report<H>]) -> Result<Vec<String>, StoreError> {
+        let mut tried = Ok(Vec::new());
         for pause in PAUSES {
-            sleep(pause).await;
+            if !pause.is_zero() {
+                sleep(pause).await;
+            }
             tried = commit(self.core, self.handler, reports).await;
-            let Err(error) = &tried else { return Ok(()) };
+            let Err(error) = &tried else { break };
             if !error.is_away() || self.core.store.ping().await.is_ok() {
                 break;
             }
@@ -192,10 +206,11 @@ impl<H: Handler> Committer<'_, H> {
     }
 }
 
+/// Returns the queues that got jobs.
 fn commit<'a, H: Handler>(core: &'a Core, handler: &'a H, reports: &'a [Report<H>]) -> Writing<'a> {
     Box::pin(async move {
         let now = core.now();
-        let mut conn = core.store.conn().await?;
+        let mut conn = core.store.writing().await?;
         let written = conn.tx(async |conn: &mut Conn| {
             let held: Vec<Held<'_>> = reports.iter().map(held).collect();
             let ours = jobs::finish(conn, &held, now).await?;
@@ -206,13 +221,14 @@ fn commit<'a, H: Handler>(core: &'a Core, handler: &'a H, reports: &'a [Report<H
             Ok::<_, StoreError>(ours)
         });
         let ours = written.await?;
+        let added = conn.added();
         drop(conn);
         handler.after_commit(&still_ours(reports, &ours));
-        Ok(())
+        Ok(added)
     })
 }
 
-type Writing<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
+type Writing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>, StoreError>> + Send + 'a>>;
 
 fn still_ours<'a, H: Handler>(
     reports: &'a [Report<H>],

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use base::Timestamp;
 use store::StoreError;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::worker::Core;
 
 /// The shortest time between two wake-ups of a queue, for what is due and cannot be claimed yet.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
 
-/// Wakes the queues when they are due, for as long as it is polled. Looks again at every poll, and at once after a claim
-/// that got nothing.
+/// Wakes the queues when they are due, for as long as it is polled. Looks again at every poll, and after a claim that got
+/// nothing.
 pub(crate) async fn watch(core: &Core) {
     let mut woken: HashMap<String, Instant> = HashMap::new();
     loop {
@@ -32,7 +32,11 @@ pub(crate) async fn watch(core: &Core) {
             let next = due.values().copied().min().unwrap_or(poll).min(poll);
             tokio::select! {
                 () = sleep_until(next) => {}
-                () = core.idle.notified() => break,
+                () = core.idle.notified() => {
+                    // While others end and are claimed, all of them at once.
+                    sleep(MIN_PAUSE).await;
+                    break;
+                }
             }
             let now = Instant::now();
             if now >= poll {

@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use chrono::TimeDelta;
-use futures_util::future::join_all;
 use store::Store;
 use store::jobs::{Payload as _, Queue};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::claims::Claims;
 use crate::erased::{AnyHandler, Erased};
 use crate::leases::Held;
 use crate::wake::{Waker, listen};
-use crate::{Handler, Polite, claims, due, leases};
+use crate::{Handler, Polite, due, leases};
 
 /// How a worker works. The defaults suit one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,11 +131,14 @@ impl Worker {
         let served = self.queues().into_iter().filter(|(_, slots)| *slots > 0);
         self.core.queues = served.map(|(queue, slots)| (queue, usize::try_from(slots).unwrap_or(usize::MAX))).collect();
         let (core, handlers) = (Arc::new(self.core), Arc::new(self.handlers));
-        let (running, services) = (TaskTracker::new(), TaskTracker::new());
-        // Ends what serves the running jobs, once these have ended.
+        let [claiming, running, committing, services] = [(); 4].map(|()| TaskTracker::new());
+        // Ends what serves the running jobs, once these are written down.
         let ended = CancellationToken::new();
+        // What claims and commits does little else than write.
+        let writing = core.store.writing_runtime();
         for handler in handlers.values() {
-            Arc::clone(handler).commits(&core).into_iter().for_each(|commits| drop(services.spawn(commits)));
+            let commits = Arc::clone(handler).commits(&core);
+            commits.into_iter().for_each(|commits| drop(committing.spawn_on(commits, &writing)));
         }
         let keep = leases::keep(Arc::clone(&core), Arc::clone(&handlers));
         services.spawn(ended.clone().run_until_cancelled_owned(keep));
@@ -142,28 +146,35 @@ impl Worker {
         services.spawn(stop.clone().run_until_cancelled_owned(async move { listen(&listening).await }));
         let watching = Arc::clone(&core);
         services.spawn(stop.clone().run_until_cancelled_owned(async move { due::watch(&watching).await }));
-        let claims = core
-            .queues
-            .iter()
-            .map(|queue| claims::run(Arc::clone(&core), Arc::clone(&handlers), *queue, running.clone(), stop.clone()));
-        join_all(claims).await;
+        for queue in &core.queues {
+            let (core, handlers, jobs) = (Arc::clone(&core), Arc::clone(&handlers), Handle::current());
+            let claims = Claims { core, handlers, queue: queue.0, slots: queue.1, running: running.clone(), jobs };
+            claiming.spawn_on(claims.run(stop.clone()), &writing);
+        }
         // Without a queue there are leases of lost workers to look after all the same.
         stop.cancelled().await;
+        all_of(&claiming).await;
         running.close();
         if timeout(core.settings.drain, running.wait()).await.is_err() {
             core.held.cancel_all();
             running.wait().await;
         }
-        ended.cancel();
         handlers.values().for_each(|handler| handler.close());
-        services.close();
-        services.wait().await;
+        all_of(&committing).await;
+        ended.cancel();
+        all_of(&services).await;
     }
 
     /// Where it can, a commit goes on while another waits for its disk.
     fn committers(&self) -> usize {
         if self.core.store.parallel_writers() { 3 } else { 1 }
     }
+}
+
+/// Waits for the end of all tasks; no more come.
+async fn all_of(tasks: &TaskTracker) {
+    tasks.close();
+    tasks.wait().await;
 }
 
 impl fmt::Debug for Worker {

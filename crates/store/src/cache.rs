@@ -74,7 +74,7 @@ pub struct Wanted<'a> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
     Ok(())
 }
@@ -141,7 +141,7 @@ pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::delete(cache_entry::table.find(id)).execute(c).await)?;
     Ok(())
 }

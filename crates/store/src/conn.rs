@@ -3,25 +3,29 @@
 //! `on!` expands a query once per kind, so both are type-checked. Where they must differ, it takes two bodies, or the
 //! query's own file has one for each.
 
+use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::future::poll_fn;
+use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use diesel::SqliteConnection;
 use diesel::connection::{
     AnsiTransactionManager as SyncTransactions, TransactionDepthChange, TransactionManagerStatus,
 };
-use diesel::result::{DatabaseErrorKind, Error, QueryResult};
+use diesel::result::{Error, QueryResult};
 use diesel_async::pooled_connection::bb8::PooledConnection;
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 use futures_util::FutureExt;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::block_in_place;
+
+use crate::writer::{Taken, Writer};
 
 /// SQLite behind an async face: every statement runs at once, on the thread that asks.
 pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
@@ -30,7 +34,12 @@ pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
 pub struct Conn {
     pub(crate) link: Link,
     state: Arc<AtomicU8>,
-    writer: Option<Arc<Semaphore>>,
+    /// Where SQLite's writing connection is, when this is another one.
+    writer: Option<Arc<Writer>>,
+    /// See [`Conn::added`].
+    added: BTreeSet<String>,
+    /// The turn, when this is the writing connection. Given back after the connection.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 /// The two kinds.
@@ -93,20 +102,32 @@ macro_rules! on {
 }
 pub(crate) use on;
 
-/// How long a write on SQLite waits for those before it. As a transaction that stands still loses PostgreSQL's patience.
-const MAX_WAIT: Duration = Duration::from_secs(30);
-
-fn busy() -> String {
-    format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs())
-}
-
 const IDLE: u8 = 0;
 const OPEN: u8 = 1;
 const ABANDONED: u8 = 2;
 
 impl Conn {
-    pub(crate) fn new(link: Link, writer: Option<Arc<Semaphore>>) -> Self {
-        Self { link, state: Arc::new(AtomicU8::new(IDLE)), writer }
+    /// `writer` writes for it, when it is SQLite's.
+    pub(crate) fn new(link: Link, writer: Option<Arc<Writer>>) -> Self {
+        Self { link, state: Arc::new(AtomicU8::new(IDLE)), writer, added: BTreeSet::new(), _turn: None }
+    }
+
+    /// SQLite's writing connection.
+    pub(crate) fn writing((link, turn): Taken) -> Self {
+        Self { _turn: Some(turn), ..Self::new(Link::Sqlite(link), None) }
+    }
+
+    /// The queues to which jobs were added on this connection since it was last asked: their workers in this process are
+    /// to be woken once that is committed.
+    pub fn added(&mut self) -> Vec<String> {
+        mem::take(&mut self.added).into_iter().collect()
+    }
+
+    /// Notes that jobs were added to a queue.
+    pub(crate) fn add_to(&mut self, queue: &str) {
+        if !self.added.contains(queue) {
+            self.added.insert(queue.to_owned());
+        }
     }
 
     /// Runs `f` in a transaction: committed when it answers `Ok`, rolled back when it answers `Err` or is dropped.
@@ -123,28 +144,27 @@ impl Conn {
         if self.state.load(Ordering::Relaxed) != IDLE {
             return Err(Error::AlreadyInTransaction.into());
         }
-        let _turn = self.turn().await?;
-        match self.link {
-            Link::Pg(_) => self.run(f).await,
-            Link::Sqlite(_) => in_place(self.run(f)).await,
+        let mut conn = self.turn().await?;
+        match conn.link {
+            Link::Pg(_) => conn.run(f).await,
+            Link::Sqlite(_) => in_place(conn.run(f)).await,
         }
     }
 
-    /// SQLite has one writer. A queue in front of it is fair, its own busy handler is not. Whoever writes without a
-    /// transaction waits here first; inside one the turn is there already.
+    /// The same connection, or with SQLite the writing one in its place. Whoever writes without a transaction takes this
+    /// first; inside one the turn is there already.
     ///
     /// # Errors
-    /// When others kept writing for [`MAX_WAIT`]: nothing was done.
-    pub(crate) async fn turn(&self) -> QueryResult<Option<OwnedSemaphorePermit>> {
-        match &self.writer {
+    /// Those of [`Writer::take`]: nothing was done.
+    pub(crate) async fn turn(&mut self) -> QueryResult<Turn<'_>> {
+        let reading = match &self.writer {
             Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => {
-                let turn = tokio::time::timeout(MAX_WAIT, Arc::clone(writer).acquire_owned()).await;
-                let turn =
-                    turn.map_err(|_| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, Box::new(busy())))?;
-                Ok(turn.ok())
+                let (link, turn) = writer.take().await?;
+                Some((mem::replace(&mut self.link, Link::Sqlite(link)), turn))
             }
-            _ => Ok(None),
-        }
+            _ => None,
+        };
+        Ok(Turn { conn: self, reading })
     }
 
     async fn run<R, E, F>(&mut self, f: F) -> Result<R, E>
@@ -203,6 +223,36 @@ impl Conn {
             pg | c | PostgresTransactions::rollback_transaction(c).await,
             sqlite | c | <AsyncSqlite as AsyncConnection>::TransactionManager::rollback_transaction(c).await
         )
+    }
+}
+
+/// A connection that may write. The reading one comes back when it is dropped.
+pub(crate) struct Turn<'c> {
+    conn: &'c mut Conn,
+    reading: Option<(Link, OwnedSemaphorePermit)>,
+}
+
+impl Deref for Turn<'_> {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        self.conn
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    fn deref_mut(&mut self) -> &mut Conn {
+        self.conn
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some((link, turn)) = self.reading.take() {
+            // The connection first: whoever has the turn next needs it.
+            self.conn.link = link;
+            drop(turn);
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub struct Removable {
 /// Those of the database, also when the team is unknown.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, row: &File) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(file::table).values(row.clone()).execute(c).await)?;
     Ok(())
 }
@@ -79,7 +79,7 @@ pub async fn end(conn: &mut Conn, team: &str, owner: &str, now: Timestamp) -> Re
     let now = DbTime::from(now);
     let files =
         file::table.filter(file::owner.eq(owner)).filter(file::team_id.eq(team)).filter(file::expires_at.gt(now));
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| diesel::update(files).set(file::expires_at.eq(now)).execute(c).await)?)
 }
 
@@ -100,7 +100,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Vec<
 /// Those of the database.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, ids: &[String]) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::delete(file::table.filter(file::id.eq_any(ids))).execute(c).await)?;
     Ok(())
 }
@@ -114,10 +114,10 @@ pub async fn key(conn: &mut Conn, fresh: &Secret, now: Timestamp) -> Result<Secr
     if let Some(key) = known_key(conn).await? {
         return Ok(key);
     }
-    let turn = conn.turn().await?;
     let row = (file_key::id.eq(1), file_key::secret.eq(fresh.expose()), file_key::created_at.eq(DbTime::from(now)));
     let insert = diesel::insert_into(file_key::table).values(row).on_conflict_do_nothing();
-    on!(conn, |c| insert.execute(c).await)?;
+    let mut turn = conn.turn().await?;
+    on!(turn, |c| insert.execute(c).await)?;
     drop(turn);
     // Another process may have been first.
     Ok(known_key(conn).await?.unwrap_or_else(|| fresh.clone()))

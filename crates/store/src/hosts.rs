@@ -10,12 +10,14 @@ use chrono::TimeDelta;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 use politeness::{HostAnswer, HostState, Pace, Start};
 
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
+use crate::jobs::json;
 use crate::schema::host;
 use crate::sql::Sql;
 
@@ -39,7 +41,7 @@ pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration
             .do_update()
             .set(host::crawl_delay_ms.eq(delay))
     };
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| row().execute(c).await)?;
     Ok(())
 }
@@ -128,7 +130,6 @@ impl Hosts {
         if names.is_empty() {
             return Ok(Self { rows: HashMap::new(), now });
         }
-        let columns = (host::name, host::state, host::crawl_delay_ms, host::most, host::queued_until);
         let rows: Vec<HostRow> = on!(
             conn,
             pg | c | {
@@ -140,7 +141,14 @@ impl Hosts {
                 .load(c)
                 .await
             },
-            sqlite | c | host::table.filter(host::name.eq_any(names)).select(columns).load(c).await
+            sqlite | c | {
+                // A list in one value: else the statement would be compiled anew each time.
+                let query = Sql::<Sqlite, HostSql>::new(
+                    "SELECT name, state, crawl_delay_ms, most, queued_until FROM host
+                     WHERE name IN (SELECT value FROM json_each({}))",
+                );
+                query.bind::<Text, _>(json(&names)).load(c).await
+            }
         )?;
         let mut hosts = Self { rows: HashMap::with_capacity(rows.len()), now };
         for (name, state, crawl_delay, most, queued_until) in rows {

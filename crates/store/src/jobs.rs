@@ -161,7 +161,7 @@ impl Claimed {
 }
 
 /// Several values as JSON, which is how SQLite takes a list.
-fn json(values: &[impl serde::Serialize]) -> String {
+pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
     // Strings and numbers always can be written.
     serde_json::to_string(values).unwrap_or_default()
 }

@@ -51,7 +51,7 @@ struct Row {
 #[crate::boxed]
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(api_key::table).values(&row).execute(c).await)?;
     Ok(())
 }
@@ -91,7 +91,7 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
         .set(api_key::revoked_at.eq(DbTime::from(at)));
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 
@@ -105,7 +105,7 @@ pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
         diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(DbTime::from(at))));
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| query.execute(c).await)?;
     Ok(())
 }

@@ -19,7 +19,7 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
     let free = lease::expires_at.le(DbTime::from(now)).or(lease::holder.eq(holder));
     let set = (lease::holder.eq(holder), lease::expires_at.eq(DbTime::from(until)));
     let renew = diesel::update(lease::table.find(name).filter(free)).set(set);
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     if on!(conn, |c| renew.execute(c).await)? == 1 {
         return Ok(true);
     }
@@ -35,6 +35,6 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
 #[crate::boxed]
 pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> {
     let query = diesel::delete(lease::table.find(name).filter(lease::holder.eq(holder)));
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }

@@ -39,6 +39,7 @@ mod open;
 mod postgres;
 mod schema;
 mod sql;
+mod writer;
 
 pub mod cache;
 pub mod files;

@@ -15,11 +15,12 @@ use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
-use tokio::sync::Semaphore;
+use tokio::runtime::Handle;
 
 use crate::conn::{AsyncSqlite, Conn, Link, on};
 use crate::error::{Result, StoreError};
 use crate::postgres::Server;
+use crate::writer::Writer;
 
 /// The database of the service. Cheap to clone; all clones share one pool.
 #[derive(Clone)]
@@ -49,7 +50,7 @@ pub enum Backend {
 #[derive(Clone)]
 enum Pools {
     Pg(Pool<AsyncPgConnection>, Arc<Server>),
-    Sqlite(Pool<AsyncSqlite>, Arc<Semaphore>),
+    Sqlite(Pool<AsyncSqlite>, Arc<Writer>),
 }
 
 /// Where a database is.
@@ -82,7 +83,9 @@ impl Store {
                 make_folder(path).await?;
                 make_private(path).await?;
                 connect_sqlite(path).await.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
-                Pools::Sqlite(sqlite_pool(path, &options).await?, Arc::new(Semaphore::new(1)))
+                let writer =
+                    Writer::new(sqlite_pool(path, &Options { connections: Some(1), ..options.clone() }).await?);
+                Pools::Sqlite(sqlite_pool(path, &options).await?, Arc::new(writer))
             }
             Backend::Postgres => {
                 let server = Server::new(url)?;
@@ -108,6 +111,29 @@ impl Store {
                 Conn::new(Link::Sqlite(link), Some(Arc::clone(writer)))
             }
         })
+    }
+
+    /// A connection for what is written at once. With SQLite it is the one that all others wait for: keep it for a
+    /// transaction, not longer.
+    ///
+    /// # Errors
+    /// Those of [`Store::conn`], and when others kept writing for 30 s.
+    #[crate::boxed]
+    pub async fn writing(&self) -> Result<Conn> {
+        match &self.pool {
+            Pools::Pg(..) => self.conn().await,
+            Pools::Sqlite(_, writer) => Ok(Conn::writing(writer.take().await?)),
+        }
+    }
+
+    /// Where to run tasks that mostly write: with SQLite a thread of its own, whose statements hold up no other task, else
+    /// the caller's runtime.
+    #[must_use]
+    pub fn writing_runtime(&self) -> Handle {
+        match &self.pool {
+            Pools::Pg(..) => Handle::current(),
+            Pools::Sqlite(_, writer) => writer.runtime(),
+        }
     }
 
     /// Whether the database answers.

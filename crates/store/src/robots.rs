@@ -55,7 +55,7 @@ pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
         robots::fetched_at.eq(excluded(robots::fetched_at)),
         robots::expires_at.eq(excluded(robots::expires_at)),
     );
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| {
         diesel::insert_into(robots::table)
             .values(answer)

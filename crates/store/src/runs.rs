@@ -138,6 +138,12 @@ impl Progress {
         self.max_items - self.pending - self.done
     }
 
+    /// Whether it can neither take on further items nor keep them as spare.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.room() <= 0 && self.spare >= pages::MAX_SPARE
+    }
+
     /// Whether nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -238,7 +244,7 @@ pub async fn close(conn: &mut Conn, row: &Run) -> Result<()> {
         run::finished_at.eq(row.finished_at.map(DbTime::from)),
         run::expires_at.eq(DbTime::from(row.expires_at)),
     );
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::update(run::table.find(&row.id)).set(set).execute(c).await)?;
     Ok(())
 }
@@ -260,7 +266,7 @@ pub async fn warn(conn: &mut Conn, id: &str, warning: &str) -> Result<()> {
 #[crate::boxed]
 pub async fn expire(conn: &mut Conn, id: &str, now: Timestamp) -> Result<()> {
     let ended = run::table.find(id).filter(run::status.ne(OPEN));
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::update(ended).set(run::expires_at.eq(DbTime::from(now))).execute(c).await)?;
     Ok(())
 }

@@ -44,7 +44,7 @@ pub struct Scrape {
 /// Those of the database.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(scrape::table).values(row.clone()).execute(c).await)?;
     Ok(())
 }

@@ -143,6 +143,6 @@ pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Op
         return find(conn, id).await;
     }
     let query = diesel::update(team::table.find(id)).set(change);
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| query.returning(Team::as_returning()).get_result(c).await.optional())?)
 }

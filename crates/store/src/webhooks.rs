@@ -159,7 +159,7 @@ pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);
     let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(DbTime::from(now))));
     let query = diesel::update(ended).set(set);
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 

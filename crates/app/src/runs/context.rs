@@ -1,12 +1,14 @@
 //! What the pages of one run have in common, read once and kept for a while.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use base::Secret;
 use crawl_frontier::Scope;
 use fetch::BasicAuth;
+use parking_lot::{Mutex, MutexGuard};
 use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, teams};
 use tokio::time::Instant;
@@ -15,6 +17,7 @@ use wire::{CrawlRequest, ScrapeOptions, SitemapMode, WebhookConfig};
 
 use super::end::hook_of;
 use super::kind::{Kind, kind_of};
+use super::known::Known;
 use super::secrets::Secrets;
 use super::submit::Lanes;
 use crate::auth::Caller;
@@ -44,6 +47,8 @@ pub(crate) struct Context {
     pub(crate) hook: Option<Hook>,
     /// Absent where no links are followed.
     pub(crate) frontier: Option<Frontier>,
+    /// The addresses that it knows.
+    pub(crate) known: Arc<Known>,
 }
 
 /// Where a crawl may go.
@@ -64,7 +69,11 @@ pub(crate) struct Frontier {
 
 /// Contexts by the id of their run.
 #[derive(Default)]
-pub(crate) struct Contexts(Mutex<HashMap<String, (Instant, Arc<Context>)>>);
+pub(crate) struct Contexts {
+    all: Mutex<HashMap<String, (Instant, Arc<Context>)>>,
+    /// Addresses that all of them know together.
+    known: Arc<AtomicUsize>,
+}
 
 impl Contexts {
     /// The context of a run that is at work; `None` for others.
@@ -82,10 +91,10 @@ impl Contexts {
         drop(conn);
         let kind = kind_of(&row.kind).ok_or_else(|| AppError::internal("no such kind of run"))?;
         let before = self.lock().get(id).map(|(_, context)| Arc::clone(context));
-        let context = Arc::new(
-            Context::read(app, Stored { kind, row, team, progress, landed }, secrets.as_ref(), before.as_deref())
-                .await?,
-        );
+        let stored = Stored { kind, row, team, progress, landed };
+        let mut context = Context::read(app, stored, secrets.as_ref(), before.as_deref()).await?;
+        context.known = before.map_or_else(|| Known::counted_in(&self.known), |before| Arc::clone(&before.known));
+        let context = Arc::new(context);
         self.keep(&context);
         Ok(Some(context))
     }
@@ -128,7 +137,7 @@ impl Contexts {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Arc<Context>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock()
     }
 
     fn fresh(&self, id: &str) -> Option<Arc<Context>> {
@@ -157,6 +166,7 @@ impl Context {
             lanes: Lanes::new(team.concurrency, None, None),
             hook: hook_of(row, secrets),
             frontier: None,
+            known: Arc::default(),
             caller: Caller { team, key: row.api_key_id.clone() },
         }
     }
@@ -180,6 +190,7 @@ impl Context {
             options: Arc::new(options),
             zero_data_retention,
             frontier: None,
+            known: Arc::default(),
             caller: Caller { team, key: row.api_key_id.clone() },
         };
         Ok((context, start))

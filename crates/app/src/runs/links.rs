@@ -9,7 +9,8 @@ use store::runs::{self, NewPage};
 use store::{Conn, StoreError};
 use url::Url;
 
-use super::submit::new_pages;
+use super::known::Known;
+use super::submit::{digest, new_page};
 use crate::credentials;
 
 /// Links of one page that are left alone and reported.
@@ -56,8 +57,9 @@ impl Links {
         self.blocked.extend_from_slice(&links.blocked);
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
-        let found = self.found.iter().map(|found| &found.page);
+    /// All keys; without `found`, not those of pages that could be taken on.
+    pub(super) fn keys(&self, found: bool) -> impl Iterator<Item = &[u8]> {
+        let found = self.found.iter().filter(move |_| found).map(|found| &found.page);
         found.chain(&self.external).chain(&self.blocked).map(|page| page.key.as_slice())
     }
 }
@@ -80,15 +82,16 @@ pub(super) fn longer((hash, length): (u64, u32), content: u64) -> (u64, u32) {
     (streak.hash, streak.length)
 }
 
-/// The links of a page at `from`, sorted; the first `most` are looked at, as long as somebody waits for it.
+/// The links of a page at `from` that the run is not certain to know, sorted; the first `most` are looked at, as long as
+/// somebody waits for it.
 pub(super) fn sorted(
-    scope: &Scope,
+    (scope, known): (&Scope, &Known),
     site: Option<&SiteRules>,
     from: (&Url, u32),
     (links, most): (&[String], usize),
     stop: &Stop,
 ) -> Links {
-    sort(scope, site, from, looked_at(links, most).take_while(|_| !stop.is_set()))
+    sort((scope, known), site, from, looked_at(links, most).take_while(|_| !stop.is_set()))
 }
 
 /// The links of a page that are looked at, whatever comes of them: the first, up to so many and so many bytes.
@@ -103,7 +106,7 @@ fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
 
 /// Tells links that are followed from those that are reported, within the work that a page may cause.
 fn sort<'l>(
-    scope: &Scope,
+    (scope, known): (&Scope, &Known),
     site: Option<&SiteRules>,
     (from, depth): (&Url, u32),
     links: impl Iterator<Item = &'l str>,
@@ -113,11 +116,18 @@ fn sort<'l>(
     for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
         match sieve.admit(&link, from, depth) {
             Verdict::Follow { key, depth } => {
+                let key = digest(&key);
+                if known.contains(&key) {
+                    continue;
+                }
                 // Other sites are asked when their turn comes.
                 let asked = site.filter(|_| link.origin() == from.origin());
                 let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
+                if allowed && known.is_full() {
+                    continue;
+                }
                 let (template, family) = (template(&link), crawl_frontier::family(&link));
-                let Some(page) = new_pages([(link, key.to_string(), depth)]).pop() else { continue };
+                let page = new_page(link, key, depth);
                 if allowed {
                     let family = family.map(|family| (family.hash, family.most));
                     sorted.found.push(Found { page, template, family });
@@ -126,8 +136,10 @@ fn sort<'l>(
                 }
             }
             Verdict::Skip(reason) if reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED => {
-                let key = scope.key(&link).to_string();
-                sorted.external.extend(new_pages([(link, key, depth)]));
+                let key = digest(&scope.key(&link));
+                if !known.contains(&key) {
+                    sorted.external.push(new_page(link, key, depth));
+                }
             }
             Verdict::Skip(_) => {}
         }
@@ -143,12 +155,13 @@ mod tests {
     use crawl_frontier::{Robots, ScopeOptions};
 
     use super::*;
+    use crate::runs::known::Learnt;
 
     fn sorted(robots: &str, links: &[String], most: usize, stop: &Stop) -> Links {
         let start = Url::parse("https://a.test/").unwrap();
         let scope = Scope::new(&start, &ScopeOptions::default()).unwrap();
         let site = SiteRules { rules: Robots::parse(robots.as_bytes()).rules("A"), ..SiteRules::default() };
-        super::sorted(&scope, Some(&site), (&start, 0), (links, most), stop)
+        super::sorted((&scope, &Known::default()), Some(&site), (&start, 0), (links, most), stop)
     }
 
     fn links(count: usize, path: &str) -> Vec<String> {
@@ -165,6 +178,23 @@ mod tests {
         assert_eq!(sorted("", &mixed, 200, &none).found.len(), 100);
         let long = sorted("", &links(1000, &format!("/{}", "x".repeat(7000))), 10_000, &none);
         assert!((295..300).contains(&long.found.len()), "{}", long.found.len());
+    }
+
+    #[test]
+    fn links_that_the_run_is_certain_to_know_are_left_out() {
+        let scope = Scope::new(&Url::parse("https://a.test/").unwrap(), &ScopeOptions::default()).unwrap();
+        let (site, known) = (SiteRules::default(), Known::default());
+        let sorted = |links: &[String]| {
+            let from = Url::parse("https://a.test/").unwrap();
+            super::sorted((&scope, &known), Some(&site), (&from, 0), (links, 1000), &Stop::new())
+        };
+        let first = sorted(&links(10, ""));
+        assert_eq!(first.found.len(), 10);
+        let learnt = Learnt::default();
+        learnt.set(first.keys(true).map(<[u8]>::to_vec).collect());
+        known.learn(&learnt);
+        let urls: Vec<String> = sorted(&links(12, "#part")).found.into_iter().map(|found| found.page.url).collect();
+        assert_eq!(urls, ["https://a.test/10#part", "https://a.test/11#part"]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use wire::{CacheState, Document, SourceUrl};
 
 use super::context::{Context, Frontier};
 use super::document::Packed;
+use super::known::Learnt;
 use super::links::{Links, sorted};
 use super::submit::new_pages;
 use super::{PAGES, pages, secrets, url_of};
@@ -69,6 +70,8 @@ pub(crate) struct PageResult {
     pub(super) links: Links,
     /// The template of its address and the hash of its content, against endless copies.
     pub(super) likeness: Option<(u64, u64)>,
+    /// What the run knows besides, once this is written down.
+    pub(super) learnt: Learnt,
 }
 
 /// What became of the page.
@@ -116,6 +119,7 @@ impl Handler for PageHandler {
     fn after_commit(&self, done: &[&Finished<PagePayload, Option<PageResult>>]) {
         pages::settled(done.iter().filter_map(|finished| finished.done.as_ref()));
         for Finished { job, done } in done {
+            done.iter().for_each(|result| result.context.known.learn(&result.learnt));
             if done.as_ref().is_some_and(|result| result.landed.is_some()) {
                 self.app.contexts().forget(&job.payload.crawl);
             }
@@ -280,10 +284,10 @@ fn answer(app: &App, page: &Scraped, took: Duration) -> HostAnswer {
 }
 
 impl PageResult {
-    /// The keys of all addresses that it names.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+    /// The keys of all addresses that it names; without `found`, not those of pages that could be taken on.
+    pub(super) fn keys(&self, found: bool) -> impl Iterator<Item = &[u8]> {
         let alias = self.alias.iter().map(|page| page.key.as_slice());
-        alias.chain(self.links.keys())
+        alias.chain(self.links.keys(found))
     }
 
     pub(super) fn without(context: Arc<Context>, outcome: Outcome) -> Self {
@@ -296,6 +300,7 @@ impl PageResult {
             landed: None,
             links: Links::default(),
             likeness: None,
+            learnt: Learnt::default(),
         }
     }
 }
@@ -331,7 +336,7 @@ fn read(
     }
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
-    let links = sorted(scope, site, (&final_url, depth), (&links, frontier.max_links), stop);
+    let links = sorted((scope, &context.known), site, (&final_url, depth), (&links, frontier.max_links), stop);
     Ok(PageResult { alias, landed, links, likeness, ..PageResult::without(context, packed) })
 }
 

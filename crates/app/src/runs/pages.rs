@@ -92,10 +92,18 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     results.iter().filter_map(|(_, result)| deposit(result)).for_each(Deposit::look);
     let Some((_, first)) = results.first() else { return Ok(()) };
     let Some(progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
-    let keys = results.iter().flat_map(|(_, result)| result.keys()).collect();
-    let known = runs::known_keys(conn, &first.context.id, keys).await?;
-    let mut record = Record { app, context: &first.context, progress, known, rows: Vec::new(), now: app.now() };
-    record.write(conn, results).await
+    let known = &first.context.known;
+    // It has all its pages, and enough spare ones: further ones need not be looked at.
+    let is_full = progress.is_full();
+    known.set_full(is_full);
+    let unsure = results.iter().flat_map(|(_, result)| result.keys(!is_full));
+    let unsure = unsure.filter(|key| !known.contains(key)).collect();
+    let known = runs::known_keys(conn, &first.context.id, unsure).await?;
+    let mut record =
+        Record { app, context: &first.context, progress, is_full, known, rows: Vec::new(), now: app.now() };
+    record.write(conn, results).await?;
+    first.learnt.set(record.known.into_iter().collect());
+    Ok(())
 }
 
 /// The pages of one run that are written down together.
@@ -103,7 +111,9 @@ struct Record<'a> {
     app: &'a App,
     context: &'a Context,
     progress: Progress,
-    /// Those of the keys of the results that the run knows.
+    /// Whether it was full before: then nothing is known of the pages that the links of the results lead to.
+    is_full: bool,
+    /// Those of the keys of the results that the run knows, besides those that it is certain to know.
     known: HashSet<Vec<u8>>,
     /// Pages that it knows from now on.
     rows: Vec<PageRow>,
@@ -143,9 +153,10 @@ impl Record<'_> {
     fn settle<'r>(&mut self, id: &'r str, result: &'r PageResult) -> EndedPage<'r> {
         let (state, reason) = match &result.outcome {
             Outcome::Document(_) => match &result.alias {
-                Some(alias) if !self.known.insert(alias.key.clone()) => (PageState::Alias, None),
+                Some(alias) if self.knows(&alias.key) => (PageState::Alias, None),
                 alias => {
                     let row = |page: &NewPage| PageRow::new(&self.context.id, page.clone(), PageState::Alias);
+                    self.known.extend(alias.as_ref().map(|page| page.key.clone()));
                     self.rows.extend(alias.as_ref().map(row));
                     (PageState::Done, None)
                 }
@@ -213,7 +224,10 @@ impl Record<'_> {
 
     /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
     async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
-        let Links { found, external, blocked } = links;
+        let Links { mut found, external, blocked } = links;
+        if self.is_full {
+            found.clear();
+        }
         let found = self.unknown(found, |found| &found.page.key);
         let pages = links::without_traps(conn, &self.context.id, found).await?;
         let (mut fresh, spare) = runs::take_on(&mut self.progress, pages);
@@ -245,8 +259,12 @@ impl Record<'_> {
     /// Those that the run does not know, each once, in their order.
     fn unknown<T>(&self, found: Vec<T>, key: impl Fn(&T) -> &[u8]) -> Vec<T> {
         let mut seen: HashSet<Vec<u8>> = HashSet::new();
-        let mut is_new = |key: &[u8]| !self.known.contains(key) && seen.insert(key.to_vec());
+        let mut is_new = |key: &[u8]| !self.knows(key) && seen.insert(key.to_vec());
         found.into_iter().filter(|found| is_new(key(found))).collect()
+    }
+
+    fn knows(&self, key: &[u8]) -> bool {
+        self.known.contains(key) || self.context.known.contains(key)
     }
 
     fn add(&mut self, pages: impl Iterator<Item = NewPage>, state: PageState) {

@@ -119,17 +119,16 @@ pub(crate) async fn add_pages(
 
 /// Pages by their address, the text they are known by, and their depth.
 pub(crate) fn new_pages(found: impl IntoIterator<Item = (Url, String, u32)>) -> Vec<NewPage> {
-    let page = |(url, key, depth): (Url, String, u32)| NewPage {
-        id: new_id().to_string(),
-        key: digest(&key),
-        url: url.into(),
-        depth: i32::try_from(depth).unwrap_or(i32::MAX),
-    };
-    found.into_iter().map(page).collect()
+    found.into_iter().map(|(url, key, depth)| new_page(url, digest(&key), depth)).collect()
+}
+
+/// A page that was found, by the [`digest`] of its normal spelling.
+pub(super) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
+    NewPage { id: new_id().to_string(), key, url: url.into(), depth: i32::try_from(depth).unwrap_or(i32::MAX) }
 }
 
 /// Half of SHA-256: enough that nobody finds two addresses with the same.
-fn digest(key: &str) -> Vec<u8> {
+pub(super) fn digest(key: &str) -> Vec<u8> {
     Sha256::digest(key.as_bytes())[..16].to_vec()
 }
 

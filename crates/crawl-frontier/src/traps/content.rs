@@ -1,34 +1,102 @@
 //! A hash that near copies of a text share.
 
-use base::Fnv;
-
 /// Words that are looked at: enough to tell two pages apart.
 const MAX_WORDS: usize = 5000;
+/// As many bits as it takes to count them.
+const PLANES: usize = (usize::BITS - MAX_WORDS.leading_zeros()) as usize;
+/// Odd numbers without a pattern: the first digits of pi.
+const PI: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
 
 /// SimHash (Charikar 2002) over triples of words: texts that are nearly the same differ in few bits. Take the main
-/// content without markup. Stable over versions and machines: may be stored.
+/// content without markup. The same on all machines: may be stored.
 #[must_use]
 pub fn content_hash(text: &str) -> u64 {
-    let mut weights = [0i32; 64];
-    let mut last = [0u64; 3];
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    for word in words.take(MAX_WORDS) {
-        last = [last[1], last[2], Fnv::default().with(word.as_bytes()).value()];
+    let (mut ones, mut before) = (Ones::default(), [0; 2]);
+    for word in (Words { text, at: 0 }).take(MAX_WORDS) {
+        let word = hash_of(word);
         // The first two triples are padded, so that a text of one word has a hash as well.
-        let triple = spread(last.iter().fold(Fnv::default(), |hash, part| hash.with(&part.to_le_bytes())).value());
-        for (bit, weight) in weights.iter_mut().enumerate() {
-            *weight += if triple >> bit & 1 == 1 { 1 } else { -1 };
-        }
+        ones.count(fold(fold(before[0] ^ PI[0], before[1] ^ PI[1]), word ^ PI[2]));
+        before = [before[1], word];
     }
-    weights.iter().enumerate().filter(|(_, weight)| **weight > 0).fold(0, |hash, (bit, _)| hash | 1 << bit)
+    ones.majority()
 }
 
-/// The value with all bits depending on all others (finaliser of MurmurHash3).
-fn spread(mut value: u64) -> u64 {
-    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
-        value = (value ^ (value >> 33)).wrapping_mul(factor);
+/// How often each of 64 bits was one. The counters lie across the planes, bit by bit, so that one addition counts all 64:
+/// most carries end after two planes.
+#[derive(Default)]
+struct Ones {
+    planes: [u64; PLANES],
+    counted: u64,
+}
+
+impl Ones {
+    fn count(&mut self, value: u64) {
+        self.counted += 1;
+        let mut carry = value;
+        for plane in &mut self.planes {
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
+            if carry == 0 {
+                break;
+            }
+        }
     }
-    value ^ (value >> 33)
+
+    /// The bits that were one more often than not.
+    fn majority(&self) -> u64 {
+        let ones =
+            |bit: u32| -> u64 { (0..).zip(&self.planes).map(|(place, plane)| (plane >> bit & 1) << place).sum() };
+        (0..u64::BITS).filter(|bit| 2 * ones(*bit) > self.counted).fold(0, |hash, bit| hash | 1 << bit)
+    }
+}
+
+/// The words of a text: runs of letters and digits.
+struct Words<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Words<'_> {
+    /// The first place from `at` on with a character that belongs to a word, or with one that does not.
+    fn next_place(&self, mut at: usize, in_word: bool) -> Option<usize> {
+        loop {
+            // Most texts are ASCII: there, nothing need be decoded.
+            let byte = *self.text.as_bytes().get(at)?;
+            let (belongs, length) = if byte.is_ascii() {
+                (byte.is_ascii_alphanumeric(), 1)
+            } else {
+                let char = self.text.get(at..)?.chars().next()?;
+                (char.is_alphanumeric(), char.len_utf8())
+            };
+            if belongs == in_word {
+                return Some(at);
+            }
+            at += length;
+        }
+    }
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = &'t [u8];
+
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let start = self.next_place(self.at, true)?;
+        self.at = self.next_place(start, false).unwrap_or(self.text.len());
+        self.text.as_bytes().get(start..self.at)
+    }
+}
+
+/// Eight bytes at a time.
+fn hash_of(word: &[u8]) -> u64 {
+    let (parts, rest) = word.as_chunks::<8>();
+    let hash = parts.iter().fold(word.len() as u64, |hash, part| fold(hash ^ PI[0], u64::from_le_bytes(*part) ^ PI[1]));
+    let rest = rest.iter().rev().fold(0, |part, byte| part << 8 | u64::from(*byte));
+    fold(hash ^ PI[0], rest ^ PI[2])
+}
+
+/// Both halves of the product: every bit depends on all bits of both values.
+fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -49,5 +117,37 @@ mod tests {
         assert!(distance(&page, &other.join(" ")) > 12);
         assert_ne!(content_hash("one"), content_hash("two"));
         assert_eq!(content_hash(""), 0);
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits_of_any_script() {
+        let check = |text: &str| {
+            let expect: Vec<&str> =
+                text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> = Words { text, at: 0 }.map(|word| str::from_utf8(word).unwrap()).collect();
+            assert_eq!(words, expect, "{text}");
+        };
+        check("");
+        check("one");
+        check(" two, words4 ");
+        check("Gr\u{fc}\u{df}e aus \u{4e2d}\u{6587}\u{3002}\u{2014}ja");
+        check("\u{a0}\u{a0}caf\u{e9}");
+    }
+
+    #[test]
+    fn ones_are_counted_exactly() {
+        let values: Vec<u64> = (0..MAX_WORDS as u64).map(|number| fold(number ^ PI[0], PI[1])).collect();
+        let mut ones = Ones::default();
+        values.iter().for_each(|value| ones.count(*value));
+        for bit in 0..64 {
+            let count = values.iter().filter(|value| *value >> bit & 1 == 1).count();
+            assert_eq!(ones.majority() >> bit & 1 == 1, 2 * count > values.len(), "bit {bit}");
+        }
+    }
+
+    /// Stored hashes are compared with new ones.
+    #[test]
+    fn the_hash_stays_as_it_is() {
+        assert_eq!(content_hash("The quick brown fox jumps over the lazy dog"), 0);
     }
 }

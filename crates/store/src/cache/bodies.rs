@@ -94,7 +94,7 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     if marked.is_none() {
         return Ok(true);
     }
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     let take_back = diesel::delete(unused_body::table.find(digest).filter(unused_body::deleting.eq(false)));
     Ok(on!(conn, |c| take_back.execute(c).await)? == 1)
 }
@@ -136,7 +136,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn deleted(conn: &mut Conn, digests: &[String]) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     let forget = diesel::delete(unused_body::table.filter(unused_body::digest.eq_any(digests)));
     on!(conn, |c| forget.execute(c).await)?;
     Ok(())

@@ -28,6 +28,7 @@ pub async fn enqueue(conn: &mut Conn, lane: &Lane<'_>, jobs: &[NewJob], now: Tim
     if jobs.is_empty() {
         return Ok(0);
     }
+    conn.add_to(lane.queue);
     let rows: Vec<Row<'_>> = jobs.iter().map(Row::of).collect();
     // One statement is a transaction of its own, in a third of the round trips.
     if matches!(conn.link, Link::Pg(_)) && rows.len() <= CHUNK {
@@ -71,7 +72,7 @@ pub async fn set_cap(conn: &mut Conn, queue: &str, lane: &str, cap: i32, now: Ti
 pub async fn set_team_cap(conn: &mut Conn, queue: &str, team: &str, cap: i32, now: Timestamp) -> Result<bool> {
     let set = (job_team::cap.eq(cap), job_team::due_at.eq(Some(DbTime::from(now))));
     let query = diesel::update(job_team::table.find((queue, team))).set(set);
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 

@@ -36,7 +36,7 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
     if ids.is_empty() {
         return Ok(ours);
     }
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(
         conn,
         pg | c

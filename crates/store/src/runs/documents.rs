@@ -74,18 +74,22 @@ pub struct KnownUrl {
 /// Those of the database.
 #[crate::boxed]
 pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()> {
-    for rows in rows.chunks(CHUNK) {
-        let rows = rows.to_vec();
-        on!(
-            conn,
-            pg | c | diesel::insert_into(run_document::table).values(rows).execute(c).await,
-            sqlite | c | {
-                c.spawn_blocking(move |c| {
-                    diesel::RunQueryDsl::execute(diesel::insert_into(run_document::table).values(rows), c)
-                })
-                .await
+    on!(
+        conn,
+        pg | c | {
+            for rows in rows.chunks(CHUNK) {
+                diesel::insert_into(run_document::table).values(rows.to_vec()).execute(c).await?;
             }
-        )?;
+        },
+        sqlite | c | c.spawn_blocking(move |c| insert_on_sqlite(c, rows)).await?
+    );
+    Ok(())
+}
+
+/// One by one: a statement of many rows is compiled anew each time.
+fn insert_on_sqlite(conn: &mut SqliteConnection, rows: Vec<NewDocument>) -> QueryResult<()> {
+    for row in rows {
+        diesel::RunQueryDsl::execute(diesel::insert_into(run_document::table).values(row), conn)?;
     }
     Ok(())
 }

@@ -93,7 +93,7 @@ async fn scrub(conn: &mut Conn, whole: bool) -> Result<()> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, run: &str) -> Result<()> {
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::delete(run::table.find(run)).execute(c).await)?;
     Ok(())
 }

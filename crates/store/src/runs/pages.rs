@@ -19,7 +19,7 @@ use crate::sql::Sql;
 /// Rows in one statement: below the number of values that either database takes.
 const CHUNK: usize = 500;
 /// Spare pages that one run keeps for those that fail.
-const MAX_SPARE: i64 = 1000;
+pub(super) const MAX_SPARE: i64 = 1000;
 /// Longest list of skipped addresses of one kind.
 const MAX_LISTED: i64 = 10_000;
 
@@ -176,18 +176,26 @@ pub async fn add_pages(conn: &mut Conn, progress: &mut Progress, mut pages: Vec<
 /// Those of the database.
 #[crate::boxed]
 pub async fn insert_pages(conn: &mut Conn, rows: Vec<PageRow>) -> Result<()> {
-    for rows in rows.chunks(CHUNK) {
-        let rows = rows.to_vec();
-        on!(
-            conn,
-            pg | c | diesel::insert_into(run_page::table).values(rows).execute(c).await,
-            sqlite | c | {
-                c.spawn_blocking(move |c| {
-                    diesel::RunQueryDsl::execute(diesel::insert_into(run_page::table).values(rows), c)
-                })
-                .await
+    on!(
+        conn,
+        pg | c | {
+            for rows in rows.chunks(CHUNK) {
+                diesel::insert_into(run_page::table).values(rows.to_vec()).execute(c).await?;
             }
-        )?;
+        },
+        sqlite | c | c.spawn_blocking(move |c| insert_on_sqlite(c, &rows)).await?
+    );
+    Ok(())
+}
+
+/// A statement of many rows is compiled anew each time, which is worth it for many only; that of one is kept.
+fn insert_on_sqlite(conn: &mut SqliteConnection, rows: &[PageRow]) -> QueryResult<()> {
+    let (many, few) = rows.as_chunks::<100>();
+    for rows in many {
+        diesel::RunQueryDsl::execute(diesel::insert_into(run_page::table).values(rows.to_vec()), conn)?;
+    }
+    for row in few {
+        diesel::RunQueryDsl::execute(diesel::insert_into(run_page::table).values(row.clone()), conn)?;
     }
     Ok(())
 }

@@ -24,11 +24,19 @@ pub async fn enter_families(conn: &mut Conn, run: &str, families: &[(u64, u32)])
     if hashes.is_empty() {
         return Ok(Vec::new());
     }
-    let query = crawl_family::table
-        .filter(crawl_family::run_id.eq(run))
-        .filter(crawl_family::hash.eq_any(hashes))
-        .select((crawl_family::hash, crawl_family::known));
-    let rows: Vec<(i64, i64)> = on!(conn, |c| query.load(c).await)?;
+    let hashes: Vec<i64> = hashes.into_iter().collect();
+    let query = |hashes| {
+        let of_run = crawl_family::table.filter(crawl_family::run_id.eq(run));
+        of_run.filter(crawl_family::hash.eq_any(hashes)).select((crawl_family::hash, crawl_family::known))
+    };
+    let rows: Vec<(i64, i64)> = on!(
+        conn,
+        pg | c | query(hashes).load(c).await,
+        sqlite | c | {
+            let query = Sql::<Sqlite, (BigInt, BigInt)>::new(SQLITE_FAMILIES_OF).bind::<Text, _>(run);
+            query.bind::<Text, _>(super::json(&hashes)).load(c).await
+        }
+    )?;
     let before: HashMap<i64, i64> = rows.into_iter().collect();
     let mut now = before.clone();
     let mut within = Vec::with_capacity(families.len());
@@ -41,6 +49,10 @@ pub async fn enter_families(conn: &mut Conn, run: &str, families: &[(u64, u32)])
     put_families(conn, run, changed.collect()).await?;
     Ok(within)
 }
+
+/// SQLite compiles a list of values anew each time, but not a list in one value.
+const SQLITE_FAMILIES_OF: &str = "SELECT hash, known FROM crawl_family
+    WHERE run_id = {} AND hash IN (SELECT value FROM json_each({}))";
 
 const POSTGRES_FAMILIES: &str = "INSERT INTO crawl_family (run_id, hash, known)
     SELECT {}, v.hash, v.known FROM unnest({}, {}) AS v(hash, known)
@@ -88,11 +100,7 @@ pub async fn enter_templates(
     if templates.is_empty() {
         return Ok(());
     }
-    let query = crawl_template::table
-        .filter(crawl_template::run_id.eq(run))
-        .filter(crawl_template::template.eq_any(templates))
-        .select((crawl_template::template, crawl_template::hash, crawl_template::length));
-    let rows: Vec<(i64, i64, i64)> = on!(conn, |c| query.load(c).await)?;
+    let rows = streaks(conn, run, templates.into_iter().collect()).await?;
     let streak = |(template, hash, length): (i64, i64, i64)| {
         (template.cast_unsigned(), (hash.cast_unsigned(), u32::try_from(length).unwrap_or(u32::MAX)))
     };
@@ -156,12 +164,27 @@ pub async fn trapped_templates(
     if templates.is_empty() {
         return Ok(HashSet::new());
     }
-    let templates: Vec<i64> = templates.iter().map(|template| template.cast_signed()).collect();
-    let query = crawl_template::table
-        .filter(crawl_template::run_id.eq(run))
-        .filter(crawl_template::template.eq_any(templates))
-        .filter(crawl_template::length.ge(i64::from(length)))
-        .select(crawl_template::template);
-    let rows: Vec<i64> = on!(conn, |c| query.load(c).await)?;
-    Ok(rows.into_iter().map(i64::cast_unsigned).collect())
+    let rows = streaks(conn, run, templates.iter().map(|template| template.cast_signed()).collect()).await?;
+    let trapped = rows.into_iter().filter(|(_, _, known)| *known >= i64::from(length));
+    Ok(trapped.map(|(template, ..)| template.cast_unsigned()).collect())
+}
+
+const SQLITE_STREAKS: &str = "SELECT template, hash, length FROM crawl_template
+    WHERE run_id = {} AND template IN (SELECT value FROM json_each({}))";
+
+/// What is known of these templates: the hash of the last page, and how many in a row had it.
+async fn streaks(conn: &mut Conn, run: &str, templates: Vec<i64>) -> Result<Vec<(i64, i64, i64)>> {
+    let query = |templates| {
+        let of_run = crawl_template::table.filter(crawl_template::run_id.eq(run));
+        let found = of_run.filter(crawl_template::template.eq_any(templates));
+        found.select((crawl_template::template, crawl_template::hash, crawl_template::length))
+    };
+    Ok(on!(
+        conn,
+        pg | c | query(templates).load(c).await,
+        sqlite | c | {
+            let query = Sql::<Sqlite, (BigInt, BigInt, BigInt)>::new(SQLITE_STREAKS).bind::<Text, _>(run);
+            query.bind::<Text, _>(super::json(&templates)).load(c).await
+        }
+    )?)
 }

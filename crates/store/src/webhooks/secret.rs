@@ -40,7 +40,7 @@ pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Times
     use webhook_secret::columns as c;
     let row = (c::team_id.eq(team), c::secret.eq(secret.expose()), c::created_at.eq(DbTime::from(now)));
     let query = diesel::insert_into(webhook_secret::table).values(row).on_conflict(c::team_id).do_nothing();
-    let _turn = conn.turn().await?;
+    let mut conn = conn.turn().await?;
     on!(conn, |conn| query.execute(conn).await)?;
     Ok(())
 }

@@ -1,0 +1,105 @@
+//! Addresses that a run is certain to know, kept in memory: most links of a crawl lead to pages that it knows, and these need
+//! not be asked of the database. An address that is not here may be known all the same, to another process above all.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+/// Keys of all runs together, about 32 MB.
+const MAX_KEYS: usize = 1_000_000;
+
+/// See [`store::runs::NewPage::key`].
+type Key = [u8; 16];
+
+/// The keys of one run. They are written down: what a transaction adds comes in here after its commit.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    keys: RwLock<HashSet<Key>>,
+    /// Whether the run took on no further pages when it was last asked.
+    is_full: AtomicBool,
+    /// Those of all runs.
+    all: Arc<AtomicUsize>,
+}
+
+/// Keys that a transaction wrote or read, for [`Known`] when it is committed.
+#[derive(Debug, Default)]
+pub(crate) struct Learnt(Mutex<Vec<Vec<u8>>>);
+
+impl Known {
+    /// Counts its keys in `all`.
+    pub(super) fn counted_in(all: &Arc<AtomicUsize>) -> Arc<Self> {
+        Arc::new(Self { all: Arc::clone(all), ..Self::default() })
+    }
+
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        Key::try_from(key).is_ok_and(|key| self.keys.read().contains(&key))
+    }
+
+    /// Whether further pages would not be taken on, as far as is known.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.is_full.store(is_full, Ordering::Relaxed);
+    }
+
+    /// Takes over what was learnt. Where memory is used up, the database goes on being asked.
+    pub(crate) fn learn(&self, learnt: &Learnt) {
+        let learnt = std::mem::take(&mut *learnt.0.lock());
+        let mut keys = self.keys.write();
+        for key in learnt.iter().filter_map(|key| Key::try_from(key.as_slice()).ok()) {
+            if self.all.load(Ordering::Relaxed) < MAX_KEYS && keys.insert(key) {
+                self.all.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.keys.get_mut().len(), Ordering::Relaxed);
+    }
+}
+
+impl Learnt {
+    /// In place of what an earlier try has left.
+    pub(crate) fn set(&self, keys: Vec<Vec<u8>>) {
+        *self.0.lock() = keys;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learnt(numbers: std::ops::Range<u8>) -> Learnt {
+        let learnt = Learnt::default();
+        learnt.set(numbers.map(|number| vec![number; 16]).collect());
+        learnt
+    }
+
+    #[test]
+    fn keys_are_known_once_they_are_learnt_and_counted_while_they_are_kept() {
+        let all = Arc::default();
+        let (one, other) = (Known::counted_in(&all), Known::counted_in(&all));
+        assert!(!one.contains(&[1; 16]));
+        one.learn(&learnt(0..5));
+        one.learn(&learnt(3..8));
+        other.learn(&learnt(0..5));
+        assert!(one.contains(&[7; 16]) && !other.contains(&[7; 16]) && !one.contains(&[7; 15]));
+        assert_eq!(all.load(Ordering::Relaxed), 13);
+        drop(one);
+        assert_eq!(all.load(Ordering::Relaxed), 5);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let all = Arc::new(AtomicUsize::new(MAX_KEYS - 2));
+        let known = Known::counted_in(&all);
+        known.learn(&learnt(0..5));
+        assert_eq!((0..5).filter(|number| known.contains(&[*number; 16])).count(), 2);
+    }
+}
