@@ -16,4 +16,4 @@ mod node;
 pub mod programs;
 pub mod service;
 
-pub use node::{Installation, Memory, MemoryWatch, Node};
+pub use node::{Counts, Installation, Memory, MemoryWatch, Node, cpu};

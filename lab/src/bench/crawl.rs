@@ -1,5 +1,9 @@
 //! `cargo xtask bench crawl`: crawls of a generated site by the real server, with SQLite and with PostgreSQL.
 
+mod perf;
+mod phase;
+mod profile;
+
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -11,6 +15,7 @@ use wire::{JobStatus, ResultsQuery};
 use xtask::db::Cluster;
 use xtask::say;
 
+use self::profile::Profile;
 use crate::made_site::MadeSite;
 use crate::team::{every_document, shown};
 
@@ -26,6 +31,9 @@ pub(crate) struct Args {
     /// Only with this database: sqlite or postgres.
     #[arg(long)]
     only: Option<String>,
+    /// Also what a page costs the server, and where its time goes when perf is installed, which slows it down.
+    #[arg(long)]
+    profile: bool,
     /// A built server, instead of building one.
     #[arg(long)]
     server: Option<std::path::PathBuf>,
@@ -60,9 +68,13 @@ async fn crawls(
     for &concurrency in &args.concurrency {
         let installation = super::installation(program, &site.addr().to_string())?;
         let database = database.clone().map(|url| ("store.url", url));
-        let server = installation.set("worker.per_host", concurrency.to_string()).set_all(database).server()?;
+        let installation = installation.set("worker.per_host", concurrency.to_string()).set_all(database);
+        let server = installation.server()?;
         let crawl = Crawl { server: &server, client: server.client(None)?, site, concurrency };
-        let took = crawl.run().await?;
+        let profile = args.profile.then(|| Profile::start(&server, installation.data())).transpose()?;
+        let (run, took) = crawl.run().await?;
+        let profile = profile.map(|profile| profile.finish(args.pages)).transpose()?;
+        crawl.check(run).await?;
         let rate = args.pages as f64 / took.as_secs_f64();
         let Memory { now, peak } = server.memory()?;
         let cpu = server.cpu()?.as_secs_f64() * 1e3 / args.pages as f64;
@@ -71,6 +83,9 @@ async fn crawls(
             "{name}, {concurrency} at a time: {rate:.0} pages/s, p99 of a page {p99:.0} ms, CPU {cpu:.2} ms a page, \
              {now:.0} MiB after, {peak:.0} MiB at its highest"
         );
+        if let Some(profile) = profile {
+            say!("\n{profile}");
+        }
     }
     Ok(())
 }
@@ -83,8 +98,8 @@ struct Crawl<'a> {
 }
 
 impl Crawl<'_> {
-    /// Crawls all of it, and returns how long that took.
-    async fn run(&self) -> Result<Duration> {
+    /// Crawls all of it, and returns which run that was and how long it took.
+    async fn run(&self) -> Result<(Run, Duration)> {
         let pages = self.site.pages();
         let request = json!({
             "url": self.site.url(0),
@@ -109,8 +124,7 @@ impl Crawl<'_> {
         let all = pages as u64;
         ensure!(end.completed == all && end.total == all, "{} of {pages} pages", end.completed);
         ensure!(end.credits_used == pages as i64, "{} credits for {pages} pages", end.credits_used);
-        self.check(run).await?;
-        Ok(took)
+        Ok((run, took))
     }
 
     /// Every page exactly once.

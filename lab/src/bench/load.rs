@@ -67,23 +67,55 @@ async fn worker(address: String, queue: Arc<Mutex<VecDeque<String>>>) -> Result<
 async fn read_answer(stream: &mut BufStream<TcpStream>) -> Result<()> {
     let mut status = String::new();
     stream.read_line(&mut status).await?;
-    let mut length = None;
+    let (mut length, mut chunked) = (None, false);
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await?;
         if line.trim_end().is_empty() {
             break;
         }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
+        let Some((name, value)) = line.split_once(':') else { continue };
+        if name.eq_ignore_ascii_case("content-length") {
             length = Some(value.trim().parse::<usize>()?);
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            chunked = value.trim().eq_ignore_ascii_case("chunked");
         }
     }
-    let mut body = vec![0; length.context("an answer without Content-Length")?];
-    stream.read_exact(&mut body).await?;
+    let body = match length {
+        Some(length) => exactly(stream, length).await?,
+        None if chunked => chunks(stream).await?,
+        None => bail!("an answer without a length: {}", status.trim()),
+    };
     if !status.contains(" 200 ") {
         bail!("{}: {}", status.trim(), String::from_utf8_lossy(&body[..body.len().min(300)]));
     }
     Ok(())
+}
+
+async fn exactly(stream: &mut BufStream<TcpStream>, length: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// A body in pieces, each with its size in front (RFC 9112, section 7.1).
+async fn chunks(stream: &mut BufStream<TcpStream>) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await?;
+        let size = line.split(';').next().unwrap_or_default().trim();
+        let size = usize::from_str_radix(size, 16).with_context(|| format!("no size of a piece: {line:?}"))?;
+        if size == 0 {
+            break;
+        }
+        body.extend(exactly(stream, size).await?);
+        exactly(stream, 2).await?;
+    }
+    let mut line = String::from("trailers");
+    while !line.trim_end().is_empty() {
+        line.clear();
+        stream.read_line(&mut line).await?;
+    }
+    Ok(body)
 }

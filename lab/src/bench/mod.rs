@@ -4,6 +4,7 @@ mod crawl;
 mod load;
 mod markdown;
 mod queue;
+mod rivals;
 mod scrape;
 mod start;
 
@@ -28,6 +29,8 @@ pub(crate) enum Bench {
     QueueLatency(queue::Args),
     /// Adding, claiming and finishing on SQLite, beside the sqlite3 shell.
     QueueSqlite(queue::Args),
+    /// Crawls and scrapes by Quarry and by other programs with the same interface, in turn.
+    Rivals(rivals::Args),
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
     /// Speed and memory of HTML to markdown, beside other libraries.
@@ -56,6 +59,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::QueueBacklog(args) => queue::backlog(&args),
         Bench::QueueLatency(args) => queue::latency(&args),
         Bench::QueueSqlite(args) => queue::sqlite(&args),
+        Bench::Rivals(args) => runtime.block_on(rivals::run(args)),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Start(args) => start::run(&args),

@@ -1,5 +1,6 @@
 //! Processes of the service on a data folder of their own: started, waited for, paused, killed, measured.
 
+mod counts;
 mod readings;
 
 use std::fs::{self, OpenOptions};
@@ -15,7 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use xtask::up;
 
-pub use readings::{Memory, MemoryWatch};
+pub use counts::Counts;
+pub use readings::{Memory, MemoryWatch, cpu};
 
 use crate::service;
 
@@ -162,6 +164,12 @@ impl Node {
         self.addr
     }
 
+    /// The id of its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How long it took to be ready.
     #[must_use]
     pub fn ready_after(&self) -> Duration {
@@ -238,6 +246,14 @@ impl Node {
         readings::cpu(self.child.id())
     }
 
+    /// What it has used so far.
+    ///
+    /// # Errors
+    /// When it has ended, or is another user's.
+    pub fn counts(&self) -> Result<Counts> {
+        Counts::of(self.child.id())
+    }
+
     /// Its resident memory.
     ///
     /// # Errors
@@ -304,6 +320,7 @@ mod tests {
         node.pause().unwrap();
         node.resume().unwrap();
         assert!(node.cpu().unwrap() < Duration::from_secs(1));
+        assert_eq!(node.counts().unwrap().threads, 1);
         let memory = node.memory().unwrap();
         assert!(memory.now > 0.0 && memory.peak >= memory.now, "{memory:?}");
         assert!(node.watch_memory().finish().await < 100);

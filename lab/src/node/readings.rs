@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::task::JoinHandle;
 
+use super::counts::Counts;
+
 /// Resident memory of a process, in MiB.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
@@ -17,14 +19,13 @@ pub struct Memory {
     pub peak: f64,
 }
 
-pub(super) fn cpu(pid: u32) -> Result<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // After the name, which may hold anything: field 14 is the time in the program, 15 the time in the kernel.
-    let (_, fields) = stat.rsplit_once(')').context("no name in /proc")?;
-    let ticks = |index: usize| fields.split_whitespace().nth(index).and_then(|field| field.parse::<u64>().ok());
-    let ticks = ticks(11).zip(ticks(12)).context("no times in /proc")?;
-    // Linux tells every program that there are 100 ticks in a second.
-    Ok(Duration::from_millis(10) * u32::try_from(ticks.0 + ticks.1)?)
+/// Processor time that a process has used so far, all threads together.
+///
+/// # Errors
+/// When it has ended.
+pub fn cpu(pid: u32) -> Result<Duration> {
+    let Counts { user, system, .. } = Counts::of_stat(&fs::read_to_string(format!("/proc/{pid}/stat"))?)?;
+    Ok(user + system)
 }
 
 pub(super) fn memory(pid: u32) -> Result<Memory> {

@@ -1,0 +1,39 @@
+//! Programs of others, by name and version, built from the registry as their makers publish them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use xtask::sh;
+
+/// A program of others.
+pub(super) struct Rival {
+    /// Its package, which has a program of the same name.
+    name: &'static str,
+    version: &'static str,
+}
+
+pub(super) const PAGESIFT: Rival = Rival { name: "pagesift", version: "0.81.5" };
+pub(super) const CRW_SERVER: Rival = Rival { name: "crw-server", version: "0.39.1" };
+
+impl Rival {
+    /// Name and version, for a table.
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
+
+    /// Its program below `folder`, built when it is not there.
+    pub(super) fn program(&self, folder: &Path) -> Result<PathBuf> {
+        let root = folder.join(format!("{}-{}", self.name, self.version));
+        let program = root.join("bin").join(self.name);
+        if program.is_file() {
+            return Ok(program);
+        }
+        sh::step(&format!("build {}", self.title()), || {
+            let mut cargo = sh::cargo();
+            cargo.args(["install", "--locked", "--root"]).arg(&root);
+            sh::run(cargo.args([self.name, "--version", self.version]))
+        })?;
+        ensure!(program.is_file(), "{} was not built", program.display());
+        Ok(program)
+    }
+}
