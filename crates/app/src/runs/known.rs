@@ -30,7 +30,8 @@ pub(crate) struct Learnt(Mutex<Vec<Vec<u8>>>);
 impl Known {
     /// Counts its keys in `all`.
     pub(super) fn counted_in(all: &Arc<AtomicUsize>) -> Arc<Self> {
-        Arc::new(Self { all: Arc::clone(all), ..Self::default() })
+        let (keys, is_full) = (RwLock::default(), AtomicBool::default());
+        Arc::new(Self { keys, is_full, all: Arc::clone(all) })
     }
 
     pub(crate) fn contains(&self, key: &[u8]) -> bool {

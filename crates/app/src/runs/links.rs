@@ -116,7 +116,7 @@ fn sort<'l>(
     for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
         match sieve.admit(&link, from, depth) {
             Verdict::Follow { key, depth } => {
-                let key = digest(&key);
+                let key = digest(key.as_str());
                 if known.contains(&key) {
                     continue;
                 }
@@ -136,7 +136,7 @@ fn sort<'l>(
                 }
             }
             Verdict::Skip(reason) if reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED => {
-                let key = digest(&scope.key(&link));
+                let key = digest(scope.key(&link).as_str());
                 if !known.contains(&key) {
                     sorted.external.push(new_page(link, key, depth));
                 }
