@@ -1,10 +1,10 @@
 //! Room for what is kept: the size of the cache, and how full the disk is.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::Timestamp;
 use chrono::TimeDelta;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{App, AppError};
 
@@ -25,7 +25,7 @@ struct Known {
 
 impl Room {
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Whether it is time to ask for the size. One of several that come at once is told so.

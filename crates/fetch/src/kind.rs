@@ -91,7 +91,9 @@ fn declared(essence: &str) -> Option<Kind> {
     })
 }
 
-/// Signatures that no text begins with. Those made of letters alone are checked together with a byte that is no letter.
+/// Signatures that no text begins with. Those made of letters alone are checked together with a byte that is not a letter.
+// A table of our own, not a crate for file types: those also take bytes that text may begin with ("BM", "MZ", "ID3") for
+// files, and a page must never become a file because of its first word.
 fn signature(body: &[u8]) -> Option<Kind> {
     const PICTURES: [&[u8]; 9] = [
         b"\x89PNG\r\n\x1a\n",

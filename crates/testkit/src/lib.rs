@@ -29,10 +29,3 @@ pub use clock::ManualClock;
 pub use dns::{Answer, Dns, Query};
 pub use pdf::Pdf;
 pub use site::{H2Attack, Reply, Script, Seen, Site};
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks; a panic of another test thread does not matter to a fake.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

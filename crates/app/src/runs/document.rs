@@ -2,10 +2,10 @@
 //! blobs.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 use blobs::BlobError;
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
 use store::runs::{NewDocument, StoredDocument};
@@ -135,11 +135,11 @@ fn read(body: &[u8], limit: usize) -> Option<Box<RawValue>> {
 pub(crate) struct Lost(Mutex<HashSet<String>>);
 
 impl Lost {
-    /// As many as are remembered.
-    const MOST: usize = 10_000;
+    /// Pages that are remembered.
+    const MAX_PAGES: usize = 10_000;
 
     fn is_news(&self, page: &str) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.len() < Self::MOST && known.insert(page.to_owned())
+        let mut known = self.0.lock();
+        known.len() < Self::MAX_PAGES && known.insert(page.to_owned())
     }
 }
