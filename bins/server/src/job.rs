@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::auth::Caller;
-use app::runs::{self, Progress};
+use app::runs::{self, RunStatus};
 use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::request::Parts;
@@ -19,7 +19,7 @@ use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{JobId, query};
 use crate::limits::network;
-use crate::request::Context;
+use crate::request::RequestContext;
 use crate::{Service, auth, response_budget, watch};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
@@ -40,7 +40,7 @@ impl Runs {
     }
 
     /// How a run stands, with some of its documents.
-    pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<Progress, AppError> {
+    pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<RunStatus, AppError> {
         runs::status(&request.service.app, &request.caller, self.kind, request.id, query).await
     }
 
@@ -55,7 +55,7 @@ impl Runs {
         let after =
             after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
         let permit = request.service.response_budget.permit(&request.reader).await?;
-        let runs::Listed { mut errors, last } =
+        let runs::ErrorList { mut errors, last } =
             runs::errors(&request.service.app, &request.caller, self.kind, request.id, after).await?;
         errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, request.id)));
         Ok(response_budget::whole(&errors, permit))
@@ -91,7 +91,7 @@ impl FromRequestParts<Arc<Service>> for RunRequest {
 }
 
 /// Who takes or sends much, where each may have only a share: a team, or somebody without a key at one address.
-pub(crate) fn reader(caller: Option<&Caller>, context: Option<&Context>) -> String {
+pub(crate) fn reader(caller: Option<&Caller>, context: Option<&RequestContext>) -> String {
     let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
     match caller {
         Some(Caller { team, key: Some(_) }) => team.id.clone(),
@@ -141,8 +141,8 @@ impl StatusRequest {
 }
 
 /// Progress as clients read it.
-pub(crate) fn body(progress: Progress, next: Option<String>, now: Timestamp) -> JobProgress {
-    let Progress {
+pub(crate) fn body(progress: RunStatus, next: Option<String>, now: Timestamp) -> JobProgress {
+    let RunStatus {
         status,
         total,
         completed,

@@ -15,7 +15,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Facts about one request, in its extensions. Clones share them.
 #[derive(Debug, Clone)]
-pub(crate) struct Context(Arc<Facts>);
+pub(crate) struct RequestContext(Arc<Facts>);
 
 #[derive(Debug)]
 struct Facts {
@@ -36,7 +36,7 @@ pub(crate) enum GivenId {
     Unusable,
 }
 
-impl Context {
+impl RequestContext {
     /// Reads the head of a request.
     pub(crate) fn new(headers: &HeaderMap, peer: Peer, trusted: &[IpNet]) -> Self {
         let (given, id) = request_id(headers);

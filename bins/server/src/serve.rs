@@ -150,7 +150,7 @@ impl Connection {
             let (router, peer, activity) = (self.router, Peer(self.peer), activity.clone());
             let local = stream.local_addr().ok().map(Local);
             move |request: Request<Incoming>| {
-                let running = Running::new(activity.clone());
+                let running = AtWork::new(activity.clone());
                 let mut request = request.map(Body::new);
                 request.extensions_mut().insert(peer);
                 if let Some(local) = local {
@@ -287,16 +287,16 @@ impl Activity {
     }
 }
 
-struct Running(Arc<Activity>);
+struct AtWork(Arc<Activity>);
 
-impl Running {
+impl AtWork {
     fn new(activity: Arc<Activity>) -> Self {
         activity.running.fetch_add(1, Ordering::Relaxed);
         Self(activity)
     }
 }
 
-impl Drop for Running {
+impl Drop for AtWork {
     fn drop(&mut self) {
         *self.0.rest_since.lock() = Instant::now();
         self.0.running.fetch_sub(1, Ordering::Relaxed);

@@ -13,7 +13,7 @@ const MAX_AGE: TimeDelta = TimeDelta::minutes(1);
 
 /// What this process knows of it.
 #[derive(Debug, Default)]
-pub(crate) struct Room(Mutex<Known>);
+pub(crate) struct DiskRoom(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -23,7 +23,7 @@ struct Known {
     warned: Option<Timestamp>,
 }
 
-impl Room {
+impl DiskRoom {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock()
     }

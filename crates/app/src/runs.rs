@@ -27,9 +27,9 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use self::end::cancel;
-pub use self::errors::{Listed, errors};
+pub use self::errors::{ErrorList, errors};
 pub use self::kind::Kind;
-pub use self::read::{Progress, status};
+pub use self::read::{RunStatus, status};
 
 pub(crate) use self::context::{Context, Contexts, Frontier, Start, Terms};
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;

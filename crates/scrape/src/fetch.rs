@@ -7,7 +7,7 @@ use fetch::{FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
 use tokio::time::{Instant, timeout_at};
 use wire::CacheState;
 
-use crate::{Lookup, Ports, ScrapeError, Target, Tools};
+use crate::{CopyLookup, Ports, ScrapeError, Target, Tools};
 
 /// Longest time that a document waits for its page to be kept.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
@@ -36,9 +36,9 @@ pub(crate) struct Found {
 pub(crate) async fn find(ports: Ports<'_>, plan: &mut Plan) -> Result<Found, ScrapeError> {
     let Some(copies) = ports.copies else { return Ok(Found { copy: None, cache: None }) };
     Ok(match copies.find().await? {
-        Lookup::NotAsked => Found { copy: None, cache: None },
-        Lookup::Miss => Found { copy: None, cache: Some(CacheState::Miss) },
-        Lookup::Hit(fetched, at) => {
+        CopyLookup::NotAsked => Found { copy: None, cache: None },
+        CopyLookup::Miss => Found { copy: None, cache: Some(CacheState::Miss) },
+        CopyLookup::Hit(fetched, at) => {
             plan.end();
             let cache = Some(CacheState::Hit);
             Found { copy: Some(Page { fetched: *fetched, cache, cached_at: Some(at) }), cache }

@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::{Approach, Site, SiteError};
 use memory::{Answer, Memory, Times, Trust};
-pub use request::Failure;
+pub use request::RobotsFailure;
 use request::{Outcome, Row};
 
 /// A failure that is remembered for longer is no answer for work that begins.
@@ -38,7 +38,7 @@ pub struct SiteRules {
     /// The values of all `Sitemap` lines as written: they may be relative, and lead to other sites.
     pub sitemaps: Vec<String>,
     /// Why the site could not be asked. `rules.is_unreachable()` is true then.
-    pub failure: Option<Failure>,
+    pub failure: Option<RobotsFailure>,
 }
 
 /// What this process remembers: the rules of a robot at a site, and below them the file, which is the same for all robots.
@@ -59,7 +59,7 @@ struct Origin {
 #[derive(Debug, Clone)]
 struct File {
     robots: Arc<Robots>,
-    failure: Option<Failure>,
+    failure: Option<RobotsFailure>,
 }
 
 impl Default for Known {

@@ -9,7 +9,7 @@ use base::{Stop, Timestamp, new_id};
 use crawl_frontier::{Scope, Steps, Verdict};
 use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
-use site::{AGENT, Approach, Listed, Sink, Terms};
+use site::{AGENT, Approach, Sink, SitemapPage, Terms};
 use store::jobs::{self, Claimed};
 use store::runs::NewPage;
 use store::{Conn, StoreError, hosts, runs};
@@ -126,7 +126,7 @@ struct Feed<'a> {
 }
 
 /// The listed pages that the crawl may follow, within the work that a batch of them may cause.
-fn admitted(scope: &Scope, listed: Vec<Listed>, stop: &Stop) -> Vec<NewPage> {
+fn admitted(scope: &Scope, listed: Vec<SitemapPage>, stop: &Stop) -> Vec<NewPage> {
     let mut sieve = scope.sieve(Steps::of_a_page());
     let followed = listed.into_iter().take_while(|_| !stop.is_set()).filter_map(|page| {
         let Verdict::Follow { key, depth } = sieve.admit_listed(&page.url) else { return None };
@@ -138,7 +138,7 @@ fn admitted(scope: &Scope, listed: Vec<Listed>, stop: &Stop) -> Vec<NewPage> {
 impl Sink for Feed<'_> {
     type Error = AppError;
 
-    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
+    async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, AppError> {
         let scope = self.frontier.scope.clone();
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (&self.context.caller.team.id, Instant::now() + PATIENCE);

@@ -20,9 +20,9 @@ const STEP: i64 = 200;
 /// What an entry takes besides its address and message, about.
 const ENTRY: usize = 150;
 
-/// Some of them.
+/// Some of the errors of a run, and where the next ones begin.
 #[derive(Debug, Clone, Default)]
-pub struct Listed {
+pub struct ErrorList {
     /// The entries.
     pub errors: JobErrors,
     /// The last entry, when there are more behind it.
@@ -41,12 +41,12 @@ pub async fn errors(
     kind: &'static Kind,
     id: Uuid,
     after: Option<Uuid>,
-) -> Result<Listed, AppError> {
+) -> Result<ErrorList, AppError> {
     let (row, _) = find(app, caller, kind, id).await?;
     let after = after.map(|id| id.to_string()).unwrap_or_default();
     let mut kinds =
         [PageState::Failed, PageState::External, PageState::Blocked].map(|state| Reader::new(state, &after));
-    let mut found = Listed::default();
+    let mut found = ErrorList::default();
     let (mut bytes, mut entries, mut last) = (0, 0, None);
     loop {
         for kind in &mut kinds {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::read::{Context, Read, read};
-use super::{Found, MAX_REQUESTS, Sink};
+use super::{MAX_REQUESTS, Sink, SitemapTotals};
 
 /// Sitemaps that are read at the same time.
 const PARALLEL: usize = 4;
@@ -35,7 +35,7 @@ impl From<SitemapCandidate> for Candidate {
 /// One call on its way.
 #[derive(Default)]
 pub(super) struct Discovery {
-    pub(super) found: Found,
+    pub(super) found: SitemapTotals,
     queue: VecDeque<Candidate>,
     seen: HashSet<Url>,
     /// Requests that were made, and those that are under way as one each.

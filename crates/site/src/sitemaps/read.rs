@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Stop;
 use bytes::{Bytes, BytesMut};
-use crawl_frontier::{Kind, SitemapParser, SitemapUrl};
+use crawl_frontier::{SitemapKind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use super::discovery::Candidate;
-use super::{Listed, MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Terms};
+use super::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, SitemapPage, Terms};
 use crate::{Approach, Site};
 
 /// Redirects that are followed to a sitemap.
@@ -54,7 +54,7 @@ pub(super) struct Read {
 }
 
 /// Reads the sitemap at an address and sends its pages in batches.
-pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<Listed>>) -> Read {
+pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<SitemapPage>>) -> Read {
     let mut done = Read { nesting: candidate.nesting, ..Read::default() };
     if !may_ask(context, &candidate).await {
         return done;
@@ -85,7 +85,7 @@ async fn may_ask(context: &Context<'_>, candidate: &Candidate) -> bool {
 async fn download(
     context: &Context<'_>,
     candidate: &Candidate,
-    sender: &mpsc::Sender<Vec<Listed>>,
+    sender: &mpsc::Sender<Vec<SitemapPage>>,
     done: &mut Read,
 ) -> Result<(), net::Error> {
     let deadline = context.approach.deadline.min(Instant::now() + MAX_SITEMAP_TIME);
@@ -139,7 +139,7 @@ struct File {
     start: Vec<u8>,
     form: Form,
     /// Pages that wait for a full batch.
-    pages: Vec<Listed>,
+    pages: Vec<SitemapPage>,
     count: usize,
     /// Decoded bytes of all sitemaps of the call.
     bytes: Arc<AtomicU64>,
@@ -154,7 +154,7 @@ enum Form {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
 }
 
-type Sender = mpsc::Sender<Vec<Listed>>;
+type Sender = mpsc::Sender<Vec<SitemapPage>>;
 
 impl File {
     fn new(base: Url, nesting: u8, bytes: Arc<AtomicU64>) -> Self {
@@ -220,7 +220,7 @@ impl File {
 
     fn collect(&mut self, pages: impl IntoIterator<Item = SitemapUrl>) {
         let listed =
-            pages.into_iter().filter_map(|about| Some(Listed { url: address(&self.base, &about.loc)?, about }));
+            pages.into_iter().filter_map(|about| Some(SitemapPage { url: address(&self.base, &about.loc)?, about }));
         self.pages.extend(listed);
     }
 
@@ -257,10 +257,10 @@ impl File {
         .await?;
         let _taken = file.send(sender).await;
         done.is_sitemap = match kind {
-            Kind::Unknown | Kind::Html => false,
+            SitemapKind::Unknown | SitemapKind::Html => false,
             // Any text could be one: an error message, JSON.
-            Kind::Text => file.count > 0,
-            Kind::UrlSet | Kind::Index | Kind::Rss | Kind::Atom => true,
+            SitemapKind::Text => file.count > 0,
+            SitemapKind::UrlSet | SitemapKind::Index | SitemapKind::Rss | SitemapKind::Atom => true,
         };
         done.is_cut |= is_cut;
         done.sitemaps = sitemaps;
