@@ -23,11 +23,11 @@ use crate::error::Failure;
 use crate::job::reader;
 use crate::shares::Shares;
 
-/// Bodies up to this size are read without asking; so many of the larger ones are read at the same time.
+/// Bodies up to this size are read without a permit.
 const SMALL: usize = 64 * 1024;
-/// See [`SMALL`]: bounds what all bodies together can take.
+/// Larger bodies that are read at the same time: bounds the memory that all bodies together take.
 const LARGE_AT_ONCE: usize = 16;
-/// Of these, how many one caller may have: who sends slowly keeps nobody else from sending.
+/// How many of these one caller may have, so that a slow sender keeps nobody else from sending.
 const LARGE_OF_ONE: usize = 4;
 /// Values in one body, with room for the largest batch ([`wire::MAX_BATCH_URLS`]). A megabyte of `[[],[],…` would otherwise
 /// become a hundred megabytes in memory.
@@ -47,7 +47,7 @@ pub(crate) fn large_bodies() -> Shares {
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) Value);
 
-/// The one id in the path. What is no id leads nowhere.
+/// The one id in the path. Anything else there answers 404.
 #[derive(Debug)]
 pub(crate) struct Id(pub(crate) Uuid);
 
@@ -100,7 +100,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// The first value of a name in the query; names that nobody asks for are no error.
+/// The first value of a name in the query; other names in it are ignored.
 pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
     let query = uri.query().unwrap_or_default();
     url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)

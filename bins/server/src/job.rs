@@ -44,7 +44,7 @@ impl Runs {
         runs::status(&request.service.app, &request.caller, self.kind, request.id, query).await
     }
 
-    /// Which pages were given up: behind the one that `after` in the query names.
+    /// Which pages were given up, after the one that `after` in the query names.
     pub(crate) async fn errors(
         self,
         request: &RunRequest,

@@ -53,7 +53,7 @@ struct Counters {
 }
 
 impl Counters {
-    /// Forgets who was not seen for a minute; gives what is to be dropped.
+    /// Forgets callers that were not seen for a minute. Returns their map, so that it is dropped outside the lock.
     fn turn(&mut self, now: Instant) -> HashMap<Subject, Instant> {
         let turned = *self.turned.get_or_insert(now);
         match now.saturating_duration_since(turned) >= WINDOW {

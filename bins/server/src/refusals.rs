@@ -1,4 +1,4 @@
-//! Refused keys and tokens: each costs a look into the database, so an address may send only so many a minute.
+//! Refused keys and tokens: each costs a query, so each address may send a limited number a minute.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -32,7 +32,7 @@ pub(crate) enum GivenId {
     Absent,
     /// An id that we use as it is.
     Usable,
-    /// Something that is no id (docs/CONTRACT.md, "Ids and idempotency").
+    /// Something that is not an id (docs/CONTRACT.md, "Ids and idempotency").
     Unusable,
 }
 

@@ -40,9 +40,9 @@ pub static KIND: Kind = Kind {
 /// A batch that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedBatch {
-    /// Its id.
+    /// The id of the batch, also when pages were added to it.
     pub id: Uuid,
-    /// Entries that are no page addresses, when the request asked to go on without them.
+    /// Entries that are not addresses of pages, when the request asked to go on without them.
     pub invalid_urls: Option<Vec<String>>,
 }
 

@@ -223,7 +223,7 @@ async fn write_group(app: &App, group: Vec<Waiting>) {
         // Whether it was written is not known. What is told an error gives back what it holds, under a key that counts once.
         Err(error) if error.is_away() => group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
         Err(error) => {
-            tracing::debug!(%error, changes = group.len(), "bookings not written together, each is tried alone");
+            tracing::debug!(%error, changes = group.len(), "group of bookings not written, each is retried alone");
             for waiting in group {
                 write_alone(&mut conn, waiting, at).await;
             }
@@ -255,7 +255,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
 
 impl Waiting {
     fn tell(self, written: Written) {
-        // Who is gone has left it to itself.
+        // The caller may have hung up; what was written stays written.
         let _ = self.written.send(written);
     }
 }

@@ -59,7 +59,7 @@ impl Callers {
         self.found.insert(hash, Arc::new(Found { caller: caller.clone(), lookup })).await;
     }
 
-    /// To be called after a change to a key or a team was written: nobody found before is given back from now on.
+    /// To be called after a change to a key or a team was written: callers found before it are not returned any more.
     pub(crate) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }

@@ -144,7 +144,7 @@ impl Mapping {
         };
         match timeout_at(self.soft_deadline, find).await {
             Ok(Ok(known)) => return known,
-            Ok(Err(error)) => tracing::warn!(%error, "earlier crawls not readable, the map goes without them"),
+            Ok(Err(error)) => tracing::warn!(%error, "results of earlier crawls not readable, mapping without them"),
             Err(_) => {}
         }
         Vec::new()

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{App, AppError};
 
-/// Age at which the size of the cache is asked anew, and pause between two warnings.
+/// Age at which the known size of the cache is measured again, and pause between two warnings.
 const MAX_AGE: TimeDelta = TimeDelta::minutes(1);
 
 /// What this process knows of it.
@@ -58,7 +58,7 @@ fn due(last: &mut Option<Timestamp>, now: Timestamp) -> bool {
     is_due
 }
 
-/// Whether the cache may keep a body of so many bytes: not on a disk that is nearly full, and not when it is a tenth over its
+/// Whether the cache may keep another `bytes` bytes: not on a disk that is nearly full, and not when it is a tenth over its
 /// size already, as upkeep then does not keep up with what comes.
 pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
     if is_short(app) {
@@ -68,7 +68,7 @@ pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
     if app.room().is_due(app.now())
         && let Err(error) = measure(app).await
     {
-        tracing::warn!(?error, "size of the cache not known, the last one counts");
+        tracing::warn!(?error, "size of the cache unknown, its last known size is used");
     }
     let admitted = app.room().take(bytes as u64, most.saturating_add(most / 10));
     if !admitted {

@@ -43,7 +43,7 @@ pub async fn maintain(app: App, stop: CancellationToken) {
             async move {
                 let removed = done.await?;
                 if removed > 0 {
-                    tracing::info!(task = name, removed, "expired things removed");
+                    tracing::info!(task = name, removed, "expired rows and files removed");
                 }
                 Ok::<_, AppError>(())
             }

@@ -68,7 +68,7 @@ impl Hook {
 /// certain to be tried. `job` is the id of the crawl or batch.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError`]: the transaction has to be given up, so that nothing happens that the receiver is not told.
 #[expect(clippy::too_many_arguments, reason = "who is told, by whom, of what, when")]
 #[crate::boxed]
 pub async fn emit(

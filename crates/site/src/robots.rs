@@ -19,7 +19,7 @@ use memory::{Answer, Memory, Times, Trust};
 pub use request::RobotsFailure;
 use request::{Outcome, Row};
 
-/// A failure that is remembered for longer is no answer for work that begins.
+/// Age up to which a remembered failure answers work that begins; after that the site is asked again.
 const FRESH_FAILURE: TimeDelta = TimeDelta::seconds(5);
 /// Files of this size are read where they do not hold up others.
 const SMALL_FILE: usize = 16 << 10;
@@ -89,7 +89,7 @@ impl Site {
         self.find(url, approach, None).await
     }
 
-    /// As [`Site::rules`], for a crawl or map that begins: a failure that is remembered for more than 5 s is no answer,
+    /// As [`Site::rules`], for a crawl or map that begins: a failure that is older than 5 s does not count,
     /// the site is asked again. So a site that was down for a moment is not lost for five minutes.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ const NEWEST: i64 = 5;
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = cache_entry, treat_none_as_default_value = false)]
 pub struct CacheEntry {
-    /// Its id.
+    /// A UUIDv7: ids are in the order of time.
     pub id: String,
     /// Who may see it: a team, or everybody.
     pub scope: String,
@@ -71,7 +71,7 @@ pub struct Wanted<'a> {
 /// Adds a copy whose body is among the blobs.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), also when the id is taken.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     let _turn = conn.turn().await?;
@@ -82,7 +82,7 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
 /// Adds a copy whose body is in the database already; `false`, and nothing is added, when it is not.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then none of it is written.
 #[crate::boxed]
 pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
@@ -98,7 +98,7 @@ pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<b
 /// Adds a copy with its body, which is not written again when it is there.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then neither copy nor body is written.
 #[crate::boxed]
 pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
@@ -111,7 +111,7 @@ pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]
 /// The newest copies, newest first, 5 at most.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry>> {
     let query = cache_entry::table
@@ -128,7 +128,7 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
 /// The copy with this id.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
     let query = cache_entry::table.find(id);
@@ -138,7 +138,7 @@ pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
 /// Removes a copy; its body stays.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
     let _turn = conn.turn().await?;
@@ -162,7 +162,7 @@ type Named = (String, String, i64, bool);
 /// the blobs are marked. Fewer than the limit means that none is left.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
@@ -181,7 +181,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
 /// made in the order of time.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {

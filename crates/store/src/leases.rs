@@ -13,7 +13,7 @@ use crate::schema::lease;
 /// has it or its time is over at `now`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query): whoever wanted it must act as if another had it.
 #[crate::boxed]
 pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<bool> {
     let free = lease::expires_at.le(DbTime::from(now)).or(lease::holder.eq(holder));
@@ -31,7 +31,7 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
 /// Gives a lease back, so that another need not wait for its end; says whether `holder` had it.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the lease then ends with its time.
 #[crate::boxed]
 pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> {
     let query = diesel::delete(lease::table.find(name).filter(lease::holder.eq(holder)));

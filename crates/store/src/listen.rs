@@ -18,7 +18,7 @@ pub struct Listener {
 /// A notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// On which channel.
+    /// The channel that it was sent to.
     pub channel: String,
     /// Its text.
     pub payload: String,
@@ -28,7 +28,7 @@ impl Listener {
     /// Listens to these channels, plain names of our own; `None` on SQLite, which has none.
     ///
     /// # Errors
-    /// [`StoreError::Connect`] and those of the database.
+    /// [`StoreError::Connect`], and [`StoreError::Query`] when a channel cannot be listened to.
     #[crate::boxed]
     pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
         let Place::Server(server) = store.place()? else {
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Listener {
 /// Sends a notice to a channel when the transaction commits. Does nothing on SQLite.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the transaction cannot be committed then.
 #[crate::boxed]
 pub async fn notify(conn: &mut Conn, channel: &str, payload: &str) -> Result<()> {
     on!(

@@ -27,7 +27,7 @@ pub struct Period {
 /// The months in which a team spent anything, oldest first; within a month one for each key when `by_key`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), and [`StoreError::Inconsistent`] for a row whose day cannot be read.
 #[crate::boxed]
 pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Period>> {
     let query = usage_day::table.filter(usage_day::team_id.eq(team)).select((

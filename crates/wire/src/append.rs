@@ -32,8 +32,8 @@ impl GivenFields {
 }
 
 impl BatchRequest {
-    /// Checks that a request which adds pages to `batch` asks for nothing else than `batch` does. What it does not give is
-    /// as in `batch`; what it gives must be the same after reading, so that defaults written out are no difference.
+    /// Checks that a request which adds pages to `batch` asks for nothing else than `batch` does. What it does not say is
+    /// as in `batch`; what it says must be the same after decoding, so that a default may be written out.
     ///
     /// # Errors
     /// [`Invalid`] with every field that differs, at most 20.

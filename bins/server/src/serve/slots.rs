@@ -154,7 +154,7 @@ mod tests {
         Slots::new(&settings)
     }
 
-    /// Admits so many from one address and gives those that are served.
+    /// Admits `number` connections from one address and returns those that are served.
     fn fill(slots: &Slots, peer: &str, number: usize) -> Vec<Slot> {
         let all = (0..number).map(|_| slots.admit(peer.parse().unwrap()));
         all.filter(|slot| matches!(slot, Slot::Full(_))).collect()

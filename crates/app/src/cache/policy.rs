@@ -86,7 +86,7 @@ fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Optio
     Some(Window { not_before: ago(now, max_age), not_after: ago(now, options.min_age.unwrap_or(0)) })
 }
 
-/// `now` minus so many milliseconds, stopping at the earliest moment there is.
+/// `now` minus `milliseconds`, stopping at the earliest moment there is.
 fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
     let delta = i64::try_from(milliseconds).ok().and_then(TimeDelta::try_milliseconds);
     delta.and_then(|delta| now.checked_sub_signed(delta)).unwrap_or(Timestamp::UNIX_EPOCH).max(Timestamp::UNIX_EPOCH)

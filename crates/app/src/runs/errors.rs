@@ -25,12 +25,12 @@ const ENTRY: usize = 150;
 pub struct ErrorList {
     /// The entries.
     pub errors: JobErrors,
-    /// The last entry, when there are more behind it.
+    /// The last entry, when more follow.
     pub last: Option<Uuid>,
 }
 
 /// Pages that were given up, links to other sites that are reported, and what robots.txt forbids, in the order in which
-/// they were found, behind the entry `after`: about 10 MB of them.
+/// they were found, after the entry `after`: about 10 MB of them.
 ///
 /// # Errors
 /// As [`super::status`].

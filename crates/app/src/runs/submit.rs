@@ -33,12 +33,12 @@ pub(crate) struct Submission {
     /// Whether it must leave no trace.
     pub(crate) private: bool,
     pub(crate) webhook: Option<WebhookConfig>,
-    /// The same key with the same fingerprint gives the same run.
+    /// The same key with the same fingerprint returns the same run.
     pub(crate) idempotency_key: Option<String>,
     pub(crate) fingerprint: String,
     /// Most items.
     pub(crate) max_items: i64,
-    /// The most that it may cost.
+    /// The most credits that it may cost.
     pub(crate) worst: i64,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn run_of(lane: &str) -> &str {
 /// Takes on those of the pages that the run does not know, as far as there is room, and queues them. Its progress is locked.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError`]: then the run must not keep any of the pages, and the transaction has to be given up.
 pub(crate) async fn add_pages(
     conn: &mut Conn,
     progress: &mut Progress,
@@ -143,7 +143,7 @@ pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Ve
     pages.iter().map(job).collect()
 }
 
-/// Takes it on, and gives its id: that of the earlier one when the idempotency key is known.
+/// Takes it on, and returns its id: that of the earlier one when the idempotency key is known.
 ///
 /// # Errors
 /// [`AppError::Invalid`] for its webhook, [`AppError::InsufficientCredits`], [`AppError::DuplicateRequest`].
@@ -169,7 +169,9 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
             queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
             Ok(id)
         }
-        Ok(false) => known(app, &asked).await?.ok_or_else(|| AppError::internal("the run is there and is not there")),
+        Ok(false) => {
+            known(app, &asked).await?.ok_or_else(|| AppError::internal("run not found though its key is taken"))
+        }
         Err(error) => Err(crate::reservation::refused(error)),
     }
 }

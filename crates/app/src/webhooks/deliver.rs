@@ -47,7 +47,7 @@ pub struct DeliveryPayload {
 impl Payload for DeliveryPayload {
     const KIND: &'static str = "webhook";
     const QUEUE: Queue = HOOKS;
-    /// Workers that die over one attempt. What the receiver answers is no failure of the job.
+    /// Workers that die over one attempt. Whatever the receiver answers, the job has not failed.
     const ATTEMPTS: i32 = 5;
 }
 
@@ -235,7 +235,7 @@ fn header_map(headers: Vec<(String, String)>) -> HeaderMap {
     map
 }
 
-/// What the log says about an answer that is no success: its status and how its body begins.
+/// What the log says about an answer other than 2xx: its status and how its body begins.
 fn refusal(answer: &Posted) -> Option<String> {
     if answer.status.is_success() {
         return None;

@@ -61,7 +61,7 @@ impl SitemapParser {
         Self { found, ..Default::default() }
     }
 
-    /// Reads the next piece. False when no more is wanted, because a limit is reached or because it is no sitemap: then
+    /// Reads the next piece. False when no more is wanted, because a limit is reached or because it is not a sitemap: then
     /// the download can be given up.
     pub fn feed(&mut self, piece: &[u8]) -> bool {
         if self.is_done {
@@ -137,7 +137,7 @@ impl SitemapParser {
             }
         }
         self.text.drain(..end);
-        // A line without end is no address.
+        // A line without end is not an address.
         if self.text.len() > MAX_VALUE {
             self.text.truncate(MAX_VALUE + 1);
         }

@@ -103,7 +103,7 @@ fn choose(outline: &Outline, title: Option<usize>, scores: &[f32], caution: f32,
     chosen
 }
 
-/// Half a table is no table: its blocks are all given their mean odds.
+/// Half a table is useless: its blocks are all given their mean odds.
 fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
     let words = |odds: &[Odds]| odds.iter().map(|block| block.words as f32 + 0.5).sum::<f32>();
     let all = words(odds);

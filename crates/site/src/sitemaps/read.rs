@@ -125,7 +125,7 @@ async fn download(
     }
 }
 
-/// There was no place for the processor in time.
+/// No processor was free in time.
 fn given_up(done: &mut Read) -> Result<(), net::Error> {
     done.is_cut = true;
     Ok(())

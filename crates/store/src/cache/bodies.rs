@@ -26,7 +26,7 @@ struct Sum {
 /// end: to be asked now and then.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     let query = || {
@@ -42,7 +42,7 @@ pub async fn bytes(conn: &mut Conn) -> Result<i64> {
 /// The body with this digest as it was packed, if it is in the database.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn packed(conn: &mut Conn, digest: &str) -> Result<Option<Vec<u8>>> {
     let query = cache_body::table.find(digest).select(cache_body::packed);
@@ -86,7 +86,7 @@ pub(super) async fn remove(conn: &mut Conn, digests: Vec<String>) -> Result<()> 
 /// has to be taken back.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); whether the body may be used is not known then.
 #[crate::boxed]
 pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     let mark = unused_body::table.find(digest).select(unused_body::digest);
@@ -103,7 +103,7 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
 /// by [`deleted`].
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then no mark has changed.
 #[crate::boxed]
 pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
     conn.atomic(async |conn: &mut Conn| {
@@ -133,7 +133,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
 /// Forgets bodies of [`delete_next`] that are gone.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the marks stay, and the next [`delete_next`] returns the bodies again.
 #[crate::boxed]
 pub async fn deleted(conn: &mut Conn, digests: &[String]) -> Result<()> {
     let _turn = conn.turn().await?;

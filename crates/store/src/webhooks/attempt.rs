@@ -26,7 +26,7 @@ pub struct Attempt<'a> {
     pub attempts: i32,
     /// The status of the answer, if one came.
     pub status: Option<i32>,
-    /// Why it was no success.
+    /// Why it failed.
     pub error: Option<&'a str>,
     /// How long it took, in milliseconds.
     pub duration_ms: i64,
@@ -36,11 +36,11 @@ pub struct Attempt<'a> {
     pub next_at: Option<Timestamp>,
 }
 
-/// Writes down how attempts ended, at most one of a delivery, and gives the ids of those deliveries that were still
+/// Writes down how attempts ended, at most one of a delivery, and returns the ids of the deliveries that were still
 /// pending. One that was delivered loses its body and headers; one that has ended and may not be kept is removed.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then no attempt is written down.
 #[crate::boxed]
 pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet<String>> {
     if attempts.is_empty() {
