@@ -120,6 +120,7 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
         .filter(cache_entry::variant.eq(wanted.variant))
         .filter(cache_entry::fetched_at.ge(DbTime::from(wanted.not_before)))
         .filter(cache_entry::fetched_at.le(DbTime::from(wanted.not_after)))
+        // Two copies may have the same time; with the id the order is the same on both databases.
         .order((cache_entry::fetched_at.desc(), cache_entry::id.desc()))
         .limit(NEWEST);
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).load(c).await)?)
@@ -193,6 +194,8 @@ pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> 
         ));
         let mut rows: Vec<Named> = on!(conn, |c| first.load(c).await)?;
         let mut sum = 0;
+        // A body that several copies share is counted for each. Then less is freed than asked for, which the result says,
+        // and the caller comes again.
         let enough = rows.iter().position(|(_, _, size, _)| {
             sum += size;
             sum >= bytes
@@ -210,6 +213,7 @@ async fn take_out(conn: &mut Conn, mut rows: Vec<Named>) -> Result<Removed> {
     let ids: Vec<&String> = rows.iter().map(|(id, ..)| id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
+    // Each body once, whichever of its copies go, and only those that no remaining copy uses.
     rows.sort_by(|(_, one, _, here), (_, other, _, there)| (one, here).cmp(&(other, there)));
     rows.dedup_by(|(_, one, _, here), (_, other, _, there)| (one, here) == (other, there));
     let digests: Vec<String> = rows.iter().map(|(_, digest, ..)| digest.clone()).collect();

@@ -77,6 +77,7 @@ pub async fn find(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<Fi
 #[crate::boxed]
 pub async fn end(conn: &mut Conn, team: &str, owner: &str, now: Timestamp) -> Result<usize> {
     let now = DbTime::from(now);
+    // Files whose time is over keep the end that they had: its order is the order of removal.
     let files =
         file::table.filter(file::owner.eq(owner)).filter(file::team_id.eq(team)).filter(file::expires_at.gt(now));
     let _turn = conn.turn().await?;

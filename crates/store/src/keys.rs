@@ -62,6 +62,7 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
+    // One query for both, as calls of the API wait for it.
     let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
     let found: Option<(Row, Team)> =
         on!(conn, |c| query.select((Row::as_select(), Team::as_select())).get_result(c).await.optional())?;
@@ -102,6 +103,7 @@ pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
 #[crate::boxed]
 pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let stale = DbTime::from(at - chrono::TimeDelta::minutes(1));
+    // The condition is part of the statement: of many calls that see the old time at once, one writes.
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
         diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(DbTime::from(at))));

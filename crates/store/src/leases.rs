@@ -18,12 +18,14 @@ use crate::schema::lease;
 pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<bool> {
     let free = lease::expires_at.le(DbTime::from(now)).or(lease::holder.eq(holder));
     let set = (lease::holder.eq(holder), lease::expires_at.eq(DbTime::from(until)));
+    // The update comes first, as the row is there on all but the first call ever.
     let renew = diesel::update(lease::table.find(name).filter(free)).set(set);
     let _turn = conn.turn().await?;
     if on!(conn, |c| renew.execute(c).await)? == 1 {
         return Ok(true);
     }
     let new = (lease::name.eq(name), set.0, set.1);
+    // Two processes may both get here; the primary key decides, and the loser is told `false`.
     let take = || diesel::insert_into(lease::table).values(new).on_conflict(lease::name).do_nothing();
     Ok(on!(conn, |c| take().execute(c).await)? == 1)
 }

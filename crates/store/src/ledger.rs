@@ -160,6 +160,7 @@ pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timest
     conn.atomic(async |conn: &mut Conn| {
         let (post_key, void_key) = (post_key(&held.key), void_key(&held.key));
         let booking = |key| Booking { key, team: &held.team, api_key: held.api_key.as_deref(), at };
+        // Posting and giving back under one lock: nobody sees the reservation half settled.
         let mut work = Work::begin(conn, &held.team, Some(&held.key)).await?;
         if amount != 0 {
             let post = Command::Post { reservation: held.key.clone(), amount };
@@ -230,6 +231,7 @@ pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i6
         .limit(limit);
     let rows: Vec<TransferRow> = on!(conn, |c| page.select(TransferRow::as_select()).load(c).await)?;
     let keys: Vec<&String> = rows.iter().map(|row| &row.key).collect();
+    // The entries of all transfers in one query, not one for each.
     let lines = ledger_entry::table.filter(ledger_entry::transfer_key.eq_any(&keys)).order(ledger_entry::account);
     let lines: Vec<EntryRow> = on!(conn, |c| lines.select(EntryRow::as_select()).load(c).await)?;
     Ok(rows.into_iter().map(|row| row.with_entries(&lines)).collect())
@@ -268,6 +270,8 @@ impl Work {
     ) -> Result<Applied> {
         let step = match billing::step(self.balance, self.hold, command) {
             Ok(step) => step,
+            // A repeat of a booking that went through may be refused by now, as the balance has moved on. Its first answer
+            // counts, so that is looked up before the refusal is believed.
             Err(refusal) => return rows::earlier(conn, booking, command).await?.ok_or(refusal.into()),
         };
         if !rows::insert_transfer(conn, booking, command, &step).await? {
@@ -282,6 +286,7 @@ impl Work {
             (None, Some(hold)) => rows::insert_reservation(conn, booking, hold, expires_at).await?,
             (_, None) => {}
         }
+        // Credits are used when they are spent, not when they are set aside.
         if matches!(step.transfer, Transfer::Post | Transfer::Charge) {
             usage::record(conn, booking.team, booking.api_key, booking.at, step.amount).await?;
         }

@@ -36,6 +36,7 @@ impl Listener {
         };
         let mut conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
         for channel in channels {
+            // A channel is an identifier and cannot be bound; the names are constants of ours.
             conn.batch_execute(&format!("LISTEN {channel}")).await?;
         }
         Ok(Some(Listener { conn }))

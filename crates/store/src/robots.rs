@@ -82,11 +82,13 @@ pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize
             .select((robots::origin, robots::verified));
         let rows: Vec<(String, bool)> = on!(conn, |c| due.load(c).await)?;
         let mut gone = 0;
+        // The key has two columns, and a list of pairs is not portable: one statement for each value of the second.
         for verified in [true, false] {
             let origins: Vec<&str> = rows.iter().filter(|row| row.1 == verified).map(|row| row.0.as_str()).collect();
             if origins.is_empty() {
                 continue;
             }
+            // The time is asked once more: on PostgreSQL another process may have renewed an answer since the rows were read.
             let old = robots::table
                 .filter(robots::origin.eq_any(&origins))
                 .filter(robots::verified.eq(verified))

@@ -70,6 +70,7 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
         .filter(scrape::error_code.is_null())
         .order(scrape::created_at.desc())
         .select(scrape::created_at);
+    // The partial index on successful scrapes of a team ends with this row.
     let newest: Option<DbTime> = on!(conn, |c| query.first(c).await.optional())?;
     Ok(newest.map(Timestamp::from))
 }
@@ -81,6 +82,7 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
+        // DELETE has no LIMIT that both databases understand, so the ids are read first.
         let old = scrape::table.filter(scrape::created_at.lt(DbTime::from(before))).limit(limit).select(scrape::id);
         let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
         Ok(on!(conn, |c| diesel::delete(scrape::table.filter(scrape::id.eq_any(&ids))).execute(c).await)?)

@@ -81,6 +81,7 @@ pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
     if create_if_absent(conn, new).await? {
         return Ok(());
     }
+    // As if the database had refused the row, so that callers ask `is_duplicate` as for every other table.
     let text: Box<String> = Box::new(format!("team {} exists", new.id));
     Err(StoreError::Query(diesel::result::Error::DatabaseError(
         diesel::result::DatabaseErrorKind::UniqueViolation,
@@ -99,6 +100,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
         if on!(conn, |c| row().execute(c).await)? == 0 {
             return Ok(false);
         }
+        // Every booking locks this row before anything else, so a team must never be without it.
         let zeroes = (
             account::team_id.eq(&new.id),
             account::available.eq(0),
@@ -139,6 +141,7 @@ pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
 /// [`Query`](crate::StoreError::Query), also for a value that a constraint of the table refuses.
 #[crate::boxed]
 pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Option<Team>> {
+    // Diesel refuses an UPDATE that sets nothing.
     if *change == TeamChange::default() {
         return find(conn, id).await;
     }

@@ -138,6 +138,7 @@ pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Op
     use webhook_delivery::columns as c;
     type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
     let columns = (c::team_id, c::job_id, c::event, c::url, c::headers, c::body, c::state, c::attempts);
+    // Delivery and secrets in one query: thousands of attempts may be due at once.
     let secret = webhook_secret::table.on(webhook_secret::team_id.eq(c::team_id));
     let query =
         webhook_delivery::table.left_join(secret).filter(c::id.eq(id)).select((columns, secret::columns().nullable()));
@@ -156,6 +157,7 @@ pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Op
 #[crate::boxed]
 pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     use webhook_delivery::columns as c;
+    // The state is asked in the statement: when two operators ask at once, only one of them may enqueue a job.
     let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);
     let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(DbTime::from(now))));
     let query = diesel::update(ended).set(set);

@@ -31,6 +31,7 @@ struct Sum {
 pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     let query = || {
         diesel::sql_query(
+            // All copies of a body have one size, which MAX picks. The sum of BIGINT is NUMERIC on PostgreSQL, hence the cast.
             "SELECT CAST(COALESCE(SUM(b.bytes), 0) AS BIGINT) AS bytes
             FROM (SELECT MAX(body_bytes) AS bytes FROM cache_entry GROUP BY body_digest) AS b",
         )
@@ -95,6 +96,7 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
         return Ok(true);
     }
     let _turn = conn.turn().await?;
+    // `deleting` is asked in the statement: it may be set between the look above and here.
     let take_back = diesel::delete(unused_body::table.find(digest).filter(unused_body::deleting.eq(false)));
     Ok(on!(conn, |c| take_back.execute(c).await)? == 1)
 }
@@ -116,6 +118,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
             on!(conn, pg | c | marks.for_update().load(c).await, sqlite | c | marks.load(c).await)?;
         let digests: Vec<String> = marks.iter().map(|(digest, _)| digest.clone()).collect();
         let used = used(conn, &digests).await?;
+        // A body that is being deleted already stays condemned even if a copy uses it: its bytes may be gone.
         let (kept, going): (Vec<_>, Vec<_>) =
             marks.into_iter().partition(|(digest, deleting)| !deleting && used.contains(&(digest.clone(), false)));
         let names = |marks: Vec<(String, bool)>| marks.into_iter().map(|(digest, _)| digest).collect::<Vec<_>>();

@@ -138,6 +138,7 @@ pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<
         let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
         let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
         let found = || webhook_delivery::table.filter(c::id.eq_any(&ids));
+        // Rows that may not be kept go first; what is left of the list is emptied, and failed where it was still pending.
         let private = diesel::delete(found().filter(not(c::keep)));
         on!(conn, |conn| private.execute(conn).await)?;
         let failed =

@@ -59,6 +59,7 @@ pub async fn rotate(
 ) -> Result<()> {
     use webhook_secret::columns as c;
     let set = (
+        // The right sides see the row as it was, so this is the secret from before, although `secret` is set as well.
         c::previous.eq(c::secret.nullable()),
         c::previous_until.eq(Some(DbTime::from(previous_until))),
         c::secret.eq(secret.expose()),
