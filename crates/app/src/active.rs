@@ -26,6 +26,7 @@ impl Active {
         if *count >= limit {
             return None;
         }
+        // From here on the slot gives the place back, however the request ends.
         *count += 1;
         Some(Slot { active: self.clone(), team: team.to_owned() })
     }

@@ -91,6 +91,7 @@ impl Bookings {
     pub(crate) async fn write(&self, app: &App, change: Change) -> Written {
         let (written, answer) = oneshot::channel();
         let line = self.line_of(change.team());
+        // Adding and asking under one lock: otherwise a service could end between the two, and nobody would write the change.
         let was_served = {
             let mut line = line.lock();
             line.waiting.push(Waiting { change, written });
@@ -104,6 +105,7 @@ impl Bookings {
     }
 
     fn line_of(&self, team: &str) -> &Arc<Mutex<Line>> {
+        // Without a random seed, so that a team stays in its line.
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
         let lines = self.lines.len() as u64;
         &self.lines[usize::try_from(hash % lines).unwrap_or(0)]
@@ -214,6 +216,7 @@ async fn write_group(app: &App, group: Vec<Waiting>) {
         Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
     };
     let at = app.now();
+    // One change needs no attempt together first.
     let group = match <[Waiting; 1]>::try_from(group) {
         Ok([alone]) => return write_alone(&mut conn, alone, at).await,
         Err(group) => group,
@@ -245,6 +248,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
         for Waiting { change, .. } in group {
             match change.write(conn, at).await {
                 Err(error) if !change.is_refused(&error) => return Err(error),
+                // A refusal was decided before anything was written, so the transaction is still good.
                 written => all.push(written),
             }
         }

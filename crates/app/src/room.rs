@@ -36,6 +36,7 @@ impl DiskRoom {
     fn take(&self, bytes: u64, most: u64) -> bool {
         let mut known = self.known();
         let sum = known.bytes.saturating_add(bytes);
+        // What is admitted counts at once; what was measured is up to a minute old.
         if sum <= most {
             known.bytes = sum;
         }

@@ -70,6 +70,7 @@ macro_rules! to_the_end {
     ($app:expr, |$conn:ident| $step:expr) => {{
         let mut sum = 0;
         loop {
+            // A connection for each step, so that others get one in between.
             let $conn = &mut $app.conn().await?;
             let done = $step.await?;
             sum += done;

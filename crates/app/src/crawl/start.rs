@@ -104,6 +104,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
         let site = app.site.rules_at_start(&frontier.start, approach).await?;
+        // All runs share the pace of a host, so the delay is kept with the host and not with the run.
         if let (Some(host), Some(_)) = (host_of(&frontier.start), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
         }
@@ -148,6 +149,7 @@ impl Sink for Feed<'_> {
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
                 let team = &self.context.caller.team.id;
+                // Everybody locks the team before the run.
                 jobs::lock_team(conn, PAGES.name, team).await?;
                 let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
                 add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;

@@ -109,6 +109,7 @@ pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<B
 }
 
 fn read_or_tell(app: &App, row: &StoredDocument, body: Option<&[u8]>) -> Result<Box<RawValue>, AppError> {
+    // The size that was written down bounds the memory that a damaged body can ask for.
     let limit = usize::try_from(row.bytes).unwrap_or(MAX_JSON).min(MAX_JSON);
     if let Some(document) = body.and_then(|body| read(body, limit)) {
         return Ok(document);

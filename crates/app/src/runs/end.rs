@@ -128,6 +128,7 @@ async fn close(
 ) -> Result<(), StoreError> {
     let found = runs::find(conn, &progress.run_id).await?;
     let mut row = found.ok_or_else(|| StoreError::Inconsistent("run_progress without its run".to_owned()))?;
+    // Whoever locks the progress after this transaction finds the run ended and leaves it alone.
     (progress.is_open, progress.preparing) = (false, false);
     row.status = end.status.to_owned();
     row.error = end.error.map(str::to_owned);

@@ -53,12 +53,14 @@ pub async fn errors(
             kind.fill(app, &row.id).await?;
         }
         let heads = kinds.iter_mut().filter(|kind| !kind.rows.is_empty());
+        // Ids are in the order of time: the smallest of the three heads is the oldest entry of all.
         let first = heads.min_by(|a, b| a.rows.front().map(|row| &row.id).cmp(&b.rows.front().map(|row| &row.id)));
         let Some((state, listed)) = first.and_then(|kind| Some((kind.state, kind.rows.pop_front()?))) else {
             return Ok(found);
         };
         bytes += ENTRY + listed.url.len() + listed.error.as_ref().map_or(0, String::len);
         entries += 1;
+        // The entry that was taken out does not fit; it is read again on the next page, whose `after` is the one before it.
         if last.is_some() && (bytes > MAX_BYTES || entries > MAX_ENTRIES) {
             found.last = last;
             return Ok(found);

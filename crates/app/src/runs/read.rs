@@ -107,6 +107,7 @@ async fn chunk(app: &App, run: &str, mut after: i64, most: i64) -> Result<Vec<Bo
     let sizes = runs::document_sizes(&mut app.conn().await?, run, after, most).await?;
     let mut sum = 0;
     let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
+        // And the comma after it.
         sum += bytes + 1;
         sum <= CHUNK || *index == 0
     });

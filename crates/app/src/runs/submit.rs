@@ -68,6 +68,7 @@ impl Lanes {
     /// A delay means one at a time (docs/CONTRACT.md, "Crawl").
     pub(crate) fn new(team_cap: i32, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
         let delay = delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
+        // A team cannot ask for more than its own limit.
         let asked = max_concurrency.and_then(|most| i32::try_from(most).ok()).unwrap_or(team_cap);
         let cap = if delay.is_zero() { asked.min(team_cap) } else { 1 };
         Self { cap, team_cap, delay }
@@ -154,10 +155,12 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
     let hook = Hook::check(new.webhook.as_ref(), new.private)?;
     let (id, kind) = (new_id(), new.kind);
     let row = row(id, caller, &new, app.now());
+    // Asked first, because a repeat must succeed even if the team could not pay for it again.
     if let Some(known) = known(app, &row).await? {
         return Ok(known);
     }
     let (asked, worker, unlimited) = (row.clone(), app.clone(), caller.team.unlimited);
+    // A client that hangs up must not stop this half way: the task goes on without it.
     let written = tracked(&app.tracker, async move {
         let accepted = Accepted { row, progress: Progress::new(&id.to_string(), new.max_items), hook };
         let worst = (!unlimited).then_some(new.worst);
@@ -169,6 +172,7 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
             queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
             Ok(id)
         }
+        // Another request with the same key was faster than this one.
         Ok(false) => {
             known(app, &asked).await?.ok_or_else(|| AppError::internal("run not found though its key is taken"))
         }
