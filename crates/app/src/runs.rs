@@ -19,7 +19,7 @@ mod read;
 mod secrets;
 mod submit;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use chrono::TimeDelta;
 use queue::Queue;
