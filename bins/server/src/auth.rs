@@ -21,9 +21,16 @@ use wire::Code;
 use crate::Service;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
-use crate::request::RequestContext;
-use crate::routes::Listener;
-use crate::serve::Local;
+use crate::request::{Local, RequestContext};
+
+/// Where requests come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// `server.listen`, for everybody.
+    Api,
+    /// `admin.listen`, for the operator.
+    Operator,
+}
 
 /// Who may call a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

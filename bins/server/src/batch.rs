@@ -13,7 +13,8 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{RunRequest, Runs, StatusRequest, idempotency_key};
+use crate::job::{RunRequest, Runs, idempotency_key};
+use crate::status::StatusRequest;
 
 pub(crate) const RUNS: Runs = Runs { kind: &app::batch::KIND, path: "/v2/batch/scrape" };
 

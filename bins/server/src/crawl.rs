@@ -12,8 +12,9 @@ use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::job::{RunRequest, Runs, StatusRequest, idempotency_key, reader};
-use crate::request::RequestContext;
+use crate::job::{RunRequest, Runs, idempotency_key};
+use crate::request::{RequestContext, reader};
+use crate::status::StatusRequest;
 use crate::{Service, extract, response_budget};
 
 pub(crate) const RUNS: Runs = Runs { kind: &app::crawl::KIND, path: "/v2/crawl" };

@@ -20,7 +20,7 @@ use wire::Code;
 use crate::Service;
 use crate::auth::not_found;
 use crate::error::Failure;
-use crate::job::reader;
+use crate::request::reader;
 use crate::shares::Shares;
 
 /// Bodies up to this size are read without a permit.

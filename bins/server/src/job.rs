@@ -6,7 +6,6 @@ use app::AppError;
 use app::auth::Caller;
 use app::runs::{self, RunStatus};
 use axum::extract::FromRequestParts;
-use axum::extract::ws::WebSocketUpgrade;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Uri};
 use axum::response::Response;
@@ -18,9 +17,8 @@ use wire::{Cancelled, Code, Invalid, JobProgress, JobStatus, ResultsQuery};
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{JobId, query};
-use crate::limits::network;
-use crate::request::RequestContext;
-use crate::{Service, auth, response_budget, watch};
+use crate::request::reader;
+use crate::{Service, response_budget};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
 /// Longest `x-idempotency-key`, in characters.
@@ -87,56 +85,6 @@ impl FromRequestParts<Arc<Service>> for RunRequest {
         let Extension(caller) = caller.map_err(|error| Failure::internal(&error))?;
         let reader = reader(Some(&caller), parts.extensions.get());
         Ok(Self { service: service.clone(), caller, id, reader })
-    }
-}
-
-/// Who takes or sends much, where each may have only a share: a team, or somebody without a key at one address.
-pub(crate) fn reader(caller: Option<&Caller>, context: Option<&RequestContext>) -> String {
-    let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
-    match caller {
-        Some(Caller { team, key: Some(_) }) => team.id.clone(),
-        Some(Caller { team, key: None }) => format!("{} {}", team.id, address()),
-        None => address(),
-    }
-}
-
-/// A `GET` of a job: one answer, or a socket to watch it.
-pub(crate) struct StatusRequest {
-    request: RunRequest,
-    address: PublicAddress,
-    uri: Uri,
-    socket: Option<WebSocketUpgrade>,
-}
-
-impl FromRequestParts<Arc<Service>> for StatusRequest {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
-        let request = RunRequest::from_request_parts(parts, service).await?;
-        let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
-        let socket = match auth::is_handshake(&parts.headers) {
-            true => Some(watch::handshake(parts, service).await?),
-            false => None,
-        };
-        Ok(Self { request, address, uri: parts.uri.clone(), socket })
-    }
-}
-
-impl StatusRequest {
-    /// Answers it.
-    pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
-        let Self { request, address, uri, socket } = self;
-        if let Some(socket) = socket {
-            return watch::watch(socket, runs, request).await;
-        }
-        let range = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
-        let permit = request.service.response_budget.permit(&request.reader).await?;
-        let mut progress = runs.status(&request, range).await?;
-        let next = progress.next_skip.take().map(|skip| {
-            let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-            format!("{}?skip={skip}{limit}", runs.url(&address, request.id))
-        });
-        Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
     }
 }
 

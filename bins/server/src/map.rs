@@ -11,8 +11,7 @@ use wire::{MapAnswer, MapRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::reader;
-use crate::request::RequestContext;
+use crate::request::{RequestContext, reader};
 
 /// List the URLs of a site.
 #[utoipa::path(

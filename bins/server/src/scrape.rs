@@ -13,8 +13,8 @@ use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{RunRequest, reader};
-use crate::request::{GivenId, RequestContext};
+use crate::job::RunRequest;
+use crate::request::{GivenId, RequestContext, reader};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
 #[derive(Serialize, ToSchema)]

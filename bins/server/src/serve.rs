@@ -29,6 +29,7 @@ use wire::Code;
 
 use crate::auth::Access;
 use crate::error::Failure;
+use crate::request::{Local, Peer};
 use refuse::Wish;
 use slots::{Beyond, Slot, Slots};
 use socket::Socket;
@@ -43,14 +44,6 @@ const H2_PENDING_RESETS: usize = 20;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Longest life of a connection that only gets health.
 const BEYOND_FOR: Duration = Duration::from_secs(5);
-
-/// Address of the other end of the connection, in the extensions of every request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
-
-/// Our own address on the connection, in the extensions of every request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Local(pub(crate) SocketAddr);
 
 /// Ends the connections that a [`run`] has accepted.
 #[derive(Debug, Clone, Default)]

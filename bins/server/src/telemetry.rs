@@ -14,8 +14,7 @@ use wire::Code;
 
 use crate::Service;
 use crate::error::Failure;
-use crate::request::{REQUEST_ID, RequestContext};
-use crate::serve::Peer;
+use crate::request::{Peer, REQUEST_ID, RequestContext};
 
 /// Status in log and metrics for a client that left before its answer (a custom of nginx).
 const CLIENT_LEFT: u16 = 499;

@@ -11,8 +11,8 @@ use crawl_frontier::{SitemapCandidate, SitemapUrl, sitemap_candidates};
 use url::Url;
 
 use crate::{Approach, Site, SiteError};
-use discovery::{Candidate, Discovery};
-use read::Context;
+use discovery::Discovery;
+use read::{Candidate, Context};
 
 /// Most requests of one call, redirects included; together with those for pages a small crawl stays under 100.
 pub const MAX_REQUESTS: usize = 60;

@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Stop;
 use bytes::{Bytes, BytesMut};
-use crawl_frontier::{SitemapKind, SitemapParser, SitemapUrl};
+use crawl_frontier::{SitemapCandidate, SitemapKind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::discovery::Candidate;
 use super::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, SitemapPage, Terms};
 use crate::{Approach, Site};
 
@@ -36,6 +35,22 @@ pub(super) struct Context<'a> {
     pub(super) terms: Terms<'a>,
     /// Decoded bytes of all sitemaps so far.
     pub(super) bytes: Arc<AtomicU64>,
+}
+
+/// Where a sitemap may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) url: Url,
+    /// Whether the site names it.
+    pub(super) is_declared: bool,
+    /// How many indexes led here.
+    pub(super) nesting: u8,
+}
+
+impl From<SitemapCandidate> for Candidate {
+    fn from(candidate: SitemapCandidate) -> Self {
+        Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
+    }
 }
 
 /// What came of a candidate.
