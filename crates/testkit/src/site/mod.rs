@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 pub use request::Seen;
-pub use script::{H2Attack, Reply, Script};
+pub use script::{H2Attack, Reply, Script, h2_frame};
 
 /// The server. It speaks HTTP/1.1, and on the same port TLS when started with [`Site::start_tls`].
 /// A path without a script answers 404.
