@@ -35,7 +35,7 @@ pub(crate) enum Listener {
 /// Who may call a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Anybody, under every name: it tells nothing but that we are here.
+    /// Anybody, under every name: it says nothing but that the service is here.
     Health,
     /// Whoever has a URL that we have signed, under every name: the handler looks at the signature.
     Signed,
@@ -146,7 +146,8 @@ impl Gate {
         Ok(caller)
     }
 
-    /// What needs no key. Where keys are asked for, everybody knows that others reach the service.
+    /// Lets calls in that need no key. Where other calls need one, others are meant to reach the service, web pages
+    /// included.
     async fn open(&self, parts: &Parts) -> Result<(), Failure> {
         match (self.listener, self.service.config.auth.mode) {
             (Listener::Api, AuthMode::Keys) => Ok(()),

@@ -32,7 +32,7 @@ const LARGE_OF_ONE: usize = 4;
 /// Values in one body, with room for the largest batch ([`wire::MAX_BATCH_URLS`]). A megabyte of `[[],[],…` would otherwise
 /// become a hundred megabytes in memory.
 const MAX_VALUES: usize = 120_000;
-/// A body that is too large is read on for so long, so that the client gets to see the answer.
+/// How long a body that is too large is read on, so that the client gets to see the answer.
 const DISCARD_FOR: Duration = Duration::from_secs(5);
 /// See [`DISCARD_FOR`].
 const DISCARD_BYTES: usize = 128 * 1024 * 1024;
@@ -156,7 +156,7 @@ impl BodyLimits<'_> {
         }
     }
 
-    /// The refusal of a body that is not called JSON. No body at all is none of another kind.
+    /// The refusal of a body whose type is not JSON. A request without a body is told that it has none.
     async fn not_json(&self, headers: &HeaderMap, body: &mut Body) -> Failure {
         match self.chunk(body).await {
             Ok(None) => return empty(),

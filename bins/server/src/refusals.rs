@@ -17,8 +17,8 @@ const GOOD_FOR: Duration = Duration::from_secs(600);
 /// Good keys that are remembered.
 const MAX_GOOD: usize = 10_000;
 
-/// What was refused, by address, and which keys were good a moment ago: those go on working beside somebody who guesses
-/// at the same address.
+/// What was refused, by address, and which keys were good a moment ago: those keep working while somebody
+/// guesses keys at the same address.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     counted: Limits,

@@ -71,7 +71,7 @@ struct Waiting {
     written: oneshot::Sender<Written>,
 }
 
-/// Serving a line. Dropped before its end, as by a panic, it leaves nobody waiting for ever.
+/// Writes what waits in a line. When it is dropped before its end, as by a panic, those who wait get an error.
 struct Service {
     line: Arc<Mutex<Line>>,
     mixes_teams: bool,
@@ -84,7 +84,7 @@ impl Bookings {
         Self { lines: (0..lines).map(|_| Arc::default()).collect(), mixes_teams }
     }
 
-    /// Writes a change, all or nothing. Dropped before, it leaves the change to itself.
+    /// Writes a change, all or nothing. When the future is dropped before, the change is written all the same.
     ///
     /// # Errors
     /// Those of [`ledger::reserve`], [`ledger::settle`] and [`ledger::charge`]. Nothing is written then.
@@ -223,7 +223,8 @@ async fn write_group(app: &App, group: Vec<Waiting>) {
     };
     match together(&mut conn, &group, at).await {
         Ok(written) => group.into_iter().zip(written).for_each(|(waiting, written)| waiting.tell(written)),
-        // Whether it was written is not known. What is told an error gives back what it holds, under a key that counts once.
+        // Whether it was written is not known. Whoever is told an error gives back what it holds, under a key that
+        // counts once.
         Err(error) if error.is_away() => group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
         Err(error) => {
             tracing::debug!(%error, changes = group.len(), "group of bookings not written, each is retried alone");

@@ -56,7 +56,7 @@ pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapA
     Ok(MapAnswer { success: true, id: mapping.id, links, warning })
 }
 
-/// Time over is time over, whichever part of the map noticed it.
+/// A timeout is one of the map, whichever part of it noticed.
 fn in_time(error: AppError) -> AppError {
     match error {
         AppError::Scrape(ScrapeError::Timeout) => AppError::MapTimeout,
@@ -135,7 +135,7 @@ impl Mapping {
         Ok((links, (!warnings.is_empty()).then(|| warnings.join("; "))))
     }
 
-    /// What earlier crawls of this team have seen of the host. Nothing hangs on it.
+    /// What earlier crawls of this team have seen of the host. Without it the map is made from the rest.
     async fn known(&self, app: &App, caller: &Caller) -> Vec<KnownUrl> {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {

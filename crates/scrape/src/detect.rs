@@ -21,7 +21,8 @@ pub(crate) enum Route {
 /// Decides by what was asked for and what arrived.
 ///
 /// # Errors
-/// [`ScrapeError::UnsupportedFile`] for a file that is not read. Not for error answers: their status is the news.
+/// [`ScrapeError::UnsupportedFile`] for a file that is not read. An error answer is never refused: its status is
+/// what the caller wants to know.
 pub(crate) fn route(fetched: &Fetched, options: &ScrapeOptions) -> Result<Route, ScrapeError> {
     if options.wants(FormatKind::RawBase64) {
         return Ok(Route::Bytes);

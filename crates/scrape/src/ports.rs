@@ -1,4 +1,4 @@
-//! What a scrape is lent by whoever has it done. What must leave no trace is lent nothing that keeps one.
+//! What the caller lends to a scrape. A scrape that must leave no trace is lent nothing that could keep one.
 
 use std::error::Error;
 

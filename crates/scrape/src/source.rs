@@ -66,7 +66,8 @@ impl Source<'_> {
         }
     }
 
-    /// A file as it came, in base64. A text as it came is the text itself: it is taken over when nobody reads it any more.
+    /// A file as it came, in base64. Text as it came is not copied here: it is moved into the document once no format
+    /// reads it any more.
     fn unread(&self) -> Option<String> {
         match self {
             Self::Page(_) | Self::Text(_) => None,

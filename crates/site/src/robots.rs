@@ -79,8 +79,8 @@ impl Site {
     ///
     /// An answer holds for a day, a failure for five minutes, for all processes on one database; the file is not read
     /// twice for two robots. 4xx allows all; 5xx, no answer within 8 s, and an address that the guard refuses forbid all.
-    /// Up to 5 redirects are followed, each one guarded. Who asks while the site is being asked shares its answer; the
-    /// request goes on when who asked first has left. With `approach.private` nothing is written but memory.
+    /// Up to 5 redirects are followed, each one guarded. Whoever asks while the site is being asked shares its answer;
+    /// the request goes on when the first caller has left. With `approach.private` nothing is written but memory.
     ///
     /// # Errors
     /// [`SiteError::Timeout`] when the deadline passes before it is known. Trouble with the database is logged and no

@@ -1,5 +1,5 @@
 //! Who may hold how many connections: a bound for all, a bound for each client, and a few places beyond both where health
-//! is answered and everything else is refused, so that nobody can close the door by filling the room behind it.
+//! is answered and everything else is refused, so that a service whose places are all taken does not look dead.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

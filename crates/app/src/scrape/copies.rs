@@ -1,4 +1,4 @@
-//! The cache, as a scrape is lent it.
+//! The cache as the pipeline sees it.
 
 use std::sync::OnceLock;
 
@@ -27,7 +27,7 @@ impl<'a> CacheCopies<'a> {
         self.id.into_inner()
     }
 
-    /// A broken cache fails only those who want nothing else.
+    /// A cache that cannot be read fails only requests that want nothing but a copy.
     async fn look_up(&self, window: cache::Window) -> Result<Option<cache::Copy>, AppError> {
         match (cache::find(self.app, &self.slot, window).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {

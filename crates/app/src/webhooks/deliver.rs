@@ -200,7 +200,7 @@ impl Handler for Deliver {
                 AttemptVerdict::Failed => "failed",
             };
             metrics::webhook_attempt(result, *took);
-            // Neither the address nor the answer: both may hold what is nobody's business.
+            // Neither the address nor the answer: both may hold private data.
             tracing::debug!(delivery = job.payload.delivery, event, attempt, status, result, "webhook attempt");
         }
     }

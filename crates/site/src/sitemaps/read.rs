@@ -23,7 +23,7 @@ const MAX_REDIRECTS: usize = 3;
 const BATCH: usize = 1000;
 /// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
 const BITE: usize = 4096;
-/// So many bytes as they come are read together, in a place for processor work.
+/// Bytes, as they come, that are read together in a place for processor work.
 const PORTION: usize = 64 << 10;
 /// What a file in gzip starts with (RFC 1952 section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
