@@ -1,4 +1,7 @@
 //! Requests per minute, by team and, for calls without a key, by address.
+//!
+//! The algorithm is that of the crate governor. It is written here because a caller's standing is also asked for without
+//! counting a request, and because callers that went away are forgotten all at once.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

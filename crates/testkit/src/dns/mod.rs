@@ -1,4 +1,5 @@
-//! A DNS server that answers from a table, over UDP and TCP (RFC 1035).
+//! A DNS server that answers from a table, over UDP and TCP (RFC 1035). It is written by hand because it must be able to
+//! hang, and to answer the same question differently each time, which servers of a library do not.
 
 mod message;
 
