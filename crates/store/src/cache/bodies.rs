@@ -96,8 +96,8 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
         return Ok(true);
     }
     let _turn = conn.turn().await?;
-    // `deleting` is asked in the statement: it may be set between the look above and here.
     let take_back = diesel::delete(unused_body::table.find(digest).filter(unused_body::deleting.eq(false)));
+    // The mark may have become a deletion since it was read, so the statement asks for that itself.
     Ok(on!(conn, |c| take_back.execute(c).await)? == 1)
 }
 
