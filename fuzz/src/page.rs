@@ -14,7 +14,7 @@ const COMPARED: usize = 4 << 20;
 ///
 /// It must hold: the same page converts the same way; no output has a NUL; the main content is never empty where the page
 /// has text, and has no letters that the page has not; what the clean HTML says can be shown, also after a browser has
-/// parsed it anew; links and pictures are unique URLs that run no code; metadata has no control characters.
+/// parsed it again; links and pictures are unique URLs that run no code; metadata has no control characters.
 pub fn page(input: &[u8]) {
     let source = String::from_utf8_lossy(input);
     let url = address();

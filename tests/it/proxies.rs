@@ -1,64 +1,35 @@
 //! Configured proxies: told the checked address, whatever they would make of the name.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex};
 
 use e2e::TestApp;
 use serde_json::json;
-use testkit::Site;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use testkit::{Site, Tunnel};
 
 use crate::crawl::page;
 
 /// A proxy for which every address leads to `public` and every name to `inner`: as one whose resolver is lied to.
-async fn lying_proxy(public: SocketAddr, inner: SocketAddr) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let addr = listener.local_addr().unwrap();
-    let heads = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&heads);
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let seen = Arc::clone(&seen);
-            tokio::spawn(async move {
-                let mut head = Vec::new();
-                while !head.ends_with(b"\r\n\r\n") {
-                    head.push(stream.read_u8().await.unwrap());
-                }
-                let text = String::from_utf8(head.clone()).unwrap();
-                let target = text.split(' ').nth(1).unwrap().to_owned();
-                let to = if target.parse::<SocketAddr>().is_ok() { public } else { inner };
-                let mut upstream = TcpStream::connect(to).await.unwrap();
-                if text.starts_with("CONNECT ") {
-                    stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
-                } else {
-                    upstream.write_all(&head).await.unwrap();
-                }
-                seen.lock().unwrap().push(text);
-                let _ = tokio::io::copy_bidirectional(&mut stream, &mut upstream).await;
-            });
-        }
-    });
-    (addr, heads)
+async fn lying_proxy(public: SocketAddr, inner: SocketAddr) -> Tunnel {
+    Tunnel::start(move |target| Ok(if target.parse::<SocketAddr>().is_ok() { public } else { inner })).await
 }
 
 /// The service behind such a proxy, with a name that has a public address; what the proxy hears, and the inner site.
-async fn start(resolves: bool) -> (TestApp, Arc<Mutex<Vec<String>>>, Site) {
+async fn start(resolves: bool) -> (TestApp, Tunnel, Site) {
     let (public, inner) = (Site::start().await, Site::start().await);
     public.others(|seen| Some(page(&format!("<a href=/next>next</a><p>public words of {}", seen.path))));
     inner.others(|_| Some(page("<p>inner words")));
-    let (addr, heads) = lying_proxy(public.addr(), inner.addr()).await;
-    let proxy = net::Proxy { url: format!("http://me:pass@{addr}").parse().unwrap(), resolves };
+    let tunnel = lying_proxy(public.addr(), inner.addr()).await;
+    let proxy = net::Proxy { url: format!("http://me:pass@{}", tunnel.addr()).parse().unwrap(), resolves };
     let app = TestApp::with(|config| config.fetch.basic_proxies.0 = vec![proxy]).await;
     app.dns.set("rebind.test", "93.184.216.34".parse::<IpAddr>().unwrap().into());
     // It has to live as long as the proxy leads to it.
     std::mem::forget(public);
-    (app, heads, inner)
+    (app, tunnel, inner)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_proxy_that_would_rebind_a_name_never_hears_it() {
-    let (app, heads, inner) = start(false).await;
+    let (app, tunnel, inner) = start(false).await;
     let answer = app.anonymous().scrape(&json!({"url": "http://rebind.test/x"})).await;
     assert!(answer.markdown().contains("public words of /x"), "{}", answer.body);
     let job = app.anonymous().start("/v2/crawl", &json!({"url": "http://rebind.test:8080/", "limit": 2})).await;
@@ -66,7 +37,7 @@ async fn a_proxy_that_would_rebind_a_name_never_hears_it() {
     assert_eq!(ended["completed"], 2, "{ended}");
     let map = app.anonymous().post("/v2/map", &json!({"url": "http://rebind.test:8081/"})).await;
     assert_eq!(map.status, 200, "{}", map.body);
-    let heads = heads.lock().unwrap().clone();
+    let heads = tunnel.heads();
     for port in [80, 8080, 8081] {
         assert!(
             heads.iter().any(|head| head.starts_with(&format!("CONNECT 93.184.216.34:{port} HTTP/1.1\r\n"))),
@@ -83,10 +54,10 @@ async fn a_proxy_that_would_rebind_a_name_never_hears_it() {
 /// The operator has said so; it also shows that the proxy above would have led inside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_proxy_that_resolves_gets_names() {
-    let (app, heads, inner) = start(true).await;
+    let (app, tunnel, inner) = start(true).await;
     let answer = app.anonymous().scrape(&json!({"url": "http://rebind.test/x"})).await;
     assert!(answer.markdown().contains("inner words"), "{}", answer.body);
-    assert!(heads.lock().unwrap()[0].starts_with("GET http://rebind.test/x HTTP/1.1\r\n"));
+    assert!(tunnel.heads()[0].starts_with("GET http://rebind.test/x HTTP/1.1\r\n"));
     assert!(inner.connections() > 0);
     let blocked = app.anonymous().scrape(&json!({"url": "http://127.0.0.1:1/"})).await;
     assert_eq!(blocked.code(), "SCRAPE_TARGET_BLOCKED", "what we resolve ourselves is checked all the same");

@@ -21,14 +21,21 @@ use wire::Code;
 use crate::Service;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
-use crate::request::Context;
-use crate::routes::Listener;
-use crate::serve::Local;
+use crate::request::{Local, RequestContext};
+
+/// Where requests come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// `server.listen`, for everybody.
+    Api,
+    /// `admin.listen`, for the operator.
+    Operator,
+}
 
 /// Who may call a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Anybody, under every name: it tells nothing but that we are here.
+    /// Anybody, under every name: it says nothing but that the service is here.
     Health,
     /// Whoever has a URL that we have signed, under every name: the handler looks at the signature.
     Signed,
@@ -94,7 +101,7 @@ impl Gate {
     async fn team(&self, request: Request, next: Next) -> Response {
         let service = &self.service;
         let (mut parts, body) = request.into_parts();
-        let Some(context) = parts.extensions.get::<Context>().cloned() else {
+        let Some(context) = parts.extensions.get::<RequestContext>().cloned() else {
             return Failure::new(Code::UnknownError, "unexpected error").into_response();
         };
         let caller = match self.caller(&parts, &context).await {
@@ -119,7 +126,7 @@ impl Gate {
         response
     }
 
-    async fn caller(&self, parts: &Parts, context: &Context) -> Result<Caller, Failure> {
+    async fn caller(&self, parts: &Parts, context: &RequestContext) -> Result<Caller, Failure> {
         let service = &self.service;
         let token = bearer(&parts.headers)?.or_else(|| socket_key(&parts.headers));
         let per_minute = service.config.limits.refused_per_minute;
@@ -139,7 +146,8 @@ impl Gate {
         Ok(caller)
     }
 
-    /// What needs no key. Where keys are asked for, everybody knows that others reach the service.
+    /// Lets calls in that need no key. Where other calls need one, others are meant to reach the service, web pages
+    /// included.
     async fn open(&self, parts: &Parts) -> Result<(), Failure> {
         match (self.listener, self.service.config.auth.mode) {
             (Listener::Api, AuthMode::Keys) => Ok(()),
@@ -150,7 +158,7 @@ impl Gate {
     /// Refuses what a web page may have sent, unless it has a known key.
     async fn no_page(&self, parts: &Parts) -> Result<(), Failure> {
         let refused = self.browser(parts).map_err(Failure::from);
-        let context = parts.extensions.get::<Context>();
+        let context = parts.extensions.get::<RequestContext>();
         match (refused, bearer(&parts.headers)?, context) {
             (Err(failure), Some(_), Some(context)) if self.listener == Listener::Api => {
                 let caller = self.caller(parts, context).await?;
@@ -192,7 +200,7 @@ impl Gate {
             return Err(not_found());
         };
         let token = bearer(&parts.headers)?;
-        if let Some(context) = parts.extensions.get::<Context>() {
+        if let Some(context) = parts.extensions.get::<RequestContext>() {
             service.refusals.check(context.address(), token, service.config.limits.refused_per_minute)?;
         }
         match (operator.sends(&parts.headers), token) {
@@ -208,13 +216,13 @@ impl Gate {
     }
 
     fn count_refusal(&self, parts: &Parts) {
-        if let Some(context) = parts.extensions.get::<Context>() {
+        if let Some(context) = parts.extensions.get::<RequestContext>() {
             self.service.refusals.count(context.address(), self.service.config.limits.refused_per_minute);
         }
     }
 }
 
-fn count(service: &Service, caller: &Caller, context: &Context) -> Option<Standing> {
+fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option<Standing> {
     let now = Instant::now();
     let per_minute = u32::try_from(caller.team.rate_per_minute).unwrap_or(0);
     let team = service.limits.take(Subject::Team(caller.team.id.clone()), per_minute, now);

@@ -7,13 +7,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
-use wire::{BatchRequest, BatchStarted, Cancelled, Given, JobErrors, JobProgress};
+use wire::{BatchRequest, BatchStarted, Cancelled, GivenFields, JobErrors, JobProgress};
 
 use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{RunRequest, Runs, StatusRequest, idempotency_key};
+use crate::job::{RunRequest, Runs, idempotency_key};
+use crate::status::StatusRequest;
 
 pub(crate) const RUNS: Runs = Runs { kind: &app::batch::KIND, path: "/v2/batch/scrape" };
 
@@ -33,9 +34,9 @@ pub(crate) async fn start(
     headers: HeaderMap,
     extract::Json(body): extract::Json,
 ) -> Result<Json<BatchStarted>, Failure> {
-    let given = Given::of(&body);
+    let given = GivenFields::of(&body);
     let (request, key) = (wire::decode_batch(body)?, idempotency_key(&headers)?);
-    let app::batch::Started { id, invalid_urls } =
+    let app::batch::StartedBatch { id, invalid_urls } =
         app::batch::start(&service.app, &caller, request, &given, key.as_deref()).await?;
     Ok(Json(BatchStarted { success: true, id, url: RUNS.url(&address, id), invalid_urls }))
 }

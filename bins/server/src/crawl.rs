@@ -12,8 +12,9 @@ use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::job::{RunRequest, Runs, StatusRequest, idempotency_key, reader};
-use crate::request::Context;
+use crate::job::{RunRequest, Runs, idempotency_key};
+use crate::request::{RequestContext, reader};
+use crate::status::StatusRequest;
 use crate::{Service, extract, response_budget};
 
 pub(crate) const RUNS: Runs = Runs { kind: &app::crawl::KIND, path: "/v2/crawl" };
@@ -87,7 +88,7 @@ pub(crate) async fn errors(request: RunRequest, address: PublicAddress, uri: Uri
 pub(crate) async fn active(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, Failure> {
     let permit = service.response_budget.permit(&reader(Some(&caller), Some(&context))).await?;
     Ok(response_budget::whole(&app::crawl::active(&service.app, &caller).await?, permit))
@@ -98,7 +99,7 @@ pub(crate) async fn active(
 pub(crate) async fn ongoing(
     service: State<Arc<Service>>,
     caller: Extension<Caller>,
-    context: Extension<Context>,
+    context: Extension<RequestContext>,
 ) -> Result<Response, Failure> {
     active(service, caller, context).await
 }

@@ -1,4 +1,4 @@
-//! The parts of `docs/` that are written from the code, so that they cannot say something else than it does.
+//! The parts of `docs/` that are written from the code, so that they cannot disagree with it.
 
 use std::fmt::Write as _;
 

@@ -20,19 +20,19 @@ use wire::Code;
 use crate::Service;
 use crate::auth::not_found;
 use crate::error::Failure;
-use crate::job::reader;
+use crate::request::reader;
 use crate::shares::Shares;
 
-/// Bodies up to this size are read without asking; so many of the larger ones are read at the same time.
+/// Bodies up to this size are read without a permit.
 const SMALL: usize = 64 * 1024;
-/// See [`SMALL`]: bounds what all bodies together can take.
+/// Larger bodies that are read at the same time: bounds the memory that all bodies together take.
 const LARGE_AT_ONCE: usize = 16;
-/// Of these, how many one caller may have: who sends slowly keeps nobody else from sending.
+/// How many of these one caller may have, so that a slow sender keeps nobody else from sending.
 const LARGE_OF_ONE: usize = 4;
 /// Values in one body, with room for the largest batch ([`wire::MAX_BATCH_URLS`]). A megabyte of `[[],[],…` would otherwise
 /// become a hundred megabytes in memory.
 const MAX_VALUES: usize = 120_000;
-/// A body that is too large is read on for so long, so that the client gets to see the answer.
+/// How long a body that is too large is read on, so that the client gets to see the answer.
 const DISCARD_FOR: Duration = Duration::from_secs(5);
 /// See [`DISCARD_FOR`].
 const DISCARD_BYTES: usize = 128 * 1024 * 1024;
@@ -47,7 +47,7 @@ pub(crate) fn large_bodies() -> Shares {
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) Value);
 
-/// The one id in the path. What is no id leads nowhere.
+/// The one id in the path. Anything else there answers 404.
 #[derive(Debug)]
 pub(crate) struct Id(pub(crate) Uuid);
 
@@ -100,7 +100,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// The first value of a name in the query; names that nobody asks for are no error.
+/// The first value of a name in the query; other names in it are ignored.
 pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
     let query = uri.query().unwrap_or_default();
     url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
@@ -156,7 +156,7 @@ impl BodyLimits<'_> {
         }
     }
 
-    /// The refusal of a body that is not called JSON. No body at all is none of another kind.
+    /// The refusal of a body whose type is not JSON. A request without a body is told that it has none.
     async fn not_json(&self, headers: &HeaderMap, body: &mut Body) -> Failure {
         match self.chunk(body).await {
             Ok(None) => return empty(),

@@ -23,7 +23,7 @@ use range::Wanted;
 /// Nothing in a file may run under our address, whatever a browser takes it for.
 const POLICY: &str = "default-src 'none'; sandbox";
 
-type Place = Result<Path<(Uuid, String)>, PathRejection>;
+type FilePath = Result<Path<(Uuid, String)>, PathRejection>;
 
 /// Get a file, or one range of it, by its signed URL.
 #[utoipa::path(
@@ -45,7 +45,7 @@ type Place = Result<Path<(Uuid, String)>, PathRejection>;
 )]
 pub(crate) async fn show(
     State(service): State<Arc<Service>>,
-    place: Place,
+    place: FilePath,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -61,7 +61,7 @@ pub(crate) async fn show(
     }
 }
 
-async fn find(service: &Service, place: Place, uri: &Uri) -> Result<File, Failure> {
+async fn find(service: &Service, place: FilePath, uri: &Uri) -> Result<File, Failure> {
     let unknown = || Failure::from(AppError::NotFound("file"));
     let Ok(Path((id, name))) = place else { return Err(unknown()) };
     let until = query(uri, "until").and_then(|until| until.parse().ok()).ok_or_else(unknown)?;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::auth::Caller;
-use app::runs::{self, Progress};
+use app::runs::{self, RunStatus};
 use axum::extract::FromRequestParts;
-use axum::extract::ws::WebSocketUpgrade;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Uri};
 use axum::response::Response;
@@ -18,9 +17,8 @@ use wire::{Cancelled, Code, Invalid, JobProgress, JobStatus, ResultsQuery};
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{JobId, query};
-use crate::limits::network;
-use crate::request::Context;
-use crate::{Service, auth, response_budget, watch};
+use crate::request::reader;
+use crate::{Service, response_budget};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
 /// Longest `x-idempotency-key`, in characters.
@@ -40,11 +38,11 @@ impl Runs {
     }
 
     /// How a run stands, with some of its documents.
-    pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<Progress, AppError> {
+    pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<RunStatus, AppError> {
         runs::status(&request.service.app, &request.caller, self.kind, request.id, query).await
     }
 
-    /// Which pages were given up: behind the one that `after` in the query names.
+    /// Which pages were given up, after the one that `after` in the query names.
     pub(crate) async fn errors(
         self,
         request: &RunRequest,
@@ -55,7 +53,7 @@ impl Runs {
         let after =
             after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
         let permit = request.service.response_budget.permit(&request.reader).await?;
-        let runs::Listed { mut errors, last } =
+        let runs::ErrorList { mut errors, last } =
             runs::errors(&request.service.app, &request.caller, self.kind, request.id, after).await?;
         errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, request.id)));
         Ok(response_budget::whole(&errors, permit))
@@ -90,59 +88,9 @@ impl FromRequestParts<Arc<Service>> for RunRequest {
     }
 }
 
-/// Who takes or sends much, where each may have only a share: a team, or somebody without a key at one address.
-pub(crate) fn reader(caller: Option<&Caller>, context: Option<&Context>) -> String {
-    let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
-    match caller {
-        Some(Caller { team, key: Some(_) }) => team.id.clone(),
-        Some(Caller { team, key: None }) => format!("{} {}", team.id, address()),
-        None => address(),
-    }
-}
-
-/// A `GET` of a job: one answer, or a socket to watch it.
-pub(crate) struct StatusRequest {
-    request: RunRequest,
-    address: PublicAddress,
-    uri: Uri,
-    socket: Option<WebSocketUpgrade>,
-}
-
-impl FromRequestParts<Arc<Service>> for StatusRequest {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
-        let request = RunRequest::from_request_parts(parts, service).await?;
-        let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
-        let socket = match auth::is_handshake(&parts.headers) {
-            true => Some(watch::handshake(parts, service).await?),
-            false => None,
-        };
-        Ok(Self { request, address, uri: parts.uri.clone(), socket })
-    }
-}
-
-impl StatusRequest {
-    /// Answers it.
-    pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
-        let Self { request, address, uri, socket } = self;
-        if let Some(socket) = socket {
-            return watch::watch(socket, runs, request).await;
-        }
-        let range = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
-        let permit = request.service.response_budget.permit(&request.reader).await?;
-        let mut progress = runs.status(&request, range).await?;
-        let next = progress.next_skip.take().map(|skip| {
-            let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-            format!("{}?skip={skip}{limit}", runs.url(&address, request.id))
-        });
-        Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
-    }
-}
-
 /// Progress as clients read it.
-pub(crate) fn body(progress: Progress, next: Option<String>, now: Timestamp) -> JobProgress {
-    let Progress {
+pub(crate) fn body(progress: RunStatus, next: Option<String>, now: Timestamp) -> JobProgress {
+    let RunStatus {
         status,
         total,
         completed,

@@ -1,4 +1,7 @@
 //! Requests per minute, by team and, for calls without a key, by address.
+//!
+//! The algorithm is that of the crate governor. It is written here because a caller's standing is also asked for without
+//! counting a request, and because callers that went away are forgotten all at once.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -53,7 +56,7 @@ struct Counters {
 }
 
 impl Counters {
-    /// Forgets who was not seen for a minute; gives what is to be dropped.
+    /// Forgets callers that were not seen for a minute. Returns their map, so that it is dropped outside the lock.
     fn turn(&mut self, now: Instant) -> HashMap<Subject, Instant> {
         let turned = *self.turned.get_or_insert(now);
         match now.saturating_duration_since(turned) >= WINDOW {

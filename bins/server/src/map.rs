@@ -11,8 +11,7 @@ use wire::{MapAnswer, MapRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::reader;
-use crate::request::Context;
+use crate::request::{RequestContext, reader};
 
 /// List the URLs of a site.
 #[utoipa::path(
@@ -25,7 +24,7 @@ use crate::request::Context;
 pub(crate) async fn map(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     let request = wire::decode_map(body)?;

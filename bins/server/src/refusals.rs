@@ -1,4 +1,4 @@
-//! Refused keys and tokens: each costs a look into the database, so an address may send only so many a minute.
+//! Refused keys and tokens: each costs a query, so each address may send a limited number a minute.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,8 +17,8 @@ const GOOD_FOR: Duration = Duration::from_secs(600);
 /// Good keys that are remembered.
 const MAX_GOOD: usize = 10_000;
 
-/// What was refused, by address, and which keys were good a moment ago: those go on working beside somebody who guesses
-/// at the same address.
+/// What was refused, by address, and which keys were good a moment ago: those keep working while somebody
+/// guesses keys at the same address.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     counted: Limits,

@@ -1,21 +1,30 @@
 //! What is known about a request before its handler runs: its id, where it comes from and, later, whose it is.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
+use app::auth::Caller;
 use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 use wire::RequestId;
 
-use crate::serve::Peer;
+use crate::limits::network;
 
 /// Header that carries the id of a request in both directions.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
+/// Address of the other end of the connection, in the extensions of every request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Our own address on the connection, in the extensions of every request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Local(pub(crate) SocketAddr);
+
 /// Facts about one request, in its extensions. Clones share them.
 #[derive(Debug, Clone)]
-pub(crate) struct Context(Arc<Facts>);
+pub(crate) struct RequestContext(Arc<Facts>);
 
 #[derive(Debug)]
 struct Facts {
@@ -32,11 +41,11 @@ pub(crate) enum GivenId {
     Absent,
     /// An id that we use as it is.
     Usable,
-    /// Something that is no id (docs/CONTRACT.md, "Ids and idempotency").
+    /// Something that is not an id (docs/CONTRACT.md, "Ids and idempotency").
     Unusable,
 }
 
-impl Context {
+impl RequestContext {
     /// Reads the head of a request.
     pub(crate) fn new(headers: &HeaderMap, peer: Peer, trusted: &[IpNet]) -> Self {
         let (given, id) = request_id(headers);
@@ -71,6 +80,16 @@ impl Context {
     /// Notes the team.
     pub(crate) fn set_team(&self, id: &str) {
         self.0.team.get_or_init(|| id.to_owned());
+    }
+}
+
+/// Who takes or sends much, where each may have only a share: a team, or somebody without a key at one address.
+pub(crate) fn reader(caller: Option<&Caller>, context: Option<&RequestContext>) -> String {
+    let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
+    match caller {
+        Some(Caller { team, key: Some(_) }) => team.id.clone(),
+        Some(Caller { team, key: None }) => format!("{} {}", team.id, address()),
+        None => address(),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::shares::{Share, Shares};
 
 /// Results that all readers together may have in memory, about 10 MB each.
 const AT_ONCE: usize = 16;
-/// Of these, how many one reader may have: one who reads slowly stands in nobody's way but its own.
+/// How many of these one reader may have, so that a slow reader delays nobody but itself.
 const OF_ONE: usize = 4;
 /// How long a reader waits for a permit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SMALL: usize = 256 * 1024;
 /// What is given to the connection at once.
 const PIECE: usize = 64 * 1024;
-/// Time for a larger result: so long, and a second more for so many bytes. Who takes longer is cut.
+/// Time for sending a larger result, to which every [`BYTES_PER_SECOND`] add a second. A slower reader is cut off.
 const TIME: Duration = Duration::from_secs(60);
 /// See [`TIME`].
 const BYTES_PER_SECOND: usize = 32 * 1024;

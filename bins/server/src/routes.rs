@@ -12,6 +12,7 @@ use utoipa_axum::router::UtoipaMethodRouter;
 use utoipa_axum::routes;
 use wire::Code;
 
+use crate::auth::Listener;
 use crate::error::Failure;
 use crate::{Service, admin, auth, batch, crawl, files, health, map, openapi, root, scrape, team, telemetry, webhooks};
 
@@ -108,15 +109,6 @@ impl Route {
         let summary = operation.summary.as_deref().unwrap_or_default().trim_end_matches('.').to_owned();
         Some(Self { method, path: path.clone(), summary, parts })
     }
-}
-
-/// Where requests come in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listener {
-    /// `server.listen`, for everybody.
-    Api,
-    /// `admin.listen`, for the operator.
-    Operator,
 }
 
 /// What is served there.

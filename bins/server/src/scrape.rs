@@ -13,8 +13,8 @@ use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 use crate::Service;
 use crate::error::Failure;
 use crate::extract;
-use crate::job::{RunRequest, reader};
-use crate::request::{Context, GivenId};
+use crate::job::RunRequest;
+use crate::request::{GivenId, RequestContext, reader};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
 #[derive(Serialize, ToSchema)]
@@ -38,7 +38,7 @@ pub(crate) enum ScrapeCall {
 pub(crate) async fn scrape(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     match wire::decode_scrape(body)? {
@@ -65,7 +65,7 @@ pub(crate) async fn read(asked: RunRequest) -> Result<Response, Failure> {
 }
 
 /// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.
-fn tools(caller: &Caller, context: &Context) -> Failure {
+fn tools(caller: &Caller, context: &RequestContext) -> Failure {
     if context.given_id() == GivenId::Unusable {
         return Failure::new(
             Code::BadRequest,

@@ -29,6 +29,7 @@ use wire::Code;
 
 use crate::auth::Access;
 use crate::error::Failure;
+use crate::request::{Local, Peer};
 use refuse::Wish;
 use slots::{Beyond, Slot, Slots};
 use socket::Socket;
@@ -43,14 +44,6 @@ const H2_PENDING_RESETS: usize = 20;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Longest life of a connection that only gets health.
 const BEYOND_FOR: Duration = Duration::from_secs(5);
-
-/// Address of the other end of the connection, in the extensions of every request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
-
-/// Our own address on the connection, in the extensions of every request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Local(pub(crate) SocketAddr);
 
 /// Ends the connections that a [`run`] has accepted.
 #[derive(Debug, Clone, Default)]
@@ -150,7 +143,7 @@ impl Connection {
             let (router, peer, activity) = (self.router, Peer(self.peer), activity.clone());
             let local = stream.local_addr().ok().map(Local);
             move |request: Request<Incoming>| {
-                let running = Running::new(activity.clone());
+                let running = AtWork::new(activity.clone());
                 let mut request = request.map(Body::new);
                 request.extensions_mut().insert(peer);
                 if let Some(local) = local {
@@ -287,16 +280,16 @@ impl Activity {
     }
 }
 
-struct Running(Arc<Activity>);
+struct AtWork(Arc<Activity>);
 
-impl Running {
+impl AtWork {
     fn new(activity: Arc<Activity>) -> Self {
         activity.running.fetch_add(1, Ordering::Relaxed);
         Self(activity)
     }
 }
 
-impl Drop for Running {
+impl Drop for AtWork {
     fn drop(&mut self) {
         *self.0.rest_since.lock() = Instant::now();
         self.0.running.fetch_sub(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Places that many want and nobody may have all of: so many in all, and of these so many for each owner.
+//! A limited number of places, of which each owner may have a part.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

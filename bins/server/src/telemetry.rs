@@ -14,8 +14,7 @@ use wire::Code;
 
 use crate::Service;
 use crate::error::Failure;
-use crate::request::{Context, REQUEST_ID};
-use crate::serve::Peer;
+use crate::request::{Peer, REQUEST_ID, RequestContext};
 
 /// Status in log and metrics for a client that left before its answer (a custom of nginx).
 const CLIENT_LEFT: u16 = 499;
@@ -23,7 +22,7 @@ const CLIENT_LEFT: u16 = 499;
 /// The outermost layer: gives the request its id and its log line, and counts it.
 pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(([0, 0, 0, 0], 0).into()));
-    let context = Context::new(request.headers(), peer, &service.config.server.trusted_proxies);
+    let context = RequestContext::new(request.headers(), peer, &service.config.server.trusted_proxies);
     let route = request.extensions().get::<MatchedPath>().map_or("unmatched".into(), |path| path.as_str().to_owned());
     request.extensions_mut().insert(context.clone());
     let span = info_span!("request", id = context.id());
@@ -42,7 +41,7 @@ pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Req
 struct Line {
     method: &'static str,
     route: String,
-    context: Context,
+    context: RequestContext,
     started: Instant,
     status: u16,
 }

@@ -41,7 +41,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// How long a client may take for what was read at once.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No client ever sends more than a control frame.
-const LARGEST_MESSAGE: usize = 64 * 1024;
+const MAX_MESSAGE: usize = 64 * 1024;
 
 /// The open watchers of a service.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) async fn handshake(parts: &mut Parts, service: &Arc<Service>) -> Resu
     let upgrade = WebSocketUpgrade::from_request_parts(parts, service).await;
     let upgrade =
         upgrade.map_err(|error| Failure::new(Code::BadRequest, format!("no WebSocket handshake: {error}")))?;
-    Ok(upgrade.protocols(first).max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE))
+    Ok(upgrade.protocols(first).max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE))
 }
 
 /// Opens the socket, when the caller may read the job.

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// Counters by team id. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -19,11 +21,12 @@ impl Active {
     /// Takes a slot, or `None` when the team already has `limit` in flight.
     #[must_use]
     pub fn enter(&self, team: &str, limit: u32) -> Option<Slot> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         let count = counts.entry(team.to_owned()).or_insert(0);
         if *count >= limit {
             return None;
         }
+        // From here on the slot gives the place back, however the request ends.
         *count += 1;
         Some(Slot { active: self.clone(), team: team.to_owned() })
     }
@@ -31,19 +34,19 @@ impl Active {
     /// Scrapes of a team in flight now.
     #[must_use]
     pub fn count(&self, team: &str) -> u32 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(team).copied().unwrap_or(0)
+        self.0.lock().get(team).copied().unwrap_or(0)
     }
 
     /// Scrapes of all teams in flight now.
     #[must_use]
     pub fn total(&self) -> u32 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+        self.0.lock().values().sum()
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut counts = self.active.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.active.0.lock();
         // A team that rests leaves the map, or every team ever seen would stay in it.
         if let Entry::Occupied(mut entry) = counts.entry(std::mem::take(&mut self.team)) {
             *entry.get_mut() = entry.get().saturating_sub(1);
@@ -71,6 +74,6 @@ mod tests {
         assert_eq!(active.count("a"), 1);
         drop((second, other));
         assert_eq!(active.total(), 0);
-        assert!(active.0.lock().unwrap().is_empty());
+        assert!(active.0.lock().is_empty());
     }
 }

@@ -31,7 +31,7 @@ pub struct Caller {
 #[crate::boxed]
 pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppError> {
     let token = token.map(str::trim).filter(|token| !matches!(*token, "" | "undefined" | "null"));
-    // Nobody's key hashes to nothing: that is the caller without one.
+    // No key has an empty hash: under it is remembered the caller without a key.
     let hash = token.map(hash).unwrap_or_default();
     if let Some(caller) = app.callers().get(&hash, app.now()).await {
         return Ok(caller);

@@ -10,7 +10,7 @@ use store::ledger::{self, Booking};
 use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
-use wire::{BatchPage, BatchPages, BatchRequest, EventFamily, Given};
+use wire::{BatchPage, BatchPages, BatchRequest, EventFamily, GivenFields};
 
 use crate::auth::Caller;
 use crate::check::check;
@@ -39,10 +39,10 @@ pub static KIND: Kind = Kind {
 
 /// A batch that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
-    /// Its id.
+pub struct StartedBatch {
+    /// The id of the batch, also when pages were added to it.
     pub id: Uuid,
-    /// Entries that are no page addresses, when the request asked to go on without them.
+    /// Entries that are not addresses of pages, when the request asked to go on without them.
     pub invalid_urls: Option<Vec<String>>,
 }
 
@@ -57,9 +57,9 @@ pub async fn start(
     app: &App,
     caller: &Caller,
     request: BatchRequest,
-    given: &Given,
+    given: &GivenFields,
     idempotency_key: Option<&str>,
-) -> Result<Started, AppError> {
+) -> Result<StartedBatch, AppError> {
     let BatchPages { valid, invalid } = request.pages();
     crate::room::check(app)?;
     let invalid_urls = request.ignore_invalid_urls.then_some(invalid);
@@ -70,7 +70,7 @@ pub async fn start(
             begin(app, caller, request, valid, idempotency_key).await?
         }
     };
-    Ok(Started { id, invalid_urls })
+    Ok(StartedBatch { id, invalid_urls })
 }
 
 async fn begin(
@@ -173,7 +173,7 @@ async fn append(
     app: &App,
     caller: &Caller,
     (id, pages): (Uuid, Vec<BatchPage>),
-    (request, given): (&BatchRequest, &Given),
+    (request, given): (&BatchRequest, &GivenFields),
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
     if app.tracker.is_closed() {

@@ -71,7 +71,7 @@ struct Waiting {
     written: oneshot::Sender<Written>,
 }
 
-/// Serving a line. Dropped before its end, as by a panic, it leaves nobody waiting for ever.
+/// Writes what waits in a line. When it is dropped before its end, as by a panic, those who wait get an error.
 struct Service {
     line: Arc<Mutex<Line>>,
     mixes_teams: bool,
@@ -84,13 +84,14 @@ impl Bookings {
         Self { lines: (0..lines).map(|_| Arc::default()).collect(), mixes_teams }
     }
 
-    /// Writes a change, all or nothing. Dropped before, it leaves the change to itself.
+    /// Writes a change, all or nothing. When the future is dropped before, the change is written all the same.
     ///
     /// # Errors
     /// Those of [`ledger::reserve`], [`ledger::settle`] and [`ledger::charge`]. Nothing is written then.
     pub(crate) async fn write(&self, app: &App, change: Change) -> Written {
         let (written, answer) = oneshot::channel();
         let line = self.line_of(change.team());
+        // Adding and asking under one lock: otherwise a service could end between the two, and nobody would write the change.
         let was_served = {
             let mut line = line.lock();
             line.waiting.push(Waiting { change, written });
@@ -104,6 +105,7 @@ impl Bookings {
     }
 
     fn line_of(&self, team: &str) -> &Arc<Mutex<Line>> {
+        // Without a random seed, so that a team stays in its line.
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
         let lines = self.lines.len() as u64;
         &self.lines[usize::try_from(hash % lines).unwrap_or(0)]
@@ -214,16 +216,18 @@ async fn write_group(app: &App, group: Vec<Waiting>) {
         Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
     };
     let at = app.now();
+    // One change needs no attempt together first.
     let group = match <[Waiting; 1]>::try_from(group) {
         Ok([alone]) => return write_alone(&mut conn, alone, at).await,
         Err(group) => group,
     };
     match together(&mut conn, &group, at).await {
         Ok(written) => group.into_iter().zip(written).for_each(|(waiting, written)| waiting.tell(written)),
-        // Whether it was written is not known. What is told an error gives back what it holds, under a key that counts once.
+        // Whether it was written is not known. Whoever is told an error gives back what it holds, under a key that
+        // counts once.
         Err(error) if error.is_away() => group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
         Err(error) => {
-            tracing::debug!(%error, changes = group.len(), "bookings not written together, each is tried alone");
+            tracing::debug!(%error, changes = group.len(), "group of bookings not written, each is retried alone");
             for waiting in group {
                 write_alone(&mut conn, waiting, at).await;
             }
@@ -245,6 +249,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
         for Waiting { change, .. } in group {
             match change.write(conn, at).await {
                 Err(error) if !change.is_refused(&error) => return Err(error),
+                // A refusal was decided before anything was written, so the transaction is still good.
                 written => all.push(written),
             }
         }
@@ -255,7 +260,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
 
 impl Waiting {
     fn tell(self, written: Written) {
-        // Who is gone has left it to itself.
+        // The caller may have hung up; what was written stays written.
         let _ = self.written.send(written);
     }
 }

@@ -25,11 +25,11 @@ pub(crate) struct Callers {
 
 struct Found {
     caller: Caller,
-    lookup: Lookup,
+    lookup: Snapshot,
 }
 
 /// The time at which the database was asked, and how many changes there had been.
-pub(crate) struct Lookup {
+pub(crate) struct Snapshot {
     at: Timestamp,
     changes: u64,
 }
@@ -51,15 +51,15 @@ impl Callers {
     }
 
     /// To be called before the database is asked: what it answers is of no use if something is changed meanwhile.
-    pub(crate) fn begin(&self, now: Timestamp) -> Lookup {
-        Lookup { at: now, changes: self.changes.load(Ordering::Acquire) }
+    pub(crate) fn begin(&self, now: Timestamp) -> Snapshot {
+        Snapshot { at: now, changes: self.changes.load(Ordering::Acquire) }
     }
 
-    pub(crate) async fn insert(&self, lookup: Lookup, hash: String, caller: &Caller) {
+    pub(crate) async fn insert(&self, lookup: Snapshot, hash: String, caller: &Caller) {
         self.found.insert(hash, Arc::new(Found { caller: caller.clone(), lookup })).await;
     }
 
-    /// To be called after a change to a key or a team was written: nobody found before is given back from now on.
+    /// To be called after a change to a key or a team was written: callers found before it are not returned any more.
     pub(crate) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }

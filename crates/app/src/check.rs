@@ -5,7 +5,7 @@ use wire::{Format, Invalid, Need, ScrapeOptions};
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Refuses what cannot be carried out: selectors that nobody can use, zero data retention for a team that may not have it,
+/// Refuses what cannot be carried out: selectors that cannot be used, zero data retention for a team that may not have it,
 /// and what this server lacks the means for.
 ///
 /// # Errors

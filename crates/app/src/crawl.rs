@@ -44,8 +44,8 @@ pub static KIND: Kind = Kind {
 /// Longest wait for a place to compile patterns in.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Accepts a crawl and gives its id. The credits for `limit` pages are set aside, the start page is queued, and the crawl
-/// survives whatever happens from here on. The same `idempotency_key` with the same request gives the same crawl.
+/// Accepts a crawl and returns its id. The credits for `limit` pages are set aside, the start page is queued, and the crawl
+/// survives whatever happens from here on. The same `idempotency_key` with the same request returns the same crawl.
 ///
 /// # Errors
 /// [`AppError::Invalid`] and the like for a request that cannot be carried out, [`AppError::InsufficientCredits`] when the

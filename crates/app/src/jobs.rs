@@ -74,6 +74,6 @@ pub async fn cancel(app: &App, id: Uuid) -> Result<(), AppError> {
     let found = store::runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let row = found.filter(|row| row.is_open() || row.expires_at > app.now());
     let row = row.ok_or(AppError::NotFound("crawl or batch scrape"))?;
-    let kind = runs::kind_of(&row.kind).ok_or_else(|| AppError::internal("no such kind of run"))?;
+    let kind = runs::kind_of(&row.kind).ok_or_else(|| AppError::internal("unknown kind of run"))?;
     runs::cancel_found(app, kind, row).await
 }

@@ -27,7 +27,7 @@ pub async fn create(app: &App, team: Uuid, name: &str) -> Result<KeyCreated, App
     Ok(KeyCreated { success: true, api_key: token.expose().to_owned(), key_id: uuid(&key.id)? })
 }
 
-/// Up to `limit` (1 to 1000) keys of a team, revoked ones included, in the order of their ids, behind `after`.
+/// Up to `limit` (1 to 1000) keys of a team, revoked ones included, in the order of their ids, after `after`.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.

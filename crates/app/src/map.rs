@@ -11,7 +11,7 @@ use base::{Stop, new_id};
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
 use fetch::BasicAuth;
 use scrape::{CpuError, ScrapeError};
-use site::{AGENT, Approach, Found, Listed, Sink, Terms};
+use site::{AGENT, Approach, Sink, SitemapPage, SitemapTotals, Terms};
 use store::runs::{self, KnownUrl};
 use tokio::time::{Instant, timeout_at};
 use url::{Position, Url};
@@ -56,7 +56,7 @@ pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapA
     Ok(MapAnswer { success: true, id: mapping.id, links, warning })
 }
 
-/// Time over is time over, whichever part of the map noticed it.
+/// A timeout is one of the map, whichever part of it noticed.
 fn in_time(error: AppError) -> AppError {
     match error {
         AppError::Scrape(ScrapeError::Timeout) => AppError::MapTimeout,
@@ -104,7 +104,7 @@ impl Mapping {
         };
         let maps = async {
             match self.request.sitemap {
-                SitemapMode::Skip => Ok(Found::default()),
+                SitemapMode::Skip => Ok(SitemapTotals::default()),
                 _ => app.site.sitemaps(&self.url, approach, terms, &mut listed).await,
             }
         };
@@ -135,7 +135,7 @@ impl Mapping {
         Ok((links, (!warnings.is_empty()).then(|| warnings.join("; "))))
     }
 
-    /// What earlier crawls of this team have seen of the host. Nothing hangs on it.
+    /// What earlier crawls of this team have seen of the host. Without it the map is made from the rest.
     async fn known(&self, app: &App, caller: &Caller) -> Vec<KnownUrl> {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {
@@ -144,7 +144,7 @@ impl Mapping {
         };
         match timeout_at(self.soft_deadline, find).await {
             Ok(Ok(known)) => return known,
-            Ok(Err(error)) => tracing::warn!(%error, "earlier crawls not readable, the map goes without them"),
+            Ok(Err(error)) => tracing::warn!(%error, "results of earlier crawls not readable, mapping without them"),
             Err(_) => {}
         }
         Vec::new()
@@ -207,12 +207,12 @@ struct Sitemaps<'a> {
 impl Sink for Sitemaps<'_> {
     type Error = AppError;
 
-    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
+    async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, AppError> {
         let (scope, mut links) = (self.scope.clone(), std::mem::take(&mut self.links));
         let work = move |stop: &Stop| {
             let mut pages = pages.into_iter().take_while(|_| !stop.is_set());
             let ended =
-                pages.try_for_each(|Listed { url, about }| links.add(&scope, url, about.title, about.description));
+                pages.try_for_each(|SitemapPage { url, about }| links.add(&scope, url, about.title, about.description));
             (links, ended)
         };
         let (links, ended) = on_thread(self.cpu, work).await?;
@@ -222,7 +222,7 @@ impl Sink for Sitemaps<'_> {
 }
 
 /// What the caller should know about the sources.
-fn warnings(page: &StartPage, found: Found) -> Vec<String> {
+fn warnings(page: &StartPage, found: SitemapTotals) -> Vec<String> {
     let mut warnings: Vec<String> = page.warning().into_iter().collect();
     if found.failed > 0 {
         warnings.push(format!("{} of the sitemaps that the site names could not be read", found.failed));

@@ -30,7 +30,7 @@ struct Progress {
     next: Option<Timestamp>,
 }
 
-/// Looks at the next bodies and removes those that nobody knows; says how many.
+/// Looks at the next bodies and removes those that no row names; returns how many.
 pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
     let now = app.now();
     let progress = app.orphans().0.lock().clone();

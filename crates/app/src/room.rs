@@ -1,19 +1,19 @@
 //! Room for what is kept: the size of the cache, and how full the disk is.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::Timestamp;
 use chrono::TimeDelta;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{App, AppError};
 
-/// Age at which the size of the cache is asked anew, and pause between two warnings.
+/// Age at which the known size of the cache is measured again, and pause between two warnings.
 const MAX_AGE: TimeDelta = TimeDelta::minutes(1);
 
 /// What this process knows of it.
 #[derive(Debug, Default)]
-pub(crate) struct Room(Mutex<Known>);
+pub(crate) struct DiskRoom(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -23,9 +23,9 @@ struct Known {
     warned: Option<Timestamp>,
 }
 
-impl Room {
+impl DiskRoom {
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Whether it is time to ask for the size. One of several that come at once is told so.
@@ -36,6 +36,7 @@ impl Room {
     fn take(&self, bytes: u64, most: u64) -> bool {
         let mut known = self.known();
         let sum = known.bytes.saturating_add(bytes);
+        // What is admitted counts at once; what was measured is up to a minute old.
         if sum <= most {
             known.bytes = sum;
         }
@@ -58,7 +59,7 @@ fn due(last: &mut Option<Timestamp>, now: Timestamp) -> bool {
     is_due
 }
 
-/// Whether the cache may keep a body of so many bytes: not on a disk that is nearly full, and not when it is a tenth over its
+/// Whether the cache may keep another `bytes` bytes: not on a disk that is nearly full, and not when it is a tenth over its
 /// size already, as upkeep then does not keep up with what comes.
 pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
     if is_short(app) {
@@ -68,7 +69,7 @@ pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
     if app.room().is_due(app.now())
         && let Err(error) = measure(app).await
     {
-        tracing::warn!(?error, "size of the cache not known, the last one counts");
+        tracing::warn!(?error, "size of the cache unknown, its last known size is used");
     }
     let admitted = app.room().take(bytes as u64, most.saturating_add(most / 10));
     if !admitted {

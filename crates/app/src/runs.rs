@@ -20,7 +20,7 @@ mod read;
 mod secrets;
 mod submit;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use chrono::TimeDelta;
 use queue::Queue;
@@ -28,9 +28,9 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use self::end::cancel;
-pub use self::errors::{Listed, errors};
+pub use self::errors::{ErrorList, errors};
 pub use self::kind::Kind;
-pub use self::read::{Progress, status};
+pub use self::read::{RunStatus, status};
 
 pub(crate) use self::context::{Context, Contexts, Frontier, Start, Terms};
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;

@@ -50,6 +50,7 @@ pub async fn scrape_with_room(
 ) -> Result<(Document, net::Room), AppError> {
     let (id, started) = (new_id().to_string(), Instant::now());
     let timeout = Duration::from_millis(request.options.timeout.into());
+    // The most that it may cost; what it does cost is known at the end.
     let price = billing::quote(&request.options);
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
@@ -178,6 +179,7 @@ impl Scraping {
             credentials: basic_auth.is_some(),
         };
         let began = app.now();
+        // Lockdown is zero data retention without a connection, so it leaves no trace either.
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
         Self {
@@ -229,6 +231,7 @@ impl Scraping {
         copy: Option<String>,
     ) -> Result<(Document, net::Room), AppError> {
         let credits = self.price(&result);
+        // The row is for asking later; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, (credits, copy)));
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
         self.log(caller, result.as_ref().map(|scraped| scraped.document.metadata.cache_state), credits);
@@ -236,7 +239,7 @@ impl Scraping {
             (Ok(scraped), Ok(())) => Ok((scraped.document, scraped.room)),
             (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
             (Err(error), Err(unsettled)) => {
-                tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its credits will be given back");
+                tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its reservation will expire");
                 Err(error)
             }
         }

@@ -20,7 +20,7 @@ use wire::Capabilities;
 use crate::bookings::Bookings;
 use crate::callers::Callers;
 use crate::orphans::Pass;
-use crate::room::Room;
+use crate::room::DiskRoom;
 use crate::runs::{Contexts, Lost};
 use crate::{Active, AppError, Changes, Settings};
 
@@ -49,7 +49,7 @@ pub struct Inner {
     callers: Callers,
     contexts: Contexts,
     files: Files,
-    room: Room,
+    room: DiskRoom,
     lost: Lost,
     orphans: Pass,
 }
@@ -90,7 +90,7 @@ impl App {
         let Parts { store, blobs, tools, capabilities, clock, settings, active, site, client, changes, waker, tracker } =
             parts;
         let bookings = Bookings::new(&store);
-        let (callers, contexts, room) = (Callers::default(), Contexts::default(), Room::default());
+        let (callers, contexts, room) = (Callers::default(), Contexts::default(), DiskRoom::default());
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
         let (lost, orphans) = (Lost::default(), Pass::default());
         Self(Arc::new(Inner {
@@ -198,7 +198,7 @@ impl App {
         &self.0.files
     }
 
-    pub(crate) fn room(&self) -> &Room {
+    pub(crate) fn room(&self) -> &DiskRoom {
         &self.0.room
     }
 

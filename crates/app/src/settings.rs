@@ -60,7 +60,7 @@ pub struct CacheSettings {
     #[serde(rename = "retention_days", deserialize_with = "setting::days")]
     pub retention: Duration,
     /// Bytes that the bodies of all copies may have together, each counted once and before compression; the oldest copies
-    /// give way. Default: 50 GiB.
+    /// are removed. Default: 50 GiB.
     #[serde(rename = "max_gib", deserialize_with = "setting::gib")]
     pub max_bytes: Option<u64>,
 }

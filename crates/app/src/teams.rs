@@ -49,7 +49,7 @@ pub async fn read(app: &App, id: Uuid) -> Result<TeamView, AppError> {
     view(&mut conn, team).await
 }
 
-/// Up to `limit` (1 to 1000) teams in the order of their ids, behind `after`.
+/// Up to `limit` (1 to 1000) teams in the order of their ids, after `after`.
 ///
 /// # Errors
 /// [`AppError::Internal`].

@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-/// Runs `work` as a task of `tracker` and waits for its output. Dropped before, as when the client hangs up, it leaves the
-/// task to itself.
+/// Runs `work` as a task of `tracker` and waits for its output. When it is dropped before, as when the client hangs up, the
+/// task goes on.
 pub(crate) async fn tracked<T: Send + 'static>(
     tracker: &TaskTracker,
     work: impl Future<Output = T> + Send + 'static,

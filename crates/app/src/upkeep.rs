@@ -18,7 +18,7 @@ use crate::{App, AppError, files, orphans, runs};
 const BATCH: i64 = 500;
 
 /// Every task, by the name of its lease.
-const TASKS: [(&str, Task); 9] = [
+const TASKS: &[(&str, Task)] = &[
     ("reservations", |app| Box::pin(release_reservations(app))),
     ("scrapes", |app| Box::pin(forget_scrapes(app))),
     ("robots", |app| Box::pin(forget_robots(app))),
@@ -36,14 +36,18 @@ type Task = fn(App) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Se
 /// it. A task that fails is logged, and tried again at its next turn.
 #[crate::boxed]
 pub async fn maintain(app: App, stop: CancellationToken) {
-    let tasks = TASKS.into_iter().map(|(name, task)| {
+    repeat(app, TASKS, stop).await;
+}
+
+async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: CancellationToken) {
+    let tasks = tasks.iter().map(|&(name, task)| {
         let app = app.clone();
         Periodic::new(name, app.settings.maintain_every, move || {
             let done = task(app.clone());
             async move {
                 let removed = done.await?;
                 if removed > 0 {
-                    tracing::info!(task = name, removed, "expired things removed");
+                    tracing::info!(task = name, removed, "expired rows and files removed");
                 }
                 Ok::<_, AppError>(())
             }
@@ -59,7 +63,7 @@ pub async fn maintain(app: App, stop: CancellationToken) {
 #[crate::boxed]
 pub async fn maintain_once(app: &App) -> Result<BTreeMap<&'static str, usize>, AppError> {
     let mut removed = BTreeMap::new();
-    for (name, task) in TASKS {
+    for &(name, task) in TASKS {
         removed.insert(name, task(app.clone()).await?);
     }
     Ok(removed)
@@ -70,6 +74,7 @@ macro_rules! to_the_end {
     ($app:expr, |$conn:ident| $step:expr) => {{
         let mut sum = 0;
         loop {
+            // A connection for each step, so that others get one in between.
             let $conn = &mut $app.conn().await?;
             let done = $step.await?;
             sum += done;
@@ -138,4 +143,32 @@ fn before(app: &App, age: Duration) -> Timestamp {
 /// Less than a batch means that nothing is left.
 fn is_last(done: usize) -> bool {
     i64::try_from(done).unwrap_or(BATCH) < BATCH
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    static ROUNDS: AtomicUsize = AtomicUsize::new(0);
+
+    /// A task: it says how many things it has removed.
+    async fn sweep_nothing(_: App) -> Result<usize, AppError> {
+        Ok(ROUNDS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    const NOTHING: &[(&str, Task)] = &[("nothing", |app| Box::pin(sweep_nothing(app)))];
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn another_task_is_a_function_and_a_line() {
+        let (app, _caller, _folder) = crate::runs::tests::app().await;
+        let stop = CancellationToken::new();
+        let working = tokio::spawn(repeat(app, NOTHING, stop.clone()));
+        while ROUNDS.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stop.cancel();
+        working.await.unwrap();
+    }
 }

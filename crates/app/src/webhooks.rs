@@ -64,11 +64,11 @@ impl Hook {
     }
 }
 
-/// Writes down that a hook has to be told of an event, if it wants to hear of such; with the transaction's commit it is
+/// Writes down an event for a hook, if it wants events of this kind. Once the transaction is committed, the delivery is
 /// certain to be tried. `job` is the id of the crawl or batch.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError`]: the transaction has to be given up, so that nothing happens that the receiver is not told.
 #[expect(clippy::too_many_arguments, reason = "who is told, by whom, of what, when")]
 #[crate::boxed]
 pub async fn emit(

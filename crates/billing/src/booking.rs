@@ -47,29 +47,29 @@ pub struct Entry {
 pub enum Command {
     /// Give credits to a team.
     Grant {
-        /// How many.
+        /// Credits.
         amount: i64,
     },
     /// Set credits aside.
     Reserve {
-        /// How many.
+        /// Credits.
         amount: i64,
     },
     /// Spend from a reservation. It closes when nothing is left.
     Post {
-        /// Which.
+        /// The key of the reservation.
         reservation: String,
-        /// How many; at most what is left.
+        /// Credits; at most what is left.
         amount: i64,
     },
     /// Give back what is left of a reservation, and close it.
     Void {
-        /// Which.
+        /// The key of the reservation.
         reservation: String,
     },
     /// Spend without a limit.
     Charge {
-        /// How many.
+        /// Credits.
         amount: i64,
     },
 }

@@ -15,7 +15,7 @@ pub struct Ledger {
 /// A transfer that was booked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Whose.
+    /// The team that it belongs to.
     pub team: String,
     /// What was asked.
     pub command: Command,

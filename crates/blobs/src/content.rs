@@ -160,7 +160,7 @@ async fn pack(digest: &Digest, body: Bytes) -> Result<Vec<u8>, BlobError> {
     packed.map_err(|source| BlobError::Codec { action: "compress", key: digest.key(), source })
 }
 
-/// Removes the body with this digest; nothing there is no error.
+/// Removes the body with this digest; it is not an error when there is none.
 ///
 /// # Errors
 /// [`BlobError::Store`].

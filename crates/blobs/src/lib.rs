@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 pub use compress::compress;
 pub use content::Digest;
-pub use list::Found;
+pub use list::ListedBlob;
 pub use open::S3;
 pub use read::Pieces;
 

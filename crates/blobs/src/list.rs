@@ -11,7 +11,7 @@ use crate::{BlobError, Blobs, failed};
 
 /// A blob that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct ListedBlob {
     /// Its key.
     pub key: String,
     /// When it was written, by the clock of the store.
@@ -26,16 +26,16 @@ impl Blobs {
     ///
     /// # Errors
     /// As [`Blobs::put`].
-    pub async fn list(&self, folder: &str, after: Option<&str>, limit: usize) -> Result<Vec<Found>, BlobError> {
+    pub async fn list(&self, folder: &str, after: Option<&str>, limit: usize) -> Result<Vec<ListedBlob>, BlobError> {
         let prefix = self.path(folder)?;
         let offset = after.map(|key| self.path(key)).transpose()?.unwrap_or_else(|| Path::from(""));
         let refused = |source| failed("list", folder, source);
         let mut stream = self.store.list_with_offset(Some(&prefix), &offset);
         // Not every store lists in order: the first ones are known when all were seen.
-        let mut first: BinaryHeap<Found> = BinaryHeap::with_capacity(limit.min(1000));
+        let mut first: BinaryHeap<ListedBlob> = BinaryHeap::with_capacity(limit.min(1000));
         while let Some(meta) = stream.try_next().await.map_err(refused)? {
             let Some(key) = self.key_of(&meta.location) else { continue };
-            first.push(Found { key, written_at: meta.last_modified.into(), bytes: meta.size });
+            first.push(ListedBlob { key, written_at: meta.last_modified.into(), bytes: meta.size });
             if first.len() > limit {
                 first.pop();
                 if self.is_ordered {

@@ -21,7 +21,7 @@ pub struct Health {
     status: Status,
     /// Version of the program.
     version: &'static str,
-    /// What this server can do beyond what every server can; `/health` alone tells it.
+    /// What this server can do beyond what every server can; only `/health` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     capabilities: Option<Vec<Capability>>,
 }

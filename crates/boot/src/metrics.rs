@@ -44,7 +44,7 @@ fn install() -> PrometheusHandle {
     handle
 }
 
-/// A request of this method and matched route has its answer after so long, or lost its client.
+/// A request of this method and matched route was answered after this time, or its client has left.
 pub fn request(method: &'static str, route: &str, status: u16, time: Duration) {
     counter!(REQUESTS, "method" => method, "route" => route.to_owned(), "status" => status.to_string()).increment(1);
     histogram!(SECONDS, "route" => route.to_owned()).record(time.as_secs_f64());

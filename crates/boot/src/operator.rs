@@ -21,8 +21,8 @@ impl Operator {
         (!token.is_empty()).then(|| Self(Sha256::digest(token.expose().as_bytes()).into()))
     }
 
-    /// Whether the token of a request is the operator's. Every byte is looked at, so the time tells nothing; the digests
-    /// make both sides of one length.
+    /// Whether the token of a request is the operator's. Every byte is looked at, so the time it takes tells nothing of the
+    /// token; the digests make both sides of one length.
     #[must_use]
     pub fn sends(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(token)) = bearer(headers) else { return false };

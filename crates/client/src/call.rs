@@ -55,7 +55,7 @@ impl Client {
     /// What follows an answer of [`Client::status`] or [`Client::errors`], by its `next`.
     ///
     /// # Errors
-    /// [`Error::Address`] when `next` is no address, else as every call.
+    /// [`Error::Address`] when `next` is not an address; otherwise as every call.
     pub async fn next<T: DeserializeOwned>(&self, next: &str) -> Result<T> {
         self.get(&self.path_of(next)?).await
     }

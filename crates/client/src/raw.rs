@@ -25,7 +25,7 @@ impl Raw {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null when it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()

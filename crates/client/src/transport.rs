@@ -75,7 +75,7 @@ impl Client {
     /// Sends a request and takes any answer. A body that is not empty is called JSON, whatever it is.
     ///
     /// # Errors
-    /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`]: an answer of any status is none.
+    /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`]: an answer of any status is not an error.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

@@ -17,7 +17,7 @@ const QUANTUM: Duration = Duration::from_millis(200);
 
 /// Places for work that keeps a core busy. Clones share them.
 ///
-/// Who comes into a free place starts at once. Else each owner has a queue of its own, and the queues take turns, so
+/// Work starts at once when a place is free. Otherwise each owner has a queue of its own, and the queues take turns, so
 /// that an owner with a hundred pages delays another by one of them.
 ///
 /// A running thread cannot be pushed out of its place, so two things stop a few large pages from stopping all others:
@@ -51,7 +51,7 @@ pub enum CpuError {
     #[error("the work did not finish in time")]
     Timeout,
     /// The work panicked; the panic hook has said why.
-    #[error("the work broke")]
+    #[error("the work panicked")]
     Panicked,
 }
 

@@ -110,7 +110,7 @@ pub enum PatternFault {
     #[error("uses a back-reference, which RE2 syntax does not have")]
     BackReference,
     /// Anything else, in the words of the parser.
-    #[error("is no valid RE2 expression ({0})")]
+    #[error("is not a valid RE2 expression ({0})")]
     Syntax(String),
 }
 
@@ -337,11 +337,15 @@ mod tests {
             &[],
             r"pattern 0 of includePaths uses a back-reference, which RE2 syntax does not have: (a)\\1",
         );
-        check_error(&["["], &[], "pattern 0 of includePaths is no valid RE2 expression (unclosed character class): [");
+        check_error(
+            &["["],
+            &[],
+            "pattern 0 of includePaths is not a valid RE2 expression (unclosed character class): [",
+        );
         check_error(
             &["", "*.pdf"],
             &[],
-            "pattern 1 of includePaths is no valid RE2 expression (repetition operator missing expression): *.pdf",
+            "pattern 1 of includePaths is not a valid RE2 expression (repetition operator missing expression): *.pdf",
         );
         check_error(
             &["((a{1,1000}){1,1000}){1,1000}"],

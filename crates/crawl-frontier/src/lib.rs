@@ -45,7 +45,7 @@ pub use robots::{MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, Robots, RobotsAnswer, R
 pub use scope::{Reach, registrable_domain};
 pub use sieve::Sieve;
 pub use sitemap::{
-    Kind, MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapCandidate, SitemapParser,
+    MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapCandidate, SitemapKind, SitemapParser,
     SitemapUrl, sitemap_candidates,
 };
 pub use steps::Steps;

@@ -35,7 +35,7 @@ pub struct SitemapUrl {
 
 /// What a sitemap turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum SitemapKind {
     /// Nothing has come that tells.
     #[default]
     Unknown,
@@ -57,7 +57,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sitemap {
     /// What it is.
-    pub kind: Kind,
+    pub kind: SitemapKind,
     /// Its pages in order, at most [`MAX_SITEMAP_URLS`].
     pub pages: Vec<SitemapUrl>,
     /// Other languages of its pages (`hreflang`), as written, at most [`MAX_SITEMAP_URLS`].

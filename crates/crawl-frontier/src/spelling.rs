@@ -48,7 +48,7 @@ pub(crate) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The text that the escapes stand for, for people and for search; bytes that are no UTF-8 become U+FFFD.
+/// The text that the escapes stand for, for people and for search; bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn readable(raw: &str) -> Cow<'_, str> {
     if !raw.contains('%') {
         return Cow::Borrowed(raw);

@@ -8,7 +8,7 @@ use http::StatusCode;
 use url::Url;
 
 use crate::charset::{self, Hints};
-use crate::{Kind, detect};
+use crate::{BodyKind, detect};
 
 /// A page or file as it arrived, after redirects and content decoding.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub struct Fetched {
     /// The `Content-Type` header as it was sent.
     pub content_type: Option<String>,
     /// What the body is.
-    pub kind: Kind,
+    pub kind: BodyKind,
     /// The decoded body.
     pub body: Bytes,
     /// Label of the character encoding from the `Content-Type` header.
@@ -83,7 +83,7 @@ impl Fetched {
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let tld = self.url.domain().and_then(|domain| domain.trim_end_matches('.').rsplit('.').next());
-        let markup = matches!(self.kind, Kind::Html | Kind::Xml);
+        let markup = matches!(self.kind, BodyKind::Html | BodyKind::Xml);
         charset::decode(&self.body, Hints { header: self.charset.as_deref(), markup, tld })
     }
 
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn kind_and_charset_follow_from_header_and_body() {
         let page = fetched(200, "text/html; charset=koi8-r", b"\xc4\xc1");
-        assert_eq!((page.kind, page.charset.as_deref(), &*page.text()), (Kind::Html, Some("koi8-r"), "да"));
+        assert_eq!((page.kind, page.charset.as_deref(), &*page.text()), (BodyKind::Html, Some("koi8-r"), "да"));
         let plain = fetched(200, "text/plain", "<meta charset=koi8-r>да".as_bytes());
         assert_eq!(plain.text(), "<meta charset=koi8-r>да");
     }

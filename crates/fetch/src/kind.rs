@@ -5,7 +5,7 @@
 
 /// What a body can be turned into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum BodyKind {
     /// HTML, XHTML included.
     Html,
     /// Any other XML: feeds, sitemaps.
@@ -29,38 +29,38 @@ const LOOK: usize = 1024;
 
 /// Tells the kind from the `Content-Type` header, if there was one, and the decoded body.
 #[must_use]
-pub fn detect(content_type: Option<&str>, body: &[u8]) -> Kind {
+pub fn detect(content_type: Option<&str>, body: &[u8]) -> BodyKind {
     let essence = essence(content_type.unwrap_or_default());
     let declared = declared(&essence);
     let head = opening(body);
     if head.is_empty() {
-        return declared.filter(|kind| kind.is_text()).unwrap_or(Kind::Html);
+        return declared.filter(|kind| kind.is_text()).unwrap_or(BodyKind::Html);
     }
     if let Some(kind) = signature(body) {
         return kind;
     }
     match declared {
-        Some(Kind::Html | Kind::Xml) => {
-            markup(&head).unwrap_or(if declared == Some(Kind::Xml) { Kind::Xml } else { Kind::Html })
+        Some(BodyKind::Html | BodyKind::Xml) => {
+            markup(&head).unwrap_or(if declared == Some(BodyKind::Xml) { BodyKind::Xml } else { BodyKind::Html })
         }
-        Some(kind @ (Kind::Text | Kind::Markdown)) => {
+        Some(kind @ (BodyKind::Text | BodyKind::Markdown)) => {
             if is_binary(body) {
-                Kind::Other
+                BodyKind::Other
             } else {
                 kind
             }
         }
         // Error pages are often sent with the type of the file that was asked for.
         Some(kind) => match markup(&head) {
-            Some(Kind::Html) => Kind::Html,
-            _ if kind == Kind::Pdf => pdf_behind_junk(body),
+            Some(BodyKind::Html) => BodyKind::Html,
+            _ if kind == BodyKind::Pdf => pdf_behind_junk(body),
             _ => kind,
         },
-        None => markup(&head).unwrap_or(if is_binary(body) { Kind::Other } else { Kind::Text }),
+        None => markup(&head).unwrap_or(if is_binary(body) { BodyKind::Other } else { BodyKind::Text }),
     }
 }
 
-impl Kind {
+impl BodyKind {
     /// Whether the body is characters rather than bytes.
     #[must_use]
     pub fn is_text(self) -> bool {
@@ -74,25 +74,27 @@ fn essence(content_type: &str) -> String {
 }
 
 /// `None` for types that say nothing: none at all, `application/octet-stream`, ones we do not know.
-fn declared(essence: &str) -> Option<Kind> {
+fn declared(essence: &str) -> Option<BodyKind> {
     let (class, name) = essence.split_once('/')?;
     Some(match (class, name) {
-        ("text", "html") | ("application", "xhtml+xml" | "vnd.wap.xhtml+xml") => Kind::Html,
-        ("image", _) => Kind::Image,
-        ("text" | "application", "xml") => Kind::Xml,
-        (_, name) if name.ends_with("+xml") => Kind::Xml,
-        ("text" | "application", "json" | "x-json") => Kind::Json,
-        (_, name) if name.ends_with("+json") => Kind::Json,
-        ("text", "markdown" | "x-markdown") => Kind::Markdown,
-        ("application" | "text", "pdf" | "x-pdf") => Kind::Pdf,
-        ("text", _) => Kind::Text,
-        ("audio" | "video" | "font", _) => Kind::Other,
+        ("text", "html") | ("application", "xhtml+xml" | "vnd.wap.xhtml+xml") => BodyKind::Html,
+        ("image", _) => BodyKind::Image,
+        ("text" | "application", "xml") => BodyKind::Xml,
+        (_, name) if name.ends_with("+xml") => BodyKind::Xml,
+        ("text" | "application", "json" | "x-json") => BodyKind::Json,
+        (_, name) if name.ends_with("+json") => BodyKind::Json,
+        ("text", "markdown" | "x-markdown") => BodyKind::Markdown,
+        ("application" | "text", "pdf" | "x-pdf") => BodyKind::Pdf,
+        ("text", _) => BodyKind::Text,
+        ("audio" | "video" | "font", _) => BodyKind::Other,
         _ => return None,
     })
 }
 
-/// Signatures that no text begins with. Those made of letters alone are checked together with a byte that is no letter.
-fn signature(body: &[u8]) -> Option<Kind> {
+/// Signatures that no text begins with. Those made of letters alone are checked together with a byte that is not a letter.
+// A table of our own, not a crate for file types: those also take bytes that text may begin with ("BM", "MZ", "ID3") for
+// files, and a page must never become a file because of its first word.
+fn signature(body: &[u8]) -> Option<BodyKind> {
     const PICTURES: [&[u8]; 9] = [
         b"\x89PNG\r\n\x1a\n",
         b"\xFF\xD8\xFF",
@@ -124,24 +126,24 @@ fn signature(body: &[u8]) -> Option<Kind> {
     ];
     let starts = |signatures: &[&[u8]]| signatures.iter().any(|signature| body.starts_with(signature));
     if starts(&PICTURES) {
-        return Some(Kind::Image);
+        return Some(BodyKind::Image);
     }
     if starts(&OTHERS) || (body.starts_with(b"ID3") && body.get(3).is_some_and(|version| *version < 16)) {
-        return Some(Kind::Other);
+        return Some(BodyKind::Other);
     }
     match (body.get(..4), body.get(4..8), body.get(8..12)) {
-        (Some(b"RIFF"), _, Some(b"WEBP")) => Some(Kind::Image),
-        (Some(b"RIFF"), _, Some(b"WAVE" | b"AVI ")) => Some(Kind::Other),
-        (_, Some(b"ftyp"), Some(b"avif" | b"avis" | b"heic" | b"heix" | b"mif1" | b"msf1")) => Some(Kind::Image),
-        (_, Some(b"ftyp"), _) => Some(Kind::Other),
-        _ => body.trim_ascii_start().starts_with(b"%PDF-").then_some(Kind::Pdf),
+        (Some(b"RIFF"), _, Some(b"WEBP")) => Some(BodyKind::Image),
+        (Some(b"RIFF"), _, Some(b"WAVE" | b"AVI ")) => Some(BodyKind::Other),
+        (_, Some(b"ftyp"), Some(b"avif" | b"avis" | b"heic" | b"heix" | b"mif1" | b"msf1")) => Some(BodyKind::Image),
+        (_, Some(b"ftyp"), _) => Some(BodyKind::Other),
+        _ => body.trim_ascii_start().starts_with(b"%PDF-").then_some(BodyKind::Pdf),
     }
 }
 
 /// Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1 annex H), but only a declared PDF gets that credit.
-fn pdf_behind_junk(body: &[u8]) -> Kind {
+fn pdf_behind_junk(body: &[u8]) -> BodyKind {
     let start = &body[..body.len().min(LOOK)];
-    if start.windows(5).any(|part| part == b"%PDF-") || is_binary(body) { Kind::Pdf } else { Kind::Text }
+    if start.windows(5).any(|part| part == b"%PDF-") || is_binary(body) { BodyKind::Pdf } else { BodyKind::Text }
 }
 
 /// The beginning of the body as lower-case ASCII: without byte order mark, white space and comments, UTF-16 narrowed.
@@ -164,16 +166,16 @@ fn opening(body: &[u8]) -> Vec<u8> {
 }
 
 /// Html or Xml when the text begins like one of them.
-fn markup(opening: &[u8]) -> Option<Kind> {
+fn markup(opening: &[u8]) -> Option<BodyKind> {
     const TAGS: &str = "!doctype html head body title meta link script style iframe h1 h2 h3 div p a b i br hr table ul ol \
         dl font span section article main header nav footer form img pre blockquote strong em noscript \
         center base frameset";
     if opening.starts_with(b"<?xml") {
         let html = contains(opening, b"<html") || contains(opening, b"<!doctype html");
-        return Some(if html { Kind::Html } else { Kind::Xml });
+        return Some(if html { BodyKind::Html } else { BodyKind::Xml });
     }
     if opening.starts_with(b"<!--") {
-        return Some(Kind::Html);
+        return Some(BodyKind::Html);
     }
     let name = opening.strip_prefix(b"<")?;
     let tag = TAGS.split(' ').find_map(|tag| {
@@ -182,7 +184,7 @@ fn markup(opening: &[u8]) -> Option<Kind> {
     })?;
     // `<!DOCTYPE rss …>` and its like.
     let other = tag == "!doctype" && !name[tag.len()..].trim_ascii_start().starts_with(b"html");
-    Some(if other { Kind::Xml } else { Kind::Html })
+    Some(if other { BodyKind::Xml } else { BodyKind::Html })
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -200,67 +202,67 @@ fn is_binary(body: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(content_type: &str, body: &[u8], expect: Kind) {
+    fn check(content_type: &str, body: &[u8], expect: BodyKind) {
         let content_type = (!content_type.is_empty()).then_some(content_type);
         assert_eq!(detect(content_type, body), expect, "{content_type:?} {:?}", String::from_utf8_lossy(body));
     }
 
     #[test]
     fn header_decides_when_the_bytes_do_not_object() {
-        check("text/html", b"hello", Kind::Html);
-        check("Text/HTML; charset=utf-8", b"<p>x", Kind::Html);
-        check("application/xhtml+xml", b"<?xml version='1.0'?><html xmlns='x'>", Kind::Html);
-        check("application/rss+xml", b"<rss>", Kind::Xml);
-        check("application/json", b"{}", Kind::Json);
-        check("application/ld+json; profile=x", b"{}", Kind::Json);
-        check("application/problem+json", b"[]", Kind::Json);
-        check("text/markdown", b"<div>\n# x", Kind::Markdown);
-        check("text/plain", b"<html>shown as source", Kind::Text);
-        check("text/csv", b"a,b", Kind::Text);
-        check("image/svg+xml", b"<svg xmlns='x'/>", Kind::Image);
-        check("video/mp4", b"\0\0\0\x20ftypisom", Kind::Other);
+        check("text/html", b"hello", BodyKind::Html);
+        check("Text/HTML; charset=utf-8", b"<p>x", BodyKind::Html);
+        check("application/xhtml+xml", b"<?xml version='1.0'?><html xmlns='x'>", BodyKind::Html);
+        check("application/rss+xml", b"<rss>", BodyKind::Xml);
+        check("application/json", b"{}", BodyKind::Json);
+        check("application/ld+json; profile=x", b"{}", BodyKind::Json);
+        check("application/problem+json", b"[]", BodyKind::Json);
+        check("text/markdown", b"<div>\n# x", BodyKind::Markdown);
+        check("text/plain", b"<html>shown as source", BodyKind::Text);
+        check("text/csv", b"a,b", BodyKind::Text);
+        check("image/svg+xml", b"<svg xmlns='x'/>", BodyKind::Image);
+        check("video/mp4", b"\0\0\0\x20ftypisom", BodyKind::Other);
     }
 
     #[test]
     fn bytes_win_over_a_wrong_header() {
-        check("application/pdf", b"<!DOCTYPE html><p>not found", Kind::Html);
-        check("application/pdf", b"\n<!-- x -->\n<HTML lang=en>", Kind::Html);
-        check("image/png", b"<html>", Kind::Html);
-        check("application/json", b"<!doctype html>", Kind::Html);
-        check("text/html", b"%PDF-1.7", Kind::Pdf);
-        check("text/plain", b"%PDF-1.7", Kind::Pdf);
-        check("application/octet-stream", b"%PDF-1.4", Kind::Pdf);
-        check("application/pdf", b"junk\n%PDF-1.4", Kind::Pdf);
-        check("text/html", b"\x89PNG\r\n\x1a\n", Kind::Image);
-        check("text/html", b"PK\x03\x04", Kind::Other);
-        check("text/html", b"\x1f\x8b\x08", Kind::Other);
-        check("text/plain", b"\x00\x01\x02", Kind::Other);
-        check("text/xml", b"<?xml version='1.0'?><!DOCTYPE html><html>", Kind::Html);
-        check("text/html", b"<?xml version='1.0'?><rss>", Kind::Xml);
-        check("text/plain", b"ID3 is a tag format", Kind::Text);
+        check("application/pdf", b"<!DOCTYPE html><p>not found", BodyKind::Html);
+        check("application/pdf", b"\n<!-- x -->\n<HTML lang=en>", BodyKind::Html);
+        check("image/png", b"<html>", BodyKind::Html);
+        check("application/json", b"<!doctype html>", BodyKind::Html);
+        check("text/html", b"%PDF-1.7", BodyKind::Pdf);
+        check("text/plain", b"%PDF-1.7", BodyKind::Pdf);
+        check("application/octet-stream", b"%PDF-1.4", BodyKind::Pdf);
+        check("application/pdf", b"junk\n%PDF-1.4", BodyKind::Pdf);
+        check("text/html", b"\x89PNG\r\n\x1a\n", BodyKind::Image);
+        check("text/html", b"PK\x03\x04", BodyKind::Other);
+        check("text/html", b"\x1f\x8b\x08", BodyKind::Other);
+        check("text/plain", b"\x00\x01\x02", BodyKind::Other);
+        check("text/xml", b"<?xml version='1.0'?><!DOCTYPE html><html>", BodyKind::Html);
+        check("text/html", b"<?xml version='1.0'?><rss>", BodyKind::Xml);
+        check("text/plain", b"ID3 is a tag format", BodyKind::Text);
     }
 
     #[test]
     fn without_a_header_the_look_decides() {
-        check("", b"<!DOCTYPE html>", Kind::Html);
-        check("", b"\xEF\xBB\xBF  <html>", Kind::Html);
-        check("", b"\xFF\xFE<\0h\0t\0m\0l\0>\0", Kind::Html);
-        check("", b"<abc>", Kind::Text);
-        check("", b"<!doctype rss><rss>", Kind::Xml);
-        check("", b"hello", Kind::Text);
-        check("", b"\x00\x01", Kind::Other);
-        check("", b"RIFF\x10\0\0\0WEBPVP8 ", Kind::Image);
-        check("", b"\0\0\0\x1cftypavif", Kind::Image);
-        check("nonsense", b"<p>x", Kind::Html);
-        check("application/x-yaml", b"a: b", Kind::Text);
+        check("", b"<!DOCTYPE html>", BodyKind::Html);
+        check("", b"\xEF\xBB\xBF  <html>", BodyKind::Html);
+        check("", b"\xFF\xFE<\0h\0t\0m\0l\0>\0", BodyKind::Html);
+        check("", b"<abc>", BodyKind::Text);
+        check("", b"<!doctype rss><rss>", BodyKind::Xml);
+        check("", b"hello", BodyKind::Text);
+        check("", b"\x00\x01", BodyKind::Other);
+        check("", b"RIFF\x10\0\0\0WEBPVP8 ", BodyKind::Image);
+        check("", b"\0\0\0\x1cftypavif", BodyKind::Image);
+        check("nonsense", b"<p>x", BodyKind::Html);
+        check("application/x-yaml", b"a: b", BodyKind::Text);
     }
 
     #[test]
     fn an_empty_body_is_an_empty_page() {
-        check("", b"", Kind::Html);
-        check("image/png", b"", Kind::Html);
-        check("application/pdf", b" \r\n", Kind::Html);
-        check("application/json", b"", Kind::Json);
-        check("text/plain", b"", Kind::Text);
+        check("", b"", BodyKind::Html);
+        check("image/png", b"", BodyKind::Html);
+        check("application/pdf", b" \r\n", BodyKind::Html);
+        check("application/json", b"", BodyKind::Json);
+        check("text/plain", b"", BodyKind::Text);
     }
 }

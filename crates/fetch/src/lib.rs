@@ -1,10 +1,10 @@
 //! Ways to get a page, each an [`Engine`], and the [`Plan`] that orders them; [`detect`] tells what arrived.
 //!
 //! ```
-//! use fetch::{Fetched, Kind, detect};
+//! use fetch::{BodyKind, Fetched, detect};
 //! use url::Url;
 //!
-//! assert_eq!(detect(Some("application/pdf"), b"<!DOCTYPE html><p>not found"), Kind::Html);
+//! assert_eq!(detect(Some("application/pdf"), b"<!DOCTYPE html><p>not found"), BodyKind::Html);
 //!
 //! let url = Url::parse("https://example.com/")?;
 //! let body = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2".to_vec();
@@ -30,6 +30,6 @@ pub use error::FetchError;
 pub use fetched::{Fetched, Text};
 pub use given::{BasicAuth, Given, Sent, may_reach};
 pub use http_engine::HttpEngine;
-pub use kind::{Kind, detect};
+pub use kind::{BodyKind, detect};
 pub use plan::{Plan, Step, Verdict, Why};
 pub use proxies::Proxies;

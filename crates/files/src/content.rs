@@ -8,7 +8,7 @@ use crate::link::RESERVED;
 const MAX_NAME: usize = 100;
 /// The longest content type, in bytes.
 const MAX_TYPE: usize = 200;
-/// What is not known.
+/// The type of a file whose type is not known.
 const BYTES: &str = "application/octet-stream";
 /// Types that a browser may show under our address. SVG and HTML hold scripts, and PDF may: they are saved.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];

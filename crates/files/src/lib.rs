@@ -1,6 +1,6 @@
 //! Files with an owner, an end and a signed URL: screenshots, PDFs, audio, exports.
 //!
-//! A row says whose a file is and until when; its bytes are a blob. The URL is the right to read it: it is signed with a key
+//! A row says whose a file is and until when; its bytes are a blob. Whoever has the URL may read it: it is signed with a key
 //! that all servers of a database share, and ends with the file.
 //!
 //! ```
@@ -89,7 +89,7 @@ pub struct NewFile {
     pub kind: &'static str,
     /// The name that it is saved under. Characters that are unsafe in names of files become `_`.
     pub name: String,
-    /// Its content type. What is none becomes `application/octet-stream`.
+    /// Its content type. Anything that is not one becomes `application/octet-stream`.
     pub content_type: String,
     /// When its time is over: it is removed, and its URL has ended, at the full second before.
     pub expires_at: Timestamp,

@@ -36,6 +36,7 @@ impl Visitor for Writer<'_> {
         let Some(element) = self.page.element(index) else {
             return false;
         };
+        // The element is left out whole, so every tag that was written is closed.
         if self.out.len() > MAX_BYTES {
             return false;
         }
@@ -50,6 +51,7 @@ impl Visitor for Writer<'_> {
             self.end_tag(name);
             return false;
         }
+        // A parser drops the first line end in these elements, so one more keeps the text as it is.
         if drops_line_end(name) && self.starts_with_line_end(index) {
             self.out.push('\n');
         }

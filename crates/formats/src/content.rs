@@ -85,6 +85,7 @@ impl<'p> Content<'p> {
         for &root in &self.roots {
             let mut at = root;
             while at < self.page.end(root) && !self.page.stop().is_set() {
+                // Nodes are in document order, and each knows where its subtree ends: a stack of the open ones is all it takes.
                 while open.last().is_some_and(|&above| self.page.end(above) <= at) {
                     open.pop().into_iter().for_each(|above| visitor.leave(above));
                 }
@@ -178,6 +179,7 @@ fn roots(page: &Page, options: &ContentOptions) -> Vec<Index> {
     }
     let mut roots: Vec<Index> = Vec::new();
     for index in page.select(&options.include_tags) {
+        // `select` returns document order, so what begins before the end of the last root stands inside it.
         if roots.last().is_none_or(|&last| index >= page.end(last)) {
             roots.push(index);
         }

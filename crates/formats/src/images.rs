@@ -86,7 +86,7 @@ fn background_urls(style: &str, add: &mut impl FnMut(&str)) {
             Some(quote @ ('"' | '\'')) => (&rest[1..], quote),
             _ => (rest, ')'),
         };
-        // What is never closed is no URL, and neither is anything after it.
+        // A text that is never closed is not a URL, and neither is anything after it.
         let Some((url, behind)) = url.split_once(end) else {
             return;
         };

@@ -91,6 +91,7 @@ fn line_links(line: &str, found: &mut UniqueUrls, left: &mut usize, stop: &Stop)
             b'`' => (code_span(rest, &backticks), None),
             b'<' => autolink(rest),
             b']' => inline_target(rest, left),
+            // In the middle of a word `http` begins no address.
             _ if line[..at + next].ends_with(|c: char| c.is_alphanumeric()) => (1, None),
             _ => bare_url(rest),
         };

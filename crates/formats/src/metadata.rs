@@ -151,6 +151,7 @@ impl Head {
         for key in meta_keys(element) {
             if let Some(&place) = self.places.get(&key) {
                 let values = &mut self.keys[place].1;
+                // A page can repeat one key a million times.
                 if values.len() < MAX_VALUES {
                     values.push(content.clone());
                 }

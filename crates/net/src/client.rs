@@ -113,6 +113,7 @@ impl Client {
         let answer = tokio::time::timeout_at(post.deadline, self.inner.exchange(&hop, &route, &jar));
         let Answer { head, mut body, link, key } = answer.await.unwrap_or(Err(Error::Timeout))?;
         let mut read = BytesMut::new();
+        // The status counts even when the body is slow: the deadline only cuts what is read of it.
         let whole = tokio::time::timeout_at(post.deadline, post::begin(&mut body, &mut read, post.answer_bytes)).await;
         let peer = link.peer();
         if whole == Ok(true) {
@@ -167,6 +168,7 @@ impl Inner {
         let mut trail = Vec::new();
         loop {
             let answer = self.exchange(&hop, &route, &jar).await?;
+            // Redirects set cookies too: many sites log a visitor in by a chain of them.
             jar.remember(&hop.url, &answer.head.headers);
             let next = redirect::next(answer.head.status, &answer.head.headers, &hop.method, &hop.url)?;
             let Some((method, url)) = next else {
@@ -175,6 +177,7 @@ impl Inner {
             if trail.len() >= limit {
                 return Err(Error::TooManyRedirects { limit });
             }
+            // Before the next request, which may go to the same server and use this connection.
             self.discard(answer).await;
             if !(request.keeps_credentials)(&hop.url, &url) {
                 head::drop_credentials(&mut hop.headers);
@@ -226,8 +229,10 @@ impl Inner {
     async fn finish(&self, landed: Landed) -> Result<Response, Error> {
         let Landed { answer: Answer { mut head, body, link, key }, url, redirects, is_direct } = landed;
         let codings = self.codings(&mut head.headers)?;
+        // Taken before the first byte is read; it grows with the body.
         let room = self.in_flight.room();
         let body = body::read(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
+        // Behind a proxy this would be what the proxy was told, not what was reached.
         let peer = is_direct.then(|| link.peer());
         self.keep(key, link).await;
         Ok(Response { url, status: head.status, headers: head.headers, body, room, peer, redirects })

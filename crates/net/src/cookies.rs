@@ -43,6 +43,7 @@ impl Jar {
     pub(crate) fn field(&self, url: &Url, own: &HeaderMap) -> Option<HeaderValue> {
         let jar: Vec<(&str, &str)> = self.store.get_request_values(url).collect();
         let own: Vec<&str> = own.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
+        // The caller's own field goes out as it came, spaces and order included.
         if jar.is_empty() && own.len() <= 1 {
             return own.first().and_then(|text| sensitive(text));
         }

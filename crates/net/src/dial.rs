@@ -66,6 +66,7 @@ impl Dialer {
         let stream = connect(goal.addresses).await.map_err(|error| refused(goal.url, error.to_string()))?;
         let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (local, peer) = ends.map_err(|error| refused(goal.url, error.to_string()))?;
+        // Checked once more on the open socket: what counts is where the connection really leads.
         guard.admit_connected(local, peer).map_err(|reason| Error::Blocked { host: host.to_owned(), reason })?;
         self.secure(Box::new(stream), peer, goal).await
     }
@@ -92,6 +93,7 @@ impl Dialer {
             let patience = if left { TUNNEL_PATIENCE } else { self.timeout };
             match tokio::time::timeout(patience, tunnel).await {
                 Ok(Ok(stream)) => return self.secure(stream, addr, goal).await,
+                // Wrong credentials are wrong for every address.
                 Ok(Err(error)) if error == proxy::unauthorized() => return Err(error),
                 Ok(Err(error)) => last_error = error,
                 Err(_) => last_error = proxy::failed("its tunnel took too long"),

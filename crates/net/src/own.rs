@@ -77,6 +77,7 @@ impl Own {
         if asked.is_some_and(|asked| asked.elapsed() < MAX_AGE) {
             return;
         }
+        // A name that cannot be looked up now keeps the addresses that it had.
         for (name, port) in &self.names {
             if let Ok(Ok(addresses)) = timeout(PATIENCE, tokio::net::lookup_host((name.as_str(), *port))).await {
                 self.remember(addresses.take(MAX_ADDRESSES));

@@ -53,6 +53,7 @@ impl Pool {
         links.retain(|(link, since)| link.is_ready() && since.elapsed() < IDLE);
         let resolves = key.proxy.as_ref().is_some_and(|proxy| proxy.resolves);
         let fits = |(link, _): &(Link, Instant)| resolves || addresses.contains(&link.peer());
+        // From the end: the connection that was used last is the least likely to have been closed by the server.
         let found = links.iter().rposition(fits).map(|index| links.remove(index).0);
         let gone = before - links.len();
         if links.is_empty() {
@@ -86,6 +87,7 @@ impl Pool {
             links.retain(|(_, since)| now.duration_since(*since) < IDLE);
             !links.is_empty()
         });
+        // Counted from scratch, so that an error in the sums could not close the pool for good.
         idle.count = idle.links.values().map(Vec::len).sum();
         idle.sweeping = idle.count > 0;
         idle.sweeping

@@ -61,6 +61,7 @@ impl Proxy {
 
     /// Value of `Proxy-Authorization` (RFC 7617), when the URL holds credentials.
     pub(crate) fn authorization(&self) -> Option<HeaderValue> {
+        // A password without a user name is usual for tokens.
         let password = self.url.password().unwrap_or_default();
         if self.url.username().is_empty() && password.is_empty() {
             return None;
@@ -113,6 +114,7 @@ async fn read_head(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Error> {
         if head.len() >= LIMIT {
             return Err(failed("its answer has too long a head"));
         }
+        // Byte by byte: a buffer would swallow the beginning of what the target says.
         match stream.read_u8().await {
             Ok(byte) => head.push(byte),
             Err(error) => return Err(failed(format!("tunnel: {error}"))),

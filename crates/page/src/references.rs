@@ -35,7 +35,7 @@ fn push_numeric(out: &mut String, text: &str) -> Option<usize> {
         return None;
     }
     let end = prefix + digits;
-    // What is too large for the type is no character either.
+    // A number too large for the type is not a character either.
     let number = u32::from_str_radix(&text[prefix..end], radix).unwrap_or(u32::MAX);
     let replaced = number.checked_sub(0x80).and_then(|place| *C1_REPLACEMENTS.get(place as usize)?);
     let character = replaced.or(char::from_u32(number)).filter(|&c| c != '\0');

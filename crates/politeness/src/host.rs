@@ -64,7 +64,7 @@ pub enum Start {
 /// How a host answered a request, or that it did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostAnswer {
-    /// With an answer that is no refusal, a 404 included, after this time.
+    /// With any answer but a refusal, a 404 included, after this time.
     Answered(Duration),
     /// With a server error or no answer, after this time.
     Failed(Duration),

@@ -9,7 +9,7 @@ use chrono::{NaiveDateTime, TimeDelta};
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 
 /// How long a header value asks to wait from `now`, at most [`MAX_RETRY_AFTER`]: seconds, or a date in any of the
-/// three forms of HTTP. A date in the past is no wait. None for anything else.
+/// three forms of HTTP. A date in the past means no wait. None for anything else.
 #[must_use]
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();

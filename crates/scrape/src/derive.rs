@@ -1,9 +1,10 @@
 //! Phase 3: from the body to a draft of the document, in a thread, and where nothing more is wanted to the end.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base::Stop;
 use fetch::{Fetched, Verdict};
+use parking_lot::Mutex;
 use wire::{Document, FormatKind, ScrapeOptions};
 
 use crate::detect::Route;
@@ -41,7 +42,7 @@ impl<F> Last<F> {
     /// # Errors
     /// [`ScrapeError::Panicked`] when it was taken before: then that is how it ended.
     pub(crate) fn take(&self) -> Result<F, ScrapeError> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(ScrapeError::Panicked)
+        self.0.lock().take().ok_or(ScrapeError::Panicked)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Phase 2: what to do with the body that arrived.
 
-use fetch::{Fetched, Kind};
+use fetch::{BodyKind, Fetched};
 use wire::{FormatKind, Parser, ScrapeOptions};
 
 use crate::ScrapeError;
@@ -21,17 +21,20 @@ pub(crate) enum Route {
 /// Decides by what was asked for and what arrived.
 ///
 /// # Errors
-/// [`ScrapeError::UnsupportedFile`] for a file that is not read. Not for error answers: their status is the news.
+/// [`ScrapeError::UnsupportedFile`] for a file that is not read. An error answer is never refused: its status is
+/// what the caller wants to know.
 pub(crate) fn route(fetched: &Fetched, options: &ScrapeOptions) -> Result<Route, ScrapeError> {
     if options.wants(FormatKind::RawBase64) {
         return Ok(Route::Bytes);
     }
     match fetched.kind {
-        Kind::Html | Kind::Xml => Ok(Route::Page),
-        Kind::Json | Kind::Text | Kind::Markdown => Ok(Route::Text),
-        Kind::Pdf if leaves_pdf(options) => Ok(Route::Bytes),
-        Kind::Pdf | Kind::Image | Kind::Other if !fetched.is_loaded() => Ok(Route::Nothing),
-        Kind::Pdf | Kind::Image | Kind::Other => Err(ScrapeError::UnsupportedFile { content_type: name(fetched) }),
+        BodyKind::Html | BodyKind::Xml => Ok(Route::Page),
+        BodyKind::Json | BodyKind::Text | BodyKind::Markdown => Ok(Route::Text),
+        BodyKind::Pdf if leaves_pdf(options) => Ok(Route::Bytes),
+        BodyKind::Pdf | BodyKind::Image | BodyKind::Other if !fetched.is_loaded() => Ok(Route::Nothing),
+        BodyKind::Pdf | BodyKind::Image | BodyKind::Other => {
+            Err(ScrapeError::UnsupportedFile { content_type: name(fetched) })
+        }
     }
 }
 
@@ -44,8 +47,8 @@ fn name(fetched: &Fetched) -> String {
     let declared = fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     // A picture or archive that calls itself text/html is named by its bytes.
     match fetched.kind {
-        Kind::Pdf => "application/pdf".to_owned(),
-        Kind::Image if !declared.starts_with("image/") => "image".to_owned(),
+        BodyKind::Pdf => "application/pdf".to_owned(),
+        BodyKind::Image if !declared.starts_with("image/") => "image".to_owned(),
         _ if declared.is_empty() || declared.starts_with("text/") => "unknown".to_owned(),
         _ => declared.to_owned(),
     }

@@ -14,7 +14,7 @@ pub enum ScrapeError {
     #[error("no copy of the page answers, and it is not to be fetched")]
     NoCopy,
     /// What the scrape was lent failed; the text of the cause is for the log only.
-    #[error("what the scrape works with failed")]
+    #[error("a part of the service that the scrape needs failed")]
     Port(#[source] Box<dyn Error + Send + Sync>),
     /// The URL leads to a file of a kind that is not read.
     #[error("files of type {content_type} cannot be turned into text; the format rawBase64 returns them as they are")]

@@ -7,7 +7,7 @@ use fetch::{FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
 use tokio::time::{Instant, timeout_at};
 use wire::CacheState;
 
-use crate::{Lookup, Ports, ScrapeError, Target, Tools};
+use crate::{CopyLookup, Ports, ScrapeError, Target, Tools};
 
 /// Longest time that a document waits for its page to be kept.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
@@ -36,9 +36,9 @@ pub(crate) struct Found {
 pub(crate) async fn find(ports: Ports<'_>, plan: &mut Plan) -> Result<Found, ScrapeError> {
     let Some(copies) = ports.copies else { return Ok(Found { copy: None, cache: None }) };
     Ok(match copies.find().await? {
-        Lookup::NotAsked => Found { copy: None, cache: None },
-        Lookup::Miss => Found { copy: None, cache: Some(CacheState::Miss) },
-        Lookup::Hit(fetched, at) => {
+        CopyLookup::NotAsked => Found { copy: None, cache: None },
+        CopyLookup::Miss => Found { copy: None, cache: Some(CacheState::Miss) },
+        CopyLookup::Hit(fetched, at) => {
             plan.end();
             let cache = Some(CacheState::Hit);
             Found { copy: Some(Page { fetched: *fetched, cache, cached_at: Some(at) }), cache }
@@ -116,7 +116,7 @@ fn request<'a>(tools: &Tools, target: &'a Target, step: &Step, deadline: Instant
     }
 }
 
-/// A refusal is no better than the page that came before it.
+/// A later step that the site refuses must not replace the page that an earlier step brought.
 pub(crate) fn check_not_refused(page: &Page) -> Result<(), FetchError> {
     match page.fetched.is_refused() {
         true => Err(FetchError::Site { reason: format!("HTTP status {}", page.fetched.status) }),
@@ -124,7 +124,7 @@ pub(crate) fn check_not_refused(page: &Page) -> Result<(), FetchError> {
     }
 }
 
-/// The page once more, if it is to be kept. A copy of nobody's is made into a document without copying its body.
+/// The page once more, if it is to be kept. Where nothing keeps copies, the body is not copied.
 pub(crate) fn copy_to_keep(ports: Ports<'_>, page: &Page) -> Option<Fetched> {
     let is_new = page.cached_at.is_none();
     ports.copies.filter(|copies| is_new && copies.keeps()).map(|_| page.fetched.clone())

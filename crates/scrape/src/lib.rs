@@ -29,6 +29,6 @@ mod target;
 
 pub use cpu::{Cpu, CpuError};
 pub use error::ScrapeError;
-pub use ports::{Copies, Lookup, Ports};
+pub use ports::{Copies, CopyLookup, Ports};
 pub use run::run;
 pub use target::{Scraped, Target, Tools};

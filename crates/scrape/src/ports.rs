@@ -1,4 +1,4 @@
-//! What a scrape is lent by whoever has it done. What must leave no trace is lent nothing that keeps one.
+//! What the caller lends to a scrape. A scrape that must leave no trace is lent nothing that could keep one.
 
 use std::error::Error;
 
@@ -23,7 +23,7 @@ pub trait Copies: Send + Sync {
     /// # Errors
     /// [`ScrapeError::NoCopy`] when there is none and the page must not be fetched, [`ScrapeError::Port`] when the copies
     /// cannot be read and nothing else will do.
-    async fn find(&self) -> Result<Lookup, ScrapeError>;
+    async fn find(&self) -> Result<CopyLookup, ScrapeError>;
 
     /// Whether a page that is fetched for this scrape should be kept.
     fn keeps(&self) -> bool;
@@ -33,7 +33,7 @@ pub trait Copies: Send + Sync {
 }
 
 /// What a look for a copy brought.
-pub enum Lookup {
+pub enum CopyLookup {
     /// Copies do not answer this scrape.
     NotAsked,
     /// There is none.

@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell};
 use base::Stop;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fetch::{Kind, Verdict, Why};
+use fetch::{BodyKind, Verdict, Why};
 use formats::{Content, ContentOptions, MarkdownOptions, Page};
 use serde_json::{Map, Value};
 use url::Url;
@@ -66,7 +66,8 @@ impl Source<'_> {
         }
     }
 
-    /// A file as it came, in base64. A text as it came is the text itself: it is taken over when nobody reads it any more.
+    /// A file as it came, in base64. Text as it came is not copied here: it is moved into the document once no format
+    /// reads it any more.
     fn unread(&self) -> Option<String> {
         match self {
             Self::Page(_) | Self::Text(_) => None,
@@ -192,7 +193,7 @@ fn content<'p>(page: &'p Page, options: &ScrapeOptions) -> Content<'p> {
 /// A body that is text already.
 pub(crate) struct TextSource<'a> {
     pub(crate) text: &'a str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: BodyKind,
     /// Where it was found.
     pub(crate) url: &'a Url,
     /// Whether embedded images stay in markdown.
@@ -203,8 +204,8 @@ pub(crate) struct TextSource<'a> {
 impl TextSource<'_> {
     fn markdown(&self) -> String {
         match self.kind {
-            Kind::Json => plain::fenced(self.text, "json"),
-            Kind::Markdown if !self.keeps_images => plain::without_embedded_images(self.text),
+            BodyKind::Json => plain::fenced(self.text, "json"),
+            BodyKind::Markdown if !self.keeps_images => plain::without_embedded_images(self.text),
             _ => self.text.to_owned(),
         }
     }

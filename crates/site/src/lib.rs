@@ -46,8 +46,8 @@ use url::Url;
 
 pub use error::SiteError;
 use robots::Known;
-pub use robots::{Failure, SiteRules};
-pub use sitemaps::{Found, Listed, MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Sink, Terms};
+pub use robots::{RobotsFailure, SiteRules};
+pub use sitemaps::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Sink, SitemapPage, SitemapTotals, Terms};
 
 /// The name that this service gives itself in `User-Agent` where it asks as a robot, and that robots.txt may address.
 pub const AGENT: &str = concat!("Quarry/", env!("CARGO_PKG_VERSION"));

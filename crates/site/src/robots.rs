@@ -16,10 +16,10 @@ use url::Url;
 
 use crate::{Approach, Site, SiteError};
 use memory::{Answer, Memory, Times, Trust};
-pub use request::Failure;
+pub use request::RobotsFailure;
 use request::{Outcome, Row};
 
-/// A failure that is remembered for longer is no answer for work that begins.
+/// Age up to which a remembered failure answers work that begins; after that the site is asked again.
 const FRESH_FAILURE: TimeDelta = TimeDelta::seconds(5);
 /// Files of this size are read where they do not hold up others.
 const SMALL_FILE: usize = 16 << 10;
@@ -38,7 +38,7 @@ pub struct SiteRules {
     /// The values of all `Sitemap` lines as written: they may be relative, and lead to other sites.
     pub sitemaps: Vec<String>,
     /// Why the site could not be asked. `rules.is_unreachable()` is true then.
-    pub failure: Option<Failure>,
+    pub failure: Option<RobotsFailure>,
 }
 
 /// What this process remembers: the rules of a robot at a site, and below them the file, which is the same for all robots.
@@ -59,7 +59,7 @@ struct Origin {
 #[derive(Debug, Clone)]
 struct File {
     robots: Arc<Robots>,
-    failure: Option<Failure>,
+    failure: Option<RobotsFailure>,
 }
 
 impl Default for Known {
@@ -79,8 +79,8 @@ impl Site {
     ///
     /// An answer holds for a day, a failure for five minutes, for all processes on one database; the file is not read
     /// twice for two robots. 4xx allows all; 5xx, no answer within 8 s, and an address that the guard refuses forbid all.
-    /// Up to 5 redirects are followed, each one guarded. Who asks while the site is being asked shares its answer; the
-    /// request goes on when who asked first has left. With `approach.private` nothing is written but memory.
+    /// Up to 5 redirects are followed, each one guarded. Whoever asks while the site is being asked shares its answer;
+    /// the request goes on when the first caller has left. With `approach.private` nothing is written but memory.
     ///
     /// # Errors
     /// [`SiteError::Timeout`] when the deadline passes before it is known. Trouble with the database is logged and no
@@ -89,7 +89,7 @@ impl Site {
         self.find(url, approach, None).await
     }
 
-    /// As [`Site::rules`], for a crawl or map that begins: a failure that is remembered for more than 5 s is no answer,
+    /// As [`Site::rules`], for a crawl or map that begins: a failure that is older than 5 s does not count,
     /// the site is asked again. So a site that was down for a moment is not lost for five minutes.
     ///
     /// # Errors

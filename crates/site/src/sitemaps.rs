@@ -11,8 +11,8 @@ use crawl_frontier::{SitemapCandidate, SitemapUrl, sitemap_candidates};
 use url::Url;
 
 use crate::{Approach, Site, SiteError};
-use discovery::{Candidate, Discovery};
-use read::Context;
+use discovery::Discovery;
+use read::{Candidate, Context};
 
 /// Most requests of one call, redirects included; together with those for pages a small crawl stays under 100.
 pub const MAX_REQUESTS: usize = 60;
@@ -23,7 +23,7 @@ pub const MAX_SITEMAP_TIME: Duration = Duration::from_secs(15);
 
 /// A page that a sitemap lists.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct SitemapPage {
     /// Its address, absolute, `http` or `https`, without user name and password. It may be of any site, and appear
     /// again.
     pub url: Url,
@@ -47,12 +47,12 @@ pub trait Sink: Send {
 
     /// Takes a batch of pages, two thousand at most and never none. While it works the downloads wait, so it may
     /// write to the database; `Break` ends them.
-    fn take(&mut self, pages: Vec<Listed>) -> impl Future<Output = Result<ControlFlow<()>, Self::Error>> + Send;
+    fn take(&mut self, pages: Vec<SitemapPage>) -> impl Future<Output = Result<ControlFlow<()>, Self::Error>> + Send;
 }
 
 /// What was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SitemapTotals {
     /// Sitemaps that were read, indexes and broken ones included.
     pub sitemaps: usize,
     /// Pages that were handed out.
@@ -77,14 +77,14 @@ impl Site {
     /// # async fn list(site: &site::Site, start: &url::Url) -> Result<(), site::SiteError> {
     /// use std::ops::ControlFlow;
     ///
-    /// use site::{AGENT, Approach, Listed, Sink, SiteError, Terms};
+    /// use site::{AGENT, Approach, SitemapPage, Sink, SiteError, Terms};
     ///
-    /// struct First(Vec<Listed>);
+    /// struct First(Vec<SitemapPage>);
     ///
     /// impl Sink for First {
     ///     type Error = SiteError;
     ///
-    ///     async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, SiteError> {
+    ///     async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, SiteError> {
     ///         self.0.extend(pages);
     ///         Ok(if self.0.len() < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     ///     }
@@ -101,17 +101,17 @@ impl Site {
     /// ```
     ///
     /// # Errors
-    /// Those of the sink. What goes wrong with a sitemap is counted in [`Found`].
+    /// Those of the sink. What goes wrong with a sitemap is counted in [`SitemapTotals`].
     pub async fn sitemaps<S: Sink>(
         &self,
         start: &Url,
         approach: Approach<'_>,
         terms: Terms<'_>,
         sink: &mut S,
-    ) -> Result<Found, S::Error> {
+    ) -> Result<SitemapTotals, S::Error> {
         let lines = match self.rules(start, approach).await {
             Ok(rules) => rules.sitemaps.clone(),
-            Err(SiteError::Timeout) => return Ok(Found { is_cut: true, ..Found::default() }),
+            Err(SiteError::Timeout) => return Ok(SitemapTotals { is_cut: true, ..SitemapTotals::default() }),
             Err(error @ SiteError::Panicked) => return Err(error.into()),
         };
         let context = Context { site: self, approach, terms, bytes: Arc::default() };

@@ -21,7 +21,7 @@ const NEWEST: i64 = 5;
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = cache_entry, treat_none_as_default_value = false)]
 pub struct CacheEntry {
-    /// Its id.
+    /// A UUIDv7: ids are in the order of time.
     pub id: String,
     /// Who may see it: a team, or everybody.
     pub scope: String,
@@ -71,7 +71,7 @@ pub struct Wanted<'a> {
 /// Adds a copy whose body is among the blobs.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), also when the id is taken.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -82,7 +82,7 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
 /// Adds a copy whose body is in the database already; `false`, and nothing is added, when it is not.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then none of it is written.
 #[crate::boxed]
 pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
@@ -98,7 +98,7 @@ pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<b
 /// Adds a copy with its body, which is not written again when it is there.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then neither copy nor body is written.
 #[crate::boxed]
 pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
@@ -111,7 +111,7 @@ pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]
 /// The newest copies, newest first, 5 at most.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry>> {
     let query = cache_entry::table
@@ -120,6 +120,7 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
         .filter(cache_entry::variant.eq(wanted.variant))
         .filter(cache_entry::fetched_at.ge(DbTime::from(wanted.not_before)))
         .filter(cache_entry::fetched_at.le(DbTime::from(wanted.not_after)))
+        // Two copies may have the same time; with the id the order is the same on both databases.
         .order((cache_entry::fetched_at.desc(), cache_entry::id.desc()))
         .limit(NEWEST);
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).load(c).await)?)
@@ -128,7 +129,7 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
 /// The copy with this id.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
     let query = cache_entry::table.find(id);
@@ -138,7 +139,7 @@ pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
 /// Removes a copy; its body stays.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -162,7 +163,7 @@ type Named = (String, String, i64, bool);
 /// the blobs are marked. Fewer than the limit means that none is left.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
@@ -181,7 +182,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
 /// made in the order of time.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
@@ -193,6 +194,8 @@ pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> 
         ));
         let mut rows: Vec<Named> = on!(conn, |c| first.load(c).await)?;
         let mut sum = 0;
+        // A body that several copies share is counted for each. Then less is freed than asked for, which the result says,
+        // and the caller comes again.
         let enough = rows.iter().position(|(_, _, size, _)| {
             sum += size;
             sum >= bytes
@@ -210,6 +213,7 @@ async fn take_out(conn: &mut Conn, mut rows: Vec<Named>) -> Result<Removed> {
     let ids: Vec<&String> = rows.iter().map(|(id, ..)| id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
+    // Each body once, whichever of its copies go, and only those that no remaining copy uses.
     rows.sort_by(|(_, one, _, here), (_, other, _, there)| (one, here).cmp(&(other, there)));
     rows.dedup_by(|(_, one, _, here), (_, other, _, there)| (one, here) == (other, there));
     let digests: Vec<String> = rows.iter().map(|(_, digest, ..)| digest.clone()).collect();

@@ -34,7 +34,8 @@ pub enum StoreError {
     /// The schema could not be changed.
     #[error("cannot migrate the database: {0}")]
     Migration(String),
-    /// A query failed.
+    /// A query failed. What the statement or its transaction was to write is not written, unless the connection was lost
+    /// over it ([`StoreError::is_away`]): then that is not known.
     #[error("query failed: {0}")]
     Query(#[from] diesel::result::Error),
     /// The ledger refuses; nothing was written.

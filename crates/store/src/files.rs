@@ -15,9 +15,9 @@ use crate::schema::{file, file_key};
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = file, treat_none_as_default_value = false)]
 pub struct File {
-    /// Its id.
+    /// A part of its URL.
     pub id: String,
-    /// Whose it is.
+    /// The team that it was made for.
     pub team_id: String,
     /// What it goes with: the id of a run or of a scrape.
     pub owner: String,
@@ -52,7 +52,7 @@ pub struct Removable {
 /// Adds a file.
 ///
 /// # Errors
-/// Those of the database, also when the team is unknown.
+/// [`Query`](crate::StoreError::Query), also when the id is taken or the team is unknown.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, row: &File) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -63,20 +63,21 @@ pub async fn insert(conn: &mut Conn, row: &File) -> Result<()> {
 /// The file with this id, if its time is not over at `now`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<File>> {
     let query = file::table.find(id).filter(file::expires_at.gt(DbTime::from(now)));
     Ok(on!(conn, |c| query.select(File::as_select()).get_result(c).await.optional())?)
 }
 
-/// Ends the time of all files of an owner; says of how many. [`expired`] gives them from then on.
+/// Ends the time of all files of an owner; returns how many. [`expired`] lists them from then on.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
 pub async fn end(conn: &mut Conn, team: &str, owner: &str, now: Timestamp) -> Result<usize> {
     let now = DbTime::from(now);
+    // Files whose time is over keep the end that they had: its order is the order of removal.
     let files =
         file::table.filter(file::owner.eq(owner)).filter(file::team_id.eq(team)).filter(file::expires_at.gt(now));
     let mut conn = conn.turn().await?;
@@ -86,7 +87,7 @@ pub async fn end(conn: &mut Conn, team: &str, owner: &str, now: Timestamp) -> Re
 /// Up to `limit` files whose time is over at `now`, oldest first.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Vec<Removable>> {
     let due =
@@ -97,7 +98,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Vec<
 /// Removes the rows with these ids.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, ids: &[String]) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -108,7 +109,7 @@ pub async fn remove(conn: &mut Conn, ids: &[String]) -> Result<()> {
 /// What URLs of files are signed with. `fresh` becomes the key when there is none yet.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query). No URL may be signed with `fresh` then: another process may have another key.
 #[crate::boxed]
 pub async fn key(conn: &mut Conn, fresh: &Secret, now: Timestamp) -> Result<Secret> {
     if let Some(key) = known_key(conn).await? {

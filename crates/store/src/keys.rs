@@ -13,9 +13,9 @@ use crate::teams::Team;
 /// An API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its id.
+    /// Names it to the operator; no secret.
     pub id: String,
-    /// Whose it is.
+    /// The team that calls with it.
     pub team_id: String,
     /// What it is for.
     pub name: String,
@@ -47,7 +47,7 @@ struct Row {
 /// Adds a key.
 ///
 /// # Errors
-/// [`crate::StoreError::is_duplicate`] when its id or hash is taken; those of the database when the team is unknown.
+/// [`crate::StoreError::is_duplicate`] when its id or hash is taken; [`crate::StoreError::Query`] when the team is unknown.
 #[crate::boxed]
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
@@ -59,19 +59,20 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
 /// The key with this hash and its team, revoked or not: a caller with a revoked key is told so.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
+    // One query for both, as calls of the API wait for it.
     let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
     let found: Option<(Row, Team)> =
         on!(conn, |c| query.select((Row::as_select(), Team::as_select())).get_result(c).await.optional())?;
     Ok(found.map(|(row, team)| (row.into(), team)))
 }
 
-/// Up to `limit` keys of a team in the order of their ids, revoked ones included, beginning behind `after`.
+/// Up to `limit` keys of a team in the order of their ids, revoked ones included, beginning after `after`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) -> Result<Vec<ApiKey>> {
     let query = api_key::table
@@ -86,7 +87,7 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
 /// Stops a key from working; says whether it did until now.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the key still works then.
 #[crate::boxed]
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
@@ -98,10 +99,11 @@ pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
 /// Notes that a key was used. Writes at most once a minute, so that a busy key does not become a busy row.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
 pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let stale = DbTime::from(at - chrono::TimeDelta::minutes(1));
+    // The condition is part of the statement: of many calls that see the old time at once, one writes.
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
         diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(DbTime::from(at))));

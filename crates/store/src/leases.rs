@@ -13,17 +13,19 @@ use crate::schema::lease;
 /// has it or its time is over at `now`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query): whoever wanted it must act as if another had it.
 #[crate::boxed]
 pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, until: Timestamp) -> Result<bool> {
     let free = lease::expires_at.le(DbTime::from(now)).or(lease::holder.eq(holder));
     let set = (lease::holder.eq(holder), lease::expires_at.eq(DbTime::from(until)));
+    // The update comes first, as the row is there on all but the first call ever.
     let renew = diesel::update(lease::table.find(name).filter(free)).set(set);
     let mut conn = conn.turn().await?;
     if on!(conn, |c| renew.execute(c).await)? == 1 {
         return Ok(true);
     }
     let new = (lease::name.eq(name), set.0, set.1);
+    // Two processes may both get here; the primary key decides, and the loser is told `false`.
     let take = || diesel::insert_into(lease::table).values(new).on_conflict(lease::name).do_nothing();
     Ok(on!(conn, |c| take().execute(c).await)? == 1)
 }
@@ -31,7 +33,7 @@ pub async fn acquire(conn: &mut Conn, name: &str, holder: &str, now: Timestamp, 
 /// Gives a lease back, so that another need not wait for its end; says whether `holder` had it.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the lease then ends with its time.
 #[crate::boxed]
 pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> {
     let query = diesel::delete(lease::table.find(name).filter(lease::holder.eq(holder)));

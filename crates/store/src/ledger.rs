@@ -110,7 +110,7 @@ pub async fn charge(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Resu
     apply(conn, booking, &Command::Charge { amount }, booking.at).await
 }
 
-/// Sets credits aside until `expires_at`. A repeat gives the reservation as it is now.
+/// Sets credits aside until `expires_at`. A repeat returns the reservation as it is now.
 ///
 /// # Errors
 /// [`LedgerError::Insufficient`] and the others in [`StoreError::Ledger`]; [`StoreError::UnknownTeam`].
@@ -126,7 +126,8 @@ pub async fn reserve(
         let mut work = Work::begin(conn, booking.team, None).await?;
         if let Applied::Before(_) = work.apply(conn, booking, &command, expires_at).await? {
             let found = reservation(conn, booking.team, booking.key).await?;
-            return found.ok_or_else(|| StoreError::Inconsistent(format!("{} has no reservation", booking.key)));
+            return found
+                .ok_or_else(|| StoreError::Inconsistent(format!("no reservation for the transfer {}", booking.key)));
         }
         Ok(Reservation {
             key: booking.key.to_owned(),
@@ -150,7 +151,7 @@ pub async fn post(conn: &mut Conn, booking: &Booking<'_>, reservation: &str, amo
 }
 
 /// Spends `amount` of a reservation, zero included, and gives the rest back, in one transaction. A repeat with the
-/// same amount changes nothing. Gives back the reservation as it is then.
+/// same amount changes nothing. Returns the reservation as it is then.
 ///
 /// # Errors
 /// [`LedgerError::Closed`] when it expired before, [`LedgerError::Overdrawn`] and the others in [`StoreError::Ledger`].
@@ -159,6 +160,7 @@ pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timest
     conn.atomic(async |conn: &mut Conn| {
         let (post_key, void_key) = (post_key(&held.key), void_key(&held.key));
         let booking = |key| Booking { key, team: &held.team, api_key: held.api_key.as_deref(), at };
+        // Posting and giving back under one lock: nobody sees the reservation half settled.
         let mut work = Work::begin(conn, &held.team, Some(&held.key)).await?;
         if amount != 0 {
             let post = Command::Post { reservation: held.key.clone(), amount };
@@ -186,7 +188,7 @@ pub async fn void(conn: &mut Conn, held: &Reservation, at: Timestamp) -> Result<
 /// A reservation of this team.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Option<Reservation>> {
     let query = reservation::table.find(key).filter(reservation::team_id.eq(team));
@@ -199,7 +201,7 @@ pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Optio
 /// Below the limit means that none is left.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); reservations that were voided before it stay voided.
 #[crate::boxed]
 pub async fn expire_reservations(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     let due = reservation::table
@@ -216,10 +218,10 @@ pub async fn expire_reservations(conn: &mut Conn, now: Timestamp, limit: i64) ->
     Ok(found)
 }
 
-/// Up to `limit` transfers of a team in the order of their keys, beginning behind `after`.
+/// Up to `limit` transfers of a team in the order of their keys, beginning after `after`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) -> Result<Vec<Booked>> {
     let page = ledger_transfer::table
@@ -229,6 +231,7 @@ pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i6
         .limit(limit);
     let rows: Vec<TransferRow> = on!(conn, |c| page.select(TransferRow::as_select()).load(c).await)?;
     let keys: Vec<&String> = rows.iter().map(|row| &row.key).collect();
+    // The entries of all transfers in one query, not one for each.
     let lines = ledger_entry::table.filter(ledger_entry::transfer_key.eq_any(&keys)).order(ledger_entry::account);
     let lines: Vec<EntryRow> = on!(conn, |c| lines.select(EntryRow::as_select()).load(c).await)?;
     Ok(rows.into_iter().map(|row| row.with_entries(&lines)).collect())
@@ -267,10 +270,13 @@ impl Work {
     ) -> Result<Applied> {
         let step = match billing::step(self.balance, self.hold, command) {
             Ok(step) => step,
+            // A repeat of a booking that went through may be refused by now, as the balance has moved on. Its first answer
+            // counts, so that is looked up before the refusal is believed.
             Err(refusal) => return rows::earlier(conn, booking, command).await?.ok_or(refusal.into()),
         };
         if !rows::insert_transfer(conn, booking, command, &step).await? {
-            let lost = || StoreError::Inconsistent(format!("transfer {} is and is not there", booking.key));
+            let lost =
+                || StoreError::Inconsistent(format!("transfer {} not found though its key is taken", booking.key));
             return rows::earlier(conn, booking, command).await?.ok_or_else(lost);
         }
         rows::insert_entries(conn, booking.key, &step.entries).await?;
@@ -280,6 +286,7 @@ impl Work {
             (None, Some(hold)) => rows::insert_reservation(conn, booking, hold, expires_at).await?,
             (_, None) => {}
         }
+        // Credits are used when they are spent, not when they are set aside.
         if matches!(step.transfer, Transfer::Post | Transfer::Charge) {
             usage::record(conn, booking.team, booking.api_key, booking.at, step.amount).await?;
         }

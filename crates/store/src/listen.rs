@@ -18,7 +18,7 @@ pub struct Listener {
 /// A notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// On which channel.
+    /// The channel that it was sent to.
     pub channel: String,
     /// Its text.
     pub payload: String,
@@ -28,7 +28,7 @@ impl Listener {
     /// Listens to these channels, plain names of our own; `None` on SQLite, which has none.
     ///
     /// # Errors
-    /// [`StoreError::Connect`] and those of the database.
+    /// [`StoreError::Connect`], and [`StoreError::Query`] when a channel cannot be listened to.
     #[crate::boxed]
     pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
         let Place::Server(server) = store.place()? else {
@@ -36,6 +36,7 @@ impl Listener {
         };
         let mut conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
         for channel in channels {
+            // A channel is an identifier and cannot be bound; the names are constants of ours.
             conn.batch_execute(&format!("LISTEN {channel}")).await?;
         }
         Ok(Some(Listener { conn }))
@@ -65,7 +66,7 @@ impl std::fmt::Debug for Listener {
 /// Sends a notice to a channel when the transaction commits. Does nothing on SQLite.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the transaction cannot be committed then.
 #[crate::boxed]
 pub async fn notify(conn: &mut Conn, channel: &str, payload: &str) -> Result<()> {
     on!(

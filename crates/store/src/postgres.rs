@@ -69,6 +69,7 @@ impl Server {
     async fn try_both(&self) -> std::result::Result<AsyncPgConnection, ConnectionError> {
         let (first, second) = match self.mode {
             Mode::Disable => (SslMode::Disable, None),
+            // The driver's own `prefer` encrypts when the server offers it, but does not fall back when that fails.
             Mode::Allow => (SslMode::Disable, Some(SslMode::Require)),
             Mode::Prefer => (SslMode::Prefer, Some(SslMode::Disable)),
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => (SslMode::Require, None),

@@ -35,7 +35,7 @@ pub struct RobotsAnswer {
 /// The answer of a site that still holds at `now`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, origin: &str, verified: bool, now: Timestamp) -> Result<Option<RobotsAnswer>> {
     let query = robots::table.find((origin, verified)).filter(robots::expires_at.gt(DbTime::from(now)));
@@ -45,7 +45,7 @@ pub async fn find(conn: &mut Conn, origin: &str, verified: bool, now: Timestamp)
 /// Keeps an answer in place of an older one.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the older answer stays then.
 #[crate::boxed]
 pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
     let newer = (
@@ -71,7 +71,7 @@ pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
 /// Removes up to `limit` answers that expired by `now`, oldest first; says how many.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
@@ -82,11 +82,13 @@ pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize
             .select((robots::origin, robots::verified));
         let rows: Vec<(String, bool)> = on!(conn, |c| due.load(c).await)?;
         let mut gone = 0;
+        // The key has two columns, and a list of pairs is not portable: one statement for each value of the second.
         for verified in [true, false] {
             let origins: Vec<&str> = rows.iter().filter(|row| row.1 == verified).map(|row| row.0.as_str()).collect();
             if origins.is_empty() {
                 continue;
             }
+            // The time is asked once more: on PostgreSQL another process may have renewed an answer since the rows were read.
             let old = robots::table
                 .filter(robots::origin.eq_any(&origins))
                 .filter(robots::verified.eq(verified))

@@ -15,7 +15,7 @@ use crate::schema::scrape;
 pub struct Scrape {
     /// Its id, as told to the client.
     pub id: String,
-    /// Whose it is.
+    /// The team that asked for it.
     pub team_id: String,
     /// The key it was called with.
     pub api_key_id: Option<String>,
@@ -41,7 +41,7 @@ pub struct Scrape {
 /// Adds a row.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), also when the id is taken or the team is unknown.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -52,7 +52,7 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
 /// A scrape of this team.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape>> {
     let query = scrape::table.find(id).filter(scrape::team_id.eq(team));
@@ -62,7 +62,7 @@ pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape
 /// When the team's newest successful scrape began.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestamp>> {
     let query = scrape::table
@@ -70,6 +70,7 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
         .filter(scrape::error_code.is_null())
         .order(scrape::created_at.desc())
         .select(scrape::created_at);
+    // The partial index on successful scrapes of a team ends with this row.
     let newest: Option<DbTime> = on!(conn, |c| query.first(c).await.optional())?;
     Ok(newest.map(Timestamp::from))
 }
@@ -77,10 +78,11 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
 /// Removes up to `limit` rows that began before `before`, and says how many.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
+        // DELETE has no LIMIT that both databases understand, so the ids are read first.
         let old = scrape::table.filter(scrape::created_at.lt(DbTime::from(before))).limit(limit).select(scrape::id);
         let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
         Ok(on!(conn, |c| diesel::delete(scrape::table.filter(scrape::id.eq_any(&ids))).execute(c).await)?)

@@ -81,6 +81,7 @@ pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
     if create_if_absent(conn, new).await? {
         return Ok(());
     }
+    // As if the database had refused the row, so that callers ask `is_duplicate` as for every other table.
     let text: Box<String> = Box::new(format!("team {} exists", new.id));
     Err(StoreError::Query(diesel::result::Error::DatabaseError(
         diesel::result::DatabaseErrorKind::UniqueViolation,
@@ -91,7 +92,7 @@ pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
 /// Adds a team unless there is one with this id; says whether it was added. Safe when several processes start at once.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then there is neither team nor account.
 #[crate::boxed]
 pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
@@ -99,6 +100,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
         if on!(conn, |c| row().execute(c).await)? == 0 {
             return Ok(false);
         }
+        // Every booking locks this row before anything else, so a team must never be without it.
         let zeroes = (
             account::team_id.eq(&new.id),
             account::available.eq(0),
@@ -115,17 +117,17 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
 /// One team.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
     let query = team::table.find(id);
     Ok(on!(conn, |c| query.select(Team::as_select()).get_result(c).await.optional())?)
 }
 
-/// Up to `limit` teams in the order of their ids, beginning behind `after`.
+/// Up to `limit` teams in the order of their ids, beginning after `after`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Vec<Team>> {
     // Every id is greater than the empty one.
@@ -133,12 +135,13 @@ pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
     Ok(on!(conn, |c| query.select(Team::as_select()).load(c).await)?)
 }
 
-/// Changes a team and gives back what it is now; `None` when there is none with this id.
+/// Changes a team and returns it as it is now; `None` when there is none with this id.
 ///
 /// # Errors
-/// Those of the database, a refused value included.
+/// [`Query`](crate::StoreError::Query), also for a value that a constraint of the table refuses.
 #[crate::boxed]
 pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Option<Team>> {
+    // Diesel refuses an UPDATE that sets nothing.
     if *change == TeamChange::default() {
         return find(conn, id).await;
     }

@@ -27,7 +27,7 @@ pub struct Period {
 /// The months in which a team spent anything, oldest first; within a month one for each key when `by_key`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), and [`StoreError::Inconsistent`] for a row whose day cannot be read.
 #[crate::boxed]
 pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Period>> {
     let query = usage_day::table.filter(usage_day::team_id.eq(team)).select((
@@ -38,6 +38,7 @@ pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Pe
     let days: Vec<(String, String, i64)> = on!(conn, |c| query.load(c).await)?;
     let mut months: BTreeMap<(String, Option<String>), i64> = BTreeMap::new();
     for (mut day, key, credits) in days {
+        // Days are text, `2026-01-31`. Months are cut off here because the two databases spell that differently.
         day.truncate("2026-01".len());
         let key = Some(key).filter(|key| by_key && !key.is_empty());
         *months.entry((day, key)).or_default() += credits;
@@ -53,6 +54,7 @@ pub(crate) async fn record(
     at: Timestamp,
     credits: i64,
 ) -> Result<()> {
+    // Calls without a key count under the empty id: a column of a primary key cannot be NULL.
     let row = (
         usage_day::team_id.eq(team),
         usage_day::day.eq(at.format("%Y-%m-%d").to_string()),

@@ -35,7 +35,7 @@ pub enum State {
 pub struct NewDelivery {
     /// Its id; a UUIDv7, so that the log is in the order of time.
     pub id: String,
-    /// Whose it is.
+    /// The team whose event it tells of.
     pub team_id: String,
     /// The crawl or batch that it tells of.
     pub job_id: String,
@@ -58,7 +58,7 @@ pub struct NewDelivery {
 /// A delivery on its way, as an attempt needs it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Whose it is.
+    /// See [`NewDelivery::team_id`].
     pub team_id: String,
     /// See [`NewDelivery::job_id`].
     pub job_id: String,
@@ -102,7 +102,7 @@ const CHUNK: usize = 500;
 /// Adds deliveries, all pending and due at once.
 ///
 /// # Errors
-/// [`StoreError::is_duplicate`] when an id is taken; those of the database when the team is unknown.
+/// [`StoreError::is_duplicate`] when an id is taken; [`StoreError::Query`] when the team is unknown. None is added then.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
@@ -132,12 +132,13 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
 /// What an attempt at this delivery needs, and the secrets of its team that are valid at `now`; `None` when it is gone.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), and [`StoreError::Inconsistent`] for a row whose state cannot be read.
 #[crate::boxed]
 pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<(Outgoing, Option<Secrets>)>> {
     use webhook_delivery::columns as c;
     type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
     let columns = (c::team_id, c::job_id, c::event, c::url, c::headers, c::body, c::state, c::attempts);
+    // Delivery and secrets in one query: thousands of attempts may be due at once.
     let secret = webhook_secret::table.on(webhook_secret::team_id.eq(c::team_id));
     let query =
         webhook_delivery::table.left_join(secret).filter(c::id.eq(id)).select((columns, secret::columns().nullable()));
@@ -152,10 +153,11 @@ pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Op
 /// its body.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
 pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     use webhook_delivery::columns as c;
+    // The state is asked in the statement: when two operators ask at once, only one of them may enqueue a job.
     let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);
     let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(DbTime::from(now))));
     let query = diesel::update(ended).set(set);
@@ -177,7 +179,7 @@ impl State {
     fn read(word: &str) -> Result<State> {
         let all = [State::Pending, State::Delivered, State::Failed];
         let found = all.into_iter().find(|state| state.as_str() == word);
-        found.ok_or_else(|| StoreError::Inconsistent("a webhook delivery without a state".to_owned()))
+        found.ok_or_else(|| StoreError::Inconsistent("webhook delivery with an unknown state".to_owned()))
     }
 }
 

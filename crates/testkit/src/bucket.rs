@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
-
-use crate::lock;
 
 /// A store in memory that takes PUT, GET, one range of it, HEAD and DELETE by path. A request must be signed with
 /// [`Bucket::KEY`], in a header or in its address; the signature itself is not looked at. The bucket `forbidden` answers 403.
@@ -55,19 +54,19 @@ impl Bucket {
     /// Every object as `/bucket/key`.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
-        lock(&self.state).objects.keys().cloned().collect()
+        self.state.lock().objects.keys().cloned().collect()
     }
 
     /// The bytes of an object, by its `/bucket/key`.
     #[must_use]
     pub fn object(&self, key: &str) -> Option<Vec<u8>> {
-        lock(&self.state).objects.get(key).cloned()
+        self.state.lock().objects.get(key).cloned()
     }
 
     /// How often something was written.
     #[must_use]
     pub fn writes(&self) -> usize {
-        lock(&self.state).writes
+        self.state.lock().writes
     }
 }
 
@@ -95,7 +94,7 @@ async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Result<(
     let mut stream = BufReader::new(stream);
     let Some(request) = read(&mut stream).await? else { return Ok(()) };
     let is_head = request.method == "HEAD";
-    let Answer { status, headers, body } = answer(&mut lock(&state), request);
+    let Answer { status, headers, body } = answer(&mut state.lock(), request);
     let head = format!(
         "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\nETag: \"1\"\r\n\
          Last-Modified: Sat, 01 Jan 2028 00:00:00 GMT\r\n{headers}\r\n",

@@ -1,12 +1,11 @@
 //! A clock that moves only when told.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use chrono::TimeDelta;
-
-use crate::lock;
+use parking_lot::Mutex;
 
 /// A [`Clock`] that stands still until a test turns it. Clones share the same time.
 #[derive(Debug, Clone)]
@@ -21,12 +20,12 @@ impl ManualClock {
 
     /// Moves forward.
     pub fn advance(&self, by: Duration) {
-        *lock(&self.0) += TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX);
+        *self.0.lock() += TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX);
     }
 
     /// Jumps to a moment, also backwards.
     pub fn set(&self, to: Timestamp) {
-        *lock(&self.0) = to;
+        *self.0.lock() = to;
     }
 }
 
@@ -39,7 +38,7 @@ impl Default for ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *lock(&self.0)
+        *self.0.lock()
     }
 }
 

@@ -1,5 +1,5 @@
-//! Fakes for tests and tools: a scriptable origin, a DNS server, an S3-compatible store, a canary that nobody may reach, a clock
-//! to turn.
+//! Fakes for tests and tools: a scriptable origin, a DNS server, an S3-compatible store, a forward proxy, a canary that
+//! nobody may reach, a clock to turn.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -21,6 +21,7 @@ mod clock;
 mod dns;
 mod pdf;
 mod site;
+mod tunnel;
 
 pub use body::{Body, Encoding};
 pub use bucket::Bucket;
@@ -28,11 +29,5 @@ pub use canary::Canary;
 pub use clock::ManualClock;
 pub use dns::{Answer, Dns, Query};
 pub use pdf::Pdf;
-pub use site::{H2Attack, Reply, Script, Seen, Site};
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks; a panic of another test thread does not matter to a fake.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+pub use site::{H2Attack, Reply, Script, Seen, Site, h2_frame};
+pub use tunnel::Tunnel;

@@ -31,4 +31,4 @@ pub use body::{Event, body};
 pub use headers::{Message, SIGNATURE, headers, is_ours};
 pub use secret::{InvalidSecret, SigningSecret};
 pub use signature::{Received, sign, standard_sign, standard_verify, verify};
-pub use timetable::{ATTEMPTS, Answer, DEADLINE, PAUSES, Verdict, verdict};
+pub use timetable::{ATTEMPTS, AttemptVerdict, DEADLINE, PAUSES, ReceiverAnswer, verdict};

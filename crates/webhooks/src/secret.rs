@@ -19,7 +19,7 @@ pub struct SigningSecret {
     key: SecretBytes,
 }
 
-/// A text that is no secret.
+/// A text that cannot be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be `whsec_` and the base64 of 24 to 64 bytes")]
 pub struct InvalidSecret;

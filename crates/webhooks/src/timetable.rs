@@ -11,7 +11,7 @@ pub const ATTEMPTS: u32 = 4;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReceiverAnswer {
     /// The status of the answer; none when there was no answer in time.
     pub status: Option<u16>,
     /// How long the receiver asks to be left alone (`Retry-After`).
@@ -20,7 +20,7 @@ pub struct Answer {
 
 /// What follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// The receiver has it.
     Delivered,
     /// Try again so long after this failure.
@@ -35,38 +35,38 @@ pub enum Verdict {
 /// (Standard Webhooks 1.0). A receiver that is busy (429, 502, 503, 504) may ask for a longer pause than the
 /// timetable's, not for a shorter one nor for one above its longest.
 #[must_use]
-pub fn verdict(attempt: u32, answer: &Answer) -> Verdict {
+pub fn verdict(attempt: u32, answer: &ReceiverAnswer) -> AttemptVerdict {
     match answer.status {
-        Some(200..=299) => return Verdict::Delivered,
-        Some(410) => return Verdict::Failed,
+        Some(200..=299) => return AttemptVerdict::Delivered,
+        Some(410) => return AttemptVerdict::Failed,
         _ => {}
     }
     let next = usize::try_from(attempt.saturating_sub(1)).ok().and_then(|index| PAUSES.get(index));
-    let Some(pause) = next.copied() else { return Verdict::Failed };
+    let Some(pause) = next.copied() else { return AttemptVerdict::Failed };
     let busy = matches!(answer.status, Some(429 | 502 | 503 | 504));
     let asked = answer.retry_after.filter(|_| busy).unwrap_or_default();
     let longest = PAUSES.into_iter().max().unwrap_or(pause);
-    Verdict::Retry(pause.max(asked.min(longest)))
+    AttemptVerdict::Retry(pause.max(asked.min(longest)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(attempt: u32, status: impl Into<Option<u16>>, retry_after: Option<u64>, expect: Verdict) {
-        let answer = Answer { status: status.into(), retry_after: retry_after.map(Duration::from_secs) };
+    fn check(attempt: u32, status: impl Into<Option<u16>>, retry_after: Option<u64>, expect: AttemptVerdict) {
+        let answer = ReceiverAnswer { status: status.into(), retry_after: retry_after.map(Duration::from_secs) };
         assert_eq!(verdict(attempt, &answer), expect, "attempt {attempt}, {answer:?}");
     }
 
-    fn retry(seconds: u64) -> Verdict {
-        Verdict::Retry(Duration::from_secs(seconds))
+    fn retry(seconds: u64) -> AttemptVerdict {
+        AttemptVerdict::Retry(Duration::from_secs(seconds))
     }
 
     #[test]
     fn only_2xx_counts() {
         for status in [200, 201, 202, 204, 299] {
-            check(1, status, Some(60), Verdict::Delivered);
-            check(4, status, None, Verdict::Delivered);
+            check(1, status, Some(60), AttemptVerdict::Delivered);
+            check(4, status, None, AttemptVerdict::Delivered);
         }
         for status in [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 408, 429, 500, 503, 599] {
             check(1, status, None, retry(60));
@@ -79,10 +79,10 @@ mod tests {
         let mut offset = Duration::ZERO;
         let mut offsets = vec![0];
         for attempt in 1.. {
-            match verdict(attempt, &Answer { status: Some(500), retry_after: None }) {
-                Verdict::Retry(pause) => offset += pause,
+            match verdict(attempt, &ReceiverAnswer { status: Some(500), retry_after: None }) {
+                AttemptVerdict::Retry(pause) => offset += pause,
                 end => {
-                    assert_eq!((end, attempt), (Verdict::Failed, ATTEMPTS));
+                    assert_eq!((end, attempt), (AttemptVerdict::Failed, ATTEMPTS));
                     break;
                 }
             }
@@ -90,13 +90,13 @@ mod tests {
         }
         assert_eq!(offsets, [0, 60, 360, 1260]);
         check(0, 500, None, retry(60));
-        check(u32::MAX, 500, None, Verdict::Failed);
+        check(u32::MAX, 500, None, AttemptVerdict::Failed);
     }
 
     #[test]
     fn gone_is_gone() {
         for attempt in 1..=4 {
-            check(attempt, 410, Some(5), Verdict::Failed);
+            check(attempt, 410, Some(5), AttemptVerdict::Failed);
         }
     }
 
@@ -108,6 +108,6 @@ mod tests {
         check(2, 503, Some(200), retry(300));
         check(3, 504, Some(901), retry(900));
         check(1, 500, Some(600), retry(60));
-        check(4, 429, Some(600), Verdict::Failed);
+        check(4, 429, Some(600), AttemptVerdict::Failed);
     }
 }

@@ -16,9 +16,9 @@ const OWN_KEYS: [&str; 7] =
 
 /// The keys that a body gave; a null counts as absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given(BTreeSet<String>);
+pub struct GivenFields(BTreeSet<String>);
 
-impl Given {
+impl GivenFields {
     /// The top-level keys of a body.
     #[must_use]
     pub fn of(body: &Value) -> Self {
@@ -32,8 +32,8 @@ impl Given {
 }
 
 impl BatchRequest {
-    /// Checks that a request which adds pages to `batch` asks for nothing else than `batch` does. What it does not give is
-    /// as in `batch`; what it gives must be the same after reading, so that defaults written out are no difference.
+    /// Checks that a request which adds pages to `batch` asks for nothing else than `batch` does. What it does not say is
+    /// as in `batch`; what it says must be the same after decoding, so that a default may be written out.
     ///
     /// # Errors
     /// [`Invalid`] with every field that differs, at most 20.
@@ -43,12 +43,12 @@ impl BatchRequest {
     ///
     /// let batch = wire::decode_batch(json!({ "urls": ["https://a.test/"], "onlyMainContent": false }))?;
     /// let body = json!({ "urls": ["https://b.test/"], "onlyMainContent": true });
-    /// let given = wire::Given::of(&body);
+    /// let given = wire::GivenFields::of(&body);
     /// let invalid = wire::decode_batch(body)?.check_append(&given, &batch).unwrap_err();
     /// assert_eq!(invalid.fields[0].path, "onlyMainContent");
     /// # Ok::<(), wire::Invalid>(())
     /// ```
-    pub fn check_append(&self, given: &Given, batch: &Self) -> Result<(), Invalid> {
+    pub fn check_append(&self, given: &GivenFields, batch: &Self) -> Result<(), Invalid> {
         const MAX_FAULTS: usize = 20;
         let (ours, theirs) = (self.canonical(), batch.canonical());
         let differs = given.options().filter(|key| ours.get(*key) != theirs.get(*key));
@@ -87,7 +87,7 @@ mod tests {
         };
         let batch = decode_batch(with_urls(batch)).unwrap();
         let body = with_urls(append.clone());
-        let given = Given::of(&body);
+        let given = GivenFields::of(&body);
         let checked = decode_batch(body).unwrap().check_append(&given, &batch);
         let fields: Vec<String> =
             checked.err().into_iter().flat_map(|invalid| invalid.fields).map(|field| field.path).collect();

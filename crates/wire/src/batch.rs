@@ -20,7 +20,7 @@ use crate::webhook_config::{WebhookConfig, WebhookEntry};
 
 /// Most URLs of one batch.
 pub const MAX_BATCH_URLS: usize = 100_000;
-/// Longest entry of `urls` that is read at all, in characters; it may be no URL.
+/// Longest entry of `urls` that is read at all, in characters, whether it is a URL or not.
 const MAX_ENTRY_CHARS: usize = 100_000;
 
 /// Pages to scrape in one job. Written as JSON it reads back as the same request.
@@ -79,7 +79,7 @@ pub struct BatchPage {
 ///
 /// # Errors
 /// [`Invalid`] with every fault (up to 20), each with the path of its field. With `ignoreInvalidURLs`, the default, an
-/// entry that is no page URL is no fault, unless none is left.
+/// entry that is not the URL of a page is left out; it is a fault only when none is left.
 ///
 /// ```
 /// let body = serde_json::json!({ "urls": ["https://example.com", "mailto:a@b"], "ignoreInvalidURLs": false });

@@ -58,7 +58,7 @@ mod words;
 
 pub use action::*;
 pub use admin::*;
-pub use append::Given;
+pub use append::GivenFields;
 pub use attribution::Attribution;
 pub use batch::*;
 pub use block::*;

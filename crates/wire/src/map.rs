@@ -11,9 +11,8 @@ use crate::attribution::Attribution;
 use crate::crawl::SitemapMode;
 use crate::decode::HARMLESS_KEYS;
 use crate::error::Invalid;
-use crate::option::{AuditMetadata, Location};
+use crate::option::{AuditMetadata, DEFAULT_TIMEOUT_MS, Location, MAX_TIMEOUT_MS};
 use crate::read::{self, Field, Fields};
-use crate::scrape::{DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS};
 use crate::target::target_url;
 use crate::threat::ThreatProtection;
 

@@ -6,6 +6,13 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::words;
 
+/// Shortest `timeout`, in milliseconds.
+pub const MIN_TIMEOUT_MS: u32 = 1000;
+/// `timeout` when none is given, in milliseconds.
+pub const DEFAULT_TIMEOUT_MS: u32 = 60_000;
+/// Longest `timeout`, in milliseconds.
+pub const MAX_TIMEOUT_MS: u32 = 300_000;
+
 words! {
     /// How the page is reached.
     #[derive(Default)]

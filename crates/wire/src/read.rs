@@ -1,7 +1,8 @@
 //! Reads a JSON body field by field: collects every fault with its path instead of stopping at the first.
 //!
 //! Serde alone would report one error, lose the path inside tagged enums, and cannot refuse unknown keys beside
-//! flattened options. A `null` counts as an absent field everywhere.
+//! flattened options. Crates that validate types (garde, validator) begin only where serde has accepted the body, so they
+//! change nothing about that. A `null` counts as an absent field everywhere.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;

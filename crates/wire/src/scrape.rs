@@ -11,7 +11,7 @@ use crate::action::Action;
 use crate::attribution::Attribution;
 use crate::format::{Format, FormatEntry, FormatKind, MAX_SELECTOR_CHARS, MAX_SELECTORS};
 use crate::headers;
-use crate::option::{AuditMetadata, Location, Profile, ProxyMode};
+use crate::option::{AuditMetadata, DEFAULT_TIMEOUT_MS, Location, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS, Profile, ProxyMode};
 use crate::parser::{Parser, ParserEntry};
 use crate::read::{Field, Fields};
 use crate::redact::{RedactPii, RedactPiiSwitch};
@@ -19,12 +19,6 @@ use crate::source::SourceUrl;
 use crate::threat::ThreatProtection;
 use crate::tool::ToolDetail;
 
-/// Shortest `timeout`, in milliseconds.
-pub const MIN_TIMEOUT_MS: u32 = 1000;
-/// `timeout` when none is given, in milliseconds.
-pub const DEFAULT_TIMEOUT_MS: u32 = 60_000;
-/// Longest `timeout`, in milliseconds.
-pub const MAX_TIMEOUT_MS: u32 = 300_000;
 /// Longest `waitFor`, in milliseconds; it may also not be over half of `timeout`.
 pub const MAX_WAIT_FOR_MS: u32 = 60_000;
 /// `maxAge` when none is given: 2 days, in milliseconds.

@@ -11,7 +11,7 @@ pub const MAX_URL_CHARS: usize = 8192;
 const MAX_HOST: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Why a text is no page URL, worded to follow "`url`".
+/// Why a text is not the URL of a page, worded to follow "`url`".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidUrl(String);

@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 
 use crate::attribution::Attribution;
 use crate::error::Invalid;
+use crate::option::{DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS};
 use crate::read::{Field, Fields};
-use crate::scrape::{DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS};
 use crate::words::words;
 
 /// Most calls of one request.

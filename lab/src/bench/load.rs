@@ -1,10 +1,11 @@
 //! A small closed-loop load generator: a number of kept-alive connections, each asking again when it is answered.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::TcpStream;
 
@@ -54,7 +55,7 @@ async fn worker(address: String, queue: Arc<Mutex<VecDeque<String>>>) -> Result<
     let mut stream = BufStream::new(stream);
     let mut latencies = Vec::new();
     loop {
-        let next = queue.lock().map_err(|_| anyhow::anyhow!("a worker panicked"))?.pop_front();
+        let next = queue.lock().pop_front();
         let Some(request) = next else { return Ok(latencies) };
         let started = Instant::now();
         stream.write_all(request.as_bytes()).await?;

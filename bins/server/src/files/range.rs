@@ -19,7 +19,7 @@ pub(super) enum Wanted {
     Nothing,
 }
 
-/// What the headers of a GET want of a file of so many bytes.
+/// What the headers of a GET want of a file that has `bytes` bytes.
 pub(super) fn wanted(headers: &HeaderMap, bytes: u64) -> Wanted {
     let mut lines = headers.get_all(header::RANGE).iter();
     let (Some(line), None, false) = (lines.next(), lines.next(), headers.contains_key(header::IF_RANGE)) else {
@@ -36,7 +36,7 @@ fn part(line: &str, bytes: u64) -> Option<Wanted> {
         return None;
     }
     let range = match (first, last) {
-        // The last so many bytes. An empty file has them all, but no `Content-Range` could say so.
+        // The last `last` bytes. An empty file has them all, but no `Content-Range` could say so.
         ("", last) if bytes == 0 => (number(last)? == 0).then_some(0..0)?,
         ("", last) => bytes.saturating_sub(number(last)?)..bytes,
         (first, "") => number(first)?..bytes,

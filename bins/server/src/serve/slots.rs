@@ -1,5 +1,5 @@
 //! Who may hold how many connections: a bound for all, a bound for each client, and a few places beyond both where health
-//! is answered and everything else is refused, so that nobody can close the door by filling the room behind it.
+//! is answered and everything else is refused, so that a service whose places are all taken does not look dead.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -154,7 +154,7 @@ mod tests {
         Slots::new(&settings)
     }
 
-    /// Admits so many from one address and gives those that are served.
+    /// Admits `number` connections from one address and returns those that are served.
     fn fill(slots: &Slots, peer: &str, number: usize) -> Vec<Slot> {
         let all = (0..number).map(|_| slots.admit(peer.parse().unwrap()));
         all.filter(|slot| matches!(slot, Slot::Full(_))).collect()

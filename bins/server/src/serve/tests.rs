@@ -141,7 +141,7 @@ async fn draining_ends_even_when_a_request_does_not() {
     assert_eq!(rest(&mut stream).await, "");
 }
 
-/// Sends the first bytes of requests that never end, on so many connections.
+/// Sends the first bytes of requests that never end, each on a connection of its own.
 async fn half_sent(server: &Loop, number: usize) -> Vec<TcpStream> {
     let mut all = Vec::new();
     for _ in 0..number {

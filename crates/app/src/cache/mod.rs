@@ -235,7 +235,7 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
     };
     if fetched.body.len() <= MAX_TO_TRY {
         entry.in_row = true;
-        // Most pages that are fetched again have not changed: packing them once more would be in vain.
+        // Most pages that are fetched again have not changed: packing them once more would be for nothing.
         if rows::insert_beside_body(&mut app.conn().await?, &entry).await? {
             return Ok(Some(entry.id));
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
-use fetch::Kind;
+use fetch::BodyKind;
 use wire::{FormatKind, ScrapeOptions};
 
 /// How one request uses the cache.
@@ -86,7 +86,7 @@ fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Optio
     Some(Window { not_before: ago(now, max_age), not_after: ago(now, options.min_age.unwrap_or(0)) })
 }
 
-/// `now` minus so many milliseconds, stopping at the earliest moment there is.
+/// `now` minus `milliseconds`, stopping at the earliest moment there is.
 fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
     let delta = i64::try_from(milliseconds).ok().and_then(TimeDelta::try_milliseconds);
     delta.and_then(|delta| now.checked_sub_signed(delta)).unwrap_or(Timestamp::UNIX_EPOCH).max(Timestamp::UNIX_EPOCH)
@@ -94,14 +94,14 @@ fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
 
 /// Whether an answer says something lasting about the page. A busy, broken or locked server (5xx, 401, 403, 429 …) does
 /// not, and must not be repeated for days from the cache.
-pub(crate) fn storable(status: u16, kind: Kind, body_bytes: usize) -> bool {
+pub(crate) fn storable(status: u16, kind: BodyKind, body_bytes: usize) -> bool {
     let lasting = match status {
         200..=299 => true,
         401 | 403 | 407 | 408 | 425 | 429 => false,
         400..=499 => true,
         _ => false,
     };
-    lasting && body_bytes > 0 && !matches!(kind, Kind::Image | Kind::Other)
+    lasting && body_bytes > 0 && !matches!(kind, BodyKind::Image | BodyKind::Other)
 }
 
 /// Newer error copies that it takes before the page counts as gone (docs/CONTRACT.md, "Cache").
@@ -193,13 +193,13 @@ mod tests {
     #[test]
     fn lasting_answers() {
         for (status, expect) in [(200, true), (206, true), (404, true), (410, true), (500, false), (503, false)] {
-            assert_eq!(storable(status, Kind::Html, 1), expect, "{status}");
+            assert_eq!(storable(status, BodyKind::Html, 1), expect, "{status}");
         }
         for status in [401, 403, 407, 408, 425, 429, 304] {
-            assert!(!storable(status, Kind::Html, 1), "{status}");
+            assert!(!storable(status, BodyKind::Html, 1), "{status}");
         }
-        assert!(!storable(200, Kind::Html, 0));
-        assert!(!storable(200, Kind::Image, 1));
+        assert!(!storable(200, BodyKind::Html, 0));
+        assert!(!storable(200, BodyKind::Image, 1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use base::{Stop, Timestamp, new_id};
 use crawl_frontier::{Scope, Steps, Verdict};
 use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
-use site::{AGENT, Approach, Listed, Sink, Terms};
+use site::{AGENT, Approach, Sink, SitemapPage, Terms};
 use store::jobs::{self, Claimed};
 use store::runs::NewPage;
 use store::{Conn, StoreError, hosts, runs};
@@ -104,6 +104,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
         let site = app.site.rules_at_start(&frontier.start, approach).await?;
+        // All runs share the pace of a host, so the delay is kept with the host and not with the run.
         if let (Some(host), Some(_)) = (host_of(&frontier.start), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
         }
@@ -126,7 +127,7 @@ struct Feed<'a> {
 }
 
 /// The listed pages that the crawl may follow, within the work that a batch of them may cause.
-fn admitted(scope: &Scope, listed: Vec<Listed>, stop: &Stop) -> Vec<NewPage> {
+fn admitted(scope: &Scope, listed: Vec<SitemapPage>, stop: &Stop) -> Vec<NewPage> {
     let mut sieve = scope.sieve(Steps::of_a_page());
     let followed = listed.into_iter().take_while(|_| !stop.is_set()).filter_map(|page| {
         let Verdict::Follow { key, depth } = sieve.admit_listed(&page.url) else { return None };
@@ -138,7 +139,7 @@ fn admitted(scope: &Scope, listed: Vec<Listed>, stop: &Stop) -> Vec<NewPage> {
 impl Sink for Feed<'_> {
     type Error = AppError;
 
-    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, AppError> {
+    async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, AppError> {
         let scope = self.frontier.scope.clone();
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (&self.context.caller.team.id, Instant::now() + PATIENCE);
@@ -148,6 +149,7 @@ impl Sink for Feed<'_> {
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
                 let team = &self.context.caller.team.id;
+                // Everybody locks the team before the run.
                 jobs::lock_team(conn, PAGES.name, team).await?;
                 let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
                 add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;

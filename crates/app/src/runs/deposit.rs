@@ -72,7 +72,7 @@ impl Drop for Deposit {
         let (app, key) = (self.app.clone(), std::mem::take(&mut self.key));
         let remove = async move {
             if let Err(error) = app.blobs.delete(&key).await {
-                tracing::warn!(%error, "a body that is not kept was not removed, the sweep will");
+                tracing::warn!(%error, "unused document body not removed, upkeep removes it later");
             }
         };
         self.app.tracker.spawn_on(remove, &runtime);

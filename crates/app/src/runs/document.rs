@@ -2,10 +2,10 @@
 //! blobs.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 use blobs::BlobError;
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
 use store::runs::{NewDocument, StoredDocument};
@@ -109,6 +109,7 @@ pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<B
 }
 
 fn read_or_tell(app: &App, row: &StoredDocument, body: Option<&[u8]>) -> Result<Box<RawValue>, AppError> {
+    // The size that was written down bounds the memory that a damaged body can ask for.
     let limit = usize::try_from(row.bytes).unwrap_or(MAX_JSON).min(MAX_JSON);
     if let Some(document) = body.and_then(|body| read(body, limit)) {
         return Ok(document);
@@ -135,11 +136,11 @@ fn read(body: &[u8], limit: usize) -> Option<Box<RawValue>> {
 pub(crate) struct Lost(Mutex<HashSet<String>>);
 
 impl Lost {
-    /// As many as are remembered.
-    const MOST: usize = 10_000;
+    /// Pages that are remembered.
+    const MAX_PAGES: usize = 10_000;
 
     fn is_news(&self, page: &str) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.len() < Self::MOST && known.insert(page.to_owned())
+        let mut known = self.0.lock();
+        known.len() < Self::MAX_PAGES && known.insert(page.to_owned())
     }
 }

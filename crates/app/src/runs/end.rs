@@ -24,7 +24,7 @@ const ERASED_RETENTION: TimeDelta = TimeDelta::hours(1);
 /// Writes down how far a run is, whose progress is locked, and ends the run when nothing is left to do.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError`]: the transaction has to be given up, the caller's own writes included.
 pub(crate) async fn save(
     app: &App,
     conn: &mut Conn,
@@ -127,7 +127,8 @@ async fn close(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let found = runs::find(conn, &progress.run_id).await?;
-    let mut row = found.ok_or_else(|| StoreError::Inconsistent("a run without its row".to_owned()))?;
+    let mut row = found.ok_or_else(|| StoreError::Inconsistent("run_progress without its run".to_owned()))?;
+    // Whoever locks the progress after this transaction finds the run ended and leaves it alone.
     (progress.is_open, progress.preparing) = (false, false);
     row.status = end.status.to_owned();
     row.error = end.error.map(str::to_owned);
@@ -177,7 +178,7 @@ pub(super) fn hook_of(row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
         Hook::check(Some(&webhook), row.private)
     };
     read().unwrap_or_else(|error| {
-        tracing::error!(run = row.id, ?error, "the webhook of a run cannot be read, its receiver is not told");
+        tracing::error!(run = row.id, ?error, "webhook of a run not readable, its last event is not sent");
         None
     })
 }

@@ -7,7 +7,7 @@ use crate::{App, AppError, files};
 /// Rows of each kind that one transaction removes.
 const PIECE: i64 = 500;
 /// Documents in rows that one transaction removes, uncompressed, in bytes; one is always removed.
-const LARGEST: i64 = 16 << 20;
+const MAX_BYTES: i64 = 16 << 20;
 /// What is left of the spec of a private run once its pages are erased.
 const REDACTED: &str = r#"{"zeroDataRetention":true}"#;
 
@@ -23,7 +23,7 @@ async fn contents(app: &App, run: &str, is_private: bool) -> Result<(), AppError
                 None => sum += bytes,
             }
             last = *seq;
-            if sum > LARGEST {
+            if sum > MAX_BYTES {
                 break;
             }
         }

@@ -20,17 +20,17 @@ const STEP: i64 = 200;
 /// What an entry takes besides its address and message, about.
 const ENTRY: usize = 150;
 
-/// Some of them.
+/// Some of the errors of a run, and where the next ones begin.
 #[derive(Debug, Clone, Default)]
-pub struct Listed {
+pub struct ErrorList {
     /// The entries.
     pub errors: JobErrors,
-    /// The last entry, when there are more behind it.
+    /// The last entry, when more follow.
     pub last: Option<Uuid>,
 }
 
 /// Pages that were given up, links to other sites that are reported, and what robots.txt forbids, in the order in which
-/// they were found, behind the entry `after`: about 10 MB of them.
+/// they were found, after the entry `after`: about 10 MB of them.
 ///
 /// # Errors
 /// As [`super::status`].
@@ -41,24 +41,26 @@ pub async fn errors(
     kind: &'static Kind,
     id: Uuid,
     after: Option<Uuid>,
-) -> Result<Listed, AppError> {
+) -> Result<ErrorList, AppError> {
     let (row, _) = find(app, caller, kind, id).await?;
     let after = after.map(|id| id.to_string()).unwrap_or_default();
     let mut kinds =
         [PageState::Failed, PageState::External, PageState::Blocked].map(|state| Reader::new(state, &after));
-    let mut found = Listed::default();
+    let mut found = ErrorList::default();
     let (mut bytes, mut entries, mut last) = (0, 0, None);
     loop {
         for kind in &mut kinds {
             kind.fill(app, &row.id).await?;
         }
         let heads = kinds.iter_mut().filter(|kind| !kind.rows.is_empty());
+        // Ids are in the order of time: the smallest of the three heads is the oldest entry of all.
         let first = heads.min_by(|a, b| a.rows.front().map(|row| &row.id).cmp(&b.rows.front().map(|row| &row.id)));
         let Some((state, listed)) = first.and_then(|kind| Some((kind.state, kind.rows.pop_front()?))) else {
             return Ok(found);
         };
         bytes += ENTRY + listed.url.len() + listed.error.as_ref().map_or(0, String::len);
         entries += 1;
+        // The entry that was taken out does not fit; it is read again on the next page, whose `after` is the one before it.
         if last.is_some() && (bytes > MAX_BYTES || entries > MAX_ENTRIES) {
             found.last = last;
             return Ok(found);

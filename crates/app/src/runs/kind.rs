@@ -33,11 +33,11 @@ pub struct Kind {
 }
 
 /// Every kind there is.
-static KINDS: [&Kind; 2] = [&crawl::KIND, &batch::KIND];
+static KINDS: &[&Kind] = &[&crawl::KIND, &batch::KIND];
 
 /// The kind that the database calls so.
 pub(crate) fn kind_of(name: &str) -> Option<&'static Kind> {
-    KINDS.into_iter().find(|kind| kind.name == name)
+    KINDS.iter().copied().find(|kind| kind.name == name)
 }
 
 impl fmt::Debug for Kind {

@@ -21,7 +21,7 @@ const STEP: i64 = 25;
 
 /// How a run stands, with some of its documents.
 #[derive(Debug, Clone)]
-pub struct Progress {
+pub struct RunStatus {
     /// Whether it is at work or how it ended.
     pub status: JobStatus,
     /// Items done, running and waiting; those that failed are not counted.
@@ -57,14 +57,14 @@ pub async fn status(
     kind: &'static Kind,
     id: Uuid,
     page: ResultsQuery,
-) -> Result<Progress, AppError> {
+) -> Result<RunStatus, AppError> {
     let (row, progress) = find(app, caller, kind, id).await?;
     let skip = page.skip.unwrap_or(0);
     let most = i64::from(page.limit.unwrap_or(PAGE).min(MAX_PAGE));
     let documents = chunk(app, &row.id, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
     let given = skip.saturating_add(documents.len() as u64);
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok(Progress {
+    Ok(RunStatus {
         status: status_of(&row),
         total: count((kind.total)(&progress)),
         completed: count(progress.done),
@@ -107,6 +107,7 @@ async fn chunk(app: &App, run: &str, mut after: i64, most: i64) -> Result<Vec<Bo
     let sizes = runs::document_sizes(&mut app.conn().await?, run, after, most).await?;
     let mut sum = 0;
     let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
+        // And the comma after it.
         sum += bytes + 1;
         sum <= CHUNK || *index == 0
     });

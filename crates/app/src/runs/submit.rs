@@ -33,12 +33,12 @@ pub(crate) struct Submission {
     /// Whether it must leave no trace.
     pub(crate) private: bool,
     pub(crate) webhook: Option<WebhookConfig>,
-    /// The same key with the same fingerprint gives the same run.
+    /// The same key with the same fingerprint returns the same run.
     pub(crate) idempotency_key: Option<String>,
     pub(crate) fingerprint: String,
     /// Most items.
     pub(crate) max_items: i64,
-    /// The most that it may cost.
+    /// The most credits that it may cost.
     pub(crate) worst: i64,
 }
 
@@ -68,6 +68,7 @@ impl Lanes {
     /// A delay means one at a time (docs/CONTRACT.md, "Crawl").
     pub(crate) fn new(team_cap: i32, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
         let delay = delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
+        // A team cannot ask for more than its own limit.
         let asked = max_concurrency.and_then(|most| i32::try_from(most).ok()).unwrap_or(team_cap);
         let cap = if delay.is_zero() { asked.min(team_cap) } else { 1 };
         Self { cap, team_cap, delay }
@@ -103,7 +104,7 @@ pub(crate) fn run_of(lane: &str) -> &str {
 /// Takes on those of the pages that the run does not know, as far as there is room, and queues them. Its progress is locked.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError`]: then the run must not keep any of the pages, and the transaction has to be given up.
 pub(crate) async fn add_pages(
     conn: &mut Conn,
     progress: &mut Progress,
@@ -142,7 +143,7 @@ pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Ve
     pages.iter().map(job).collect()
 }
 
-/// Takes it on, and gives its id: that of the earlier one when the idempotency key is known.
+/// Takes it on, and returns its id: that of the earlier one when the idempotency key is known.
 ///
 /// # Errors
 /// [`AppError::Invalid`] for its webhook, [`AppError::InsufficientCredits`], [`AppError::DuplicateRequest`].
@@ -153,10 +154,12 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
     let hook = Hook::check(new.webhook.as_ref(), new.private)?;
     let (id, kind) = (new_id(), new.kind);
     let row = row(id, caller, &new, app.now());
+    // Asked first, because a repeat must succeed even if the team could not pay for it again.
     if let Some(known) = known(app, &row).await? {
         return Ok(known);
     }
     let (asked, worker, unlimited) = (row.clone(), app.clone(), caller.team.unlimited);
+    // A client that hangs up must not stop this half way: the task goes on without it.
     let written = tracked(&app.tracker, async move {
         let accepted = Accepted { row, progress: Progress::new(&id.to_string(), new.max_items), hook };
         let worst = (!unlimited).then_some(new.worst);
@@ -168,7 +171,10 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
             queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
             Ok(id)
         }
-        Ok(false) => known(app, &asked).await?.ok_or_else(|| AppError::internal("the run is there and is not there")),
+        // Another request with the same key was faster than this one.
+        Ok(false) => {
+            known(app, &asked).await?.ok_or_else(|| AppError::internal("run not found though its key is taken"))
+        }
         Err(error) => Err(crate::reservation::refused(error)),
     }
 }

@@ -22,7 +22,7 @@ use crate::auth::{Caller, authenticate};
 use crate::{App, AppError, Parts};
 
 /// An app on a database of its own, and a caller without a limit.
-async fn app() -> (App, Caller, TempDir) {
+pub(crate) async fn app() -> (App, Caller, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/quarry.db", folder.path().display());
     let store = Store::open(&url, store::Options::default()).await.unwrap();

@@ -1,8 +1,8 @@
-//! The cache, as a scrape is lent it.
+//! The cache as the pipeline sees it.
 
 use std::sync::OnceLock;
 
-use ::scrape::{Copies, Lookup, ScrapeError};
+use ::scrape::{Copies, CopyLookup, ScrapeError};
 use async_trait::async_trait;
 use fetch::Fetched;
 
@@ -27,7 +27,7 @@ impl<'a> CacheCopies<'a> {
         self.id.into_inner()
     }
 
-    /// A broken cache fails only those who want nothing else.
+    /// A cache that cannot be read fails only requests that want nothing but a copy.
     async fn look_up(&self, window: cache::Window) -> Result<Option<cache::Copy>, AppError> {
         match (cache::find(self.app, &self.slot, window).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {
@@ -41,16 +41,16 @@ impl<'a> CacheCopies<'a> {
 
 #[async_trait]
 impl Copies for CacheCopies<'_> {
-    async fn find(&self) -> Result<Lookup, ScrapeError> {
-        let mut miss = Lookup::NotAsked;
+    async fn find(&self) -> Result<CopyLookup, ScrapeError> {
+        let mut miss = CopyLookup::NotAsked;
         if let Some(window) = self.policy.window {
             let copy = self.look_up(window).await.map_err(ScrapeError::port)?;
             metrics::cache_lookup(copy.is_some());
             if let Some(copy) = copy {
                 let _first = self.id.set(copy.id);
-                return Ok(Lookup::Hit(Box::new(copy.fetched), copy.fetched_at));
+                return Ok(CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at));
             }
-            miss = Lookup::Miss;
+            miss = CopyLookup::Miss;
         }
         match self.policy.on_miss {
             OnMiss::Fetch => Ok(miss),
@@ -77,9 +77,9 @@ pub(super) struct KeptCopy<'a> {
 
 #[async_trait]
 impl Copies for KeptCopy<'_> {
-    async fn find(&self) -> Result<Lookup, ScrapeError> {
+    async fn find(&self) -> Result<CopyLookup, ScrapeError> {
         let copy = cache::by_id(self.app, self.id).await.map_err(ScrapeError::port)?;
-        copy.map(|copy| Lookup::Hit(Box::new(copy.fetched), copy.fetched_at)).ok_or(ScrapeError::NoCopy)
+        copy.map(|copy| CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at)).ok_or(ScrapeError::NoCopy)
     }
 
     fn keeps(&self) -> bool {

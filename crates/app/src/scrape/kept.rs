@@ -96,6 +96,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         let document = &mut scraped.document;
         stamp.put(document);
         document.metadata.cache_state = cache;
+        // The copy serves now, but for the caller the page was fresh when it was scraped.
         document.metadata.cached_at.take_if(|_| cache != Some(CacheState::Hit));
         if let Some(source_url) = source_url {
             document.metadata.source_url = source_url;
@@ -122,6 +123,7 @@ fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
 fn given(options: &ScrapeOptions) -> Map<String, Value> {
     static DEFAULTS: LazyLock<Map<String, Value>> = LazyLock::new(|| members(&ScrapeOptions::default()));
     let mut given = members(options);
+    // Keeps the rows small. They are read for a day only, so a default that changes with a version hardly matters.
     given.retain(|key, value| !ELSEWHERE.contains(&key.as_str()) && DEFAULTS.get(key) != Some(value));
     given
 }

@@ -86,7 +86,7 @@ pub async fn secret(app: &App, team: Uuid) -> Result<WebhookSecretView, AppError
 /// Replaces a team's secret by a fresh one or by the one in the request. The old one stays valid beside it for a time.
 ///
 /// # Errors
-/// [`AppError::NotFound`] when there is no such team; [`AppError::Invalid`] for a secret that is none.
+/// [`AppError::NotFound`] when there is no such team; [`AppError::Invalid`] for a text that is not a secret.
 #[crate::boxed]
 pub async fn rotate_secret(app: &App, team: Uuid, request: RotateSecret) -> Result<WebhookSecretView, AppError> {
     let fresh = match &request.secret {

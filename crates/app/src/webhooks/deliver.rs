@@ -19,7 +19,7 @@ use store::webhooks::{self as rows, Attempt, State};
 use store::{Conn, Store, StoreError, jobs};
 use tokio::time::Instant;
 use url::Url;
-use webhooks::{Answer, DEADLINE, Message, SigningSecret, Verdict, headers, verdict};
+use webhooks::{AttemptVerdict, DEADLINE, Message, ReceiverAnswer, SigningSecret, headers, verdict};
 
 use super::{HOOKS, attempt, lane, retry_lane};
 use crate::metrics;
@@ -47,23 +47,23 @@ pub struct DeliveryPayload {
 impl Payload for DeliveryPayload {
     const KIND: &'static str = "webhook";
     const QUEUE: Queue = HOOKS;
-    /// Workers that die over one attempt. What the receiver answers is no failure of the job.
+    /// Workers that die over one attempt. Whatever the receiver answers, the job has not failed.
     const ATTEMPTS: i32 = 5;
 }
 
 /// How an attempt ended; none when there was nothing left to do.
 #[derive(Debug)]
-pub struct Attempted(Option<Outcome>);
+pub struct Attempted(Option<EndedAttempt>);
 
 #[derive(Debug)]
-struct Outcome {
+struct EndedAttempt {
     /// The number of this attempt, from 1.
     attempt: i32,
     job_id: String,
     event: String,
     status: Option<u16>,
     error: Option<String>,
-    verdict: Verdict,
+    verdict: AttemptVerdict,
     took: Duration,
     at: Timestamp,
 }
@@ -75,7 +75,7 @@ impl Deliver {
         Self { store, clock, client }
     }
 
-    async fn attempt(&self, delivery: &str) -> Result<Option<Outcome>, StoreError> {
+    async fn attempt(&self, delivery: &str) -> Result<Option<EndedAttempt>, StoreError> {
         let mut conn = self.store.conn().await?;
         let found = rows::for_attempt(&mut conn, delivery, self.clock.now()).await?;
         let Some((mut outgoing, stored)) = found.filter(|(outgoing, _)| outgoing.state == State::Pending) else {
@@ -98,9 +98,9 @@ impl Deliver {
             }
             Err(error) => (None, None, Some(error)),
         };
-        let verdict = verdict(u32::try_from(attempt).unwrap_or(u32::MAX), &Answer { status, retry_after });
+        let verdict = verdict(u32::try_from(attempt).unwrap_or(u32::MAX), &ReceiverAnswer { status, retry_after });
         let (took, at) = (started.elapsed(), self.clock.now());
-        Ok(Some(Outcome { attempt, job_id, event, status, error, verdict, took, at }))
+        Ok(Some(EndedAttempt { attempt, job_id, event, status, error, verdict, took, at }))
     }
 
     async fn send(&self, id: &str, outgoing: rows::Outgoing, secrets: &[SigningSecret]) -> Result<Posted, String> {
@@ -116,11 +116,11 @@ impl Deliver {
     }
 }
 
-impl Outcome {
+impl EndedAttempt {
     fn next_at(&self) -> Option<Timestamp> {
         match self.verdict {
-            Verdict::Retry(pause) => Some(self.at + TimeDelta::from_std(pause).unwrap_or_default()),
-            Verdict::Delivered | Verdict::Failed => None,
+            AttemptVerdict::Retry(pause) => Some(self.at + TimeDelta::from_std(pause).unwrap_or_default()),
+            AttemptVerdict::Delivered | AttemptVerdict::Failed => None,
         }
     }
 
@@ -128,9 +128,9 @@ impl Outcome {
         Attempt {
             id: delivery,
             state: match self.verdict {
-                Verdict::Delivered => State::Delivered,
-                Verdict::Failed => State::Failed,
-                Verdict::Retry(_) => State::Pending,
+                AttemptVerdict::Delivered => State::Delivered,
+                AttemptVerdict::Failed => State::Failed,
+                AttemptVerdict::Retry(_) => State::Pending,
             },
             attempts: self.attempt,
             status: self.status.map(i32::from),
@@ -155,7 +155,7 @@ impl Handler for Deliver {
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<DeliveryPayload, Attempted>]) -> Result<(), StoreError> {
-        let outcomes: Vec<(&Finished<DeliveryPayload, Attempted>, &Outcome)> =
+        let outcomes: Vec<(&Finished<DeliveryPayload, Attempted>, &EndedAttempt)> =
             done.iter().filter_map(|finished| Some((*finished, finished.done.0.as_ref()?))).collect();
         let attempts: Vec<Attempt<'_>> =
             outcomes.iter().map(|(finished, outcome)| outcome.row(&finished.job.payload.delivery)).collect();
@@ -193,14 +193,14 @@ impl Handler for Deliver {
 
     fn after_commit(&self, done: &[&Finished<DeliveryPayload, Attempted>]) {
         for Finished { job, done } in done {
-            let Some(Outcome { attempt, event, status, verdict, took, .. }) = &done.0 else { continue };
+            let Some(EndedAttempt { attempt, event, status, verdict, took, .. }) = &done.0 else { continue };
             let result = match verdict {
-                Verdict::Delivered => "delivered",
-                Verdict::Retry(_) => "retried",
-                Verdict::Failed => "failed",
+                AttemptVerdict::Delivered => "delivered",
+                AttemptVerdict::Retry(_) => "retried",
+                AttemptVerdict::Failed => "failed",
             };
             metrics::webhook_attempt(result, *took);
-            // Neither the address nor the answer: both may hold what is nobody's business.
+            // Neither the address nor the answer: both may hold private data.
             tracing::debug!(delivery = job.payload.delivery, event, attempt, status, result, "webhook attempt");
         }
     }
@@ -235,7 +235,7 @@ fn header_map(headers: Vec<(String, String)>) -> HeaderMap {
     map
 }
 
-/// What the log says about an answer that is no success: its status and how its body begins.
+/// What the log says about an answer other than 2xx: its status and how its body begins.
 fn refusal(answer: &Posted) -> Option<String> {
     if answer.status.is_success() {
         return None;

@@ -5,7 +5,7 @@ mod private;
 use std::time::Duration;
 
 use app::auth::Caller;
-use app::runs::{self, Kind, Progress};
+use app::runs::{self, Kind, RunStatus};
 use app::{AppError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
 use base::{Clock, SystemClock};
 use chrono::TimeDelta;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use wire::{Given, JobStatus, ResultsQuery, TeamFlags};
+use wire::{GivenFields, JobStatus, ResultsQuery, TeamFlags};
 
 use crate::world::World;
 
@@ -59,7 +59,7 @@ impl Jobs {
     }
 
     async fn batch(&self, body: Value) -> Result<Uuid, AppError> {
-        let given = Given::of(&body);
+        let given = GivenFields::of(&body);
         let request = wire::decode_batch(body).unwrap();
         batch::start(&self.world.app, &self.caller, request, &given, None).await.map(|started| started.id)
     }
@@ -69,11 +69,11 @@ impl Jobs {
         crawl::start(&self.world.app, &self.caller, request, None).await.unwrap()
     }
 
-    async fn status(&self, kind: &'static Kind, id: Uuid) -> Progress {
+    async fn status(&self, kind: &'static Kind, id: Uuid) -> RunStatus {
         runs::status(&self.world.app, &self.caller, kind, id, ResultsQuery::default()).await.unwrap()
     }
 
-    async fn ended(&self, kind: &'static Kind, id: Uuid) -> Progress {
+    async fn ended(&self, kind: &'static Kind, id: Uuid) -> RunStatus {
         for _ in 0..6000 {
             let progress = self.status(kind, id).await;
             if progress.status != JobStatus::Scraping {

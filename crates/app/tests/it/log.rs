@@ -1,9 +1,10 @@
 //! Everything that our crates log while the tests run, at the most talkative level.
 
 use std::io::{self, Write};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
 
+use parking_lot::Mutex;
 use tracing_subscriber::EnvFilter;
 
 static LINES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -23,7 +24,7 @@ pub(crate) fn capture() {
 
 /// Whether a text was ever logged.
 pub(crate) fn contains(text: &str) -> bool {
-    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines = LINES.lock();
     lines.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn unexpected_errors() -> String {
     if std::env::var_os("NEXTEST").is_none() || EXPECTED.load(Ordering::Relaxed) {
         return String::new();
     }
-    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines = LINES.lock();
     let text = String::from_utf8_lossy(&lines);
     let errors = text.lines().filter(|line| line.split_whitespace().nth(1) == Some("ERROR"));
     errors.map(|line| format!("it has logged an error (log::expect_errors allows it): {line}\n")).collect()
@@ -52,7 +53,7 @@ struct Sink;
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LINES.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        LINES.lock().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

@@ -7,8 +7,8 @@ use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;
 use wire::{
-    AttributeSelector, AttributesFormat, Capability, Code, Format, Given, ScrapeOptions, ScrapeRequest, TeamFlags,
-    UpdateTeam,
+    AttributeSelector, AttributesFormat, Capability, Code, Format, GivenFields, ScrapeOptions, ScrapeRequest,
+    TeamFlags, UpdateTeam,
 };
 
 use crate::world::World;
@@ -59,7 +59,7 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let refused = app::crawl::start(&world.app, &team, crawl, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
-    let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), Given::of(&body));
+    let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));
     let refused = app::batch::start(&world.app, &team, batch, &given, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();

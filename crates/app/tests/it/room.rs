@@ -51,7 +51,7 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     assert!(matches!(crawl::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
     let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();
     assert!(matches!(
-        batch::start(&world.app, &team, request, &wire::Given::default(), None).await,
+        batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await,
         Err(AppError::StorageFull)
     ));
     assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
@@ -64,7 +64,8 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let team = world.team(Some(10)).await;
     world.site.html("/", "<p>x</p>");
     let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
-    let id = batch::start(&world.app, &team, request, &wire::Given::default(), None).await.unwrap().id.to_string();
+    let id =
+        batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await.unwrap().id.to_string();
     let second = Duration::from_secs(1);
     let work = WorkerSettings {
         slots: [("pages".to_owned(), 1), ("hooks".to_owned(), 1)].into(),

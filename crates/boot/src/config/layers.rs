@@ -1,4 +1,5 @@
 //! The layers of the settings, merged. The defaults are the schema: a key exists, and has its type, because it is there.
+//! That, and errors that name a key as its writer wrote it, is why no crate for layers of settings (figment) does it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -67,7 +67,7 @@ fn parse(line: &[u8]) -> Option<Line<'_>> {
     }
     let allow = starts(&["allow"]);
     if allow || starts(&DISALLOW) {
-        // An empty pattern is no rule, but it ends the list of names like one.
+        // An empty pattern is not a rule, but it ends the list of names like one.
         return Some(Line::Rule { allow, pattern: escaped(value) });
     }
     if starts(&SITEMAP) {

@@ -1,6 +1,6 @@
 //! Bytes to text in pieces: UTF-8 as it comes, UTF-16 by its byte-order mark.
 
-/// Turns pieces of a file into UTF-8, whichever way it is encoded. What is no UTF-8 passes as it is.
+/// Turns pieces of a file into UTF-8, whichever way it is encoded. Bytes that are not valid UTF-8 pass unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     form: Form,

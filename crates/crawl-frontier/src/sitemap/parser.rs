@@ -3,7 +3,7 @@
 use super::encoding::Decoder;
 use super::entry::{Tag, plain, words};
 use super::scan::{Scanner, Token};
-use super::{Kind, MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapUrl};
+use super::{MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapKind, SitemapUrl};
 
 /// Longest value of an element in bytes; of longer ones the rest is dropped.
 const MAX_VALUE: usize = 8192;
@@ -61,7 +61,7 @@ impl SitemapParser {
         Self { found, ..Default::default() }
     }
 
-    /// Reads the next piece. False when no more is wanted, because a limit is reached or because it is no sitemap: then
+    /// Reads the next piece. False when no more is wanted, because a limit is reached or because it is not a sitemap: then
     /// the download can be given up.
     pub fn feed(&mut self, piece: &[u8]) -> bool {
         if self.is_done {
@@ -108,17 +108,17 @@ impl SitemapParser {
     }
 
     fn scan(&mut self) {
-        if self.found.sitemap.kind == Kind::Unknown && !self.is_xml {
+        if self.found.sitemap.kind == SitemapKind::Unknown && !self.is_xml {
             let Some(start) = self.text.iter().position(|byte| !byte.is_ascii_whitespace()) else {
                 self.text.clear();
                 return;
             };
             self.is_xml = self.text[start] == b'<';
             if !self.is_xml {
-                self.found.sitemap.kind = Kind::Text;
+                self.found.sitemap.kind = SitemapKind::Text;
             }
         }
-        if self.found.sitemap.kind == Kind::Text {
+        if self.found.sitemap.kind == SitemapKind::Text {
             return self.lines();
         }
         let text = std::mem::take(&mut self.text);
@@ -137,7 +137,7 @@ impl SitemapParser {
             }
         }
         self.text.drain(..end);
-        // A line without end is no address.
+        // A line without end is not an address.
         if self.text.len() > MAX_VALUE {
             self.text.truncate(MAX_VALUE + 1);
         }
@@ -162,7 +162,7 @@ impl Found {
 
     fn tag(&mut self, tag: &Tag<'_>) {
         self.close_field();
-        if self.sitemap.kind == Kind::Unknown && !tag.is_end {
+        if self.sitemap.kind == SitemapKind::Unknown && !tag.is_end {
             self.root(&tag.name);
         }
         if tag.is_media() {
@@ -190,13 +190,15 @@ impl Found {
     /// What the first element says about the whole.
     fn root(&mut self, name: &str) {
         self.sitemap.kind = match name {
-            "sitemapindex" => Kind::Index,
-            "rss" | "rdf" | "channel" => Kind::Rss,
-            "feed" => Kind::Atom,
-            "html" | "head" | "body" | "title" | "meta" | "script" | "div" | "p" | "h1" | "a" | "center" => Kind::Html,
-            _ => Kind::UrlSet,
+            "sitemapindex" => SitemapKind::Index,
+            "rss" | "rdf" | "channel" => SitemapKind::Rss,
+            "feed" => SitemapKind::Atom,
+            "html" | "head" | "body" | "title" | "meta" | "script" | "div" | "p" | "h1" | "a" | "center" => {
+                SitemapKind::Html
+            }
+            _ => SitemapKind::UrlSet,
         };
-        self.is_over = self.sitemap.kind == Kind::Html;
+        self.is_over = self.sitemap.kind == SitemapKind::Html;
     }
 
     fn open_entry(&mut self, is_sitemap: bool) {
@@ -215,7 +217,7 @@ impl Found {
     /// `<link>` is an address in RSS, an element with one in Atom, and another language in a sitemap.
     fn link(&mut self, tag: &Tag<'_>) {
         let Some(href) = tag.attribute("href") else {
-            if self.sitemap.kind == Kind::Rss {
+            if self.sitemap.kind == SitemapKind::Rss {
                 self.open_field(Field::Loc);
             }
             return;
@@ -234,7 +236,7 @@ impl Found {
     }
 
     fn is_feed(&self) -> bool {
-        matches!(self.sitemap.kind, Kind::Atom | Kind::Rss)
+        matches!(self.sitemap.kind, SitemapKind::Atom | SitemapKind::Rss)
     }
 
     fn close_field(&mut self) {
@@ -244,14 +246,14 @@ impl Found {
         let text = || Some(plain(value.trim()).trim().to_owned()).filter(|text| !text.is_empty());
         if self.entry.is_none() {
             // An address outside of any entry: the entry's own tag is missing.
-            self.entry = Some((SitemapUrl::default(), self.sitemap.kind == Kind::Index));
+            self.entry = Some((SitemapUrl::default(), self.sitemap.kind == SitemapKind::Index));
         }
         let Some((entry, _)) = &mut self.entry else { return };
         match field {
             // A second address means that the tags between the two are missing.
-            Field::Loc if !entry.loc.is_empty() && self.sitemap.kind != Kind::Rss => {
+            Field::Loc if !entry.loc.is_empty() && self.sitemap.kind != SitemapKind::Rss => {
                 let loc = text().unwrap_or_default();
-                let is_sitemap = self.sitemap.kind == Kind::Index;
+                let is_sitemap = self.sitemap.kind == SitemapKind::Index;
                 self.open_entry(is_sitemap);
                 if let Some((entry, _)) = &mut self.entry {
                     entry.loc = loc;
@@ -319,7 +321,7 @@ fn is_address(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(input: &str, kind: Kind, pages: &[&str]) -> Sitemap {
+    fn check(input: &str, kind: SitemapKind, pages: &[&str]) -> Sitemap {
         let whole = Sitemap::parse(input.as_bytes(), 0);
         let found: Vec<&str> = whole.pages.iter().map(|page| page.loc.as_str()).collect();
         assert_eq!((whole.kind, found.as_slice()), (kind, pages), "{input}");
@@ -341,7 +343,7 @@ mod tests {
              <image:image><image:loc>https://a.test/i.png</image:loc><image:title>No</image:title></image:image></url>\
              <url><loc><![CDATA[ https://a.test/?x=1&y=2 ]]></loc><priority>7</priority>\
              <news:news><news:title>News &amp; more</news:title></news:news></url></urlset>",
-            Kind::UrlSet,
+            SitemapKind::UrlSet,
             &["https://a.test/?x=1&y=2", "https://a.test/?x=1&y=2"],
         );
         assert_eq!(found.pages[0].lastmod.as_deref(), Some("2024-01-02"));
@@ -354,7 +356,7 @@ mod tests {
         let found = check(
             "<urlset><url><loc>https://a.test/en</loc><xhtml:link rel='alternate' hreflang='de' href='https://a.test/de'/>\
              </url><sitemap><loc>s.xml.gz</loc></sitemap></urlset>",
-            Kind::UrlSet,
+            SitemapKind::UrlSet,
             &["https://a.test/en"],
         );
         assert_eq!(found.alternates, ["https://a.test/de"]);
@@ -364,7 +366,7 @@ mod tests {
     #[test]
     fn indexes() {
         let input = "<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><sitemap>\n<loc><![CDATA[/b.xml]]></loc>";
-        assert_eq!(check(input, Kind::Index, &[]).sitemaps, ["/a.xml", "/b.xml"]);
+        assert_eq!(check(input, SitemapKind::Index, &[]).sitemaps, ["/a.xml", "/b.xml"]);
         let deep = Sitemap::parse(input.as_bytes(), MAX_SITEMAP_NESTING);
         assert!(deep.sitemaps.is_empty() && deep.is_cut);
     }
@@ -376,7 +378,7 @@ mod tests {
              <item><title>One &lt;b&gt;1&lt;/b&gt;</title><description><![CDATA[<p>Words</p>]]></description>\
              <link>https://a.test/1</link><guid isPermaLink='false'>x</guid><pubDate>Sun, 06 Nov 1994</pubDate></item>\
              <item><guid>https://a.test/2</guid></item></channel></rss>",
-            Kind::Rss,
+            SitemapKind::Rss,
             &["https://a.test/1", "https://a.test/2"],
         );
         assert_eq!(found.pages[0].title.as_deref(), Some("One 1"));
@@ -384,7 +386,7 @@ mod tests {
         check(
             "<feed><link href='https://a.test/'/><entry><link rel='edit' href='/edit'/><link href='/1'/></entry>\
              <entry><link rel='self' href='/2'/></entry><entry><link rel='alternate' href='/3'/></entry></feed>",
-            Kind::Atom,
+            SitemapKind::Atom,
             &["/1", "/3"],
         );
     }
@@ -393,28 +395,28 @@ mod tests {
     fn plain_text() {
         check(
             "\u{feff}https://a.test/1\r\n  HTTPS://a.test/2 \nnot one\n/3\nhttps://a.test/4",
-            Kind::Text,
+            SitemapKind::Text,
             &["https://a.test/1", "HTTPS://a.test/2", "https://a.test/4"],
         );
-        check("{\"a\": 1}", Kind::Text, &[]);
-        check("", Kind::Unknown, &[]);
+        check("{\"a\": 1}", SitemapKind::Text, &[]);
+        check("", SitemapKind::Unknown, &[]);
     }
 
     #[test]
     fn broken_xml() {
-        check("<urlset><url><loc>/a<url><loc>/b</loc>", Kind::UrlSet, &["/a", "/b"]);
-        check("<urlset><loc>/a</loc><loc>/b</loc></urlset>", Kind::UrlSet, &["/a", "/b"]);
-        check("<urlset><url><loc>/a</loc></url><url><loc>/b</lo", Kind::UrlSet, &["/a", "/b"]);
-        check("<URLSET><ns:url><ns:LOC>/a</ns:LOC></ns:url>&bad;<url/><url><loc/></url>", Kind::UrlSet, &["/a"]);
-        check("<html><body><urlset><url><loc>/a</loc></url>", Kind::Html, &[]);
-        check("<!DOCTYPE html><title>404</title>", Kind::Html, &[]);
+        check("<urlset><url><loc>/a<url><loc>/b</loc>", SitemapKind::UrlSet, &["/a", "/b"]);
+        check("<urlset><loc>/a</loc><loc>/b</loc></urlset>", SitemapKind::UrlSet, &["/a", "/b"]);
+        check("<urlset><url><loc>/a</loc></url><url><loc>/b</lo", SitemapKind::UrlSet, &["/a", "/b"]);
+        check("<URLSET><ns:url><ns:LOC>/a</ns:LOC></ns:url>&bad;<url/><url><loc/></url>", SitemapKind::UrlSet, &["/a"]);
+        check("<html><body><urlset><url><loc>/a</loc></url>", SitemapKind::Html, &[]);
+        check("<!DOCTYPE html><title>404</title>", SitemapKind::Html, &[]);
     }
 
     #[test]
     fn entities_of_a_document_type_are_not_resolved() {
         check(
             "<!DOCTYPE l [<!ENTITY a 'lol'><!ENTITY b '&a;&a;'>]><urlset><url><loc>/&b;</loc></url></urlset>",
-            Kind::UrlSet,
+            SitemapKind::UrlSet,
             &["/&b;"],
         );
     }

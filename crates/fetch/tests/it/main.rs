@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::Secret;
-use fetch::{BasicAuth, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine, Kind};
+use fetch::{BasicAuth, BodyKind, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine};
 use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
 use url::Url;
@@ -82,7 +82,10 @@ async fn an_error_page_is_a_page() {
     for status in [404, 500, 403, 429] {
         site.respond("/x", Reply { status, ..html("<h1>sorry") });
         let page = get(&site, "/x").await.unwrap();
-        assert_eq!((page.status, page.kind, page.is_loaded(), &*page.text()), (status, Kind::Html, false, "<h1>sorry"));
+        assert_eq!(
+            (page.status, page.kind, page.is_loaded(), &*page.text()),
+            (status, BodyKind::Html, false, "<h1>sorry")
+        );
     }
 }
 

@@ -252,6 +252,7 @@ impl<'o> Features<'o> {
                 out("around_mass", self.mass[group] / self.mass[self.best].max(1.0));
                 out("around_headings", sum.headings);
             }
+            // Comments and teasers repeat at some level above the block, which differs from site to site.
             if self.repeated[group].count > most.count && self.repeated[group].count >= 3.0 {
                 most = self.repeated[group];
                 most_at = level as f32;
@@ -327,6 +328,7 @@ impl<'o> Features<'o> {
 }
 
 fn sums(blocks: &[Block]) -> Vec<Sum> {
+    // Running sums, so that any range of blocks costs two look-ups.
     let mut sums = Vec::with_capacity(blocks.len() + 1);
     let mut sum = Sum::default();
     sums.push(sum);
@@ -350,6 +352,7 @@ fn linked(block: &Block) -> f32 {
 }
 
 fn named_title(blocks: &[Block], wordings: &[Wording]) -> usize {
+    // A long heading like the title says more than a single word of it. From the end, so that of equals the first wins.
     let likeness = |at: usize| wordings[at].like_title * (blocks[at].text.words.min(12) as f32).sqrt();
     let headings = (0..blocks.len()).filter(|&at| blocks[at].heading > 0 && wordings[at].like_title > 0.3);
     headings.rev().max_by(|&a, &b| likeness(a).total_cmp(&likeness(b))).unwrap_or(blocks.len())
@@ -373,6 +376,7 @@ fn paths(blocks: &[Block]) -> HashMap<u64, Path> {
 fn distances(groups: &[Group]) -> Vec<[u8; HINTS]> {
     let mut found: Vec<[u8; HINTS]> = Vec::with_capacity(groups.len());
     for (at, group) in groups.iter().enumerate() {
+        // Parents come before their children, so the distances above are known.
         let mut own = if at == 0 { [NOWHERE; HINTS] } else { found[group.parent] };
         for (hint, distance) in own.iter_mut().enumerate() {
             *distance = if group.hints.bit(hint) { 0 } else { (*distance + 1).min(NOWHERE) };
@@ -410,6 +414,7 @@ fn mass(outline: &Outline) -> Vec<f32> {
     for (at, block) in outline.blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
         let letters = block.text.letters as f32;
         let own = &groups[block.group];
+        // A paragraph alone in its box says nothing about the box, so it counts for the one around it.
         let alone = own.first == at && own.end == at + 1;
         let near = if alone { own.parent } else { block.group };
         mass[near] += letters;

@@ -81,6 +81,7 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
+            // Nobody waits for the result any more, so any will do.
             return vec![true; outline.blocks.len()];
         }
         rows.clear();
@@ -103,7 +104,7 @@ fn choose(outline: &Outline, title: Option<usize>, scores: &[f32], caution: f32,
     chosen
 }
 
-/// Half a table is no table: its blocks are all given their mean odds.
+/// Half a table is useless: its blocks are all given their mean odds.
 fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
     let words = |odds: &[Odds]| odds.iter().map(|block| block.words as f32 + 0.5).sum::<f32>();
     let all = words(odds);
@@ -127,6 +128,7 @@ fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
         chosen[title] = true;
     }
     let is_heading = |block: &Block| block.heading > 1;
+    // From the end, so that headings above a heading that is kept are kept as well.
     for at in (1..chosen.len()).rev() {
         let group = &outline.groups[outline.groups[outline.blocks[at - 1].group].parent];
         chosen[at - 1] |= chosen[at] && is_heading(&outline.blocks[at - 1]) && group.holds(at);

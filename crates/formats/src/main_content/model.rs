@@ -18,7 +18,7 @@ fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
     let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); width];
     for row in rows.chunks_exact(width) {
         for ((least, most), &value) in ranges.iter_mut().zip(row) {
-            // What is no number passes no threshold.
+            // NaN passes no threshold.
             *least = least.min(if value.is_nan() { f32::NEG_INFINITY } else { value });
             *most = most.max(value);
         }

@@ -157,6 +157,7 @@ impl Visitor for Builder<'_> {
         }
         if before == 0 {
             self.current.texts.start = self.texts.len();
+            // Each of the three is turned to a place of its own in the hash, so that their order counts.
             let path = self.open.iter().rev().take(3).fold(0_u64, |path, open| path.rotate_left(21) ^ open.signature);
             self.current.path = path;
         }
@@ -188,6 +189,7 @@ impl Builder<'_> {
     /// Ends the block that is being read.
     fn flush(&mut self) {
         if self.current.text.letters == 0 {
+            // Pictures before the text of a block are counted with it.
             let images = self.current.images;
             self.current = Block { images, ..Block::default() };
             return;
@@ -200,6 +202,7 @@ impl Builder<'_> {
                 break;
             }
             if open.span.is_some() {
+                // The kind is that of the nearest element that has one; boxes that only arrange are looked through.
                 if block.kind == Kind::Other {
                     block.kind = kind(&open.name);
                 }
@@ -230,6 +233,7 @@ impl Builder<'_> {
                 group_of[at] = parent;
                 continue;
             }
+            // Boxes inside boxes with the same blocks are there for looks only: together they are one group.
             if let Some(above) =
                 groups.get_mut(parent).filter(|above| (above.first, above.end) == (span.first, span.end))
             {

@@ -61,6 +61,7 @@ impl Blocks {
     pub(super) fn open_item(&mut self, marker: Marker) -> bool {
         let indent = match &marker {
             Marker::Bullet(_) | Marker::Below => 2,
+            // The digits, the character after them and a space.
             Marker::Number(number, _) => number.checked_ilog10().unwrap_or(0) as usize + 3,
             Marker::Footnote(_) => 4,
         };

@@ -96,6 +96,7 @@ fn block(content: &Content, index: Index) -> Option<String> {
     } else {
         code = code.trim_end();
     }
+    // Longer than every run inside, and three at least.
     let fence = "`".repeat(longest_fence(code).max(2) + 1);
     let language = language(page, index).unwrap_or_default();
     let end = if code.is_empty() { "" } else { "\n" };

@@ -68,6 +68,7 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
     if !text.bytes().any(|byte| MARKUP[byte as usize]) {
         return out.push_str(text);
     }
+    // Pairs of brackets may stand in the text of a link; a single one would end it.
     let brackets = spot.in_link && !holds_plain_brackets(text);
     let bytes = text.as_bytes();
     let mut plain = 0;
@@ -77,6 +78,7 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
         let byte = bytes[i];
         let rest = &text[i + 1..];
         let line_start = spot.line_start && i == 0;
+        // A run of these is one delimiter: whether it can open or close depends on what stands around the whole run.
         if matches!(byte, b'*' | b'_') {
             let run = bytes[i..].iter().take_while(|b| **b == byte).count();
             let lone = if byte == b'*' { spot.lone_star } else { spot.lone_underscore };

@@ -336,7 +336,7 @@ impl Writer<'_> {
         self.heading || self.in_cell()
     }
 
-    /// The start or end of a block. In headings and links it only parts words.
+    /// The start or end of a block. In headings and links it only separates words.
     fn boundary(&mut self) {
         if self.heading || self.inline.in_link() {
             self.inline.blank();

@@ -28,6 +28,7 @@ pub(super) fn write(
     done: &mut dyn FnMut(&str),
 ) {
     edges.clear();
+    // Most paragraphs have no marks; for those the look at what surrounds each mark can be saved.
     let marked = events.iter().any(|event| event.opens().is_some());
     if marked {
         survey(text, events, edges);

@@ -82,6 +82,7 @@ impl Table {
         }
         let headed = self.head || !rows.first().is_some_and(|row| begins_with_header(row));
         let first_data = usize::from(headed);
+        // Markdown has no headers of rows; bold type stands for them.
         rows.iter_mut().skip(first_data).filter(|row| begins_with_header(row)).for_each(|row| row[0].strengthen());
         let grid = spread(&rows);
         let width = grid.iter().map(Vec::len).max().unwrap_or(0);
@@ -91,6 +92,7 @@ impl Table {
         let missing = || std::iter::repeat_n("", width - header.len());
         push_row(&mut lines, header.iter().map(|cell| cell.map_or("", |cell| &cell.text)).chain(missing()));
         let align = |column: usize| {
+            // Pages often align the cells with data only, so the first of those is asked as well.
             let cells = grid.iter().take(2).filter_map(|row| *row.get(column)?);
             cells.map(|cell| cell.align).find(|align| *align != Align::None).unwrap_or_default()
         };
@@ -148,6 +150,7 @@ fn push_row<'c>(lines: &mut String, cells: impl Iterator<Item = &'c str>) {
 
 /// Puts every cell into its column. Columns that a span covers are None; no span reaches past the widest row.
 fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
+    // A few bytes of markup can span thousands of cells, so what spans may add depends on what the page wrote.
     let mut spare = SPARE_CELLS + 4 * rows.iter().map(Vec::len).sum::<usize>();
     let widest = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut covered: Vec<usize> = Vec::new();

@@ -1,52 +1,13 @@
 //! Forward proxies: CONNECT to the checked address, or the name where the operator says so; credentials.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 
 use net::{Allow, Error, Limits, Proxy, Request};
-use testkit::{Answer, Reply, Site};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use testkit::{Answer, Reply, Site, Tunnel};
+use tokio::net::TcpListener;
 use url::Url;
 
 use crate::world::{LOOPBACK, World, get, named, redirect};
-
-/// A CONNECT proxy that leads every tunnel to one address and writes down the heads it got.
-struct Tunnel {
-    addr: SocketAddr,
-    heads: Arc<Mutex<Vec<String>>>,
-}
-
-impl Tunnel {
-    async fn start(upstream: SocketAddr, answer: &'static str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let heads = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&heads);
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let seen = Arc::clone(&seen);
-                tokio::spawn(async move {
-                    let mut head = Vec::new();
-                    while !head.ends_with(b"\r\n\r\n") {
-                        head.push(stream.read_u8().await.unwrap());
-                    }
-                    seen.lock().unwrap().push(String::from_utf8(head).unwrap());
-                    stream.write_all(answer.as_bytes()).await.unwrap();
-                    if answer.contains(" 200 ") {
-                        let mut upstream = TcpStream::connect(upstream).await.unwrap();
-                        let _ = tokio::io::copy_bidirectional(&mut stream, &mut upstream).await;
-                    }
-                });
-            }
-        });
-        Self { addr, heads }
-    }
-
-    fn heads(&self) -> Vec<String> {
-        self.heads.lock().unwrap().clone()
-    }
-}
 
 fn proxy(addr: SocketAddr) -> Option<Proxy> {
     let url: Url = format!("http://user:PASS@127.0.0.1:{}", addr.port()).parse().unwrap();
@@ -58,7 +19,10 @@ fn resolving(addr: SocketAddr) -> Option<Proxy> {
     proxy(addr).map(|proxy| Proxy { resolves: true, ..proxy })
 }
 
-const ESTABLISHED: &str = "HTTP/1.1 200 Connection established\r\n\r\n";
+/// A proxy that leads every tunnel to one address.
+async fn tunnel_to(upstream: SocketAddr) -> Tunnel {
+    Tunnel::start(move |_| Ok(upstream)).await
+}
 
 /// A public name: the guard admits it, and only the proxy could reach it.
 async fn public() -> World {
@@ -92,8 +56,8 @@ async fn https_goes_through_a_tunnel() {
     let site = Site::start_tls().await;
     site.html("/", "<p>tunnelled</p>");
     for (proxy, expect) in [(proxy as fn(_) -> _, "93.184.216.34:443"), (resolving, "public.test:443")] {
-        let tunnel = Tunnel::start(site.addr(), ESTABLISHED).await;
-        let request = Request { proxy: proxy(tunnel.addr), verify_tls: false, ..get("https://public.test/") };
+        let tunnel = tunnel_to(site.addr()).await;
+        let request = Request { proxy: proxy(tunnel.addr()), verify_tls: false, ..get("https://public.test/") };
         assert_eq!(world.client.send(request).await.unwrap().body, "<p>tunnelled</p>");
         let head = &tunnel.heads()[0];
         assert!(head.starts_with(&format!("CONNECT {expect} HTTP/1.1\r\nHost: {expect}\r\n")), "{head}");
@@ -111,7 +75,7 @@ async fn a_proxy_hears_no_names() {
     let site = Site::start_tls().await;
     site.html("/", "<p>here</p>");
     site.respond("/r", redirect(302, "http://public.test:8080/"));
-    let tunnel = Tunnel::start(site.addr(), ESTABLISHED).await;
+    let tunnel = tunnel_to(site.addr()).await;
     for (url, expect) in [
         ("http://public.test/", "93.184.216.34:80"),
         ("http://public.test/r", "93.184.216.34:8080"),
@@ -120,7 +84,7 @@ async fn a_proxy_hears_no_names() {
         ("https://six.test:8443/", "[2606:2800:220:1::1]:8443"),
         ("http://[2606:2800:220:1::1]/", "[2606:2800:220:1::1]:80"),
     ] {
-        let request = Request { proxy: proxy(tunnel.addr), verify_tls: false, ..get(url) };
+        let request = Request { proxy: proxy(tunnel.addr()), verify_tls: false, ..get(url) };
         assert_eq!(world.client.send(request).await.unwrap().body, "<p>here</p>", "{url}");
         let last = tunnel.heads().pop().unwrap();
         assert!(last.starts_with(&format!("CONNECT {expect} HTTP/1.1\r\nHost: {expect}\r\n")), "{url}: {last}");
@@ -137,8 +101,8 @@ async fn a_407_in_a_tunnel_is_the_targets() {
     let world = public().await;
     let site = Site::start().await;
     site.respond("/", Reply { status: 407, ..Reply::default() });
-    let tunnel = Tunnel::start(site.addr(), ESTABLISHED).await;
-    let answer = world.client.send(Request { proxy: proxy(tunnel.addr), ..get("http://public.test/") }).await;
+    let tunnel = tunnel_to(site.addr()).await;
+    let answer = world.client.send(Request { proxy: proxy(tunnel.addr()), ..get("http://public.test/") }).await;
     assert_eq!(answer.unwrap().status, 407);
 }
 
@@ -148,9 +112,9 @@ async fn a_kept_tunnel_is_checked_again() {
     let world = public().await;
     let site = Site::start().await;
     site.html("/", "x");
-    let tunnel = Tunnel::start(site.addr(), ESTABLISHED).await;
+    let tunnel = tunnel_to(site.addr()).await;
     let ask = async |name: &str| {
-        let request = Request { proxy: proxy(tunnel.addr), ..get(format!("http://{name}/")) };
+        let request = Request { proxy: proxy(tunnel.addr()), ..get(format!("http://{name}/")) };
         world.client.send(request).await.map(|answer| answer.body)
     };
     for _ in 0..2 {
@@ -165,9 +129,9 @@ async fn the_next_address_is_told_when_one_fails() {
     let world = public().await;
     let both = ["93.184.216.34", "93.184.216.35"].map(|text| text.parse::<std::net::IpAddr>().unwrap());
     world.dns.set("two.test", both.into_iter().collect());
-    let refusing = Tunnel::start(world.site.addr(), "HTTP/1.1 503 no route\r\n\r\n").await;
+    let refusing = Tunnel::start(|_| Err("HTTP/1.1 503 no route\r\n\r\n")).await;
     let error =
-        world.client.send(Request { proxy: proxy(refusing.addr), ..get("http://two.test/") }).await.unwrap_err();
+        world.client.send(Request { proxy: proxy(refusing.addr()), ..get("http://two.test/") }).await.unwrap_err();
     assert!(error.to_string().contains("503"), "{error}");
     let heads = refusing.heads();
     let told: std::collections::BTreeSet<_> = heads.iter().map(|head| head.split(' ').nth(1).unwrap()).collect();
@@ -200,15 +164,15 @@ async fn proxies_that_fail_are_told_apart() {
     let forward = Site::start().await;
     forward.respond("http://public.test/", Reply { status: 407, ..Reply::default() });
     let dead = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let refusing = Tunnel::start(dead, "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n").await;
-    let broken = Tunnel::start(dead, "what?\r\n\r\n").await;
+    let refusing = Tunnel::start(|_| Err("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")).await;
+    let broken = Tunnel::start(|_| Err("what?\r\n\r\n")).await;
     for (proxy, url) in [
         (resolving(forward.addr()), "http://public.test/"),
         (proxy(forward.addr()), "http://public.test/"),
         (proxy(dead), "http://public.test/"),
         (proxy(dead), "https://public.test/"),
-        (proxy(refusing.addr), "https://public.test/"),
-        (proxy(broken.addr), "https://public.test/"),
+        (proxy(refusing.addr()), "https://public.test/"),
+        (proxy(broken.addr()), "https://public.test/"),
         (Some(Proxy::new("socks5://127.0.0.1:1080".parse().unwrap())), "http://public.test/"),
     ] {
         let error = world.client.send(Request { proxy, ..get(url) }).await.unwrap_err();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use base::Timestamp;
 use fetch::Fetched;
-use scrape::{Copies, Lookup, Ports, ScrapeError, Target};
+use scrape::{Copies, CopyLookup, Ports, ScrapeError, Target};
 use testkit::Site;
 use tokio::time::Instant;
 use wire::{CacheState, Document, ScrapeOptions};
@@ -25,11 +25,11 @@ struct Shelf {
 
 #[async_trait]
 impl Copies for Shelf {
-    async fn find(&self) -> Result<Lookup, ScrapeError> {
+    async fn find(&self) -> Result<CopyLookup, ScrapeError> {
         match &self.copy {
-            Some(copy) => Ok(Lookup::Hit(Box::new(copy.clone()), Timestamp::UNIX_EPOCH)),
+            Some(copy) => Ok(CopyLookup::Hit(Box::new(copy.clone()), Timestamp::UNIX_EPOCH)),
             None if self.must_have => Err(ScrapeError::NoCopy),
-            None => Ok(Lookup::Miss),
+            None => Ok(CopyLookup::Miss),
         }
     }
 

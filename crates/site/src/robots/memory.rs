@@ -36,7 +36,7 @@ pub(super) struct Times {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trust {
     pub(super) now: Timestamp,
-    /// Failures from before are none.
+    /// Failures older than this do not count.
     pub(super) failures_since: Option<Timestamp>,
 }
 

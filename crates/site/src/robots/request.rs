@@ -25,12 +25,12 @@ pub(super) enum Outcome {
         /// The beginning of the file; empty when the status says that there is none.
         body: Vec<u8>,
     },
-    Failure(Failure),
+    Failure(RobotsFailure),
 }
 
 /// Why a site could not be asked for robots.txt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum RobotsFailure {
     /// The guard does not let anyone go there.
     Blocked,
     /// The host name has no address.
@@ -43,10 +43,14 @@ pub enum Failure {
     Site,
 }
 
-const WORDS: [(Failure, &str); 4] =
-    [(Failure::Dns, "dns"), (Failure::Tls, "tls"), (Failure::Timeout, "timeout"), (Failure::Site, "site")];
+const WORDS: [(RobotsFailure, &str); 4] = [
+    (RobotsFailure::Dns, "dns"),
+    (RobotsFailure::Tls, "tls"),
+    (RobotsFailure::Timeout, "timeout"),
+    (RobotsFailure::Site, "site"),
+];
 
-impl Failure {
+impl RobotsFailure {
     /// The failure as that of a page of the site.
     #[must_use]
     pub fn error(self, url: &Url) -> FetchError {
@@ -62,7 +66,7 @@ impl Failure {
     }
 }
 
-impl From<&net::Error> for Failure {
+impl From<&net::Error> for RobotsFailure {
     fn from(error: &net::Error) -> Self {
         match error {
             net::Error::Blocked { .. } => Self::Blocked,
@@ -81,7 +85,7 @@ impl From<&net::Error> for Failure {
 
 /// Asks the site for its robots.txt, within 8 s.
 pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
-    let Ok(address) = asked.url.join("/robots.txt") else { return Outcome::Failure(Failure::Site) };
+    let Ok(address) = asked.url.join("/robots.txt") else { return Outcome::Failure(RobotsFailure::Site) };
     let deadline = Instant::now() + PATIENCE;
     let approach = Approach { agent, deadline, verify_tls: asked.verify_tls, private: asked.private };
     match download(site, address, approach).await {
@@ -93,7 +97,7 @@ pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
             if !asked.private {
                 tracing::debug!(%error, "no robots.txt");
             }
-            Outcome::Failure(Failure::from(&error))
+            Outcome::Failure(RobotsFailure::from(&error))
         }
     }
 }
@@ -159,21 +163,21 @@ mod tests {
         for outcome in [
             answer(200, b"User-agent: *\xff\0"),
             answer(404, b""),
-            Outcome::Failure(Failure::Dns),
-            Outcome::Failure(Failure::Timeout),
+            Outcome::Failure(RobotsFailure::Dns),
+            Outcome::Failure(RobotsFailure::Timeout),
         ] {
             let (status, error, body) = outcome.row().unwrap();
             assert_eq!(Outcome::from_row(status, error.as_deref(), body), Some(outcome));
         }
-        assert_eq!(Outcome::Failure(Failure::Blocked).row(), None);
+        assert_eq!(Outcome::Failure(RobotsFailure::Blocked).row(), None);
         assert_eq!(Outcome::from_row(None, Some("of the future"), None), None);
     }
 
     #[test]
     fn a_failure_is_told_as_that_of_the_page() {
         let url = Url::parse("http://a.test/x").unwrap();
-        assert!(matches!(Failure::Blocked.error(&url), FetchError::Blocked { .. }));
-        assert!(matches!(Failure::Dns.error(&url), FetchError::Dns { host } if host == "a.test"));
-        assert!(matches!(Failure::Timeout.error(&url), FetchError::Timeout));
+        assert!(matches!(RobotsFailure::Blocked.error(&url), FetchError::Blocked { .. }));
+        assert!(matches!(RobotsFailure::Dns.error(&url), FetchError::Dns { host } if host == "a.test"));
+        assert!(matches!(RobotsFailure::Timeout.error(&url), FetchError::Timeout));
     }
 }

@@ -3,39 +3,23 @@
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 
-use crawl_frontier::{MAX_SITEMAP_NESTING, SitemapCandidate};
+use crawl_frontier::MAX_SITEMAP_NESTING;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use url::Url;
 
-use super::read::{Context, Read, read};
-use super::{Found, MAX_REQUESTS, Sink};
+use super::read::{Candidate, Context, Read, read};
+use super::{MAX_REQUESTS, Sink, SitemapTotals};
 
 /// Sitemaps that are read at the same time.
 const PARALLEL: usize = 4;
 
-/// Where a sitemap may be.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Candidate {
-    pub(super) url: Url,
-    /// Whether the site names it.
-    pub(super) is_declared: bool,
-    /// How many indexes led here.
-    pub(super) nesting: u8,
-}
-
-impl From<SitemapCandidate> for Candidate {
-    fn from(candidate: SitemapCandidate) -> Self {
-        Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
-    }
-}
-
 /// One call on its way.
 #[derive(Default)]
 pub(super) struct Discovery {
-    pub(super) found: Found,
+    pub(super) found: SitemapTotals,
     queue: VecDeque<Candidate>,
     seen: HashSet<Url>,
     /// Requests that were made, and those that are under way as one each.

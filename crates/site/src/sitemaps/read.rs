@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Stop;
 use bytes::{Bytes, BytesMut};
-use crawl_frontier::{Kind, SitemapParser, SitemapUrl};
+use crawl_frontier::{SitemapCandidate, SitemapKind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::discovery::Candidate;
-use super::{Listed, MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Terms};
+use super::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, SitemapPage, Terms};
 use crate::{Approach, Site};
 
 /// Redirects that are followed to a sitemap.
@@ -24,7 +23,7 @@ const MAX_REDIRECTS: usize = 3;
 const BATCH: usize = 1000;
 /// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
 const BITE: usize = 4096;
-/// So many bytes as they come are read together, in a place for processor work.
+/// Bytes, as they come, that are read together in a place for processor work.
 const PORTION: usize = 64 << 10;
 /// What a file in gzip starts with (RFC 1952 section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -36,6 +35,22 @@ pub(super) struct Context<'a> {
     pub(super) terms: Terms<'a>,
     /// Decoded bytes of all sitemaps so far.
     pub(super) bytes: Arc<AtomicU64>,
+}
+
+/// Where a sitemap may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) url: Url,
+    /// Whether the site names it.
+    pub(super) is_declared: bool,
+    /// How many indexes led here.
+    pub(super) nesting: u8,
+}
+
+impl From<SitemapCandidate> for Candidate {
+    fn from(candidate: SitemapCandidate) -> Self {
+        Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
+    }
 }
 
 /// What came of a candidate.
@@ -54,7 +69,7 @@ pub(super) struct Read {
 }
 
 /// Reads the sitemap at an address and sends its pages in batches.
-pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<Listed>>) -> Read {
+pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<SitemapPage>>) -> Read {
     let mut done = Read { nesting: candidate.nesting, ..Read::default() };
     if !may_ask(context, &candidate).await {
         return done;
@@ -85,7 +100,7 @@ async fn may_ask(context: &Context<'_>, candidate: &Candidate) -> bool {
 async fn download(
     context: &Context<'_>,
     candidate: &Candidate,
-    sender: &mpsc::Sender<Vec<Listed>>,
+    sender: &mpsc::Sender<Vec<SitemapPage>>,
     done: &mut Read,
 ) -> Result<(), net::Error> {
     let deadline = context.approach.deadline.min(Instant::now() + MAX_SITEMAP_TIME);
@@ -125,7 +140,7 @@ async fn download(
     }
 }
 
-/// There was no place for the processor in time.
+/// No processor was free in time.
 fn given_up(done: &mut Read) -> Result<(), net::Error> {
     done.is_cut = true;
     Ok(())
@@ -139,7 +154,7 @@ struct File {
     start: Vec<u8>,
     form: Form,
     /// Pages that wait for a full batch.
-    pages: Vec<Listed>,
+    pages: Vec<SitemapPage>,
     count: usize,
     /// Decoded bytes of all sitemaps of the call.
     bytes: Arc<AtomicU64>,
@@ -154,7 +169,7 @@ enum Form {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
 }
 
-type Sender = mpsc::Sender<Vec<Listed>>;
+type Sender = mpsc::Sender<Vec<SitemapPage>>;
 
 impl File {
     fn new(base: Url, nesting: u8, bytes: Arc<AtomicU64>) -> Self {
@@ -220,7 +235,7 @@ impl File {
 
     fn collect(&mut self, pages: impl IntoIterator<Item = SitemapUrl>) {
         let listed =
-            pages.into_iter().filter_map(|about| Some(Listed { url: address(&self.base, &about.loc)?, about }));
+            pages.into_iter().filter_map(|about| Some(SitemapPage { url: address(&self.base, &about.loc)?, about }));
         self.pages.extend(listed);
     }
 
@@ -257,10 +272,10 @@ impl File {
         .await?;
         let _taken = file.send(sender).await;
         done.is_sitemap = match kind {
-            Kind::Unknown | Kind::Html => false,
+            SitemapKind::Unknown | SitemapKind::Html => false,
             // Any text could be one: an error message, JSON.
-            Kind::Text => file.count > 0,
-            Kind::UrlSet | Kind::Index | Kind::Rss | Kind::Atom => true,
+            SitemapKind::Text => file.count > 0,
+            SitemapKind::UrlSet | SitemapKind::Index | SitemapKind::Rss | SitemapKind::Atom => true,
         };
         done.is_cut |= is_cut;
         done.sitemaps = sitemaps;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use site::{AGENT, Approach, Failure, SiteError, SiteRules};
+use site::{AGENT, Approach, RobotsFailure, SiteError, SiteRules};
 use testkit::{Body, Canary, Encoding, Reply, Script, Site};
 use tokio::time::Instant;
 use url::Url;
@@ -166,7 +166,7 @@ async fn a_site_that_hangs_is_given_up() {
     let started = Instant::now();
     let site = ask(&world.ours, &world.site.url("/x")).await;
     assert!(started.elapsed() < Duration::from_secs(12));
-    assert!(site.rules.is_unreachable() && site.failure == Some(Failure::Timeout));
+    assert!(site.rules.is_unreachable() && site.failure == Some(RobotsFailure::Timeout));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -175,14 +175,14 @@ async fn the_guard_never_means_allowed() {
     let canary = Canary::start().await;
     let private = Url::parse(&format!("http://{}/x", canary.addr())).unwrap();
     let site = ask(&world.ours, &private).await;
-    assert_eq!((site.rules.allows("/x"), site.failure), (false, Some(Failure::Blocked)));
+    assert_eq!((site.rules.allows("/x"), site.failure), (false, Some(RobotsFailure::Blocked)));
     let away = Reply { status: 302, ..Reply::default() }.header("location", private.as_str());
     world.site.respond("/robots.txt", away);
     let site = ask(&world.ours, &world.site.url("/x")).await;
-    assert_eq!((site.rules.allows("/x"), site.failure), (false, Some(Failure::Blocked)));
+    assert_eq!((site.rules.allows("/x"), site.failure), (false, Some(RobotsFailure::Blocked)));
     assert_eq!(canary.connects(), 0);
     let nowhere = Url::parse("http://nowhere.invalid/").unwrap();
-    assert_eq!(ask(&world.ours, &nowhere).await.failure, Some(Failure::Dns));
+    assert_eq!(ask(&world.ours, &nowhere).await.failure, Some(RobotsFailure::Dns));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,7 +193,7 @@ async fn certificates_count_when_they_are_asked_for() {
     assert!(ask(&world.ours, &url).await.rules.allows("/y"));
     let strict = Approach { verify_tls: true, ..approach() };
     let site = world.ours.rules(&url, strict).await.unwrap();
-    assert_eq!((site.rules.allows("/y"), site.failure), (false, Some(Failure::Tls)));
+    assert_eq!((site.rules.allows("/y"), site.failure), (false, Some(RobotsFailure::Tls)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use site::{Approach, Found, Listed, Sink, SiteError, Terms};
+use site::{Approach, Sink, SiteError, SitemapPage, SitemapTotals, Terms};
 use testkit::{Body, Canary, Encoding, Reply, Script};
 use tokio::time::Instant;
 
@@ -14,7 +14,7 @@ const TERMS: Terms<'static> = Terms { owner: "team", obey: true };
 
 /// Keeps everything; stops after so many pages.
 struct Pages {
-    all: Vec<Listed>,
+    all: Vec<SitemapPage>,
     most: usize,
     largest: usize,
 }
@@ -22,7 +22,7 @@ struct Pages {
 impl Sink for Pages {
     type Error = SiteError;
 
-    async fn take(&mut self, pages: Vec<Listed>) -> Result<ControlFlow<()>, SiteError> {
+    async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, SiteError> {
         assert!(!pages.is_empty());
         self.largest = self.largest.max(pages.len());
         self.all.extend(pages);
@@ -38,7 +38,7 @@ impl Pages {
     }
 }
 
-async fn read(world: &World, start: &str, most: usize) -> (Pages, Found) {
+async fn read(world: &World, start: &str, most: usize) -> (Pages, SitemapTotals) {
     let mut pages = Pages { all: Vec::new(), most, largest: 0 };
     let found = world.ours.sitemaps(&world.site.url(start), approach(), TERMS, &mut pages).await.unwrap();
     (pages, found)
@@ -78,7 +78,7 @@ async fn every_form_from_the_lines_of_robots_txt() {
     );
     let (pages, found) = read(&world, "/", 1000).await;
     assert_eq!(pages.paths(), ["/a1", "/a2", "/f1", "/t1"]);
-    assert_eq!(found, Found { sitemaps: 4, pages: 4, failed: 1, is_cut: false });
+    assert_eq!(found, SitemapTotals { sitemaps: 4, pages: 4, failed: 1, is_cut: false });
     let feed = pages.all.iter().find(|page| page.url.path() == "/f1").unwrap();
     assert_eq!((feed.about.title.as_deref(), feed.about.description.as_deref()), (Some("One"), Some("Words")));
     assert!(pages.all.iter().any(|page| page.about.lastmod.as_deref() == Some("2024-01-02")));
@@ -98,7 +98,7 @@ async fn usual_places_unless_robots_txt_forbids_them() {
     world.site.respond("/robots.txt", text("User-agent: *\nDisallow: /"));
     world.site.respond("/sitemap.xml", urlset(&["/a"]));
     let (pages, found) = read(&world, "/", 1000).await;
-    assert_eq!((pages.all.len(), found), (0, Found::default()));
+    assert_eq!((pages.all.len(), found), (0, SitemapTotals::default()));
     assert_eq!(world.asked(), 1);
     let mut pages = Pages { all: Vec::new(), most: 9, largest: 0 };
     world.ours.sitemaps(&world.site.url("/"), approach(), Terms { obey: false, ..TERMS }, &mut pages).await.unwrap();

@@ -26,11 +26,12 @@ struct Sum {
 /// end: to be asked now and then.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     let query = || {
         diesel::sql_query(
+            // All copies of a body have one size, which MAX picks. The sum of BIGINT is NUMERIC on PostgreSQL, hence the cast.
             "SELECT CAST(COALESCE(SUM(b.bytes), 0) AS BIGINT) AS bytes
             FROM (SELECT MAX(body_bytes) AS bytes FROM cache_entry GROUP BY body_digest) AS b",
         )
@@ -42,7 +43,7 @@ pub async fn bytes(conn: &mut Conn) -> Result<i64> {
 /// The body with this digest as it was packed, if it is in the database.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn packed(conn: &mut Conn, digest: &str) -> Result<Option<Vec<u8>>> {
     let query = cache_body::table.find(digest).select(cache_body::packed);
@@ -86,7 +87,7 @@ pub(super) async fn remove(conn: &mut Conn, digests: Vec<String>) -> Result<()> 
 /// has to be taken back.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); whether the body may be used is not known then.
 #[crate::boxed]
 pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     let mark = unused_body::table.find(digest).select(unused_body::digest);
@@ -96,6 +97,7 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     }
     let mut conn = conn.turn().await?;
     let take_back = diesel::delete(unused_body::table.find(digest).filter(unused_body::deleting.eq(false)));
+    // The mark may have become a deletion since it was read, so the statement asks for that itself.
     Ok(on!(conn, |c| take_back.execute(c).await)? == 1)
 }
 
@@ -103,7 +105,7 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
 /// by [`deleted`].
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then no mark has changed.
 #[crate::boxed]
 pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
     conn.atomic(async |conn: &mut Conn| {
@@ -116,6 +118,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
             on!(conn, pg | c | marks.for_update().load(c).await, sqlite | c | marks.load(c).await)?;
         let digests: Vec<String> = marks.iter().map(|(digest, _)| digest.clone()).collect();
         let used = used(conn, &digests).await?;
+        // A body that is being deleted already stays condemned even if a copy uses it: its bytes may be gone.
         let (kept, going): (Vec<_>, Vec<_>) =
             marks.into_iter().partition(|(digest, deleting)| !deleting && used.contains(&(digest.clone(), false)));
         let names = |marks: Vec<(String, bool)>| marks.into_iter().map(|(digest, _)| digest).collect::<Vec<_>>();
@@ -133,7 +136,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
 /// Forgets bodies of [`delete_next`] that are gone.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); the marks stay, and the next [`delete_next`] returns the bodies again.
 #[crate::boxed]
 pub async fn deleted(conn: &mut Conn, digests: &[String]) -> Result<()> {
     let mut conn = conn.turn().await?;

@@ -59,6 +59,7 @@ pub(super) async fn earlier(conn: &mut Conn, booking: &Booking<'_>, command: &Co
         query.select((ledger_transfer::team_id, TransferRow::as_select())).get_result(c).await.optional()
     })?;
     let Some((team, row)) = found else { return Ok(None) };
+    // A key belongs to one booking for ever; the same key with other values is a mistake of the caller, not a repeat.
     let same = team == booking.team
         && row.kind == command.transfer().as_str()
         && row.reservation.as_deref() == command.reservation()
@@ -138,6 +139,7 @@ pub(super) async fn insert_reservation(
         amount: hold.amount,
         posted: hold.posted,
         voided: hold.voided,
+        // Derived, but kept: the index of what can expire holds the open ones alone.
         is_open: hold.remaining() > 0,
         expires_at: expires_at.into(),
         created_at: booking.at.into(),

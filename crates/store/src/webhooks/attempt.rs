@@ -26,7 +26,7 @@ pub struct Attempt<'a> {
     pub attempts: i32,
     /// The status of the answer, if one came.
     pub status: Option<i32>,
-    /// Why it was no success.
+    /// Why it failed.
     pub error: Option<&'a str>,
     /// How long it took, in milliseconds.
     pub duration_ms: i64,
@@ -36,11 +36,11 @@ pub struct Attempt<'a> {
     pub next_at: Option<Timestamp>,
 }
 
-/// Writes down how attempts ended, at most one of a delivery, and gives the ids of those deliveries that were still
+/// Writes down how attempts ended, at most one of a delivery, and returns the ids of the deliveries that were still
 /// pending. One that was delivered loses its body and headers; one that has ended and may not be kept is removed.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then no attempt is written down.
 #[crate::boxed]
 pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet<String>> {
     if attempts.is_empty() {
@@ -61,6 +61,7 @@ pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet
         )?;
         let ended: HashSet<&str> =
             attempts.iter().filter(|attempt| attempt.state != State::Pending).map(|attempt| attempt.id).collect();
+        // Private deliveries leave no row once they have ended.
         let gone: Vec<&str> = pending
             .iter()
             .filter(|(id, keep)| !keep && ended.contains(id.as_str()))
@@ -75,6 +76,9 @@ pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet
     .await
 }
 
+// `unnest` turns eight arrays into rows, so the text and its plan are the same for any number of attempts. What has
+// ended stays ended, whoever reports another attempt. `json_build_object()` is an empty object: braces
+// in the text stand for bound values.
 const POSTGRES: &str = "UPDATE webhook_delivery AS d SET state = u.state, attempts = u.attempts, status = u.status,
         error = u.error, duration_ms = u.duration_ms, next_at = u.next_at, delivered_at = u.delivered_at,
         has_body = u.state <> 'delivered', body = CASE u.state WHEN 'delivered' THEN '' ELSE d.body END,

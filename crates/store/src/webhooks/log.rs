@@ -15,9 +15,9 @@ use crate::schema::{run, webhook_delivery};
 /// A delivery as the log shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// Its id.
+    /// The `webhook-id` that its receiver sees.
     pub id: String,
-    /// Whose it is.
+    /// The team whose event it tells of.
     pub team_id: String,
     /// The crawl or batch that it tells of.
     pub job_id: String,
@@ -31,7 +31,7 @@ pub struct Logged {
     pub attempts: i32,
     /// The status of the last answer, if one came.
     pub status: Option<i32>,
-    /// Why the last attempt was no success.
+    /// Why the last attempt failed.
     pub error: Option<String>,
     /// How long the last attempt took, in milliseconds.
     pub duration_ms: Option<i64>,
@@ -73,7 +73,7 @@ struct Row {
 /// One delivery.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), and [`Inconsistent`](crate::StoreError::Inconsistent) for an unknown state.
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Logged>> {
     let query = webhook_delivery::table.find(id);
@@ -84,7 +84,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Logged>> {
 /// Up to `limit` deliveries of a team, newest first, those with ids below `before`; of one state or of all.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query), and [`Inconsistent`](crate::StoreError::Inconsistent) for an unknown state.
 #[crate::boxed]
 pub async fn list(
     conn: &mut Conn,
@@ -111,7 +111,7 @@ pub async fn list(
 /// Removes up to `limit` deliveries made before `before`, whatever came of them, and says how many.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing is removed.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
@@ -128,7 +128,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 /// still to be delivered has failed then; what may not be kept is removed.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query); then nothing has changed.
 #[crate::boxed]
 pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
@@ -138,6 +138,7 @@ pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<
         let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
         let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
         let found = || webhook_delivery::table.filter(c::id.eq_any(&ids));
+        // Rows that may not be kept go first; what is left of the list is emptied, and failed where it was still pending.
         let private = diesel::delete(found().filter(not(c::keep)));
         on!(conn, |conn| private.execute(conn).await)?;
         let failed =

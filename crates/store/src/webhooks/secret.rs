@@ -23,7 +23,7 @@ pub struct Secrets {
 /// The secrets of a team, if it has any. The previous one is given while it is valid at `now`.
 ///
 /// # Errors
-/// Those of the database.
+/// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Option<Secrets>> {
     let query = webhook_secret::table.find(team).select(columns());
@@ -34,7 +34,7 @@ pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Opti
 /// Gives a team its first secret, unless it has one.
 ///
 /// # Errors
-/// Those of the database, also when the team is unknown.
+/// [`Query`](crate::StoreError::Query), also when the team is unknown.
 #[crate::boxed]
 pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Timestamp) -> Result<()> {
     use webhook_secret::columns as c;
@@ -48,7 +48,7 @@ pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Times
 /// Replaces a team's secret. The one that was current until now stays valid until `previous_until`; any older one ends.
 ///
 /// # Errors
-/// Those of the database, also when the team is unknown.
+/// [`Query`](crate::StoreError::Query), also when the team is unknown; the secret of before stays then.
 #[crate::boxed]
 pub async fn rotate(
     conn: &mut Conn,
@@ -59,6 +59,7 @@ pub async fn rotate(
 ) -> Result<()> {
     use webhook_secret::columns as c;
     let set = (
+        // The right sides see the row as it was, so this is the secret from before, although `secret` is set as well.
         c::previous.eq(c::secret.nullable()),
         c::previous_until.eq(Some(DbTime::from(previous_until))),
         c::secret.eq(secret.expose()),

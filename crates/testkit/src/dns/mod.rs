@@ -1,17 +1,18 @@
-//! A DNS server that answers from a table, over UDP and TCP (RFC 1035).
+//! A DNS server that answers from a table, over UDP and TCP (RFC 1035). It is written by hand because it must be able to
+//! hang, and to answer the same question differently each time, which servers of a library do not.
 
 mod message;
 
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::AbortHandle;
 
-use crate::lock;
 use message::{Question, Record};
 
 const A: u16 = 1;
@@ -126,25 +127,25 @@ impl Dns {
     /// Sets what a name answers; `*` is for every name that is not set.
     pub fn set(&self, name: &str, answer: Answer) {
         let name = normal(name);
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.asked.retain(|(asked, _), _| *asked != name);
         state.names.insert(name, answer);
     }
 
     /// Takes a name out of the table.
     pub fn remove(&self, name: &str) {
-        lock(&self.state).names.remove(&normal(name));
+        self.state.lock().names.remove(&normal(name));
     }
 
     /// Forgets names and questions.
     pub fn reset(&self) {
-        *lock(&self.state) = State::default();
+        *self.state.lock() = State::default();
     }
 
     /// Every question so far.
     #[must_use]
     pub fn queries(&self) -> Vec<Query> {
-        lock(&self.state).queries.clone()
+        self.state.lock().queries.clone()
     }
 }
 
@@ -189,7 +190,7 @@ async fn serve_stream(mut stream: TcpStream, state: Arc<Mutex<State>>) -> io::Re
 /// The reply to one message; none when the name hangs or the message is not a query.
 fn answer(packet: &[u8], state: &Mutex<State>, tcp: bool) -> Option<Vec<u8>> {
     let question = Question::read(packet)?;
-    let mut state = lock(state);
+    let mut state = state.lock();
     state.queries.push(Query { name: question.name.clone(), kind: question.kind, tcp });
     let asked = state.asked.entry((question.name.clone(), question.kind)).or_insert(0);
     let turn = *asked;

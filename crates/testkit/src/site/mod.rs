@@ -9,18 +9,17 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
-use crate::lock;
-
 pub use request::Seen;
-pub use script::{H2Attack, Reply, Script};
+pub use script::{H2Attack, Reply, Script, h2_frame};
 
 /// The server. It speaks HTTP/1.1, and on the same port TLS when started with [`Site::start_tls`].
 /// A path without a script answers 404.
@@ -132,28 +131,28 @@ impl Site {
     /// Plays the scripts one request after another; the last one stays.
     pub fn script(&self, path: &str, scripts: Vec<Script>) {
         let scripts = scripts.into_iter().map(Arc::new).collect();
-        lock(&self.shared.state).routes.insert(path.to_owned(), Route { scripts, served: 0 });
+        self.shared.state.lock().routes.insert(path.to_owned(), Route { scripts, served: 0 });
     }
 
     /// As [`Site::script`], for every path that begins with `prefix` and has no script of its own.
     pub fn script_below(&self, prefix: &str, scripts: Vec<Script>) {
         let scripts = scripts.into_iter().map(Arc::new).collect();
-        lock(&self.shared.state).prefixes.insert(prefix.to_owned(), Route { scripts, served: 0 });
+        self.shared.state.lock().prefixes.insert(prefix.to_owned(), Route { scripts, served: 0 });
     }
 
     /// Makes the answers for all paths without a script: a site of any size needs no table. None is a 404.
     pub fn others(&self, make: impl Fn(&Seen) -> Option<Reply> + Send + Sync + 'static) {
-        lock(&self.shared.state).others = Some(Arc::new(make));
+        self.shared.state.lock().others = Some(Arc::new(make));
     }
 
     /// What HTTP/2 connections get instead of answers; none is honest HTTP/2.
     pub fn attack_h2(&self, attack: Option<H2Attack>) {
-        lock(&self.shared.state).h2 = attack;
+        self.shared.state.lock().h2 = attack;
     }
 
     /// Forgets scripts and requests.
     pub fn reset(&self) {
-        *lock(&self.shared.state) = State::default();
+        *self.shared.state.lock() = State::default();
         self.shared.connections.store(0, Ordering::SeqCst);
         self.shared.sent.store(0, Ordering::SeqCst);
     }
@@ -161,7 +160,7 @@ impl Site {
     /// Every request so far, in the order in which their heads were complete.
     #[must_use]
     pub fn requests(&self) -> Vec<Seen> {
-        lock(&self.shared.state).seen.clone()
+        self.shared.state.lock().seen.clone()
     }
 
     /// How many bytes were written so far: heads, bodies and what TLS adds. What waits in the system's buffers counts.
@@ -186,7 +185,7 @@ impl Drop for Site {
 impl Shared {
     /// The script whose turn it is for this request, which is written down.
     fn turn(&self, seen: &Seen) -> Option<Arc<Script>> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let path = seen.path.clone();
         state.seen.push(seen.clone());
         let bare = path.split('?').next().unwrap_or_default();
@@ -206,7 +205,7 @@ impl Shared {
     }
 
     fn h2(&self) -> Option<H2Attack> {
-        lock(&self.state).h2
+        self.state.lock().h2
     }
 }
 

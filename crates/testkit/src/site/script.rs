@@ -74,19 +74,20 @@ impl H2Attack {
             Self::ContinuationFlood => {
                 // `:status 200`, then literal headers without indexing: `x: aaa…`.
                 let field = [b"\x00\x01x\x7f\xf2\x7e".as_slice(), &[b'a'; 16_369]].concat();
-                let start = [frame(SETTINGS, 0, 0, &[]), frame(HEADERS, 0, 1, &[0x88])].concat();
-                (start, frame(CONTINUATION, 0, 1, &field))
+                let start = [h2_frame(SETTINGS, 0, 0, &[]), h2_frame(HEADERS, 0, 1, &[0x88])].concat();
+                (start, h2_frame(CONTINUATION, 0, 1, &field))
             }
             Self::ZeroWindow => {
                 let zero_window = [0, 4, 0, 0, 0, 0];
-                (frame(SETTINGS, 0, 0, &zero_window), frame(SETTINGS, 0, 0, &zero_window))
+                (h2_frame(SETTINGS, 0, 0, &zero_window), h2_frame(SETTINGS, 0, 0, &zero_window))
             }
         }
     }
 }
 
 /// One HTTP/2 frame (RFC 9113 section 4.1).
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn h2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }

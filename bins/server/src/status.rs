@@ -1,0 +1,56 @@
+//! A `GET` of a job: one answer, or a socket to watch it.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::http::Uri;
+use axum::http::request::Parts;
+use axum::response::Response;
+use wire::ResultsQuery;
+
+use crate::address::PublicAddress;
+use crate::error::Failure;
+use crate::extract::query;
+use crate::job::{RunRequest, Runs, body};
+use crate::{Service, auth, response_budget, watch};
+
+/// See the module.
+pub(crate) struct StatusRequest {
+    request: RunRequest,
+    address: PublicAddress,
+    uri: Uri,
+    socket: Option<WebSocketUpgrade>,
+}
+
+impl FromRequestParts<Arc<Service>> for StatusRequest {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
+        let request = RunRequest::from_request_parts(parts, service).await?;
+        let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
+        let socket = match auth::is_handshake(&parts.headers) {
+            true => Some(watch::handshake(parts, service).await?),
+            false => None,
+        };
+        Ok(Self { request, address, uri: parts.uri.clone(), socket })
+    }
+}
+
+impl StatusRequest {
+    /// Answers it.
+    pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
+        let Self { request, address, uri, socket } = self;
+        if let Some(socket) = socket {
+            return watch::watch(socket, runs, request).await;
+        }
+        let range = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
+        let permit = request.service.response_budget.permit(&request.reader).await?;
+        let mut progress = runs.status(&request, range).await?;
+        let next = progress.next_skip.take().map(|skip| {
+            let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
+            format!("{}?skip={skip}{limit}", runs.url(&address, request.id))
+        });
+        Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
+    }
+}
