@@ -13,6 +13,7 @@ use store::{Conn, Store, StoreError};
 use tokio::sync::oneshot;
 
 use crate::App;
+use crate::cache::{NewCopy, write_copies};
 
 /// Changes of one transaction.
 const MAX_GROUP: usize = 64;
@@ -39,11 +40,12 @@ pub(crate) enum Change {
         amount: i64,
         expires_at: Timestamp,
     },
-    /// Charges, gives the rest back, and adds the row of the scrape.
+    /// Charges, gives the rest back, and adds the row of the scrape and the copy of its page.
     Settle {
         source: Source,
         credits: i64,
         row: Option<Scrape>,
+        copy: Option<Box<NewCopy>>,
     },
     /// Gives all of it back.
     Release(Reservation),
@@ -153,12 +155,21 @@ impl Change {
         }
     }
 
+    /// The copy that is to be written with it.
+    fn copy(&self) -> Option<&NewCopy> {
+        match self {
+            Self::Settle { copy, .. } => copy.as_deref(),
+            Self::Reserve { .. } | Self::Release(_) => None,
+        }
+    }
+
+    /// Writes all but the copy.
     async fn write(&self, conn: &mut Conn, at: Timestamp) -> Written {
         match self {
             Self::Reserve { source, amount, expires_at } => {
                 ledger::reserve(conn, &source.booking(at), *amount, *expires_at).await.map(Some)
             }
-            Self::Settle { source, credits, row } => {
+            Self::Settle { source, credits, row, .. } => {
                 settle(conn, source, *credits, row.as_ref(), at).await.map(|()| None)
             }
             Self::Release(held) => ledger::void(conn, held, at).await.map(|_| None),
@@ -237,7 +248,12 @@ async fn write_group(app: &App, group: Vec<Waiting>) {
 
 async fn write_alone(conn: &mut Conn, waiting: Waiting, at: Timestamp) {
     let change = &waiting.change;
-    let written = conn.tx(async |conn: &mut Conn| change.write(conn, at).await).await;
+    let write = conn.tx(async |conn: &mut Conn| {
+        let written = change.write(conn, at).await?;
+        write_copies(conn, change.copy().into_iter().collect()).await?;
+        Ok(written)
+    });
+    let written = write.await;
     waiting.tell(written);
 }
 
@@ -253,6 +269,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
                 written => all.push(written),
             }
         }
+        write_copies(conn, group.iter().filter_map(|waiting| waiting.change.copy()).collect()).await?;
         Ok(all)
     })
     .await

@@ -52,7 +52,7 @@ pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapA
     mapping.log(caller, &made);
     // Dropped unsettled, the funds go back.
     let (links, warning) = made?;
-    funds.settle(billing::MAP, None).await?;
+    funds.settle(billing::MAP, None, None).await?;
     Ok(MapAnswer { success: true, id: mapping.id, links, warning })
 }
 

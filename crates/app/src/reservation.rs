@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 
 use crate::auth::Caller;
 use crate::bookings::{Change, Source};
+use crate::cache::NewCopy;
 use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
 
@@ -46,18 +47,23 @@ impl Funds {
         Ok(Self { app, source: held.map(Source::Reserved) })
     }
 
-    /// Charges `credits`, gives the rest back and writes the row of the scrape, all or nothing.
+    /// Charges `credits`, gives the rest back and writes the row of the scrape and the copy of its page, all or nothing.
     ///
     /// # Errors
     /// [`AppError::BillingUnavailable`]; nothing is charged then.
-    pub(crate) async fn settle(mut self, credits: i64, row: Option<Scrape>) -> Result<(), AppError> {
+    pub(crate) async fn settle(
+        mut self,
+        credits: i64,
+        row: Option<Scrape>,
+        copy: Option<Box<NewCopy>>,
+    ) -> Result<(), AppError> {
         let Some(source) = self.source.take() else {
             return Ok(());
         };
         let app = self.app.clone();
         // Once begun, it ends, for the same reason.
         let booking = tracked(&self.app.tracker, async move {
-            let change = Change::Settle { source: source.clone(), credits, row };
+            let change = Change::Settle { source: source.clone(), credits, row, copy };
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.

@@ -15,10 +15,10 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
 
-use self::copies::CacheCopies;
+use self::copies::{CacheCopies, Used};
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
-use crate::cache::{self, CacheSlot, OnMiss, Policy, Situation};
+use crate::cache::{self, CacheSlot, NewCopy, OnMiss, Policy, Situation};
 use crate::check::check;
 use crate::reservation::Funds;
 use crate::{App, AppError, credentials, metrics};
@@ -65,7 +65,7 @@ pub async fn scrape_with_room(
     let result = scraping.run(app, &copies, last).await;
     // Not before the body is kept: until then it is in memory as well.
     result.iter().for_each(Scraped::shrink_room);
-    scraping.settle(caller, funds, result, copies.into_id()).await
+    scraping.settle(caller, funds, result, copies.into_used()).await
 }
 
 /// One page of a crawl or a batch: as [`scrape()`], but whoever runs the job has checked the request, pays, and writes down
@@ -89,7 +89,8 @@ where
     scraping.log(caller, result.as_ref().map(|(_, _, cache)| *cache), credits);
     let took = result.as_ref().map_or_else(|_| started.elapsed(), |(_, took, _)| *took);
     metrics::page(took);
-    Charged { result: result.map(|(made, ..)| made), credits, took }
+    let copy = copies.into_used().and_then(Used::into_new);
+    Charged { result: result.map(|(made, ..)| made), credits, took, copy }
 }
 
 /// What became of a page of a job, and what it costs.
@@ -98,6 +99,8 @@ pub(crate) struct Charged<T> {
     pub(crate) credits: i64,
     /// From the beginning to the document.
     pub(crate) took: Duration,
+    /// What goes into the cache, to be written with the page.
+    pub(crate) copy: Option<Box<NewCopy>>,
 }
 
 /// A page that somebody wants.
@@ -228,14 +231,16 @@ impl Scraping {
         caller: &Caller,
         funds: Funds,
         result: Result<Scraped, AppError>,
-        copy: Option<String>,
+        used: Option<Used>,
     ) -> Result<(Document, net::Room), AppError> {
         let credits = self.price(&result);
+        let copy = used.as_ref().map(Used::id);
         // The row is for asking later; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, (credits, copy)));
+        let copy = used.and_then(Used::into_new);
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
         self.log(caller, result.as_ref().map(|scraped| scraped.document.metadata.cache_state), credits);
-        match (result, funds.settle(credits, row).await) {
+        match (result, funds.settle(credits, row, copy).await) {
             (Ok(scraped), Ok(())) => Ok((scraped.document, scraped.room)),
             (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
             (Err(error), Err(unsettled)) => {
@@ -255,12 +260,7 @@ impl Scraping {
         })
     }
 
-    fn row(
-        &self,
-        caller: &Caller,
-        result: &Result<Scraped, AppError>,
-        (credits, copy): (i64, Option<String>),
-    ) -> Scrape {
+    fn row(&self, caller: &Caller, result: &Result<Scraped, AppError>, (credits, copy): (i64, Option<&str>)) -> Scrape {
         let document = result.as_ref().ok().map(|scraped| &scraped.document);
         let metadata = document.map(|document| &document.metadata);
         Scrape {
@@ -274,7 +274,7 @@ impl Scraping {
             credits,
             duration_ms: i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX),
             created_at: self.began,
-            kept: document.zip(copy).and_then(|(document, copy)| kept::note(&self.target, document, copy)),
+            kept: document.zip(copy).and_then(|(document, copy)| kept::note(&self.target, document, copy.to_owned())),
         }
     }
 

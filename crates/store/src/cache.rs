@@ -79,6 +79,15 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     Ok(())
 }
 
+/// Whether the body with this digest is in the database.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query).
+#[crate::boxed]
+pub async fn has_body(conn: &mut Conn, digest: &str) -> Result<bool> {
+    bodies::is_there(conn, digest).await
+}
+
 /// Adds a copy whose body is in the database already; `false`, and nothing is added, when it is not.
 ///
 /// # Errors

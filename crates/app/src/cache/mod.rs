@@ -1,6 +1,7 @@
 //! Pages that were fetched before: rows in the database, large bodies in the blob store, every format is made again on each
 //! hit.
 
+mod copy;
 mod key;
 mod policy;
 
@@ -18,6 +19,7 @@ use wire::{ProxyUsed, ScrapeOptions};
 use crate::auth::Caller;
 use crate::{App, AppError, room};
 
+pub(crate) use copy::{NewCopy, write_copies};
 pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};
 
 /// Up to this many bytes, packed, a body is kept in the database: a file takes longer to make than a row.
@@ -87,15 +89,22 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError>
     }
 }
 
-/// Keeps a page if it says something lasting, and returns the id of the copy. A failure is logged and costs nothing but the
-/// copy.
-pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<String> {
+/// A page that is kept.
+pub(crate) enum Kept {
+    /// Once this is written.
+    Row(Box<NewCopy>),
+    /// Among the blobs, under this id.
+    Blob(String),
+}
+
+/// Keeps a page if it says something lasting. A failure is logged and costs nothing but the copy.
+pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<Kept> {
     let bytes = fetched.body.len();
     if !policy::storable(fetched.status, fetched.kind, bytes) || !room::admits(app, bytes).await {
         return None;
     }
     match write(app, slot, fetched).await {
-        Ok(id) => id,
+        Ok(kept) => kept,
         Err(error) => {
             tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
             None
@@ -213,7 +222,7 @@ async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>
 }
 
 /// `None` when the copy could not rely on the body that is there.
-async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<String>, AppError> {
+async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<Kept>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = Hashed::of(fetched.body.clone()).await;
@@ -236,13 +245,10 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
     if fetched.body.len() <= MAX_TO_TRY {
         entry.in_row = true;
         // Most pages that are fetched again have not changed: packing them once more would be for nothing.
-        if rows::insert_beside_body(&mut app.conn().await?, &entry).await? {
-            return Ok(Some(entry.id));
-        }
-        let packed = body.pack().await?;
-        if packed.len() <= MAX_IN_ROW {
-            rows::insert_with_body(&mut app.conn().await?, &entry, &packed).await?;
-            return Ok(Some(entry.id));
+        let is_there = rows::has_body(&mut app.conn().await?, &entry.body_digest).await?;
+        let packed = if is_there { None } else { Some(body.pack().await?) };
+        if packed.as_ref().is_none_or(|packed| packed.len() <= MAX_IN_ROW) {
+            return Ok(Some(Kept::Row(Box::new(NewCopy { entry, packed }))));
         }
         entry.in_row = false;
     }
@@ -256,5 +262,5 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
     }
     drop(conn);
     body.put(&app.blobs).await?;
-    Ok(Some(entry.id))
+    Ok(Some(Kept::Blob(entry.id)))
 }

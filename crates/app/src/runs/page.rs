@@ -25,6 +25,7 @@ use super::known::Learnt;
 use super::links::{Links, sorted};
 use super::submit::new_pages;
 use super::{PAGES, pages, secrets, url_of};
+use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Wanted};
 use crate::{App, AppError, credentials, room};
 
@@ -70,6 +71,8 @@ pub(crate) struct PageResult {
     pub(super) links: Links,
     /// The template of its address and the hash of its content, against endless copies.
     pub(super) likeness: Option<(u64, u64)>,
+    /// The copy of the page that goes into the cache.
+    pub(super) copy: Option<Box<NewCopy>>,
     /// What the run knows besides, once this is written down.
     pub(super) learnt: Learnt,
 }
@@ -171,13 +174,14 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth };
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
-    let Charged { result, credits, took } = scrape::page(app, &context.caller, wanted, last).await;
+    let Charged { result, credits, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
     let seen = match result {
         Ok(seen) => seen.map_err(|error: AppError| again(&error))?,
         Err(error) => {
             let outcome = failed(&error);
             return Ok(PageResult {
                 credits,
+                copy,
                 answer: Some(HostAnswer::Failed(took)),
                 ..PageResult::without(context, outcome)
             });
@@ -196,7 +200,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         packed.shrink_room();
         packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
     }
-    Ok(PageResult { credits, ..result })
+    Ok(PageResult { credits, copy, ..result })
 }
 
 /// What a page is seen as part of, in the thread that parsed it.
@@ -300,6 +304,7 @@ impl PageResult {
             landed: None,
             links: Links::default(),
             likeness: None,
+            copy: None,
             learnt: Learnt::default(),
         }
     }

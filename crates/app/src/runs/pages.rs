@@ -18,6 +18,7 @@ use super::document::Packed;
 use super::links::{self, Links};
 use super::page::{Outcome, PagePayload, PageResult};
 use super::{end, jobs_of};
+use crate::cache::write_copies;
 use crate::webhooks::{Source, emit_all};
 use crate::{App, metrics};
 
@@ -33,10 +34,11 @@ pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result
             runs.entry(&job.payload.crawl).or_default().push((&job.id, result));
         }
     }
+    let copies = runs.values().flatten().filter_map(|(_, result)| result.copy.as_deref()).collect();
     for pages in runs.into_values() {
         record(app, conn, &pages).await?;
     }
-    Ok(())
+    write_copies(conn, copies).await
 }
 
 /// Fail point `commit_poison`: pages with `poison` in their URL cannot be written down. `return` fails for ever, as a

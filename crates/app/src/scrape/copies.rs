@@ -6,7 +6,7 @@ use ::scrape::{Copies, CopyLookup, ScrapeError};
 use async_trait::async_trait;
 use fetch::Fetched;
 
-use crate::cache::{self, CacheSlot, OnMiss, Policy};
+use crate::cache::{self, CacheSlot, Kept, NewCopy, OnMiss, Policy};
 use crate::{App, AppError, metrics};
 
 /// The copies that may answer one scrape.
@@ -14,17 +14,41 @@ pub(super) struct CacheCopies<'a> {
     app: &'a App,
     slot: CacheSlot,
     policy: Policy,
-    id: OnceLock<String>,
+    used: OnceLock<Used>,
+}
+
+/// The copy that the document was made of, or that was made of its page.
+pub(super) enum Used {
+    /// It is in the cache, under this id.
+    Known(String),
+    /// It is to be written with the scrape.
+    New(Box<NewCopy>),
+}
+
+impl Used {
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::Known(id) => id,
+            Self::New(copy) => copy.id(),
+        }
+    }
+
+    /// What is to be written.
+    pub(super) fn into_new(self) -> Option<Box<NewCopy>> {
+        match self {
+            Self::Known(_) => None,
+            Self::New(copy) => Some(copy),
+        }
+    }
 }
 
 impl<'a> CacheCopies<'a> {
     pub(super) fn new(app: &'a App, slot: CacheSlot, policy: Policy) -> Self {
-        Self { app, slot, policy, id: OnceLock::new() }
+        Self { app, slot, policy, used: OnceLock::new() }
     }
 
-    /// Id of the copy that the document was made of, or that was made of its page.
-    pub(super) fn into_id(self) -> Option<String> {
-        self.id.into_inner()
+    pub(super) fn into_used(self) -> Option<Used> {
+        self.used.into_inner()
     }
 
     /// A cache that cannot be read fails only requests that want nothing but a copy.
@@ -47,7 +71,7 @@ impl Copies for CacheCopies<'_> {
             let copy = self.look_up(window).await.map_err(ScrapeError::port)?;
             metrics::cache_lookup(copy.is_some());
             if let Some(copy) = copy {
-                let _first = self.id.set(copy.id);
+                let _first = self.used.set(Used::Known(copy.id));
                 return Ok(CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at));
             }
             miss = CopyLookup::Miss;
@@ -63,9 +87,12 @@ impl Copies for CacheCopies<'_> {
     }
 
     async fn keep(&self, page: &Fetched) {
-        if let Some(id) = cache::keep(self.app, &self.slot, page).await {
-            let _first = self.id.set(id);
-        }
+        let used = match cache::keep(self.app, &self.slot, page).await {
+            Some(Kept::Row(copy)) => Used::New(copy),
+            Some(Kept::Blob(id)) => Used::Known(id),
+            None => return,
+        };
+        let _first = self.used.set(used);
     }
 }
 

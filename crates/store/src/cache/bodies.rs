@@ -50,6 +50,12 @@ pub async fn packed(conn: &mut Conn, digest: &str) -> Result<Option<Vec<u8>>> {
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
 }
 
+pub(super) async fn is_there(conn: &mut Conn, digest: &str) -> Result<bool> {
+    let query = cache_body::table.find(digest).select(cache_body::digest);
+    let found: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
+    Ok(found.is_some())
+}
+
 /// Whether a body is there. A transaction that removes it waits for this one.
 pub(super) async fn lock(conn: &mut Conn, digest: &str) -> Result<bool> {
     let query = cache_body::table.find(digest).select(cache_body::digest);
