@@ -1,6 +1,7 @@
 //! What the words of a block say: stock phrases of the web, the page's own title and description, repetitions.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use base::Fnv;
 use page::Page;
@@ -91,12 +92,17 @@ impl Reader {
         }
         for word in split(&self.text).take(COMPARED) {
             self.lower.clear();
-            self.lower.extend(word.chars().flat_map(char::to_lowercase));
-            self.stock += usize::from(STOCK.binary_search(&self.lower.as_str()).is_ok());
-            if let Ok(at) = TOPICS.binary_search_by(|(known, _)| (*known).cmp(self.lower.as_str())) {
-                self.topic = TOPICS[at].1;
+            if word.is_ascii() {
+                self.lower.push_str(word);
+                self.lower.make_ascii_lowercase();
+            } else {
+                self.lower.extend(word.chars().flat_map(char::to_lowercase));
             }
             let hash = hash(&self.lower);
+            if let Some(mark) = MARKS.get(&hash) {
+                self.stock += usize::from(mark.is_stock);
+                self.topic = mark.topic.unwrap_or(self.topic);
+            }
             self.words.push(hash);
             self.hash = self.hash.rotate_left(7) ^ hash;
         }
@@ -120,6 +126,25 @@ fn hash(word: &str) -> u64 {
 fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
+
+/// What a word by itself says.
+#[derive(Default)]
+struct Mark {
+    is_stock: bool,
+    topic: Option<Topic>,
+}
+
+/// [`STOCK`] and [`TOPICS`] by the hash of the word, which is there anyway.
+static MARKS: LazyLock<HashMap<u64, Mark>> = LazyLock::new(|| {
+    let mut marks: HashMap<u64, Mark> = HashMap::new();
+    for word in STOCK {
+        marks.entry(hash(word)).or_default().is_stock = true;
+    }
+    for (word, topic) in TOPICS {
+        marks.entry(hash(word)).or_default().topic = Some(topic);
+    }
+    marks
+});
 
 /// Words of phrases that pages of all kinds share, in the languages that the web is mostly in; sorted.
 #[rustfmt::skip]
@@ -198,5 +223,7 @@ mod tests {
         assert!(STOCK.is_sorted());
         assert_eq!(STOCK.map(str::to_lowercase), STOCK);
         assert!(TOPICS.is_sorted_by(|a, b| a.0 < b.0));
+        let topics = TOPICS.iter().filter(|(word, _)| !STOCK.contains(word)).count();
+        assert_eq!(MARKS.len(), STOCK.len() + topics, "no two words have the same hash");
     }
 }
