@@ -55,8 +55,8 @@ impl FromStr for Digest {
 const SMALL: usize = 256 * 1024;
 /// The same for packing, which takes several times as long.
 const SMALL_TO_PACK: usize = 32 * 1024;
-/// zstd's own default: most of the gain for little time.
-const LEVEL: i32 = 3;
+/// Fast, and most of the gain: zstd's own default takes twice as long for a tenth less.
+const LEVEL: i32 = 1;
 
 /// A body whose digest is known.
 #[derive(Debug, Clone)]
