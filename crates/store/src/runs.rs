@@ -74,6 +74,8 @@ pub struct Run {
 /// How far a run is. Its items are what its kind counts: pages, steps, downloads.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = run_progress, treat_none_as_default_value = false, treat_none_as_null = true)]
+// Not to be set by an update: SQLite would look at all pages of the run, which refer to it.
+#[diesel(primary_key(run_id))]
 pub struct Progress {
     /// Of which run.
     pub run_id: String,
