@@ -27,6 +27,9 @@ const MAX_IN_ROW: usize = 64 << 10;
 /// A body that may be as small as that once it is packed.
 const MAX_TO_TRY: usize = 8 * MAX_IN_ROW;
 
+/// Packing so many bytes takes no longer than asking whether they are there.
+const QUICK_TO_PACK: usize = 32 << 10;
+
 /// Scope of a cache that all teams share.
 const EVERYBODY: &str = "*";
 
@@ -245,7 +248,8 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
     if fetched.body.len() <= MAX_TO_TRY {
         entry.in_row = true;
         // Most pages that are fetched again have not changed: packing them once more would be for nothing.
-        let is_there = rows::has_body(&mut app.conn().await?, &entry.body_digest).await?;
+        let asks = fetched.body.len() > QUICK_TO_PACK;
+        let is_there = asks && rows::has_body(&mut app.conn().await?, &entry.body_digest).await?;
         let packed = if is_there { None } else { Some(body.pack().await?) };
         if packed.as_ref().is_none_or(|packed| packed.len() <= MAX_IN_ROW) {
             return Ok(Some(Kept::Row(Box::new(NewCopy { entry, packed }))));
