@@ -265,6 +265,9 @@ async fn ten_pages_take_few_statements() {
     let different: BTreeSet<&str> = statements.iter().filter_map(|text| text.split(" -- binds").next()).collect();
     assert_eq!(different.iter().filter(of_run).count(), 7, "{statements:#?}");
     assert!(different.len() <= 30, "{}: {statements:#?}", different.len());
+    // Every page refers to that key: where it is set, each of them is looked at.
+    let sets_key = |text: &&str| text.starts_with("UPDATE `run_progress`") && text.contains("SET `run_id`");
+    assert!(!different.iter().any(sets_key), "{statements:#?}");
     let (row, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
     // Of the eleven that were pending ten are done; the aliases are the start's and the second "new".
     assert_eq!((progress.done, progress.failed, progress.credits), (4, 3, 8), "{progress:?}");
@@ -274,4 +277,36 @@ async fn ten_pages_take_few_statements() {
     {
         assert_eq!(runs::listed(&mut conn, &id, state, "", 100).await.unwrap().len(), count, "{state:?}");
     }
+}
+
+/// Its links are not looked at any more, and those that are known already spoil nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crawl_that_has_all_its_pages_takes_no_more() {
+    let (app, caller, _folder) = app().await;
+    let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 3})).unwrap();
+    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
+    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+    let mut conn = app.conn().await.unwrap();
+    let pages: Vec<NewPage> = (0..1002).map(|n| page(&n.to_string())).collect();
+    let added: Result<Vec<NewPage>, StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let mut progress = runs::lock(conn, &id).await?.unwrap();
+            let taken = runs::add_pages(conn, &mut progress, pages.clone()).await?;
+            runs::save(conn, &progress).await?;
+            Ok(taken)
+        })
+        .await;
+    assert_eq!(added.unwrap().len(), 2, "beside the start");
+    let mut result =
+        PageResult::without(Arc::clone(&context), Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() });
+    result.links.found = (0..5).chain(5000..5005).map(|n| Found::plain(page(&n.to_string()))).collect();
+    let recorded: Result<(), StoreError> =
+        conn.tx(async |conn: &mut Conn| pages::record(&app, conn, &[(&pages[0].id, &result)]).await).await;
+    recorded.unwrap();
+    assert!(context.known.is_full());
+    let (_, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
+    // A spare page has taken the place of the one that failed.
+    assert_eq!((progress.pending, progress.failed, progress.spare), (3, 1, 999), "{progress:?}");
+    let unknown: Vec<&[u8]> = result.links.found[5..].iter().map(|found| found.page.key.as_slice()).collect();
+    assert!(runs::known_keys(&mut conn, &id, unknown).await.unwrap().is_empty());
 }

@@ -25,6 +25,7 @@ suite!(
     all_queues_say_when_they_are_due,
     caps_can_be_changed,
     looking_tells_what_is_there,
+    a_connection_tells_which_queues_got_jobs,
 );
 
 /// A lane of team `team` that lets 100 jobs run.
@@ -119,6 +120,19 @@ async fn a_rolled_back_enqueue_leaves_nothing(store: Store) {
     assert!(result.is_err());
     assert_eq!(claim(&mut conn, 9, at(0)).await, []);
     assert!(jobs::enqueue(&mut conn, &lane("l", "nobody"), &[job("j")], at(0)).await.is_err());
+}
+
+async fn a_connection_tells_which_queues_got_jobs(store: Store) {
+    opened(&store).await;
+    let mut conn = store.writing().await.unwrap();
+    assert_eq!(conn.added(), Vec::<String>::new());
+    let hooks = Lane { queue: "hooks", ..lane("h", "a") };
+    for _ in 0..2 {
+        jobs::enqueue(&mut conn, &lane("l", "a"), &[job(&id())], at(0)).await.unwrap();
+        jobs::enqueue(&mut conn, &hooks, &[job(&id())], at(0)).await.unwrap();
+    }
+    assert_eq!(conn.added(), ["hooks", "pages"]);
+    assert_eq!(conn.added(), Vec::<String>::new(), "once");
 }
 
 async fn keys_and_ids_are_unique_while_a_job_lives(store: Store) {

@@ -21,6 +21,27 @@ suite!(
     a_failed_command_undoes_the_whole_transaction,
 );
 
+/// Whoever has the writing connection is waited for, by transactions and by single statements, and reading goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writes_share_one_connection() {
+    let db = Db::sqlite().await;
+    let store = db.store();
+    let mut writing = store.writing().await.unwrap();
+    let other = store.clone();
+    let waiting = store.writing_runtime().spawn(async move {
+        let mut conn = other.conn().await.unwrap();
+        leases::acquire(&mut conn, "lease", "other", at(0), at(1)).await.unwrap()
+    });
+    tokio::task::yield_now().await;
+    assert!(leases::acquire(&mut writing, "lease", "first", at(0), at(1)).await.unwrap());
+    let tx: Result<(), StoreError> = writing.tx(async |_: &mut Conn| Ok(())).await;
+    tx.unwrap();
+    assert!(teams::find(&mut store.conn().await.unwrap(), "nobody").await.unwrap().is_none());
+    assert!(!waiting.is_finished());
+    drop(writing);
+    assert!(!waiting.await.unwrap(), "the first was first");
+}
+
 /// A server and a worker: two pools on one file, which know of each other through the file alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_share_one_sqlite_file() {
