@@ -44,7 +44,7 @@ pub(crate) enum Change {
     Settle {
         source: Source,
         credits: i64,
-        row: Option<Scrape>,
+        row: Option<Box<Scrape>>,
         copy: Option<Box<NewCopy>>,
     },
     /// Gives all of it back.
@@ -170,7 +170,7 @@ impl Change {
                 ledger::reserve(conn, &source.booking(at), *amount, *expires_at).await.map(Some)
             }
             Self::Settle { source, credits, row, .. } => {
-                settle(conn, source, *credits, row.as_ref(), at).await.map(|()| None)
+                settle(conn, source, *credits, row.as_deref(), at).await.map(|()| None)
             }
             Self::Release(held) => ledger::void(conn, held, at).await.map(|_| None),
         }

@@ -63,7 +63,7 @@ impl Funds {
         let app = self.app.clone();
         // Once begun, it ends, for the same reason.
         let booking = tracked(&self.app.tracker, async move {
-            let change = Change::Settle { source: source.clone(), credits, row, copy };
+            let change = Change::Settle { source: source.clone(), credits, row: row.map(Box::new), copy };
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.
