@@ -15,10 +15,10 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
 
-use self::copies::{CacheCopies, Used};
+use self::copies::CacheCopies;
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
-use crate::cache::{self, CacheSlot, NewCopy, OnMiss, Policy, Situation};
+use crate::cache::{self, CacheSlot, NewCopy, OnMiss, PageCopy, Policy, Situation};
 use crate::check::check;
 use crate::reservation::Funds;
 use crate::{App, AppError, credentials, metrics};
@@ -89,7 +89,7 @@ where
     scraping.log(caller, result.as_ref().map(|(_, _, cache)| *cache), credits);
     let took = result.as_ref().map_or_else(|_| started.elapsed(), |(_, took, _)| *took);
     metrics::page(took);
-    let copy = copies.into_used().and_then(Used::into_new);
+    let copy = copies.into_used().and_then(PageCopy::into_new);
     Charged { result: result.map(|(made, ..)| made), credits, took, copy }
 }
 
@@ -231,13 +231,13 @@ impl Scraping {
         caller: &Caller,
         funds: Funds,
         result: Result<Scraped, AppError>,
-        used: Option<Used>,
+        used: Option<PageCopy>,
     ) -> Result<(Document, net::Room), AppError> {
         let credits = self.price(&result);
-        let copy = used.as_ref().map(Used::id);
+        let copy = used.as_ref().map(PageCopy::id);
         // The row is for asking later; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, (credits, copy)));
-        let copy = used.and_then(Used::into_new);
+        let copy = used.and_then(PageCopy::into_new);
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
         self.log(caller, result.as_ref().map(|scraped| scraped.document.metadata.cache_state), credits);
         match (result, funds.settle(credits, row, copy).await) {

@@ -35,12 +35,12 @@ pub(crate) struct Claims {
     pub(crate) jobs: Handle,
 }
 
-/// A job's place among those that run here: one of its queue's slots, and its lease, which is kept until this is dropped.
-pub(crate) struct Place {
+/// What a job that runs here holds: one of its queue's slots, and its lease, which is kept until this is dropped.
+pub(crate) struct Slot {
     core: Arc<Core>,
     id: String,
     token: String,
-    _slot: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Claims {
@@ -52,13 +52,13 @@ impl Claims {
             if free.available_permits() + 1 < self.slots / 8 {
                 sleep(GATHER).await;
             }
-            let mut slots = vec![first];
-            slots.extend((1..MAX_JOBS).map_while(|_| Arc::clone(&free).try_acquire_owned().ok()));
-            match self.claim(slots.len()).await {
+            let mut permits = vec![first];
+            permits.extend((1..MAX_JOBS).map_while(|_| Arc::clone(&free).try_acquire_owned().ok()));
+            match self.claim(permits.len()).await {
                 Ok(jobs) => {
                     let came = jobs.len();
-                    jobs.into_iter().zip(slots.drain(..)).for_each(|(job, slot)| self.start(job, slot));
-                    drop(slots);
+                    jobs.into_iter().zip(permits.drain(..)).for_each(|(job, permit)| self.start(job, permit));
+                    drop(permits);
                     // Some, but not all, does not mean that there are no more: teams are served in turns.
                     if came == 0 {
                         core.idle.notify_one();
@@ -80,16 +80,16 @@ impl Claims {
         jobs::claim(&mut core.store.writing().await?, &want).await
     }
 
-    fn start(&self, job: Claimed, slot: OwnedSemaphorePermit) {
+    fn start(&self, job: Claimed, permit: OwnedSemaphorePermit) {
         let (core, handler) = (Arc::clone(&self.core), self.handlers.get(job.kind.as_str()).cloned());
         let cancelled = core.held.add(&job);
-        let place = Place { core: Arc::clone(&core), id: job.id.clone(), token: job.token.clone(), _slot: slot };
+        let slot = Slot { core: Arc::clone(&core), id: job.id.clone(), token: job.token.clone(), _permit: permit };
         let work = async move {
             match handler {
-                Some(handler) => handler.process(core, job, place, cancelled).await,
+                Some(handler) => handler.process(core, job, slot, cancelled).await,
                 None => {
                     put_off(&core, &job).await;
-                    drop(place);
+                    drop(slot);
                 }
             }
         };
@@ -97,7 +97,7 @@ impl Claims {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.core.held.remove(&self.id, &self.token);
     }

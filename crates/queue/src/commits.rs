@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::bury::{self, Lost};
-use crate::claims::Place;
+use crate::claims::Slot;
 use crate::handler::pause;
 use crate::worker::Core;
 use crate::{Finished, Handler};
@@ -42,7 +42,7 @@ pub(crate) struct Report<H: Handler> {
     pub(crate) answer: Option<HostAnswer>,
     /// Dropped when it is written.
     #[expect(dead_code, reason = "its end is the message")]
-    pub(crate) place: Place,
+    pub(crate) slot: Slot,
 }
 
 /// How many jobs of a handler are at work: they may report soon.
@@ -168,6 +168,7 @@ impl<H: Handler> Committer<'_, H> {
     async fn patiently(&self, reports: &[Report<H>]) -> Result<Vec<String>, StoreError> {
         let mut tried = Ok(Vec::new());
         for pause in PAUSES {
+            // Sleeping for no time takes a tick of the timer, a millisecond.
             if !pause.is_zero() {
                 sleep(pause).await;
             }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::bury::{self, Lost};
-use crate::claims::Place;
+use crate::claims::Slot;
 use crate::commits::{self, AtWork, Report};
 use crate::handler::{pause, running};
 use crate::worker::Core;
@@ -30,9 +30,9 @@ pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) trait AnyHandler: Send + Sync {
     /// Where its jobs wait.
     fn queue(&self) -> Queue;
-    /// Runs one job to its end: until its effects wait to be written, or it is given back or given up. Its place is free
+    /// Runs one job to its end: until its effects wait to be written, or it is given back or given up. Its slot is free
     /// when that is written.
-    fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, place: Place, cancelled: CancellationToken) -> Task;
+    fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, slot: Slot, cancelled: CancellationToken) -> Task;
     /// Gives up a job that a lost worker has left without attempts.
     fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
     /// What writes down what jobs brought, until [`AnyHandler::close`]. To be asked for once.
@@ -66,7 +66,7 @@ impl<H: Handler> Erased<H> {
         Self { answer: H::answer, ..Self::new(handler, committers) }
     }
 
-    async fn work(&self, core: &Core, claimed: &Claimed, place: Place, cancelled: CancellationToken) {
+    async fn work(&self, core: &Core, claimed: &Claimed, slot: Slot, cancelled: CancellationToken) {
         let job = match running::<H::Payload>(claimed, cancelled.clone()) {
             Ok(job) => job,
             Err(error) => return self.bury_unread(core, claimed, &error).await,
@@ -86,7 +86,7 @@ impl<H: Handler> Erased<H> {
                 self.give_back(core, claimed).await;
                 return core.wake_all();
             }
-            Some(Ok(Ok(done))) => return self.report(Finished { job, done }, claimed, place).await,
+            Some(Ok(Ok(done))) => return self.report(Finished { job, done }, claimed, slot).await,
             Some(Ok(Err(failure))) => failure,
             Some(Err(_)) => Failure::retry("the handler panicked"),
         };
@@ -105,13 +105,13 @@ impl<H: Handler> Erased<H> {
         }
     }
 
-    /// To be written down. Until then the job keeps its place.
-    async fn report(&self, finished: Finished<H::Payload, H::Done>, claimed: &Claimed, place: Place) {
+    /// To be written down. Until then the job keeps its slot.
+    async fn report(&self, finished: Finished<H::Payload, H::Done>, claimed: &Claimed, slot: Slot) {
         let Some(reports) = self.committer_for(&claimed.team_id) else { return };
         let answer = (self.answer)(&finished.done);
         let (token, queue) = (claimed.token.clone(), claimed.queue.clone());
         // Without a committer, at the end of a process, the job comes back when its lease ends.
-        let _ = reports.send(Report { finished, token, queue, answer, place }).await;
+        let _ = reports.send(Report { finished, token, queue, answer, slot }).await;
     }
 
     /// `None` once there will be no more reports.
@@ -170,8 +170,8 @@ impl<H: Handler> AnyHandler for Erased<H> {
         H::Payload::QUEUE
     }
 
-    fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, place: Place, cancelled: CancellationToken) -> Task {
-        Box::pin(async move { self.work(&core, &job, place, cancelled).await })
+    fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, slot: Slot, cancelled: CancellationToken) -> Task {
+        Box::pin(async move { self.work(&core, &job, slot, cancelled).await })
     }
 
     fn bury(self: Arc<Self>, core: Arc<Core>, claimed: Claimed) -> Task {

@@ -12,7 +12,7 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::cache_entry;
 
-pub use bodies::{bytes, delete_next, deleted, packed, rely_on};
+pub use bodies::{bytes, delete_next, deleted, has_body, packed, rely_on};
 
 /// How many copies of a page [`find`] looks at: enough to step over a few that failed.
 const NEWEST: i64 = 5;
@@ -77,15 +77,6 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(cache_entry::table).values(entry.clone()).execute(c).await)?;
     Ok(())
-}
-
-/// Whether the body with this digest is in the database.
-///
-/// # Errors
-/// [`Query`](crate::StoreError::Query).
-#[crate::boxed]
-pub async fn has_body(conn: &mut Conn, digest: &str) -> Result<bool> {
-    bodies::is_there(conn, digest).await
 }
 
 /// Adds a copy whose body is in the database already; `false`, and nothing is added, when it is not.

@@ -17,9 +17,8 @@ use politeness::{HostAnswer, HostState, Pace, Start};
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
-use crate::jobs::json;
 use crate::schema::host;
-use crate::sql::Sql;
+use crate::sql::{Sql, json};
 
 /// Sets what the robots.txt of a host asks for between two requests; `None` for nothing.
 ///
@@ -142,7 +141,6 @@ impl Hosts {
                 .await
             },
             sqlite | c | {
-                // A list in one value: else the statement would be compiled anew each time.
                 let query = Sql::<Sqlite, HostSql>::new(
                     "SELECT name, state, crawl_delay_ms, most, queued_until FROM host
                      WHERE name IN (SELECT value FROM json_each({}))",

@@ -160,12 +160,6 @@ impl Claimed {
     }
 }
 
-/// Several values as JSON, which is how SQLite takes a list.
-pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
-    // Strings and numbers always can be written.
-    serde_json::to_string(values).unwrap_or_default()
-}
-
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

@@ -32,7 +32,7 @@ pub struct Store {
 /// How many connections, and how long to wait for one.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The size of the pool; by default 4 for SQLite and 16 for PostgreSQL.
+    /// The size of the pool; by default 4 for SQLite, beside the one that writes, and 16 for PostgreSQL.
     pub connections: Option<u32>,
     /// How long [`Store::conn`] waits for a free connection.
     pub wait: Duration,

@@ -315,8 +315,3 @@ pub async fn load_of(conn: &mut Conn, team: &str) -> Result<(i64, i64)> {
     let pending: Vec<i64> = on!(conn, |c| query.load(c).await)?;
     Ok((i64::try_from(pending.len()).unwrap_or(i64::MAX), pending.iter().sum()))
 }
-
-/// Rows as SQLite takes a list of them: `json_each` of one value.
-fn json<T: serde::Serialize>(rows: &[T]) -> String {
-    serde_json::to_string(rows).unwrap_or_default()
-}

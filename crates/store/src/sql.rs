@@ -16,6 +16,12 @@ pub(crate) struct Sql<'a, DB: Backend, Row = ()> {
     row: PhantomData<fn() -> Row>,
 }
 
+/// Values as SQLite takes a list of them: `json_each` of one bound text. A list of bound values is compiled anew each time.
+pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
+    // Strings, numbers and rows of them always can be written.
+    serde_json::to_string(values).unwrap_or_default()
+}
+
 impl<'a, DB: Backend, Row> Sql<'a, DB, Row> {
     pub(crate) fn new(text: &'static str) -> Self {
         Self { text, binds: Vec::new(), row: PhantomData }

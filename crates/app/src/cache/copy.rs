@@ -4,6 +4,32 @@
 use store::cache::{self as rows, CacheEntry};
 use store::{Conn, StoreError};
 
+/// The copy that a document was made of, or that was made of its page.
+pub(crate) enum PageCopy {
+    /// It is in the cache, under this id.
+    Kept(String),
+    /// It is to be written with the scrape.
+    New(Box<NewCopy>),
+}
+
+impl PageCopy {
+    /// Its id.
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Self::Kept(id) => id,
+            Self::New(copy) => &copy.entry.id,
+        }
+    }
+
+    /// What is to be written.
+    pub(crate) fn into_new(self) -> Option<Box<NewCopy>> {
+        match self {
+            Self::Kept(_) => None,
+            Self::New(copy) => Some(copy),
+        }
+    }
+}
+
 /// A copy whose body is in the database, or goes there with it.
 pub(crate) struct NewCopy {
     pub(super) entry: CacheEntry,
@@ -12,11 +38,6 @@ pub(crate) struct NewCopy {
 }
 
 impl NewCopy {
-    /// Its id.
-    pub(crate) fn id(&self) -> &str {
-        &self.entry.id
-    }
-
     async fn write(&self, conn: &mut Conn) -> Result<(), StoreError> {
         match &self.packed {
             Some(packed) => rows::insert_with_body(conn, &self.entry, packed).await,

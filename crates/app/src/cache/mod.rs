@@ -19,7 +19,7 @@ use wire::{ProxyUsed, ScrapeOptions};
 use crate::auth::Caller;
 use crate::{App, AppError, room};
 
-pub(crate) use copy::{NewCopy, write_copies};
+pub(crate) use copy::{NewCopy, PageCopy, write_copies};
 pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};
 
 /// Up to this many bytes, packed, a body is kept in the database: a file takes longer to make than a row.
@@ -92,22 +92,14 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError>
     }
 }
 
-/// A page that is kept.
-pub(crate) enum Kept {
-    /// Once this is written.
-    Row(Box<NewCopy>),
-    /// Among the blobs, under this id.
-    Blob(String),
-}
-
 /// Keeps a page if it says something lasting. A failure is logged and costs nothing but the copy.
-pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<Kept> {
+pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<PageCopy> {
     let bytes = fetched.body.len();
     if !policy::storable(fetched.status, fetched.kind, bytes) || !room::admits(app, bytes).await {
         return None;
     }
     match write(app, slot, fetched).await {
-        Ok(kept) => kept,
+        Ok(copy) => copy,
         Err(error) => {
             tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
             None
@@ -225,7 +217,7 @@ async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>
 }
 
 /// `None` when the copy could not rely on the body that is there.
-async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<Kept>, AppError> {
+async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<PageCopy>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
     let body = Hashed::of(fetched.body.clone()).await;
@@ -252,7 +244,7 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         let is_there = asks && rows::has_body(&mut app.conn().await?, &entry.body_digest).await?;
         let packed = if is_there { None } else { Some(body.pack().await?) };
         if packed.as_ref().is_none_or(|packed| packed.len() <= MAX_IN_ROW) {
-            return Ok(Some(Kept::Row(Box::new(NewCopy { entry, packed }))));
+            return Ok(Some(PageCopy::New(Box::new(NewCopy { entry, packed }))));
         }
         entry.in_row = false;
     }
@@ -266,5 +258,5 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
     }
     drop(conn);
     body.put(&app.blobs).await?;
-    Ok(Some(Kept::Blob(entry.id)))
+    Ok(Some(PageCopy::Kept(entry.id)))
 }

@@ -47,6 +47,12 @@ impl Known {
         self.is_full.store(is_full, Ordering::Relaxed);
     }
 
+    /// Forgets all keys: the run has ended, and others want the memory.
+    pub(crate) fn clear(&self) {
+        let gone = std::mem::take(&mut *self.keys.write());
+        self.all.fetch_sub(gone.len(), Ordering::Relaxed);
+    }
+
     /// Takes over what was learnt. Where memory is used up, the database goes on being asked.
     pub(crate) fn learn(&self, learnt: &Learnt) {
         let learnt = std::mem::take(&mut *learnt.0.lock());
@@ -94,6 +100,8 @@ mod tests {
         assert_eq!(all.load(Ordering::Relaxed), 13);
         drop(one);
         assert_eq!(all.load(Ordering::Relaxed), 5);
+        other.clear();
+        assert_eq!((all.load(Ordering::Relaxed), other.contains(&[1; 16])), (0, false));
     }
 
     #[test]

@@ -104,7 +104,11 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     let mut record =
         Record { app, context: &first.context, progress, is_full, known, rows: Vec::new(), now: app.now() };
     record.write(conn, results).await?;
-    first.learnt.set(record.known.into_iter().collect());
+    if record.progress.is_open {
+        first.learnt.set(record.known.into_iter().collect());
+    } else {
+        first.context.known.clear();
+    }
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use ::scrape::{Copies, CopyLookup, ScrapeError};
 use async_trait::async_trait;
 use fetch::Fetched;
 
-use crate::cache::{self, CacheSlot, Kept, NewCopy, OnMiss, Policy};
+use crate::cache::{self, CacheSlot, OnMiss, PageCopy, Policy};
 use crate::{App, AppError, metrics};
 
 /// The copies that may answer one scrape.
@@ -14,32 +14,7 @@ pub(super) struct CacheCopies<'a> {
     app: &'a App,
     slot: CacheSlot,
     policy: Policy,
-    used: OnceLock<Used>,
-}
-
-/// The copy that the document was made of, or that was made of its page.
-pub(super) enum Used {
-    /// It is in the cache, under this id.
-    Known(String),
-    /// It is to be written with the scrape.
-    New(Box<NewCopy>),
-}
-
-impl Used {
-    pub(super) fn id(&self) -> &str {
-        match self {
-            Self::Known(id) => id,
-            Self::New(copy) => copy.id(),
-        }
-    }
-
-    /// What is to be written.
-    pub(super) fn into_new(self) -> Option<Box<NewCopy>> {
-        match self {
-            Self::Known(_) => None,
-            Self::New(copy) => Some(copy),
-        }
-    }
+    used: OnceLock<PageCopy>,
 }
 
 impl<'a> CacheCopies<'a> {
@@ -47,7 +22,8 @@ impl<'a> CacheCopies<'a> {
         Self { app, slot, policy, used: OnceLock::new() }
     }
 
-    pub(super) fn into_used(self) -> Option<Used> {
+    /// The copy that the document was made of, or that was made of its page.
+    pub(super) fn into_used(self) -> Option<PageCopy> {
         self.used.into_inner()
     }
 
@@ -71,7 +47,7 @@ impl Copies for CacheCopies<'_> {
             let copy = self.look_up(window).await.map_err(ScrapeError::port)?;
             metrics::cache_lookup(copy.is_some());
             if let Some(copy) = copy {
-                let _first = self.used.set(Used::Known(copy.id));
+                let _first = self.used.set(PageCopy::Kept(copy.id));
                 return Ok(CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at));
             }
             miss = CopyLookup::Miss;
@@ -87,12 +63,9 @@ impl Copies for CacheCopies<'_> {
     }
 
     async fn keep(&self, page: &Fetched) {
-        let used = match cache::keep(self.app, &self.slot, page).await {
-            Some(Kept::Row(copy)) => Used::New(copy),
-            Some(Kept::Blob(id)) => Used::Known(id),
-            None => return,
-        };
-        let _first = self.used.set(used);
+        if let Some(copy) = cache::keep(self.app, &self.slot, page).await {
+            let _first = self.used.set(copy);
+        }
     }
 }
 

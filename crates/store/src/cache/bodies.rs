@@ -50,7 +50,12 @@ pub async fn packed(conn: &mut Conn, digest: &str) -> Result<Option<Vec<u8>>> {
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
 }
 
-pub(super) async fn is_there(conn: &mut Conn, digest: &str) -> Result<bool> {
+/// Whether the body with this digest is in the database.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query).
+#[crate::boxed]
+pub async fn has_body(conn: &mut Conn, digest: &str) -> Result<bool> {
     let query = cache_body::table.find(digest).select(cache_body::digest);
     let found: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
     Ok(found.is_some())

@@ -12,9 +12,9 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::jobs::end::ready;
-use crate::jobs::{Claimed, Lease, json, release};
+use crate::jobs::{Claimed, Lease, release};
 use crate::schema::{job, job_lane};
-use crate::sql::Sql;
+use crate::sql::{Sql, json};
 
 /// What [`reap`] did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

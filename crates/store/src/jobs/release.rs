@@ -13,8 +13,8 @@ use crate::conn::{AsyncSqlite, Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::hosts::Hosts;
-use crate::jobs::{Held, Lease, from_millis, json};
-use crate::sql::Sql;
+use crate::jobs::{Held, Lease, from_millis};
+use crate::sql::{Sql, json};
 
 /// A job that was running, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::jobs::due::Lane;
-use crate::jobs::{Claim, claim, json};
+use crate::jobs::{Claim, claim};
 use crate::schema::job;
-use crate::sql::Sql;
+use crate::sql::{Sql, json};
 
 /// What changes with a claim, column by column.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::run_page;
-use crate::sql::Sql;
+use crate::sql::{Sql, json};
 
 /// Rows in one statement: below the number of values that either database takes.
 const CHUNK: usize = 500;
@@ -239,7 +239,7 @@ pub async fn end_pages(conn: &mut Conn, ended: &[EndedPage<'_>], now: Timestamp)
                 ended.iter().map(|page| (page.id, page.state.as_str(), code(page), error(page))).collect();
             Sql::<Sqlite>::new(SQLITE_END)
                 .bind::<SqlTimestamp, _>(DbTime::from(now))
-                .bind::<Text, _>(super::json(&rows))
+                .bind::<Text, _>(json(&rows))
                 .execute(c)
                 .await
         }

@@ -11,7 +11,7 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::{crawl_family, crawl_template};
-use crate::sql::Sql;
+use crate::sql::{Sql, json};
 
 /// Counts addresses of families: for each (hash of the family, most addresses that it may have), says whether it is still
 /// within, and counts it then.
@@ -34,7 +34,7 @@ pub async fn enter_families(conn: &mut Conn, run: &str, families: &[(u64, u32)])
         pg | c | query(hashes).load(c).await,
         sqlite | c | {
             let query = Sql::<Sqlite, (BigInt, BigInt)>::new(SQLITE_FAMILIES_OF).bind::<Text, _>(run);
-            query.bind::<Text, _>(super::json(&hashes)).load(c).await
+            query.bind::<Text, _>(json(&hashes)).load(c).await
         }
     )?;
     let before: HashMap<i64, i64> = rows.into_iter().collect();
@@ -50,7 +50,6 @@ pub async fn enter_families(conn: &mut Conn, run: &str, families: &[(u64, u32)])
     Ok(within)
 }
 
-/// SQLite compiles a list of values anew each time, but not a list in one value.
 const SQLITE_FAMILIES_OF: &str = "SELECT hash, known FROM crawl_family
     WHERE run_id = {} AND hash IN (SELECT value FROM json_each({}))";
 
@@ -78,7 +77,7 @@ async fn put_families(conn: &mut Conn, run: &str, rows: Vec<(i64, i64)>) -> Resu
                 .await
         },
         sqlite | c | {
-            let rows = super::json(&rows);
+            let rows = json(&rows);
             Sql::<Sqlite>::new(SQLITE_FAMILIES).bind::<Text, _>(run).bind::<Text, _>(rows).execute(c).await
         }
     )?;
@@ -143,7 +142,7 @@ async fn put_templates(conn: &mut Conn, run: &str, rows: Vec<(i64, i64, i64)>) -
                 .await
         },
         sqlite | c | {
-            let rows = super::json(&rows);
+            let rows = json(&rows);
             Sql::<Sqlite>::new(SQLITE_TEMPLATES).bind::<Text, _>(run).bind::<Text, _>(rows).execute(c).await
         }
     )?;
@@ -184,7 +183,7 @@ async fn streaks(conn: &mut Conn, run: &str, templates: Vec<i64>) -> Result<Vec<
         pg | c | query(templates).load(c).await,
         sqlite | c | {
             let query = Sql::<Sqlite, (BigInt, BigInt, BigInt)>::new(SQLITE_STREAKS).bind::<Text, _>(run);
-            query.bind::<Text, _>(super::json(&templates)).load(c).await
+            query.bind::<Text, _>(json(&templates)).load(c).await
         }
     )?)
 }
