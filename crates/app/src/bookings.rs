@@ -1,13 +1,14 @@
 //! Bookings of requests, written in groups: what comes while one transaction is being written goes into the next together.
 //! Each waits until its own is written.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::mem;
 use std::sync::Arc;
 
 use base::Timestamp;
 use parking_lot::Mutex;
-use store::ledger::{self, Booking, Reservation};
+use store::ledger::{self, Booking, Order, Reservation, Task};
 use store::scrapes::{self, Scrape};
 use store::{Conn, Store, StoreError};
 use tokio::sync::oneshot;
@@ -163,6 +164,33 @@ impl Change {
         }
     }
 
+    /// The row that is to be written with it.
+    fn row(&self) -> Option<&Scrape> {
+        match self {
+            Self::Settle { row, .. } => row.as_deref(),
+            Self::Reserve { .. } | Self::Release(_) => None,
+        }
+    }
+
+    /// What is booked; a team without a limit books nothing for what costs nothing.
+    fn order(&self) -> Option<Order<'_>> {
+        let of = |key, api_key, task| Some(Order { key, api_key, task });
+        match self {
+            Self::Reserve { source, amount, expires_at } => {
+                let (key, api_key) = source.key();
+                of(key, api_key, Task::Reserve { amount: *amount, expires_at: *expires_at })
+            }
+            Self::Settle { source: Source::Reserved(held), credits, .. } => {
+                of(&held.key, held.api_key.as_deref(), Task::Settle { held, amount: *credits })
+            }
+            Self::Settle { source: Source::Unlimited { key, api_key, .. }, credits, .. } if *credits > 0 => {
+                of(key, api_key.as_deref(), Task::Charge { amount: *credits })
+            }
+            Self::Settle { .. } => None,
+            Self::Release(held) => of(&held.key, held.api_key.as_deref(), Task::Settle { held, amount: 0 }),
+        }
+    }
+
     /// Writes all but the copy.
     async fn write(&self, conn: &mut Conn, at: Timestamp) -> Written {
         match self {
@@ -175,11 +203,6 @@ impl Change {
             Self::Release(held) => ledger::void(conn, held, at).await.map(|_| None),
         }
     }
-
-    /// A reservation is refused before anything is written.
-    fn is_refused(&self, error: &StoreError) -> bool {
-        matches!((self, error), (Self::Reserve { .. }, StoreError::Ledger(_) | StoreError::UnknownTeam))
-    }
 }
 
 impl Source {
@@ -190,11 +213,17 @@ impl Source {
         }
     }
 
-    fn booking(&self, at: Timestamp) -> Booking<'_> {
+    /// Under which it is booked, and the id of the API key.
+    fn key(&self) -> (&str, Option<&str>) {
         match self {
-            Self::Reserved(held) => Booking { key: &held.key, team: &held.team, api_key: held.api_key.as_deref(), at },
-            Self::Unlimited { key, team, api_key } => Booking { key, team, api_key: api_key.as_deref(), at },
+            Self::Reserved(held) => (&held.key, held.api_key.as_deref()),
+            Self::Unlimited { key, api_key, .. } => (key, api_key.as_deref()),
         }
+    }
+
+    fn booking(&self, at: Timestamp) -> Booking<'_> {
+        let (key, api_key) = self.key();
+        Booking { key, team: self.team(), api_key, at }
     }
 }
 
@@ -261,18 +290,30 @@ async fn write_alone(conn: &mut Conn, waiting: Waiting, at: Timestamp) {
 async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<Vec<Written>, StoreError> {
     fail::fail_point!("bookings_together", |_| { Err(StoreError::Inconsistent("on purpose".to_owned())) });
     conn.tx(async |conn: &mut Conn| {
-        let mut all = Vec::with_capacity(group.len());
-        for Waiting { change, .. } in group {
-            match change.write(conn, at).await {
-                Err(error) if !change.is_refused(&error) => return Err(error),
-                // A refusal was decided before anything was written, so the transaction is still good.
-                written => all.push(written),
-            }
+        let mut booked = BTreeMap::new();
+        for (team, orders) in by_team(group) {
+            let (places, orders): (Vec<usize>, Vec<Order<'_>>) = orders.into_iter().unzip();
+            let outcomes = ledger::book_all(conn, team, &orders, at).await?;
+            booked.extend(places.into_iter().zip(outcomes));
         }
+        let rows: Vec<Scrape> = group.iter().filter_map(|waiting| waiting.change.row().cloned()).collect();
+        scrapes::insert_all(conn, rows).await?;
         write_copies(conn, group.iter().filter_map(|waiting| waiting.change.copy()).collect()).await?;
-        Ok(all)
+        let outcome = |place| booked.remove(&place).unwrap_or(Ok(None)).map_err(StoreError::Ledger);
+        Ok((0..group.len()).map(outcome).collect())
     })
     .await
+}
+
+/// What is to be booked, with its place in the group, by team.
+fn by_team(group: &[Waiting]) -> BTreeMap<&str, Vec<(usize, Order<'_>)>> {
+    let mut teams: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for (place, Waiting { change, .. }) in group.iter().enumerate() {
+        if let Some(order) = change.order() {
+            teams.entry(change.team()).or_default().push((place, order));
+        }
+    }
+    teams
 }
 
 impl Waiting {

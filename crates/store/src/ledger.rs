@@ -3,6 +3,7 @@
 //!
 //! The key of a command says what it pays for. A repeated key changes nothing and answers what the first call did.
 
+mod group;
 mod rows;
 
 use base::Timestamp;
@@ -16,7 +17,8 @@ use crate::error::{Result, StoreError};
 use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
 use crate::usage;
 
-use self::rows::{AccountRow, EntryRow, ReservationRow, TransferRow};
+pub use self::group::{Order, Outcome, Task, book_all};
+use self::rows::{AccountRow, EntryRow, NewTransfer, ReservationRow, TransferRow};
 
 /// Under which key, for whom and when something is booked.
 #[derive(Debug, Clone, Copy)]
@@ -129,13 +131,7 @@ pub async fn reserve(
             return found
                 .ok_or_else(|| StoreError::Inconsistent(format!("no reservation for the transfer {}", booking.key)));
         }
-        Ok(Reservation {
-            key: booking.key.to_owned(),
-            team: booking.team.to_owned(),
-            api_key: booking.api_key.map(str::to_owned),
-            hold: Hold { amount, posted: 0, voided: 0 },
-            expires_at,
-        })
+        Ok(booking.reservation(amount, expires_at))
     })
     .await
 }
@@ -237,6 +233,19 @@ pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i6
     Ok(rows.into_iter().map(|row| row.with_entries(&lines)).collect())
 }
 
+impl Booking<'_> {
+    /// The reservation that is made under it.
+    fn reservation(&self, amount: i64, expires_at: Timestamp) -> Reservation {
+        Reservation {
+            key: self.key.to_owned(),
+            team: self.team.to_owned(),
+            api_key: self.api_key.map(str::to_owned),
+            hold: Hold { amount, posted: 0, voided: 0 },
+            expires_at,
+        }
+    }
+}
+
 /// A team's locked account and one of its reservations, as they are in the course of a transaction.
 struct Work {
     balance: Balance,
@@ -274,16 +283,20 @@ impl Work {
             // counts, so that is looked up before the refusal is believed.
             Err(refusal) => return rows::earlier(conn, booking, command).await?.ok_or(refusal.into()),
         };
-        if !rows::insert_transfer(conn, booking, command, &step).await? {
+        let transfer = NewTransfer::of(booking, command, &step);
+        if !rows::insert_transfer(conn, &transfer, booking.team, booking.at).await? {
             let lost =
                 || StoreError::Inconsistent(format!("transfer {} not found though its key is taken", booking.key));
             return rows::earlier(conn, booking, command).await?.ok_or_else(lost);
         }
-        rows::insert_entries(conn, booking.key, &step.entries).await?;
+        rows::insert_entries(conn, &transfer).await?;
         rows::update_account(conn, booking.team, self.balance, step.balance).await?;
         match (command.reservation(), step.hold) {
             (Some(key), Some(hold)) => rows::update_reservation(conn, key, hold).await?,
-            (None, Some(hold)) => rows::insert_reservation(conn, booking, hold, expires_at).await?,
+            (None, Some(hold)) => {
+                let new = booking.reservation(hold.amount, expires_at);
+                rows::insert_reservation(conn, &new, booking.at).await?;
+            }
             (_, None) => {}
         }
         // Credits are used when they are spent, not when they are set aside.

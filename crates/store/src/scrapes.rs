@@ -4,7 +4,7 @@ use base::Timestamp;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-use crate::conn::{Conn, on};
+use crate::conn::{Conn, Link, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::scrape;
@@ -47,6 +47,28 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
     let mut conn = conn.turn().await?;
     on!(conn, |c| diesel::insert_into(scrape::table).values(row.clone()).execute(c).await)?;
     Ok(())
+}
+
+/// Adds rows.
+///
+/// # Errors
+/// As [`insert`]; then none is added.
+#[crate::boxed]
+pub async fn insert_all(conn: &mut Conn, rows: Vec<Scrape>) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    if let Link::Pg(link) = &mut conn.link {
+        diesel::insert_into(scrape::table).values(rows).execute(&mut **link).await?;
+        return Ok(());
+    }
+    conn.atomic(async |conn: &mut Conn| {
+        for row in &rows {
+            insert(conn, row).await?;
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// A scrape of this team.

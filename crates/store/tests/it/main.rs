@@ -15,6 +15,7 @@ mod jobs_race;
 mod keys;
 mod leases;
 mod ledger;
+mod ledger_group;
 mod ledger_model;
 mod ledger_race;
 mod migrations;

@@ -1,0 +1,182 @@
+//! Several bookings of one team in the statements of one.
+
+use std::collections::BTreeMap;
+
+use base::Timestamp;
+use billing::{Balance, Command, Hold, LedgerError, Transfer, post_key, void_key};
+
+use super::rows::{self, NewTransfer, Rows};
+use super::{Booking, Reservation, Work};
+use crate::conn::Conn;
+use crate::error::{Result, StoreError};
+use crate::usage;
+
+/// One of several bookings.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// Under which key and for which API key. For [`Task::Settle`] those of the reservation.
+    pub key: &'a str,
+    /// The id of the API key, for the usage by key.
+    pub api_key: Option<&'a str>,
+    /// What is booked.
+    pub task: Task<'a>,
+}
+
+/// What is booked.
+#[derive(Debug, Clone, Copy)]
+pub enum Task<'a> {
+    /// As [`reserve`](super::reserve).
+    Reserve {
+        /// Credits.
+        amount: i64,
+        /// When what is left goes back by itself.
+        expires_at: Timestamp,
+    },
+    /// As [`settle`](super::settle).
+    Settle {
+        /// What was set aside.
+        held: &'a Reservation,
+        /// Credits; zero gives all of it back.
+        amount: i64,
+    },
+    /// As [`charge`](super::charge).
+    Charge {
+        /// Credits.
+        amount: i64,
+    },
+}
+
+/// What became of an order: the reservation that it made, or why it was refused.
+pub type Outcome = std::result::Result<Option<Reservation>, LedgerError>;
+
+/// Books orders of one team as if one after the other. A reservation that is refused keeps none of the others from being
+/// booked. To be called in a transaction, which must not be committed after an error.
+///
+/// # Errors
+/// [`StoreError::UnknownTeam`], [`StoreError::Ledger`] when something else than a reservation is refused, and
+/// [`StoreError::Inconsistent`] when an order is a repeat: then each must be booked alone.
+#[crate::boxed]
+pub async fn book_all(conn: &mut Conn, team: &str, orders: &[Order<'_>], at: Timestamp) -> Result<Vec<Outcome>> {
+    let keys: Vec<&str> = orders.iter().filter_map(Order::reservation).collect();
+    let balance = Work::begin(conn, team, None).await?.balance;
+    let holds = rows::holds(conn, team, &keys).await?;
+    let mut group = Group { team, at, before: balance, balance, holds, rows: Rows::default(), spent: BTreeMap::new() };
+    let mut booked = Vec::with_capacity(orders.len());
+    for order in orders {
+        booked.push(match group.book(order) {
+            Ok(made) => Ok(made),
+            Err(refusal) => group.refuse(conn, order, refusal).await?,
+        });
+    }
+    group.write(conn).await?;
+    Ok(booked)
+}
+
+/// The account and reservations of a team as they are after the orders so far, and what is to be written of it.
+struct Group<'a> {
+    team: &'a str,
+    at: Timestamp,
+    before: Balance,
+    balance: Balance,
+    holds: BTreeMap<String, Hold>,
+    rows: Rows,
+    /// Credits spent by each API key.
+    spent: BTreeMap<Option<&'a str>, i64>,
+}
+
+impl<'a> Order<'a> {
+    fn reservation(&self) -> Option<&'a str> {
+        match self.task {
+            Task::Settle { held, .. } => Some(&held.key),
+            Task::Reserve { .. } | Task::Charge { .. } => None,
+        }
+    }
+}
+
+impl<'a> Group<'a> {
+    fn book(&mut self, order: &Order<'a>) -> Outcome {
+        match order.task {
+            Task::Reserve { amount, expires_at } => {
+                self.step(order.key, order.api_key, &Command::Reserve { amount })?;
+                let made = self.booking(order.key, order.api_key).reservation(amount, expires_at);
+                self.rows.reservations.push(made.clone());
+                Ok(Some(made))
+            }
+            Task::Settle { held, amount } => self.settle(order, held, amount).map(|()| None),
+            Task::Charge { amount } => {
+                self.step(order.key, order.api_key, &Command::Charge { amount })?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn settle(&mut self, order: &Order<'a>, held: &Reservation, amount: i64) -> std::result::Result<(), LedgerError> {
+        let reservation = || held.key.clone();
+        if amount != 0 {
+            let post = Command::Post { reservation: reservation(), amount };
+            self.step(&post_key(&held.key), order.api_key, &post)?;
+        }
+        let hold = self.holds.get(&held.key).ok_or(LedgerError::UnknownReservation)?;
+        if hold.remaining() > 0 {
+            let void = Command::Void { reservation: reservation() };
+            self.step(&void_key(&held.key), order.api_key, &void)?;
+        }
+        Ok(())
+    }
+
+    /// Carries out one command.
+    fn step(&mut self, key: &str, api_key: Option<&'a str>, command: &Command) -> std::result::Result<(), LedgerError> {
+        let hold = command.reservation().and_then(|reservation| self.holds.get(reservation)).copied();
+        let step = billing::step(self.balance, hold, command)?;
+        if let (Some(reservation), Some(hold)) = (command.reservation(), step.hold) {
+            self.holds.insert(reservation.to_owned(), hold);
+            self.rows.changed.insert(reservation.to_owned(), hold);
+        }
+        if matches!(step.transfer, Transfer::Post | Transfer::Charge) {
+            *self.spent.entry(api_key).or_default() += step.amount;
+        }
+        let transfer = NewTransfer::of(&self.booking(key, api_key), command, &step);
+        self.rows.transfers.push(transfer);
+        self.balance = step.balance;
+        Ok(())
+    }
+
+    fn booking<'b>(&self, key: &'b str, api_key: Option<&'b str>) -> Booking<'b>
+    where
+        'a: 'b,
+    {
+        Booking { key, team: self.team, api_key, at: self.at }
+    }
+
+    /// Only a reservation may be refused, and only if it is no repeat of one that went through.
+    async fn refuse(&self, conn: &mut Conn, order: &Order<'_>, refusal: LedgerError) -> Result<Outcome> {
+        let Task::Reserve { amount, .. } = order.task else { return Err(refusal.into()) };
+        if self.rows.transfers.iter().any(|new| new.key == order.key) {
+            return Err(repeat(order.key));
+        }
+        let booking = self.booking(order.key, order.api_key);
+        match rows::earlier(conn, &booking, &Command::Reserve { amount }).await {
+            Ok(None) => Ok(Err(refusal)),
+            Ok(Some(_)) => Err(repeat(order.key)),
+            Err(StoreError::Ledger(refusal)) => Ok(Err(refusal)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn write(self, conn: &mut Conn) -> Result<()> {
+        let Self { team, at, before, balance, rows, spent, .. } = self;
+        let Some(last) = rows.transfers.last() else { return Ok(()) };
+        if rows.insert(conn, team, at).await? < rows.transfers.len() {
+            return Err(repeat(&last.key));
+        }
+        rows::update_account(conn, team, before, balance).await?;
+        for (api_key, credits) in spent {
+            usage::record(conn, team, api_key, at, credits).await?;
+        }
+        Ok(())
+    }
+}
+
+fn repeat(key: &str) -> StoreError {
+    StoreError::Inconsistent(format!("{key} or one booked with it is a repeat"))
+}
