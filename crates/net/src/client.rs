@@ -36,10 +36,10 @@ pub struct Client {
 }
 
 pub(crate) struct Inner {
-    resolver: Resolver,
-    dialer: Dialer,
+    pub(crate) resolver: Resolver,
+    pub(crate) dialer: Dialer,
     pool: Arc<Pool>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     in_flight: InFlight,
 }
 
@@ -57,6 +57,10 @@ impl Client {
         let (pool, limits) = (Arc::default(), config.limits);
         let in_flight = InFlight::new(limits.in_flight, limits.body_decoded);
         Ok(Self { inner: Arc::new(Inner { resolver, dialer, pool, limits, in_flight }) })
+    }
+
+    pub(crate) fn inner(&self) -> Arc<Inner> {
+        Arc::clone(&self.inner)
     }
 
     /// The budget for all bodies in memory; for those that come from elsewhere, such as a cache.
@@ -200,7 +204,13 @@ impl Inner {
             let (head, body, link) = answer;
             return checked(Answer { head, body, link, key }, hop, route);
         }
-        let goal = Goal { url: &hop.url, addresses: &addresses, proxy: route.proxy.as_ref(), verify: route.verify };
+        let goal = Goal {
+            url: &hop.url,
+            addresses: &addresses,
+            proxy: route.proxy.as_ref(),
+            verify: route.verify,
+            raw: false,
+        };
         let dialled = self.dialer.open(&goal, self.resolver.guard()).await?;
         let link = Link::start(dialled, &self.limits).await.map_err(|error| self.protocol(&hop.url, &error))?;
         let (head, body, link) = self.ask(hop, route, jar, link).await?;

@@ -29,6 +29,8 @@ pub(crate) struct Goal<'a> {
     pub(crate) addresses: &'a [SocketAddr],
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) verify: bool,
+    /// Whether the bytes are led to the target as they are: whoever sends them speaks TLS.
+    pub(crate) raw: bool,
 }
 
 /// An open connection, ready for HTTP.
@@ -75,7 +77,7 @@ impl Dialer {
         if proxy.resolves {
             let (mut stream, peer) = self.proxy(proxy).await?;
             // Plain http needs no tunnel: the request line names the target.
-            if goal.url.scheme() == "https" {
+            if goal.raw || goal.url.scheme() == "https" {
                 let port = goal.url.port_or_known_default().unwrap_or(443);
                 let host = goal.url.host_str().unwrap_or_default();
                 proxy::tunnel(&mut stream, proxy, &format!("{host}:{port}")).await?;
@@ -116,7 +118,7 @@ impl Dialer {
     }
 
     async fn secure(&self, stream: Box<dyn Stream>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
-        if goal.url.scheme() != "https" {
+        if goal.raw || goal.url.scheme() != "https" {
             return Ok(Dialled { stream, peer, http2: false });
         }
         let host = &goal.url[Position::BeforeHost..Position::AfterHost];
@@ -236,7 +238,7 @@ mod tests {
         let proxy = Proxy::new(format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap());
         let url = "https://origin.test/".parse().unwrap();
         let addresses = ["192.0.2.7:443".parse().unwrap()];
-        let goal = Goal { url: &url, addresses: &addresses, proxy: Some(&proxy), verify: false };
+        let goal = Goal { url: &url, addresses: &addresses, proxy: Some(&proxy), verify: false, raw: false };
         let guard = Guard::new(&crate::config::Egress::default());
         let dialer = |tls| Dialer { tls, timeout: Duration::from_secs(5) };
         let dialled = dialer(Tls::new().unwrap().trust_any_proxy()).open(&goal, &guard).await.unwrap();

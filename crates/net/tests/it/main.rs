@@ -5,6 +5,7 @@
 mod dns;
 mod download;
 mod egress;
+mod egress_proxy;
 mod limits;
 mod pool;
 mod post;

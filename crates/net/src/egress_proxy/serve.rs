@@ -1,0 +1,175 @@
+//! The listener, its connections, and the tunnels that they become.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::failures;
+use super::forward::Upstream;
+use super::target;
+use super::{Shared, forward};
+use crate::error::Error;
+use crate::stream::Stream;
+
+/// How many connections a program may have. A browser has six for each host, and 32 for all hosts of one proxy.
+const MAX_CONNECTIONS: usize = 256;
+/// How long a connection may be open without a request.
+const IDLE: Duration = Duration::from_secs(60);
+/// Bytes on the way in each direction of a tunnel.
+const TUNNEL_BUFFER: usize = 16 << 10;
+
+pub(super) type Body = BoxBody<Bytes, hyper::Error>;
+
+/// Serves until the deadline or until the bytes are used up. Connections live in the set, so that they end with this.
+pub(super) async fn until(deadline: Option<Instant>, listener: TcpListener, shared: Arc<Shared>) {
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    let over = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(over);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, peer)) = accepted else {
+                    // Out of files, which passes.
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    continue;
+                };
+                // What is over the bound is closed, not kept waiting.
+                if peer.ip().is_loopback() && let Ok(place) = Arc::clone(&room).try_acquire_owned() {
+                    let shared = Arc::clone(&shared);
+                    connections.spawn(async move {
+                        converse(stream, shared).await;
+                        drop(place);
+                    });
+                }
+            }
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            () = shared.budget.spent() => return,
+            () = &mut over => return,
+        }
+    }
+}
+
+/// One connection of the program: its requests come one after another.
+pub(super) struct Conversation {
+    pub(super) shared: Arc<Shared>,
+    /// The connection that the last request went over.
+    pub(super) upstream: Mutex<Option<Upstream>>,
+    /// What the connection becomes when HTTP ends on it.
+    handover: Mutex<Option<(OnUpgrade, FarEnd)>>,
+}
+
+/// The other side of a tunnel.
+pub(super) enum FarEnd {
+    Stream(Box<dyn Stream>),
+    Upgrade(OnUpgrade),
+}
+
+async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let limits = &shared.client.limits;
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE)
+        .max_buf_size(limits.head_bytes)
+        .max_headers(limits.head_lines)
+        .preserve_header_case(true);
+    let conversation =
+        Arc::new(Conversation { shared: Arc::clone(&shared), upstream: Mutex::default(), handover: Mutex::default() });
+    let service = service_fn(|request| {
+        let conversation = Arc::clone(&conversation);
+        async move { Ok::<_, Infallible>(conversation.answer(request).await) }
+    });
+    let ended = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
+    let handover = conversation.handover.lock().take();
+    if let (Ok(()), Some((near, far))) = (ended, handover) {
+        // How a tunnel ends is between its two ends.
+        let _ = lead(near, far).await;
+    }
+}
+
+/// Leads bytes both ways until both sides have ended.
+async fn lead(near: OnUpgrade, far: FarEnd) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut near = TokioIo::new(near.await?);
+    let mut far: Box<dyn Stream> = match far {
+        FarEnd::Stream(stream) => stream,
+        FarEnd::Upgrade(upgrade) => Box::new(TokioIo::new(upgrade.await?)),
+    };
+    tokio::io::copy_bidirectional_with_sizes(&mut near, &mut far, TUNNEL_BUFFER, TUNNEL_BUFFER).await?;
+    Ok(())
+}
+
+impl Conversation {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        if request.method() == Method::CONNECT {
+            return self.connect(request).await;
+        }
+        match target::of_request(request.uri()) {
+            Some(url) => match forward::request(self, &url, request).await {
+                Ok(response) => response,
+                Err(error) => {
+                    self.shared.note(&url, Some(&error));
+                    failed(&error)
+                }
+            },
+            None => text(StatusCode::BAD_REQUEST, "this is a proxy: ask for http://…, or for CONNECT host:port"),
+        }
+    }
+
+    async fn connect(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let Some(url) = target::of_connect(request.uri()) else {
+            return text(StatusCode::BAD_REQUEST, "CONNECT takes host:port");
+        };
+        match self.shared.open(&url, true).await {
+            Ok(way) => {
+                self.hand_over(hyper::upgrade::on(&mut request), FarEnd::Stream(way.stream));
+                Response::new(empty())
+            }
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// After the answer to the request, the connection is a tunnel.
+    pub(super) fn hand_over(&self, near: OnUpgrade, far: FarEnd) {
+        *self.handover.lock() = Some((near, far));
+    }
+}
+
+fn failed(error: &Error) -> Response<Body> {
+    let (status, word) = failures::answer(error);
+    let mut response = text(status, "the proxy did not connect to the target");
+    response.headers_mut().insert("proxy-status", word);
+    response
+}
+
+fn text(status: StatusCode, text: &'static str) -> Response<Body> {
+    let body = Full::new(Bytes::from_static(text.as_bytes())).map_err(|never| match never {}).boxed();
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+    response
+}
+
+fn empty() -> Body {
+    Empty::new().map_err(|never| match never {}).boxed()
+}

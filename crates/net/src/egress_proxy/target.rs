@@ -1,0 +1,82 @@
+//! Where a request of the program behind the proxy leads.
+
+use http::uri::{Authority, Uri};
+use url::Url;
+
+use super::Shared;
+use super::budget::Counted;
+use crate::dial::{Dialled, Goal};
+use crate::error::Error;
+use crate::stream::Stream;
+
+/// An open way to a target.
+pub(super) struct Way {
+    pub(super) stream: Box<dyn Stream>,
+}
+
+/// The target of CONNECT, `host:port`.
+pub(super) fn of_connect(uri: &Uri) -> Option<Url> {
+    let authority = uri.authority().filter(|authority| authority.port_u16().is_some_and(|port| port > 0))?;
+    bare(authority).and_then(|text| Url::parse(&format!("https://{text}/")).ok())
+}
+
+/// The target of a request with a whole address. Only plain http is forwarded: everything else has a tunnel.
+pub(super) fn of_request(uri: &Uri) -> Option<Url> {
+    bare(uri.authority()?)?;
+    Url::parse(&uri.to_string()).ok().filter(|url| url.scheme() == "http")
+}
+
+/// Names and passwords have no place there.
+fn bare(authority: &Authority) -> Option<&str> {
+    Some(authority.as_str()).filter(|text| !text.contains('@'))
+}
+
+impl Shared {
+    /// Opens a connection to a checked address, and remembers why when there is none. With `raw` the program speaks TLS
+    /// itself, so the bytes are led to the target as they are.
+    pub(super) async fn open(&self, url: &Url, raw: bool) -> Result<Way, Error> {
+        let opened = self.dial(url, raw).await;
+        self.note(url, opened.as_ref().err());
+        let stream = Counted::new(opened?.stream, self.budget.clone());
+        Ok(Way { stream: Box::new(stream) })
+    }
+
+    /// Remembers how it went with a target.
+    pub(super) fn note(&self, url: &Url, error: Option<&Error>) {
+        let port = url.port_or_known_default().unwrap_or_default();
+        self.failures.note(url.host_str().unwrap_or_default(), port, error);
+    }
+
+    async fn dial(&self, url: &Url, raw: bool) -> Result<Dialled, Error> {
+        let addresses = self.client.resolver.resolve(url).await?;
+        let goal = Goal { url, addresses: &addresses, proxy: self.proxy.as_ref(), verify: true, raw };
+        self.client.dialer.open(&goal, self.client.resolver.guard()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, tunnel: Option<&str>, request: Option<&str>) {
+        let uri: Uri = text.parse().unwrap();
+        assert_eq!(of_connect(&uri).as_ref().map(Url::as_str), tunnel, "{text}");
+        assert_eq!(of_request(&uri).as_ref().map(Url::as_str), request, "{text}");
+    }
+
+    #[test]
+    fn targets_are_read_strictly() {
+        check("a.test:443", Some("https://a.test/"), None);
+        check("a.test:80", Some("https://a.test:80/"), None);
+        check("2130706433:81", Some("https://127.0.0.1:81/"), None);
+        check("[::1]:81", Some("https://[::1]:81/"), None);
+        check("a.test", None, None);
+        check("a.test:0", None, None);
+        check("u@a.test:443", None, None);
+        check("/x", None, None);
+        check("http://a.test/x?y", None, Some("http://a.test/x?y"));
+        check("http://u:p@a.test/x", None, None);
+        check("https://a.test/x", None, None);
+        check("ftp://a.test/x", None, None);
+    }
+}
