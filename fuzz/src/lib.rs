@@ -3,6 +3,7 @@
 //! `cargo xtask fuzz` builds and runs the targets. A target fails by panicking.
 
 mod page;
+mod pdf;
 mod wire;
 
 use fetch::{Fetched, detect};
@@ -10,6 +11,7 @@ use formats::{ContentOptions, MarkdownOptions, Page};
 use url::Url;
 
 pub use crate::page::page;
+pub use crate::pdf::{pdf, pdf_content, pdf_font};
 pub use crate::wire::{decode, target_url};
 
 /// A selector in the first line, a page in the others.

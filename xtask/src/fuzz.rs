@@ -37,7 +37,7 @@ struct Target {
     tokens: Option<&'static str>,
 }
 
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 10] = [
     Target { name: "page", longest: 65_536, tokens: Some("html.dict") },
     Target { name: "selector", longest: 4096, tokens: Some("html.dict") },
     Target { name: "text_links", longest: 65_536, tokens: Some("text.dict") },
@@ -45,6 +45,9 @@ const TARGETS: [Target; 7] = [
     Target { name: "target_url", longest: 2048, tokens: None },
     Target { name: "encoding", longest: 16_384, tokens: Some("html.dict") },
     Target { name: "sniff", longest: 4096, tokens: Some("html.dict") },
+    Target { name: "pdf", longest: 65_536, tokens: Some("pdf.dict") },
+    Target { name: "pdf_content", longest: 16_384, tokens: Some("pdf.dict") },
+    Target { name: "pdf_font", longest: 16_384, tokens: Some("pdf.dict") },
 ];
 
 /// Seconds that one input may take.

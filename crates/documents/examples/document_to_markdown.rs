@@ -1,0 +1,52 @@
+//! A PDF as markdown: `document_to_markdown FILE` prints it; with `--serve` each line of the input, `IN<tab>OUT`, writes the
+//! markdown of a file to another, and its blocks beside it.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::{env, fs, io};
+
+use documents::{MarkdownOptions, ReadOptions, blocks, markdown, read};
+
+fn main() -> io::Result<()> {
+    let argument = env::args().nth(1).unwrap_or_default();
+    let mut out = io::stdout();
+    if argument != "--serve" {
+        return match convert(Path::new(&argument), None) {
+            Ok(text) => writeln!(out, "{text}"),
+            Err(error) => {
+                writeln!(io::stderr(), "{error}")?;
+                std::process::exit(2)
+            }
+        };
+    }
+    writeln!(out, "READY")?;
+    out.flush()?;
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let Some((from, to)) = line.split_once('\t') else { continue };
+        match convert(Path::new(from), Some(Path::new(to))) {
+            Ok(_) => writeln!(out, "OK")?,
+            Err(error) => writeln!(out, "ERR {error}")?,
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// Reads a file, and writes its markdown and its blocks if there is a place for them.
+fn convert(from: &Path, to: Option<&Path>) -> Result<String, String> {
+    let bytes = fs::read(from).map_err(|error| error.to_string())?;
+    let document = read(&bytes, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    let markdown = markdown(&document, &MarkdownOptions::default());
+    if let Some(to) = to {
+        fs::write(to, &markdown.text).map_err(|error| error.to_string())?;
+        let name = to.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some(folder) =
+            to.parent().and_then(Path::parent).map(|folder| folder.join("blocks")).filter(|f| f.is_dir())
+        {
+            let json = serde_json::to_vec(&blocks(&document, &markdown)).map_err(|error| error.to_string())?;
+            fs::write(folder.join(format!("{name}.json")), json).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(markdown.text)
+}

@@ -1,0 +1,103 @@
+//! Annotations: links, and the text of forms and notes that lies on the page.
+
+use lopdf::{Dictionary, Object, Stream};
+
+use super::Interpreter;
+use super::page::{Direction, Flags, Glyph, LinkArea};
+use super::show::spread;
+use crate::geometry::{Matrix, Rect};
+use crate::objects::{Lookup, as_dict, decode_text, resolve};
+use crate::open::View;
+
+/// Annotations of one page.
+const MAX_ANNOTATIONS: usize = 5000;
+/// Bytes of an address.
+const MAX_URL: usize = 4096;
+/// Lines of a value that is shown.
+const MAX_VALUE_LINES: usize = 200;
+/// Letters of such a line.
+const MAX_VALUE: usize = 500;
+/// Flags of annotations that are not shown: invisible, hidden, without view.
+const NOT_SHOWN: i64 = 1 | 2 | 32;
+
+impl Interpreter<'_> {
+    /// Reads the annotations of the page, after its content.
+    pub(super) fn annotations(&mut self, page: &Dictionary, view: &View) {
+        let doc = &self.pdf.doc;
+        for entry in page.array(doc, b"Annots").unwrap_or_default().iter().take(MAX_ANNOTATIONS) {
+            let Some(annotation) = resolve(doc, entry).and_then(as_dict) else { continue };
+            let Some(rect) = annotation.rect(doc, b"Rect") else { continue };
+            match annotation.name(doc, b"Subtype") {
+                Some(b"Link") => self.add_link(annotation, view.matrix.map(&rect)),
+                Some(b"Widget" | b"FreeText" | b"Stamp") => self.show_annotation(annotation, &rect, view),
+                _ => {}
+            }
+        }
+    }
+
+    fn add_link(&mut self, annotation: &Dictionary, rect: Rect) {
+        let doc = &self.pdf.doc;
+        let action = annotation.dict(doc, b"A");
+        let Some(url) = action.and_then(|action| action.text(doc, b"URI")) else { return };
+        let wanted = url.starts_with("http://") || url.starts_with("https://") || url.starts_with("mailto:");
+        if wanted && url.len() <= MAX_URL && !url.contains(char::is_whitespace) {
+            self.page.links.push(LinkArea { rect, url });
+        }
+    }
+
+    /// Runs what an annotation looks like, in its rectangle.
+    fn show_annotation(&mut self, annotation: &Dictionary, rect: &Rect, view: &View) {
+        let doc = &self.pdf.doc;
+        if annotation.integer(doc, b"F").unwrap_or(0) & NOT_SHOWN != 0 {
+            return;
+        }
+        let looks = annotation.dict(doc, b"AP").and_then(|looks| looks.object(doc, b"N"));
+        let stream = match looks {
+            Some(Object::Stream(stream)) => Some(stream),
+            Some(Object::Dictionary(states)) => annotation.name(doc, b"AS").and_then(|state| states.stream(doc, state)),
+            _ => None,
+        };
+        let Some(stream) = stream else { return self.show_value(annotation, rect, view) };
+        if let Some(matrix) = placed(stream, rect, doc) {
+            self.state.matrix = matrix.then(&view.matrix);
+            self.saved.clear();
+            let none = Dictionary::new();
+            self.run_form(None, stream, &none);
+        }
+    }
+}
+
+impl Interpreter<'_> {
+    /// Shows the value of a field that nothing is drawn for: readers draw it themselves.
+    fn show_value(&mut self, field: &Dictionary, rect: &Rect, view: &View) {
+        let doc = &self.pdf.doc;
+        let own = |key: &[u8]| field.object(doc, key).or_else(|| field.dict(doc, b"Parent")?.object(doc, key));
+        let is_text = matches!(own(b"FT").and_then(|kind| kind.as_name().ok()), Some(b"Tx" | b"Ch"));
+        let Some(value) = own(b"V").and_then(decode_text).filter(|_| is_text) else { return };
+        let (size, mut y) = ((0.7 * rect.height()).clamp(4.0, 11.0), rect.y1);
+        for line in value.lines().take(MAX_VALUE_LINES) {
+            y -= 1.1 * size;
+            let letters = line.chars().take(MAX_VALUE).count();
+            if !self.budget.glyphs(self.page.glyphs.len() + letters) {
+                self.page.cut = true;
+                return;
+            }
+            let start = view.matrix.apply(rect.x0 + 2.0, y);
+            let end = view.matrix.apply(rect.x0 + 2.0 + 0.5 * size * letters as f32, y);
+            let direction = Direction::of((end.0 - start.0, end.1 - start.1));
+            let flags = Flags::default().with(Flags::FIRST, true);
+            let glyph = Glyph { text: ' ', start, end, size, style: self.state.style, direction, flags };
+            spread(&mut self.page.glyphs, &glyph, &line.chars().take(MAX_VALUE).collect::<String>());
+        }
+    }
+}
+
+/// The map that puts the box of a form into a rectangle, before the matrix of the form.
+fn placed(stream: &Stream, rect: &Rect, doc: &lopdf::Document) -> Option<Matrix> {
+    let bbox = stream.dict.rect(doc, b"BBox")?;
+    let bbox = stream.dict.matrix(doc, b"Matrix").map_or(bbox, |matrix| matrix.map(&bbox));
+    let scale = |to: f32, from: f32| if from > 0.0 { to / from } else { 1.0 };
+    let (x, y) = (scale(rect.width(), bbox.width()), scale(rect.height(), bbox.height()));
+    let matrix = Matrix([x, 0.0, 0.0, y, rect.x0 - x * bbox.x0, rect.y0 - y * bbox.y0]);
+    matrix.is_finite().then_some(matrix)
+}

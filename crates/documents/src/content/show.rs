@@ -1,0 +1,185 @@
+//! Text: the operators that place and show it.
+//!
+//! A glyph is noted with the two ends of its advance on the baseline, in page space, so whatever scales, turns and skews it is
+//! done with here. Character spacing belongs to the advance as long as it is small: letters that are set wide stay one word.
+
+use super::Interpreter;
+use super::lexer::{Lexer, Operand};
+use super::page::{Direction, Flags, Glyph};
+use crate::font::Shown;
+use crate::font::text::Text;
+use crate::geometry::Matrix;
+
+/// The smallest text that is taken for text, in points.
+const MIN_SIZE: f32 = 0.3;
+/// The largest.
+const MAX_SIZE: f32 = 3000.0;
+/// How far outside the page text may stand and still be read.
+const OUTSIDE: f32 = 4.0;
+/// Character spacing that is part of the advance, as a share of the em.
+const TIGHT: f32 = 0.4;
+
+impl Interpreter<'_> {
+    /// Runs an operator of text; false if it is none of these.
+    pub(super) fn show_operator(&mut self, operator: &[u8], lexer: &Lexer<'_>) -> bool {
+        let number = || lexer.number(0).unwrap_or(0.0);
+        match operator {
+            b"Tj" => self.show_operand(lexer, 0),
+            b"TJ" => self.show_array(lexer),
+            b"Td" => self.move_line(lexer, false),
+            b"TD" => self.move_line(lexer, true),
+            b"Tm" => {
+                if let Some(numbers) = lexer.numbers::<6>() {
+                    self.set_line(Matrix(numbers));
+                }
+            }
+            b"T*" => self.next_line(),
+            b"BT" => self.set_line(Matrix::IDENTITY),
+            b"ET" => {}
+            b"'" => {
+                self.next_line();
+                self.show_operand(lexer, 0);
+            }
+            b"\"" => {
+                self.state.word_space = number();
+                self.state.char_space = lexer.number(1).unwrap_or(0.0);
+                self.next_line();
+                self.show_operand(lexer, 2);
+            }
+            b"Tc" => self.state.char_space = number(),
+            b"Tw" => self.state.word_space = number(),
+            b"Tz" => self.state.scale = number() / 100.0,
+            b"TL" => self.state.leading = number(),
+            b"Ts" => self.state.rise = number(),
+            b"Tr" => self.state.invisible = matches!(number() as i32, 3 | 7),
+            _ => return false,
+        }
+        true
+    }
+
+    fn set_line(&mut self, matrix: Matrix) {
+        if matrix.is_finite() {
+            self.line_matrix = matrix;
+            self.text_matrix = matrix;
+        }
+    }
+
+    fn move_line(&mut self, lexer: &Lexer<'_>, with_leading: bool) {
+        let Some([x, y]) = lexer.numbers::<2>() else { return };
+        if with_leading {
+            self.state.leading = -y;
+        }
+        self.set_line(Matrix([1.0, 0.0, 0.0, 1.0, x, y]).then(&self.line_matrix));
+    }
+
+    fn next_line(&mut self) {
+        self.set_line(Matrix([1.0, 0.0, 0.0, 1.0, 0.0, -self.state.leading]).then(&self.line_matrix));
+    }
+
+    fn show_operand(&mut self, lexer: &Lexer<'_>, place: usize) {
+        if let Some(Operand::Text(start, end)) = lexer.operands.get(place) {
+            self.show(lexer.slice(*start, *end), true);
+        }
+    }
+
+    fn show_array(&mut self, lexer: &Lexer<'_>) {
+        let mut first = true;
+        for operand in &lexer.operands {
+            match *operand {
+                Operand::Text(start, end) => {
+                    self.show(lexer.slice(start, end), first);
+                    first = false;
+                }
+                Operand::Number(value) => self.advance(-value / 1000.0 * self.state.size),
+                _ => {}
+            }
+        }
+    }
+
+    /// Moves along the line by a length in unscaled text space.
+    fn advance(&mut self, length: f32) {
+        let (x, y) = if self.state.font.vertical { (0.0, length) } else { (length * self.state.scale, 0.0) };
+        let moved = Matrix([1.0, 0.0, 0.0, 1.0, x, y]).then(&self.text_matrix);
+        if moved.is_finite() {
+            self.text_matrix = moved;
+        }
+    }
+
+    fn show(&mut self, bytes: &[u8], first: bool) {
+        let font = std::rc::Rc::clone(&self.state.font);
+        let mut rest = bytes;
+        let mut flags = self.flags().with(Flags::FIRST, first);
+        while let Some(shown) = font.next(rest) {
+            rest = rest.get(shown.length..).unwrap_or_default();
+            if !self.budget.glyphs(self.page.glyphs.len()) {
+                self.page.cut = true;
+                return;
+            }
+            let word = if shown.is_space { self.state.word_space } else { 0.0 };
+            let tight = self.state.char_space.abs() < TIGHT * self.state.size.abs();
+            let spacing = self.state.char_space;
+            let advance = if font.vertical { -self.state.size } else { shown.width * self.state.size };
+            let inked = if tight { advance + spacing } else { advance };
+            // All that a space moves by is space, so what comes after it right away is known to belong to its line.
+            let inked = if shown.is_space { advance + spacing + word } else { inked };
+            if !self.marks.hidden() {
+                self.note(&shown, inked, flags);
+            }
+            self.advance(advance + spacing + word);
+            flags = self.flags();
+        }
+    }
+
+    fn flags(&self) -> Flags {
+        Flags::default().with(Flags::HIDDEN, self.state.invisible).with(Flags::ARTIFACT, self.marks.artifact())
+    }
+
+    /// Notes a glyph whose advance is a length in unscaled text space.
+    fn note(&mut self, shown: &Shown, advance: f32, flags: Flags) {
+        let matrix = self.text_matrix.then(&self.state.matrix);
+        let start = matrix.apply(0.0, self.state.rise);
+        let along = match self.state.font.vertical {
+            true => matrix.turn(0.0, advance),
+            false => matrix.turn(advance * self.state.scale, 0.0),
+        };
+        let (up_x, up_y) = matrix.turn(0.0, self.state.size * self.state.font.em);
+        let size = up_x.hypot(up_y);
+        let end = (start.0 + along.0, start.1 + along.1);
+        if !(MIN_SIZE..MAX_SIZE).contains(&size) || !self.on_page(start) || !end.0.is_finite() || !end.1.is_finite() {
+            return;
+        }
+        let direction = if along == (0.0, 0.0) { Direction::Right } else { Direction::of(along) };
+        let glyph = Glyph { text: ' ', start, end, size, style: self.state.style, direction, flags };
+        match &shown.text {
+            Text::One(text) => self.page.glyphs.push(spaced(Glyph { text: *text, ..glyph })),
+            Text::Many(text) => spread(&mut self.page.glyphs, &glyph, text),
+            // A code without text and width is no mark on the paper.
+            Text::Unknown if shown.width == 0.0 || shown.is_space => {}
+            Text::Unknown => {
+                let flags = flags.with(Flags::UNKNOWN, true);
+                self.page.glyphs.push(Glyph { text: char::REPLACEMENT_CHARACTER, flags, ..glyph });
+            }
+        }
+    }
+
+    fn on_page(&self, (x, y): (f32, f32)) -> bool {
+        (-OUTSIDE..=self.page.width + OUTSIDE).contains(&x) && (-OUTSIDE..=self.page.height + OUTSIDE).contains(&y)
+    }
+}
+
+fn spaced(glyph: Glyph) -> Glyph {
+    Glyph { flags: glyph.flags.with(Flags::SPACE, glyph.text == ' '), ..glyph }
+}
+
+/// Adds the letters of a text in the place of one glyph, each with its share.
+pub(super) fn spread(glyphs: &mut Vec<Glyph>, glyph: &Glyph, text: &str) {
+    let count = text.chars().count().max(1) as f32;
+    let (dx, dy) = ((glyph.end.0 - glyph.start.0) / count, (glyph.end.1 - glyph.start.1) / count);
+    for (place, letter) in text.chars().enumerate() {
+        let from = place as f32;
+        let start = (glyph.start.0 + dx * from, glyph.start.1 + dy * from);
+        let end = (start.0 + dx, start.1 + dy);
+        let flags = glyph.flags.with(Flags::JOINED, place > 0);
+        glyphs.push(spaced(Glyph { text: letter, start, end, flags, ..*glyph }));
+    }
+}

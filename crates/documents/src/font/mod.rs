@@ -1,0 +1,178 @@
+//! Fonts: from the bytes that an operator shows to text and widths.
+//!
+//! What a code stands for is asked in this order: `ToUnicode`; the encoding with its differences, whose glyph names the Adobe
+//! Glyph List explains; the embedded font program; for composite fonts the character collection. What is left is unknown.
+
+pub(crate) mod cmap;
+mod composite;
+mod names;
+mod program;
+mod simple;
+pub(crate) mod text;
+mod widths;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lopdf::{Dictionary, Document, Object};
+
+use crate::content::page::Style;
+use crate::font::cmap::CMap;
+use crate::font::composite::Composite;
+use crate::font::names::Names;
+use crate::font::simple::Simple;
+use crate::font::text::Text;
+use crate::geometry::Matrix;
+use crate::objects::{Lookup, as_dict, bytes, number, resolve};
+
+/// Bytes of an embedded font program that is read.
+const MAX_PROGRAM: usize = 16 << 20;
+/// Bytes of a CMap.
+const MAX_CMAP: usize = 8 << 20;
+/// Fonts that are kept; beyond, none is added.
+const MAX_FONTS: usize = 2000;
+
+/// A code and what it shows.
+pub(crate) struct Shown {
+    pub(crate) text: Text,
+    /// In shares of the em.
+    pub(crate) width: f32,
+    /// The one-byte code 32, which word spacing applies to.
+    pub(crate) is_space: bool,
+    /// Bytes that the code takes, at least one.
+    pub(crate) length: usize,
+}
+
+/// A font, ready to decode what is shown with it.
+pub(crate) struct Font {
+    pub(crate) style: Style,
+    pub(crate) vertical: bool,
+    /// How many ems of page space one unit of the font size is; 1 save in Type 3 fonts.
+    pub(crate) em: f32,
+    codes: Codes,
+}
+
+enum Codes {
+    Simple(Box<Simple>),
+    Composite(Box<Composite>),
+}
+
+impl Font {
+    /// The code that a string begins with, or nothing at its end.
+    pub(crate) fn next(&self, bytes: &[u8]) -> Option<Shown> {
+        match &self.codes {
+            Codes::Simple(simple) => simple.next(bytes),
+            Codes::Composite(composite) => composite.next(bytes),
+        }
+    }
+
+    fn load(doc: &Document, font: &Dictionary, names: &mut Names) -> Self {
+        let composite = font.name(doc, b"Subtype") == Some(b"Type0");
+        let descendant = font.array(doc, b"DescendantFonts").and_then(<[Object]>::first);
+        let descendant = descendant.and_then(|object| resolve(doc, object)).and_then(as_dict);
+        let described = descendant.filter(|_| composite).unwrap_or(font);
+        let style = style(doc, font, described);
+        let unicode = font.stream(doc, b"ToUnicode").and_then(|stream| bytes(stream, MAX_CMAP));
+        let unicode = unicode.map(|source| CMap::parse(&source)).filter(CMap::has_text);
+        match descendant.filter(|_| composite) {
+            Some(descendant) => {
+                let composite = Composite::load(doc, font, descendant, unicode);
+                Self { style, vertical: composite.vertical, em: 1.0, codes: Codes::Composite(Box::new(composite)) }
+            }
+            None => {
+                let (scale, em) = type3_scale(doc, font);
+                let simple = Simple::load(&simple::Source { doc, font, name: &style.font, scale }, unicode, names);
+                Self { style, vertical: false, em, codes: Codes::Simple(Box::new(simple)) }
+            }
+        }
+    }
+}
+
+/// The fonts of a document, each read once.
+#[derive(Default)]
+pub(crate) struct Fonts {
+    names: Names,
+    by_place: HashMap<usize, Rc<Font>>,
+    unknown: Option<Rc<Font>>,
+}
+
+impl Fonts {
+    /// The font that an entry of the resources means.
+    pub(crate) fn get(&mut self, doc: &Document, entry: &Object) -> Rc<Font> {
+        let Some(dict) = resolve(doc, entry).and_then(as_dict) else { return self.unknown() };
+        // A font that is no object of its own is known by its place in the document, which does not move.
+        let place = std::ptr::from_ref(dict) as usize;
+        if let Some(known) = self.by_place.get(&place) {
+            return Rc::clone(known);
+        }
+        if self.by_place.len() >= MAX_FONTS {
+            return self.unknown();
+        }
+        let font = Rc::new(Font::load(doc, dict, &mut self.names));
+        self.by_place.insert(place, Rc::clone(&font));
+        font
+    }
+
+    /// What stands in for a font that is missing: text in ASCII is text in most encodings.
+    pub(crate) fn unknown(&mut self) -> Rc<Font> {
+        let names = &mut self.names;
+        let make = || Rc::new(Font::load(&Document::new(), &Dictionary::new(), names));
+        Rc::clone(self.unknown.get_or_insert_with(make))
+    }
+}
+
+/// The width of one unit of a Type 3 font, and how many units of the font size its em has; else a thousandth and 1.
+///
+/// The glyphs of a Type 3 font are drawn in a space of their own, often that of pixels, in which the em is not said. What the
+/// font is high tells it.
+fn type3_scale(doc: &Document, font: &Dictionary) -> (f32, f32) {
+    if font.name(doc, b"Subtype") != Some(b"Type3") {
+        return (0.001, 1.0);
+    }
+    let Matrix([a, b, c, d, ..]) =
+        font.matrix(doc, b"FontMatrix").unwrap_or(Matrix([0.001, 0.0, 0.0, 0.001, 0.0, 0.0]));
+    let (scale_x, scale_y) = (a.hypot(b), c.hypot(d));
+    let height = font.rect(doc, b"FontBBox").map_or(0.0, |bbox| bbox.height()) * scale_y;
+    // A box without a height says nothing; letters are about half as wide as the em then.
+    let em = if height > 0.2 { height / 1.2 } else { 2.0 * scale_x * mean_width(doc, font) };
+    // A font that is as high as its size says is one.
+    let em = if (0.6..1.7).contains(&em) { 1.0 } else { em };
+    (scale_x, if em.is_finite() && em > 0.0 { em } else { 1.0 })
+}
+
+/// The mean of the widths that are not zero.
+fn mean_width(doc: &Document, font: &Dictionary) -> f32 {
+    let listed = font.array(doc, b"Widths").unwrap_or_default().iter().filter_map(|width| resolve(doc, width));
+    let widths: Vec<f32> = listed.filter_map(number).filter(|width| *width > 0.0).collect();
+    widths.iter().sum::<f32>() / widths.len().max(1) as f32
+}
+
+fn style(doc: &Document, font: &Dictionary, described: &Dictionary) -> Style {
+    let descriptor = described.dict(doc, b"FontDescriptor");
+    let base = font.name(doc, b"BaseFont").or_else(|| descriptor?.name(doc, b"FontName")).unwrap_or_default();
+    // Type 3 fonts have no other name than that of the resource; what matters is that two fonts differ.
+    let base = if base.is_empty() { font.name(doc, b"Name").unwrap_or_default() } else { base };
+    let name = String::from_utf8_lossy(base).into_owned();
+    let name = match name.split_once('+') {
+        Some((tag, rest)) if tag.len() == 6 => rest.to_owned(),
+        _ => name,
+    };
+    let flags = descriptor.and_then(|descriptor| descriptor.integer(doc, b"Flags")).unwrap_or(0);
+    let weight = descriptor.and_then(|descriptor| descriptor.number(doc, b"FontWeight")).unwrap_or(0.0);
+    let lower = name.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let bold = says(&["bold", "black", "heavy", "demi", "cmbx", "sfbx", "-bd", "cmssbx", "medi", "ptmb", "phvb"]);
+    Style {
+        bold: bold || weight >= 600.0 || flags & 1 << 18 != 0,
+        italic: says(&["italic", "oblique", "cmti", "sfti", "-it", "slanted"]) || flags & 1 << 6 != 0,
+        mono: says(&["mono", "courier", "consol", "cmtt", "sftt", "typewriter", "menlo", "lettergothic"])
+            || flags & 1 != 0,
+        bitmap: font.name(doc, b"Subtype") == Some(b"Type3"),
+        font: name,
+    }
+}
+
+/// The embedded program of a font, of whichever kind.
+fn program_bytes(doc: &Document, font: &Dictionary, key: &[u8]) -> Option<Vec<u8>> {
+    bytes(font.dict(doc, b"FontDescriptor")?.stream(doc, key)?, MAX_PROGRAM)
+}

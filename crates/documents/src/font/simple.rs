@@ -1,0 +1,155 @@
+//! Fonts with one byte per code: Type 1, TrueType, Type 3.
+
+use lopdf::{Dictionary, Document, Object};
+
+use crate::font::cmap::CMap;
+use crate::font::names::Names;
+use crate::font::program::{Program, type1_encoding};
+use crate::font::text::{Text, dingbat, symbol};
+use crate::font::{Shown, program_bytes, widths};
+use crate::objects::{Lookup, as_dict, resolve};
+
+/// The flag of fonts whose characters are not Latin letters.
+const SYMBOLIC: i64 = 1 << 2;
+
+/// What a simple font is read from.
+pub(super) struct Source<'a> {
+    pub(super) doc: &'a Document,
+    pub(super) font: &'a Dictionary,
+    pub(super) name: &'a str,
+    /// The width of one unit in shares of the em.
+    pub(super) scale: f32,
+}
+
+/// A font with one byte per code.
+pub(super) struct Simple {
+    text: Vec<Text>,
+    widths: [f32; 256],
+}
+
+impl Simple {
+    pub(super) fn next(&self, bytes: &[u8]) -> Option<Shown> {
+        let code = usize::from(*bytes.first()?);
+        Some(Shown {
+            text: self.text.get(code).cloned().unwrap_or_default(),
+            width: self.widths[code],
+            is_space: code == 32,
+            length: 1,
+        })
+    }
+
+    pub(super) fn load(source: &Source<'_>, unicode: Option<CMap>, names: &mut Names) -> Self {
+        let mut text = encoded(source, names);
+        if let Some(unicode) = unicode {
+            for (code, slot) in (0..).zip(&mut text) {
+                let mapped = unicode.text(code);
+                if mapped.is_known() {
+                    *slot = mapped;
+                }
+            }
+        }
+        Self { text, widths: widths::simple(source.doc, source.font, source.name, source.scale) }
+    }
+}
+
+/// The text of each code by the encoding of the font.
+fn encoded(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
+    let Source { doc, font, .. } = *source;
+    let encoding = font.object(doc, b"Encoding");
+    let named = match encoding {
+        Some(Object::Name(name)) => names.encoding(name),
+        Some(other) => {
+            as_dict(other).and_then(|dict| dict.name(doc, b"BaseEncoding")).and_then(|name| names.encoding(name))
+        }
+        None => None,
+    };
+    let mut text = named.unwrap_or_else(|| built_in(source, names));
+    let differences = encoding.and_then(as_dict).and_then(|dict| dict.array(doc, b"Differences"));
+    let mut code = 0_usize;
+    for item in differences.unwrap_or_default() {
+        match resolve(doc, item) {
+            Some(Object::Integer(next)) => code = usize::try_from(*next).unwrap_or(256),
+            Some(Object::Name(name)) => {
+                if let Some(slot) = text.get_mut(code) {
+                    *slot = named_glyph(name, code, names);
+                }
+                code = code.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The text of a glyph by its name; names that only repeat the code, as in `a65`, mean the character of the code.
+fn named_glyph(name: &[u8], code: usize, names: &mut Names) -> Text {
+    let text = names.text(name);
+    if text.is_known() {
+        return text;
+    }
+    let digits = name.iter().position(u8::is_ascii_digit).map_or(&[][..], |start| &name[start..]);
+    let repeats = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()) == Some(code);
+    if repeats { tex(code) } else { Text::Unknown }
+}
+
+/// A code of a font of TeX, in its encodings OT1 and T1, which fonts of bitmaps repeat in their names of glyphs.
+fn tex(code: usize) -> Text {
+    const LOW: [&str; 21] = [
+        "ff", "fi", "fl", "ffi", "ffl", "“", "”", "„", "«", "»", "–", "—", "", "", "ı", "", "ff", "fi", "fl", "ffi",
+        "ffl",
+    ];
+    const HIGH: &str = "ĂĄĆČĎĚĘĞ•ĽŁŃŇŊŐŔŘŚŠŞŤŢŰŮŸŹŽŻĲİđ§ăąćčďěęğĺľłńňŋőŕřśšşťţűůÿźžżĳ¡¿£";
+    match code {
+        11..=31 => Text::of(LOW[code - 11]),
+        39 => Text::One('’'),
+        96 => Text::One('‘'),
+        33..=126 => Text::One(char::from(code as u8)),
+        127 => Text::One('-'),
+        128..=191 => HIGH.chars().nth(code - 128).map_or(Text::Unknown, Text::One),
+        255 => Text::One('ß'),
+        192..=254 => Text::One(char::from(code as u8)),
+        _ => Text::Unknown,
+    }
+}
+
+/// The encoding that a font has of itself.
+fn built_in(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
+    let Source { doc, font, name, .. } = *source;
+    let by = |table: fn(u8) -> Option<char>| {
+        (0..=255).map(|code| table(code).map_or(Text::Unknown, Text::of_char)).collect()
+    };
+    if name.starts_with("Symbol") {
+        return by(symbol);
+    }
+    if name.contains("Dingbats") {
+        return by(dingbat);
+    }
+    let standard = |names: &Names| names.encoding(b"StandardEncoding").unwrap_or_else(|| vec![Text::Unknown; 256]);
+    if let Some(program) = program_bytes(doc, font, b"FontFile") {
+        let mut text = standard(names);
+        for (code, name) in type1_encoding(&program) {
+            text[usize::from(code)] = names.text(&name);
+        }
+        return text;
+    }
+    let descriptor = font.dict(doc, b"FontDescriptor");
+    let flags = descriptor.and_then(|descriptor| descriptor.integer(doc, b"Flags")).unwrap_or(0);
+    let true_type = font.name(doc, b"Subtype") == Some(b"TrueType");
+    match program_bytes(doc, font, b"FontFile2").filter(|_| flags & SYMBOLIC != 0) {
+        Some(program) => by_glyphs(&Program::of_true_type(&program), names),
+        None if true_type => names.encoding(b"WinAnsiEncoding").unwrap_or_else(|| standard(names)),
+        None => standard(names),
+    }
+}
+
+/// The text of each code by the glyph that the font program has for it.
+fn by_glyphs(program: &Program, names: &mut Names) -> Vec<Text> {
+    let fallback = names.encoding(b"WinAnsiEncoding").unwrap_or_default();
+    let mut text = |code: u32| {
+        let glyph = program.codes.get(&code)?;
+        let name = program.names.get(*glyph as usize).map(Vec::as_slice).unwrap_or_default();
+        let character = program.characters.get(glyph).map(|found| Text::of_char(*found)).filter(Text::is_known);
+        character.or_else(|| Some(names.text(name)).filter(Text::is_known))
+    };
+    (0..256).map(|code| text(code).or_else(|| fallback.get(code as usize).cloned()).unwrap_or_default()).collect()
+}

@@ -1,0 +1,180 @@
+//! Lines become blocks: lines below each other with the look of one text.
+//!
+//! A line goes on with a block when it is the only line at its height that could, and the block the only one that it could go on
+//! with. So a title over two columns ends where they begin, and each column is a block of its own.
+
+use super::Scene;
+use super::lines::{Line, rows};
+use crate::geometry::Rect;
+
+/// The largest gap inside a block, as a share of the size.
+const MAX_GAP: f32 = 1.05;
+/// How much sizes may differ inside a block.
+const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
+/// Gaps inside a line of justified text, in ems, that only a block around it explains.
+const BRIDGE: f32 = 3.0;
+
+/// The blocks of some lines, each from top to bottom.
+pub(crate) fn gather(lines: Vec<Line>, scene: &Scene<'_>) -> Vec<Vec<Line>> {
+    let mut lines = lines;
+    bridge(&mut lines);
+    let places = grouped(&lines, scene);
+    let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
+    places.into_iter().map(|block| block.into_iter().filter_map(|place| lines[place].take()).collect()).collect()
+}
+
+/// Which lines are running text.
+pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
+    let mut prose = vec![false; lines.len()];
+    for block in grouped(lines, scene) {
+        let rect = around(lines, &block);
+        let size = lines[block[0]].size;
+        let wordy = block.iter().filter(|place| lines[**place].words.len() >= 4).count();
+        let full = block.iter().filter(|place| lines[**place].rect.width() > 0.7 * rect.width()).count();
+        let text =
+            block.len() >= 3 && wordy * 3 >= block.len() * 2 && full * 2 >= block.len() && rect.width() > 9.0 * size;
+        for place in block {
+            let long = lines[place].words.len() >= 9 && lines[place].rect.width() > 0.45 * scene.width;
+            prose[place] = text || long;
+        }
+    }
+    set_code(lines, scene, &mut prose);
+    prose
+}
+
+/// Rows that are set in a font of typewriters throughout are code, and the spaces in it make no columns.
+fn set_code(lines: &[Line], scene: &Scene<'_>, prose: &mut [bool]) {
+    let mono = |line: &Line| scene.content.styles.get(usize::from(line.style)).is_some_and(|style| style.mono);
+    let all: Vec<usize> = (0..lines.len()).collect();
+    if lines.iter().filter(|line| mono(line)).count() * 5 > lines.len() * 3 {
+        return;
+    }
+    for row in rows(lines, &all) {
+        if row.lines.iter().all(|place| mono(&lines[*place])) {
+            row.lines.iter().for_each(|place| prose[*place] = true);
+        }
+    }
+}
+
+/// The line begins as a caption does.
+pub(super) fn is_caption(line: &Line) -> bool {
+    crate::structure::signs::is_caption(&line.text())
+}
+
+fn around(lines: &[Line], places: &[usize]) -> Rect {
+    places.iter().fold(Rect::EMPTY, |rect, place| rect.union(&lines[*place].rect))
+}
+
+/// Joins the parts of a line of justified text whose spaces are wide: the line above or below is as long and has no gap there.
+fn bridge(lines: &mut Vec<Line>) {
+    let all: Vec<usize> = (0..lines.len()).collect();
+    let mut rows: Vec<Vec<usize>> = rows(lines, &all).into_iter().map(|row| row.lines).collect();
+    let mut gone = vec![false; lines.len()];
+    // Downwards and upwards: a line that was joined explains the next.
+    let down = (1..rows.len()).map(|row| (row, row - 1));
+    let up = (1..rows.len()).rev().map(|row| (row - 1, row));
+    for (row, near) in down.chain(up).collect::<Vec<_>>() {
+        for whole in rows[near].clone() {
+            let parts = parts_of(lines, &rows[row], whole);
+            let [first, rest @ ..] = &parts[..] else { continue };
+            for place in rest {
+                let part = lines[*place].clone();
+                lines[*first].merge(part);
+                gone[*place] = true;
+            }
+            rows[row].retain(|place| !rest.contains(place));
+        }
+    }
+    let mut place = 0;
+    lines.retain(|_| {
+        place += 1;
+        !gone[place - 1]
+    });
+}
+
+/// The lines of a row that together begin and end where a whole line does, or none.
+fn parts_of(lines: &[Line], row: &[usize], whole: usize) -> Vec<usize> {
+    let whole = &lines[whole];
+    let size = whole.size;
+    let inside = |place: &&usize| {
+        let line = &lines[**place];
+        line.rect.x0 > whole.rect.x0 - 0.6 * size && line.rect.x1 < whole.rect.x1 + 0.6 * size
+    };
+    let parts: Vec<usize> = row.iter().filter(inside).copied().collect();
+    let (Some(first), Some(last)) =
+        (parts.first().map(|place| &lines[*place]), parts.last().map(|place| &lines[*place]))
+    else {
+        return Vec::new();
+    };
+    let level = (first.rect.x0 - whole.rect.x0).abs() < 0.6 * size && (last.rect.x1 - whole.rect.x1).abs() < 0.6 * size;
+    let near = first.rect.overlap_y(&whole.rect) > -0.9 * size && (first.size - size).abs() < 0.5;
+    let close = parts.windows(2).all(|pair| {
+        let (left, right) = (&lines[pair[0]], &lines[pair[1]]);
+        right.rect.x0 - left.rect.x1 < BRIDGE * size && (left.size - right.size).abs() < 0.5
+    });
+    if parts.len() > 1 && whole.words.len() >= 4 && level && near && close { parts } else { Vec::new() }
+}
+
+/// A block under construction.
+struct Open {
+    places: Vec<usize>,
+    rect: Rect,
+    /// The last line.
+    last: usize,
+}
+
+fn grouped(lines: &[Line], scene: &Scene<'_>) -> Vec<Vec<usize>> {
+    let all: Vec<usize> = (0..lines.len()).collect();
+    let mut blocks: Vec<Open> = Vec::new();
+    let mut done: Vec<Vec<usize>> = Vec::new();
+    for row in rows(lines, &all) {
+        let early = |block: &Open| lines[block.last].rect.y1 < row.y0 - 3.0 * lines[block.last].size.max(8.0);
+        let (closed, open): (Vec<Open>, Vec<Open>) = blocks.into_iter().partition(early);
+        done.extend(closed.into_iter().map(|block| block.places));
+        blocks = open;
+        let wanted: Vec<Vec<usize>> = row.lines.iter().map(|place| candidates(lines, *place, &blocks, scene)).collect();
+        for (index, place) in row.lines.iter().enumerate() {
+            let alone = |block: usize| wanted.iter().filter(|other| other.contains(&block)).count() == 1;
+            match wanted[index][..] {
+                [only] if alone(only) => {
+                    let block = &mut blocks[only];
+                    block.places.push(*place);
+                    block.rect = block.rect.union(&lines[*place].rect);
+                    block.last = *place;
+                }
+                _ => blocks.push(Open { places: vec![*place], rect: lines[*place].rect, last: *place }),
+            }
+        }
+    }
+    done.extend(blocks.into_iter().map(|block| block.places));
+    done
+}
+
+/// The blocks that a line could go on with.
+fn candidates(lines: &[Line], place: usize, blocks: &[Open], scene: &Scene<'_>) -> Vec<usize> {
+    let line = &lines[place];
+    let fits = |block: &Open| {
+        let last = &lines[block.last];
+        let gap = line.rect.y0 - last.rect.y1;
+        let ratio = line.size / last.size.max(0.1);
+        line.baseline > last.baseline + 0.3 * line.size.min(last.size)
+            && gap < MAX_GAP * line.size.min(last.size)
+            && SAME_SIZE.contains(&ratio)
+            && line.rect.overlap_x(&block.rect) > 0.2 * line.rect.width().min(block.rect.width())
+            && !is_parted(&last.rect, &line.rect, scene)
+    };
+    (0..blocks.len()).filter(|block| fits(&blocks[*block])).collect()
+}
+
+/// A line is drawn between two lines of text.
+fn is_parted(above: &Rect, below: &Rect, scene: &Scene<'_>) -> bool {
+    let (from, to) = (above.center().1, below.center().1);
+    let edges = &scene.edges.across;
+    let first = edges.partition_point(|edge| edge.at < from);
+    edges[first..].iter().take_while(|edge| edge.at < to).any(|edge| {
+        let shared = edge.to.min(below.x1.max(above.x1)) - edge.from.max(below.x0.min(above.x0));
+        // A line as long as the text above it, and close under it, underlines it.
+        let underline = (edge.from - above.x0).abs() < 2.0 && edge.to <= above.x1 + 2.0 && edge.at < above.y1 + 1.5;
+        shared > 20.0 && !underline
+    })
+}

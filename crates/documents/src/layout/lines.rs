@@ -1,0 +1,372 @@
+//! Words become lines.
+//!
+//! A [`Line`] is what stands on one baseline without a wide gap: a line of a paragraph, a cell of a table, half of a line that two
+//! columns share. Words join in the order of drawing first, which tells a wide space of justified text from the gap between two
+//! columns; what is left over is joined by geometry.
+
+use super::words::{Word, is_ideograph};
+use crate::geometry::Rect;
+
+/// The widest space inside a line, in ems, when a single space covers it: that of justified text.
+const WIDE_SPACE: f32 = 12.0;
+/// The same between words that are drawn apart.
+const SPACE: f32 = 1.0;
+/// The same between words that are not drawn one after the other.
+const LOOSE_SPACE: f32 = 0.62;
+/// How far the baselines of one line may lie apart, in ems: indices stand higher and lower.
+const SHIFT: f32 = 0.45;
+/// The gap after the mark of a list, in ems.
+const AFTER_MARK: f32 = 4.0;
+
+/// Words on one baseline.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) words: Vec<Word>,
+    pub(crate) rect: Rect,
+    pub(crate) baseline: f32,
+    /// Of most of its letters.
+    pub(crate) size: f32,
+    pub(crate) style: u16,
+    /// The earliest place in the order of drawing.
+    pub(crate) order: u32,
+    /// Most of its words run from right to left.
+    pub(crate) rtl: bool,
+}
+
+impl Line {
+    pub(crate) fn new(words: Vec<Word>) -> Self {
+        let mut line =
+            Self { words, rect: Rect::EMPTY, baseline: 0.0, size: 0.0, style: 0, order: u32::MAX, rtl: false };
+        line.measure();
+        line
+    }
+
+    fn measure(&mut self) {
+        self.rect = self.words.iter().fold(Rect::EMPTY, |rect, word| rect.union(&word.rect));
+        self.order = self.words.iter().map(|word| word.order).min().unwrap_or(u32::MAX);
+        let rtl = self.words.iter().filter(|word| word.is_rtl()).count();
+        let lettered = self.words.iter().filter(|word| word.text.contains(char::is_alphabetic)).count();
+        self.rtl = rtl > 0 && 2 * rtl >= lettered;
+        // The size and style of the most letters; a line has few of them.
+        let mut kinds: Vec<(f32, u16, f32, usize)> = Vec::new();
+        for word in &self.words {
+            let count = word.text.chars().count();
+            match kinds.iter_mut().find(|kind| (kind.0 - word.size).abs() < 0.1 && kind.1 == word.style) {
+                Some(kind) => kind.3 += count,
+                None => kinds.push((word.size, word.style, word.baseline, count)),
+            }
+        }
+        if let Some((size, style, baseline, _)) = kinds.iter().max_by_key(|kind| kind.3) {
+            (self.size, self.style, self.baseline) = (*size, *style, *baseline);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.words.extend(other.words);
+        self.words.sort_by(|a, b| a.rect.x0.total_cmp(&b.rect.x0));
+        self.measure();
+    }
+
+    /// Its text, words from right to left if most of them are.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for (place, word) in self.reading().iter().enumerate() {
+            if place > 0 && self.is_spaced(place) {
+                text.push(' ');
+            }
+            text.push_str(&word.text);
+        }
+        text
+    }
+
+    /// The words as they are read.
+    pub(crate) fn reading(&self) -> Vec<&Word> {
+        if self.rtl { rtl_order(&self.words) } else { self.words.iter().collect() }
+    }
+
+    /// Whether a space goes before the word at a place of the reading order.
+    pub(crate) fn is_spaced(&self, place: usize) -> bool {
+        if self.rtl {
+            return true;
+        }
+        let (Some(word), Some(before)) = (self.words.get(place), self.words.get(place.wrapping_sub(1))) else {
+            return false;
+        };
+        let gap = before.gap_to(word);
+        let size = before.size.min(word.size);
+        let ideographs = before.text.chars().next_back().is_some_and(is_ideograph)
+            && word.text.chars().next().is_some_and(is_ideograph);
+        !ideographs && (gap > 0.14 * size || (word.spaced && gap > -0.1 * size))
+    }
+
+    pub(crate) fn letters(&self) -> usize {
+        self.words.iter().map(|word| word.text.chars().count()).sum()
+    }
+
+    /// The first word is the mark of a list item.
+    pub(crate) fn mark(&self) -> Option<&str> {
+        self.words.first().map(|word| word.text.as_str()).filter(|text| is_mark(text))
+    }
+}
+
+/// Words from right to left, with runs of other words kept in their order.
+fn rtl_order(words: &[Word]) -> Vec<&Word> {
+    let mut order: Vec<&Word> = words.iter().rev().collect();
+    let mut start = 0;
+    while start < order.len() {
+        let latin = |word: &&Word| word.text.contains(|letter: char| letter.is_ascii_alphabetic());
+        let length = order[start..].iter().take_while(|word| latin(word)).count();
+        order[start..start + length].reverse();
+        start += length.max(1);
+    }
+    order
+}
+
+/// Bullets, and numbers or letters with a point or bracket.
+pub(crate) fn is_mark(text: &str) -> bool {
+    is_bullet(text) || is_number_mark(text)
+}
+
+pub(crate) fn is_bullet(text: &str) -> bool {
+    let mut chars = text.chars();
+    matches!(
+        (chars.next(), chars.next()),
+        (
+            Some(
+                '•' | '◦'
+                    | '▪'
+                    | '▫'
+                    | '■'
+                    | '□'
+                    | '●'
+                    | '○'
+                    | '‣'
+                    | '⁃'
+                    | '–'
+                    | '-'
+                    | '*'
+                    | '·'
+                    | '➢'
+                    | '✓'
+                    | '❖'
+                    | '❑'
+                    | '∙'
+                    | '⋅'
+                    | '▶'
+                    | '►'
+                    | '▸'
+                    | '◆'
+                    | '◇'
+                    | '✔'
+                    | '➔'
+                    | '➤'
+                    | '\u{25b7}'
+            ),
+            None
+        )
+    )
+}
+
+fn is_number_mark(text: &str) -> bool {
+    let inner = text.strip_prefix('(').unwrap_or(text);
+    let Some(inner) = inner.strip_suffix([')', '.']) else { return false };
+    let digits = (1..=3).contains(&inner.len()) && inner.bytes().all(|byte| byte.is_ascii_digit());
+    let letter = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let roman = (1..=5).contains(&inner.len()) && inner.bytes().all(|byte| b"ivxIVX".contains(&byte));
+    digits || letter || roman
+}
+
+/// The lines of a page, by height and then from left to right.
+pub(crate) fn lines(words: Vec<Word>) -> Vec<Line> {
+    let mut lines = by_drawing(words);
+    lines.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.rect.x0.total_cmp(&b.rect.x0)));
+    set_initials(&mut lines);
+    // What joined in the first pass may bridge two others in the second.
+    evenly_spaced(by_geometry(by_geometry(lines)))
+}
+
+/// With more lines a page is not set so finely.
+const MAX_FOR_INITIALS: usize = 3000;
+/// How much larger than its text an initial is, at least.
+const INITIAL: f32 = 1.8;
+
+/// Puts initials, the large letters that some texts begin with, in front of the first line beside them.
+fn set_initials(lines: &mut Vec<Line>) {
+    let is_letter = |line: &Line| {
+        let mut letters = line.words.first().map_or("", |word| word.text.as_str()).chars();
+        line.words.len() == 1 && letters.next().is_some_and(char::is_uppercase) && letters.next().is_none()
+    };
+    let mut place = 0;
+    while place < lines.len() && lines.len() <= MAX_FOR_INITIALS {
+        let initial = &lines[place];
+        let (rect, size) = (initial.rect, initial.size);
+        let beside = |line: &Line| {
+            let gap = line.rect.x0 - rect.x1;
+            let low = line.words.first().is_some_and(|word| word.text.starts_with(char::is_alphabetic));
+            size > INITIAL * line.size
+                && (-0.1 * size..0.5 * size).contains(&gap)
+                && rect.y0 < line.baseline
+                && line.baseline < rect.y1
+                && low
+        };
+        let first = (0..lines.len()).filter(|other| is_letter(initial) && *other != place && beside(&lines[*other]));
+        let first = first.min_by(|a, b| lines[*a].baseline.total_cmp(&lines[*b].baseline));
+        let Some(first) = first else {
+            place += 1;
+            continue;
+        };
+        let mut letter = lines[place].words[0].clone();
+        let line = &lines[first];
+        (letter.baseline, letter.size, letter.style) = (line.baseline, line.size, line.style);
+        letter.rect = Rect { x0: letter.rect.x0, x1: line.rect.x0, ..line.rect };
+        lines[first].words.insert(0, letter);
+        lines[first].measure();
+        lines.remove(place);
+    }
+}
+
+/// Joins words with one gap between them all: a line of justified text that was drawn word by word.
+///
+/// Columns of a table do not stand so, unless all that they hold is equally wide, as years are.
+fn evenly_spaced(mut lines: Vec<Line>) -> Vec<Line> {
+    let all: Vec<usize> = (0..lines.len()).collect();
+    let mut gone = vec![false; lines.len()];
+    for row in rows(&lines, &all) {
+        let mut start = 0;
+        while start + 1 < row.lines.len() {
+            let end = even_end(&lines, &row.lines, start);
+            let run = &row.lines[start..=end];
+            if run.len() >= 4 && is_wordy(&lines, run) {
+                for place in &run[1..] {
+                    let part = lines[*place].clone();
+                    lines[run[0]].merge(part);
+                    gone[*place] = true;
+                }
+            }
+            start = end.max(start + 1);
+        }
+    }
+    let mut place = 0;
+    lines.retain(|_| {
+        place += 1;
+        !gone[place - 1]
+    });
+    lines
+}
+
+/// The last line of a row up to which all gaps are as the first.
+fn even_end(lines: &[Line], row: &[usize], start: usize) -> usize {
+    let gap = |place: usize| lines[row[place + 1]].rect.x0 - lines[row[place]].rect.x1;
+    let size = lines[row[start]].size;
+    let first = gap(start);
+    let even =
+        |place: &usize| (gap(*place) - first).abs() < 0.14 * size && (lines[row[place + 1]].size - size).abs() < 0.3;
+    if first > WIDE_SPACE * size {
+        return start;
+    }
+    start + (start..row.len() - 1).take_while(even).count()
+}
+
+/// Words of different lengths, as those of a text are.
+fn is_wordy(lines: &[Line], run: &[usize]) -> bool {
+    let widths = || run.iter().map(|place| lines[*place].rect.width());
+    let (narrow, wide) = (widths().fold(f32::INFINITY, f32::min), widths().fold(0.0, f32::max));
+    let alphabetic = |place: &&usize| lines[**place].words.iter().any(|word| word.text.contains(char::is_alphabetic));
+    wide > 1.6 * narrow && run.iter().filter(alphabetic).count() * 4 >= run.len() * 3
+}
+
+/// Joins words that are drawn one after the other.
+fn by_drawing(words: Vec<Word>) -> Vec<Line> {
+    let mut lines: Vec<Vec<Word>> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.last().is_some_and(|last| follows(last, &word)) => line.push(word),
+            _ => lines.push(vec![word]),
+        }
+    }
+    lines.into_iter().map(Line::new).collect()
+}
+
+fn follows(last: &Word, word: &Word) -> bool {
+    let size = last.size.max(word.size);
+    let gap = last.gap_to(word);
+    let wide = if word.joined { WIDE_SPACE } else { SPACE };
+    (last.baseline - word.baseline).abs() < SHIFT * size && gap > -0.3 * size && gap < wide * size
+}
+
+/// Joins lines on one baseline that lie close to each other, in whatever order they were drawn.
+fn by_geometry(lines: Vec<Line>) -> Vec<Line> {
+    let mut joined: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut open = 0;
+    for line in lines {
+        while joined.get(open).is_some_and(|early| early.rect.y1 < line.rect.y0 - 2.0 * line.size) {
+            open += 1;
+        }
+        let near = joined[open..].iter().position(|other| belongs(other, &line) || belongs(&line, other));
+        match near {
+            Some(place) => joined[open + place].merge(line),
+            None => joined.push(line),
+        }
+    }
+    joined
+}
+
+/// Whether `right` goes on with the line `left`.
+fn belongs(left: &Line, right: &Line) -> bool {
+    let (large, small) = (left.size.max(right.size), left.size.min(right.size));
+    let shift = (left.baseline - right.baseline).abs();
+    let gap = right.rect.x0 - left.rect.x1;
+    if shift > SHIFT * large || gap < -0.35 * large {
+        return false;
+    }
+    // An index is smaller than what it belongs to, and close to it.
+    if shift > 0.2 * large {
+        return small < 0.85 * large && gap < 0.25 * large && (left.letters().min(right.letters()) <= 6);
+    }
+    let mark = left.words.len() == 1 && left.mark().is_some() && right.mark().is_none();
+    gap < LOOSE_SPACE * large || (mark && gap < AFTER_MARK * large) || is_numbered(left, right, gap / large)
+}
+
+/// A heading after its number: both look the same, and the gap in ems is that which typesetters put there.
+fn is_numbered(number: &Line, heading: &Line, gap: f32) -> bool {
+    let [word] = &number.words[..] else { return false };
+    let digits =
+        word.text.split('.').all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+    let widest = if word.text.contains('.') { 2.5 } else { 1.35 };
+    let named = heading.words.first().is_some_and(|word| word.text.starts_with(char::is_uppercase));
+    digits && gap < widest && named && number.style == heading.style && heading.letters() >= 4
+}
+
+/// Lines at one height, from left to right.
+pub(crate) struct Row {
+    /// Places in the list of lines.
+    pub(crate) lines: Vec<usize>,
+    pub(crate) y0: f32,
+    pub(crate) y1: f32,
+}
+
+/// Groups lines into rows, from top to bottom.
+pub(crate) fn rows(lines: &[Line], among: &[usize]) -> Vec<Row> {
+    let mut places = among.to_vec();
+    places.sort_by(|a, b| lines[*a].baseline.total_cmp(&lines[*b].baseline));
+    let mut rows: Vec<Row> = Vec::new();
+    let mut baseline = f32::NEG_INFINITY;
+    for place in places {
+        let line = &lines[place];
+        match rows.last_mut().filter(|_| (line.baseline - baseline).abs() < 0.4 * line.size.max(4.0)) {
+            Some(row) => {
+                row.lines.push(place);
+                row.y0 = row.y0.min(line.rect.y0);
+                row.y1 = row.y1.max(line.rect.y1);
+            }
+            None => {
+                baseline = line.baseline;
+                rows.push(Row { lines: vec![place], y0: line.rect.y0, y1: line.rect.y1 });
+            }
+        }
+    }
+    for row in &mut rows {
+        row.lines.sort_by(|a, b| lines[*a].rect.x0.total_cmp(&lines[*b].rect.x0));
+    }
+    rows
+}

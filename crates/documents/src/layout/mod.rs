@@ -1,0 +1,225 @@
+//! Layout: what stands where on a page becomes parts in reading order.
+//!
+//! Words ([`words`]) become lines ([`lines`]). Tables are taken out, from the surest kind to the least sure. What remains is
+//! gathered into blocks ([`blocks`]), which are put in order ([`order`]) and cut into paragraphs ([`paragraphs`]). What the parts
+//! mean, such as which are headings, is decided for the whole document in [`crate::structure`].
+
+mod accents;
+pub(crate) mod blocks;
+pub(crate) mod figures;
+pub(crate) mod lines;
+pub(crate) mod order;
+pub(crate) mod paragraphs;
+pub(crate) mod text;
+pub(crate) mod words;
+
+use crate::content::page::{Fill, Flags, PageContent};
+use crate::geometry::Rect;
+use crate::layout::lines::Line;
+use crate::layout::paragraphs::Paragraph;
+use crate::layout::words::{Turn, Word, directions, words};
+use crate::model::Quality;
+use crate::table::edges::Edges;
+use crate::table::{Found, bands, columns, grid};
+
+/// Words of one page that layout can take; beyond, they stay in the order of drawing.
+const MAX_WORDS: usize = 15_000;
+
+/// A part of a page.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Paragraph(Paragraph),
+    Table(Found),
+    /// A picture, with the text that stands in it.
+    Figure(Rect, Vec<Paragraph>),
+}
+
+/// A page in parts, in reading order.
+#[derive(Debug, Default)]
+pub(crate) struct PageLayout {
+    pub(crate) width: f32,
+    pub(crate) height: f32,
+    /// Boxes are in page space.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) links: Vec<String>,
+    pub(crate) quality: Quality,
+}
+
+/// Lays out a page.
+pub(crate) fn page(content: &PageContent) -> PageLayout {
+    let mut layout = PageLayout {
+        width: content.width,
+        height: content.height,
+        links: unique(content.links.iter().map(|area| area.url.clone())),
+        quality: quality(content),
+        ..PageLayout::default()
+    };
+    let directions = directions(content);
+    for (place, direction) in directions.iter().enumerate() {
+        let turn = Turn { direction: *direction, page: (content.width, content.height) };
+        let words = words(content, &turn);
+        let scene = Scene::new(content, &turn, place == 0);
+        for mut part in parts(words, &scene) {
+            part.turn_back(&turn);
+            layout.parts.push(part);
+        }
+    }
+    if directions.is_empty() {
+        let turn = Turn { direction: words::Direction::Right, page: (content.width, content.height) };
+        let scene = Scene::new(content, &turn, true);
+        layout.parts.extend(scene.figures.iter().map(|rect| Part::Figure(*rect, Vec::new())));
+    }
+    layout
+}
+
+/// What is drawn besides text, in reading space.
+pub(crate) struct Scene<'a> {
+    pub(crate) content: &'a PageContent,
+    pub(crate) width: f32,
+    height: f32,
+    pub(crate) edges: Edges,
+    fills: Vec<Fill>,
+    pub(crate) figures: Vec<Rect>,
+}
+
+impl<'a> Scene<'a> {
+    fn new(content: &'a PageContent, turn: &Turn, with_drawings: bool) -> Self {
+        let (width, height) = turn.size();
+        let turned = |rects: &[Rect]| -> Vec<Rect> { rects.iter().map(|rect| turn.rect_to(rect)).collect() };
+        let fill = |fill: &Fill| Fill { rect: turn.rect_to(&fill.rect), white: fill.white };
+        if !with_drawings {
+            return Self { content, width, height, edges: Edges::default(), fills: Vec::new(), figures: Vec::new() };
+        }
+        let images = turned(&content.images);
+        let drawings = turned(&content.drawings);
+        Self {
+            content,
+            width,
+            height,
+            edges: Edges::of(&turned(&content.rules)),
+            fills: content.fills.iter().map(fill).collect(),
+            figures: figures::find(&images, &drawings, (width, height)),
+        }
+    }
+}
+
+fn parts(words: Vec<Word>, scene: &Scene<'_>) -> Vec<Part> {
+    let mut words = words;
+    if words.len() > MAX_WORDS {
+        let lines = vec![Line::new(words)];
+        return paragraphs::split(&lines, scene, 0.0).into_iter().map(Part::Paragraph).collect();
+    }
+    let mut tables = Vec::new();
+    for net in grid::nets(&scene.edges) {
+        tables.extend(grid::read(&net, &mut words));
+    }
+    let mut lines = lines::lines(words);
+    let body = body_size(&lines);
+    tables.extend(bands::find(&scene.edges.across, &scene.fills, &mut lines));
+    let prose = blocks::prose(&lines, scene);
+    tables.extend(columns::find(&mut lines, &prose, &scene.figures));
+    tables.sort_by_key(|table| table.order);
+    arrange(lines, tables, scene, body)
+}
+
+/// The size of most letters.
+fn body_size(lines: &[Line]) -> f32 {
+    let mut sizes: Vec<(f32, usize)> = Vec::new();
+    for line in lines {
+        match sizes.iter_mut().find(|(size, _)| (*size - line.size).abs() < 0.25) {
+            Some((_, count)) => *count += line.letters(),
+            None => sizes.push((line.size, line.letters())),
+        }
+    }
+    sizes.into_iter().max_by_key(|(_, count)| *count).map_or(0.0, |(size, _)| size)
+}
+
+/// Something that has a place in reading order.
+enum Item {
+    Lines(Vec<Line>),
+    Table(Found),
+    Figure(Rect, Vec<Line>),
+}
+
+fn arrange(lines: Vec<Line>, tables: Vec<Found>, scene: &Scene<'_>, body: f32) -> Vec<Part> {
+    let mut figures = scene.figures.clone();
+    figures.extend(figures::charts(&scene.fills, &tables, &lines, (scene.width, scene.height)));
+    let (inside, lines) = figures::take(&figures::merged(figures), &tables, lines);
+    let mut items: Vec<(Rect, u32, Item)> = Vec::new();
+    for block in blocks::gather(lines, scene) {
+        let rect = block.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
+        let order = block.iter().map(|line| line.order).min().unwrap_or(u32::MAX);
+        items.push((rect, order, Item::Lines(block)));
+    }
+    items.extend(tables.into_iter().map(|table| (table.rect, table.order, Item::Table(table))));
+    for (rect, lines) in inside {
+        let order = lines.iter().map(|line| line.order).min().unwrap_or(u32::MAX);
+        items.push((rect, order, Item::Figure(rect, lines)));
+    }
+    let boxes: Vec<(Rect, u32)> = items.iter().map(|(rect, order, _)| (*rect, *order)).collect();
+    let mut items: Vec<Option<Item>> = items.into_iter().map(|(.., item)| Some(item)).collect();
+    let mut parts = Vec::new();
+    for place in order::reading_order(&boxes) {
+        match items[place].take() {
+            Some(Item::Lines(lines)) => {
+                parts.extend(paragraphs::split(&lines, scene, body).into_iter().map(Part::Paragraph));
+            }
+            Some(Item::Table(table)) => parts.push(Part::Table(table)),
+            Some(Item::Figure(rect, lines)) => {
+                let text = blocks::gather(lines, scene).into_iter();
+                let text = text.flat_map(|block| paragraphs::split(&block, scene, body)).collect();
+                parts.push(Part::Figure(rect, text));
+            }
+            None => {}
+        }
+    }
+    parts
+}
+
+impl Part {
+    fn turn_back(&mut self, turn: &Turn) {
+        match self {
+            Self::Paragraph(paragraph) => paragraph.rect = turn.rect_back(&paragraph.rect),
+            Self::Table(found) => found.rect = turn.rect_back(&found.rect),
+            Self::Figure(rect, text) => {
+                *rect = turn.rect_back(rect);
+                text.iter_mut().for_each(|paragraph| paragraph.rect = turn.rect_back(&paragraph.rect));
+            }
+        }
+    }
+
+    pub(crate) fn rect(&self) -> Rect {
+        match self {
+            Self::Paragraph(paragraph) => paragraph.rect,
+            Self::Table(found) => found.rect,
+            Self::Figure(rect, _) => *rect,
+        }
+    }
+}
+
+fn unique(urls: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    urls.filter(|url| seen.insert(url.clone())).collect()
+}
+
+/// How good the text of a page is.
+fn quality(content: &PageContent) -> Quality {
+    let inked = || content.glyphs.iter().filter(|glyph| !glyph.flags.has(Flags::SPACE));
+    let characters = inked().count();
+    let strange = inked().filter(|glyph| glyph.flags.has(Flags::UNKNOWN) || is_strange(glyph.text)).count();
+    let sheet = Rect { x0: 0.0, y0: 0.0, x1: content.width, y1: content.height };
+    let covered: f32 = content.images.iter().map(|image| image.shared(&sheet)).sum();
+    let share = |part: usize| if characters == 0 { 0.0 } else { part as f32 / characters as f32 };
+    Quality {
+        characters,
+        readable: share(characters - strange),
+        pictures: (covered / sheet.area().max(1.0)).min(1.0),
+        hidden: characters > 0 && inked().all(|glyph| glyph.flags.has(Flags::HIDDEN)),
+        cut: content.cut,
+    }
+}
+
+/// Characters that text hardly has: controls, the private area, what stands for an unknown one.
+fn is_strange(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+}

@@ -1,0 +1,146 @@
+//! The order in which the parts of a page are read.
+//!
+//! Two rules (Breuel, "High Performance Document Layout Analysis", 2003) give a partial order: what lies above is read before what
+//! lies below, if they share a part of the width; and what lies to the left is read before what lies to the right, unless
+//! something that reaches over both lies between them. It is completed by the order of drawing. When that order as a whole breaks
+//! no rule of the first kind and jumps no more often, it is taken as it is: who made the document knew best.
+
+use crate::geometry::Rect;
+
+/// With more parts the cost of comparing them all is not worth it.
+const MAX_PARTS: usize = 220;
+
+/// The places of boxes in reading order. Each box comes with its place in the order of drawing.
+pub(crate) fn reading_order(boxes: &[(Rect, u32)]) -> Vec<usize> {
+    let mut drawn: Vec<usize> = (0..boxes.len()).collect();
+    drawn.sort_by_key(|place| boxes[*place].1);
+    if boxes.len() < 2 {
+        return drawn;
+    }
+    let rects: Vec<Rect> = boxes.iter().map(|(rect, _)| *rect).collect();
+    let undrawn = boxes.iter().any(|(_, order)| *order == u32::MAX);
+    let geometric = if rects.len() > MAX_PARTS { by_height(&rects) } else { by_rules(&rects, &drawn) };
+    if !undrawn && !contradicts(&rects, &drawn) && jumps(&rects, &drawn) <= jumps(&rects, &geometric) {
+        return drawn;
+    }
+    geometric
+}
+
+fn by_height(rects: &[Rect]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..rects.len()).collect();
+    places.sort_by(|a, b| rects[*a].y0.total_cmp(&rects[*b].y0).then(rects[*a].x0.total_cmp(&rects[*b].x0)));
+    places
+}
+
+fn by_rules(rects: &[Rect], drawn: &[usize]) -> Vec<usize> {
+    let mut sorter = Sorter { rects, first: drawn.to_vec(), done: vec![false; rects.len()], out: Vec::new() };
+    sorter.first.sort_by(|a, b| rects[*a].y0.total_cmp(&rects[*b].y0).then(rects[*a].x0.total_cmp(&rects[*b].x0)));
+    for place in sorter.first.clone() {
+        sorter.visit(place);
+    }
+    sorter.out
+}
+
+struct Sorter<'a> {
+    rects: &'a [Rect],
+    first: Vec<usize>,
+    done: Vec<bool>,
+    out: Vec<usize>,
+}
+
+impl Sorter<'_> {
+    /// Puts out what comes before a part, then the part.
+    fn visit(&mut self, place: usize) {
+        if std::mem::replace(&mut self.done[place], true) {
+            return;
+        }
+        for index in 0..self.first.len() {
+            let other = self.first[index];
+            if !self.done[other] && is_before(self.rects, other, place) {
+                self.visit(other);
+            }
+        }
+        self.out.push(place);
+    }
+}
+
+fn is_before(rects: &[Rect], a: usize, b: usize) -> bool {
+    let (first, second) = (&rects[a], &rects[b]);
+    if share_width(first, second) {
+        return is_above(first, second);
+    }
+    if first.x0 >= second.x0 {
+        return false;
+    }
+    let (top, bottom) = (first.center().1.min(second.center().1), first.center().1.max(second.center().1));
+    let parts = |other: &Rect| {
+        let middle = other.center().1;
+        top < middle && middle < bottom && share_width(other, first) && share_width(other, second)
+    };
+    !rects.iter().enumerate().any(|(place, other)| place != a && place != b && parts(other))
+}
+
+fn is_above(first: &Rect, second: &Rect) -> bool {
+    first.center().1 < second.center().1
+}
+
+fn share_width(a: &Rect, b: &Rect) -> bool {
+    a.overlap_x(b) > (0.08 * a.width().min(b.width())).max(0.5)
+}
+
+/// Something below is drawn before what is above it.
+fn contradicts(rects: &[Rect], order: &[usize]) -> bool {
+    if order.len() > 4 * MAX_PARTS {
+        return true;
+    }
+    let wrong = |early: usize, late: usize| {
+        share_width(&rects[early], &rects[late]) && rects[late].y1 <= rects[early].y0 + 0.3 * rects[late].height()
+    };
+    (0..order.len()).any(|place| order[place + 1..].iter().any(|late| wrong(order[place], *late)))
+}
+
+/// How often an order does not go on downwards.
+fn jumps(rects: &[Rect], order: &[usize]) -> usize {
+    let on = |pair: &&[usize]| {
+        let (a, b) = (&rects[pair[0]], &rects[pair[1]]);
+        share_width(a, b) && is_above(a, b)
+    };
+    order.windows(2).filter(|pair| !on(pair)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rect(x0: f32, y0: f32, x1: f32, y1: f32) -> Rect {
+        Rect { x0, y0, x1, y1 }
+    }
+
+    #[test]
+    fn columns_are_read_one_after_the_other() {
+        let title = rect(50.0, 40.0, 550.0, 60.0);
+        let (left, right) = (rect(50.0, 80.0, 290.0, 400.0), rect(310.0, 80.0, 550.0, 400.0));
+        let (left2, right2) = (rect(50.0, 410.0, 290.0, 700.0), rect(310.0, 410.0, 550.0, 700.0));
+        // Drawn from top to bottom, and in the wrong order altogether.
+        for drawn in [[0, 1, 3, 2, 4], [4, 3, 2, 1, 0]] {
+            let boxes: Vec<_> = [title, left, left2, right, right2].into_iter().zip(drawn).collect();
+            assert_eq!(reading_order(&boxes), [0, 1, 2, 3, 4]);
+        }
+    }
+
+    #[test]
+    fn what_reaches_over_both_columns_parts_them() {
+        let (left, right) = (rect(50.0, 80.0, 290.0, 200.0), rect(310.0, 80.0, 550.0, 200.0));
+        let wide = rect(50.0, 220.0, 550.0, 240.0);
+        let (left2, right2) = (rect(50.0, 260.0, 290.0, 400.0), rect(310.0, 260.0, 550.0, 400.0));
+        let boxes: Vec<_> = [left, right, wide, left2, right2].into_iter().zip([9, 3, 7, 1, 5]).collect();
+        assert_eq!(reading_order(&boxes), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn the_order_of_drawing_counts_when_it_makes_sense() {
+        // A box at the side that belongs after the text.
+        let (text, side) = (rect(200.0, 50.0, 550.0, 700.0), rect(50.0, 300.0, 180.0, 400.0));
+        assert_eq!(reading_order(&[(text, 0), (side, 1)]), [0, 1]);
+    }
+}

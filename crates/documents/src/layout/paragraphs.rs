@@ -1,0 +1,238 @@
+//! Blocks become paragraphs.
+//!
+//! A paragraph begins where a first line is indented, where the gap above is larger than others, where the look changes, where a
+//! mark of a list stands, and where the line above ended although the next word would still have fitted.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::Scene;
+use super::lines::{Line, is_bullet};
+use super::text::inline;
+use super::words::Word;
+use crate::geometry::Rect;
+use crate::model::Inline;
+
+/// A paragraph, and what of its look tells what it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Paragraph {
+    pub(crate) inline: Inline,
+    pub(crate) rect: Rect,
+    pub(crate) size: f32,
+    pub(crate) bold: bool,
+    pub(crate) mono: bool,
+    /// Stands for the font of most letters; equal fonts have equal faces.
+    pub(crate) face: u64,
+    pub(crate) lines: usize,
+    pub(crate) letters: usize,
+    /// The mark of a list that it begins with.
+    pub(crate) mark: Option<String>,
+    /// All of it is marked as furniture of the page.
+    pub(crate) artifact: bool,
+    /// Its lines as they stand, of code only.
+    pub(crate) code: Vec<String>,
+    /// How far above it the text before ends; large at the top of a block.
+    pub(crate) above: f32,
+}
+
+/// Cuts a block into paragraphs.
+pub(crate) fn split(lines: &[Line], scene: &Scene<'_>, body: f32) -> Vec<Paragraph> {
+    let lines = run_in(lines, scene);
+    let block = Block::new(&lines, scene, body);
+    let mut out = Vec::new();
+    let mut start = 0;
+    for place in 1..=lines.len() {
+        if place == lines.len() || block.begins(start, place) {
+            let above = if start == 0 { f32::INFINITY } else { lines[start].rect.y0 - lines[start - 1].rect.y1 };
+            out.push(block.paragraph(start, place, above));
+            start = place;
+        }
+    }
+    out
+}
+
+/// Cuts off headings that stand on the first line of their text, set apart from it by their font and a wide space.
+fn run_in(lines: &[Line], scene: &Scene<'_>) -> Vec<Line> {
+    let mut out = Vec::with_capacity(lines.len());
+    for (place, line) in lines.iter().enumerate() {
+        let cut = if lines.len() > place + 1 { run_in_length(line, scene) } else { 0 };
+        match cut {
+            0 => out.push(line.clone()),
+            cut => {
+                out.push(Line::new(line.words[..cut].to_vec()));
+                out.push(Line::new(line.words[cut..].to_vec()));
+            }
+        }
+    }
+    out
+}
+
+/// How many words of a line are a heading.
+fn run_in_length(line: &Line, scene: &Scene<'_>) -> usize {
+    let style = |word: &Word| scene.content.styles.get(usize::from(word.style));
+    let Some(first) = line.words.first() else { return 0 };
+    let length = line.words.iter().take_while(|word| word.style == first.style).count();
+    let (Some(last), Some(next)) = (line.words.get(length - 1), line.words.get(length)) else { return 0 };
+    let bold = |word: &Word| style(word).is_some_and(|style| style.bold);
+    let mono = |word: &Word| style(word).is_some_and(|style| style.mono);
+    let bitmap = style(first).is_some_and(|style| style.font.is_empty() || style.bitmap);
+    let set_apart = (bold(first) && !bold(next)) || (bitmap && !mono(first));
+    let wide = (0.75..1.6).contains(&(last.gap_to(next) / first.size)) && (first.size - next.size).abs() < 0.2;
+    let named = first.text.starts_with(char::is_uppercase) && !last.text.ends_with([',', ';']);
+    if set_apart && wide && named && length <= 10 { length } else { 0 }
+}
+
+fn face(font: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    font.hash(&mut hasher);
+    hasher.finish()
+}
+
+struct Block<'a> {
+    lines: &'a [Line],
+    scene: &'a Scene<'a>,
+    rect: Rect,
+    /// The usual step from baseline to baseline.
+    step: f32,
+    /// The size of running text.
+    body: f32,
+    mono: bool,
+}
+
+impl<'a> Block<'a> {
+    fn new(lines: &'a [Line], scene: &'a Scene<'a>, body: f32) -> Self {
+        let mut steps: Vec<f32> = lines.windows(2).map(|pair| pair[1].baseline - pair[0].baseline).collect();
+        steps.sort_by(f32::total_cmp);
+        let rect = lines.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
+        let mut block = Self { lines, scene, rect, step: 0.0, body, mono: false };
+        block.step = steps.get(steps.len() / 3).copied().unwrap_or(0.0);
+        let mono = lines.iter().filter(|line| block.is_mono(line)).count();
+        block.mono = mono * 3 > lines.len() * 2;
+        block
+    }
+
+    fn style(&self, line: &Line) -> Option<&crate::content::page::Style> {
+        self.scene.content.styles.get(usize::from(line.style))
+    }
+
+    fn is_bold(&self, line: &Line) -> bool {
+        self.style(line).is_some_and(|style| style.bold)
+    }
+
+    fn is_mono(&self, line: &Line) -> bool {
+        self.style(line).is_some_and(|style| style.mono)
+    }
+
+    /// Whether a paragraph begins at a line, when the one before began at `start`.
+    fn begins(&self, start: usize, place: usize) -> bool {
+        let (last, line) = (&self.lines[place - 1], &self.lines[place]);
+        let size = line.size;
+        if (line.baseline - last.baseline).abs() < 0.1 * size {
+            return true;
+        }
+        if (size - last.size).abs() > 0.08 * size || self.is_bold(last) != self.is_bold(line) {
+            return !(last.mark().is_some() && last.words.len() == 1);
+        }
+        if self.is_mono(last) && self.is_mono(line) {
+            return false;
+        }
+        let step = line.baseline - last.baseline;
+        if step > 1.28 * self.step && step > 1.15 * size {
+            return true;
+        }
+        self.is_item(start, place) || self.is_indented(start, place) || self.is_deliberate(start, place)
+    }
+
+    /// The line begins with the mark of a list.
+    fn is_item(&self, start: usize, place: usize) -> bool {
+        let (last, line) = (&self.lines[place - 1], &self.lines[place]);
+        let Some(mark) = line.mark().filter(|_| line.words.len() > 1) else { return false };
+        let in_list = self.lines[start].mark().is_some();
+        let short = last.rect.x1 < self.rect.x1 - 2.0 * line.size;
+        // A dash may stand in the middle of a text, and so may a number with a point.
+        (is_bullet(mark) && (!matches!(mark, "-" | "–" | "*" | "·") || in_list || short || place == 1))
+            || in_list
+            || short
+    }
+
+    fn is_indented(&self, start: usize, place: usize) -> bool {
+        let (last, line) = (&self.lines[place - 1], &self.lines[place]);
+        let size = line.size;
+        let indent = line.rect.x0 - last.rect.x0;
+        let left = |line: &Line| line.rect.x0 - self.rect.x0 < 0.5 * size;
+        let next = self.lines.get(place + 1);
+        let returns = next.is_none_or(|next| line.rect.x0 - next.rect.x0 > 0.7 * size);
+        let full = last.rect.x1 > self.rect.x1 - 0.35 * self.rect.width();
+        if (0.7..6.0).contains(&(indent / size)) && left(last) && place - start > 1 && returns {
+            return self.lines[start].mark().is_none() && (full || indent > 1.2 * size);
+        }
+        if (0.7..6.0).contains(&(indent / size)) && place - start == 1 && returns && left(last) {
+            // One line alone before: a paragraph of one line, if it ended early.
+            return !full && self.lines[start].mark().is_none();
+        }
+        // A hanging indent: the first line stands out to the left.
+        let hangs = next.is_some_and(|next| next.rect.x0 - line.rect.x0 > 0.7 * size);
+        indent < -0.7 * size && left(line) && hangs && !left(last)
+    }
+
+    /// The line above ended although the first word of this one would have fitted.
+    fn is_deliberate(&self, start: usize, place: usize) -> bool {
+        let (last, line) = (&self.lines[place - 1], &self.lines[place]);
+        let Some(word) = line.words.first() else { return false };
+        if line.rtl || line.size > 1.15 * self.body || self.is_bold(line) {
+            return false;
+        }
+        let room = self.rect.x1 - last.rect.x1;
+        let fits = room > word.rect.width() + 1.6 * line.size;
+        let ends = last.words.last().is_some_and(|word| word.text.ends_with(['.', '!', '?', ':', ';', '”', '"', ')']));
+        let opens =
+            word.text.starts_with(|letter: char| letter.is_uppercase() || letter.is_ascii_digit() || letter == '(');
+        let far = room > 0.3 * self.rect.width();
+        let _ = start;
+        fits && ((ends && opens) || (far && opens && room > 8.0 * line.size))
+    }
+
+    fn paragraph(&self, start: usize, end: usize, above: f32) -> Paragraph {
+        let lines: Vec<&Line> = self.lines[start..end].iter().collect();
+        let rect = lines.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
+        let letters = lines.iter().map(|line| line.letters()).sum();
+        let most = lines.iter().max_by_key(|line| line.letters());
+        let style = most.and_then(|line| self.style(line));
+        let mark = lines[0].mark().filter(|_| letters > lines[0].words[0].text.chars().count()).map(str::to_owned);
+        let mono = lines.iter().filter(|line| self.is_mono(line)).count() * 3 > lines.len() * 2;
+        let bold_letters: usize = lines.iter().filter(|line| self.is_bold(line)).map(|line| line.letters()).sum();
+        Paragraph {
+            inline: inline(&lines, &self.scene.content.styles, &self.scene.content.links),
+            rect,
+            size: most.map_or(0.0, |line| line.size),
+            bold: 2 * bold_letters > letters,
+            mono,
+            face: face(style.map_or("", |style| style.font.as_str())),
+            lines: lines.len(),
+            letters,
+            mark,
+            artifact: lines.iter().flat_map(|line| &line.words).all(|word| word.artifact),
+            code: if mono { self.code(&lines) } else { Vec::new() },
+            above,
+        }
+    }
+
+    /// Lines of code, with the spaces that their places stand for.
+    fn code(&self, lines: &[&Line]) -> Vec<String> {
+        let width = lines.iter().map(|line| 0.6 * line.size).fold(f32::INFINITY, f32::min).max(1.0);
+        let left = self.rect.x0;
+        let spaces = |gap: f32| ((gap / width).round().max(0.0) as usize).min(80);
+        let mut out = Vec::new();
+        for line in lines {
+            let mut text = " ".repeat(spaces(line.rect.x0 - left));
+            for (place, word) in line.words.iter().enumerate() {
+                if let Some(before) = place.checked_sub(1).and_then(|before| line.words.get(before)) {
+                    let least = usize::from(line.is_spaced(place));
+                    text.push_str(&" ".repeat(spaces(before.gap_to(word)).max(least)));
+                }
+                text.push_str(&word.text);
+            }
+            out.push(text);
+        }
+        out
+    }
+}

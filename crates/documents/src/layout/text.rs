@@ -1,0 +1,147 @@
+//! Lines become running text.
+
+use super::lines::Line;
+use super::words::is_ideograph;
+use crate::content::page::{LinkArea, Style};
+use crate::model::{Inline, Span};
+
+/// The text of lines, one after the other.
+pub(crate) fn joined(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        append(&mut text, &line.text());
+    }
+    text
+}
+
+/// Adds a line to a text: with a space, without one where a word was broken, or between characters that have none.
+pub(crate) fn append(text: &mut String, line: &str) {
+    let (Some(last), Some(first)) = (text.chars().next_back(), line.chars().next()) else {
+        return text.push_str(line);
+    };
+    match join(text, last, first) {
+        Join::Broken => {
+            text.pop();
+        }
+        Join::Glued => {}
+        Join::Spaced => text.push(' '),
+    }
+    text.push_str(line);
+}
+
+enum Join {
+    /// A hyphen at the end of the line only breaks the word.
+    Broken,
+    Glued,
+    Spaced,
+}
+
+fn join(text: &str, last: char, first: char) -> Join {
+    if last == '\u{ad}' {
+        return Join::Broken;
+    }
+    if is_ideograph(last) && is_ideograph(first) {
+        return Join::Glued;
+    }
+    if !matches!(last, '-' | '‐') {
+        return Join::Spaced;
+    }
+    let before = text.trim_end_matches(last);
+    let word = before.rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default();
+    let letters = word.chars().rev().take_while(|letter| letter.is_alphabetic()).count();
+    let lower = word.chars().next_back().is_some_and(char::is_lowercase);
+    if letters == 0 {
+        return Join::Spaced;
+    }
+    // A word with a hyphen of its own keeps the one at the end of the line: `state-of-the-` goes on with `art`.
+    let compound = word.contains('-') || word.contains('/');
+    match first.is_lowercase() && lower && letters >= 2 && !compound {
+        true => Join::Broken,
+        false if first.is_alphanumeric() => Join::Glued,
+        false => Join::Spaced,
+    }
+}
+
+/// The text of lines with what is code and what links.
+pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> Inline {
+    let mono = |style: u16| styles.get(usize::from(style)).is_some_and(|style| style.mono);
+    let all = lines.iter().flat_map(|line| &line.words).all(|word| mono(word.style));
+    let mut pieces: Inline = Vec::new();
+    for line in lines {
+        for (place, word) in line.reading().into_iter().enumerate() {
+            let code = mono(word.style) && !all && word.text.chars().any(char::is_alphanumeric);
+            let link = word.link.and_then(|link| links.get(usize::from(link))).map(|area| area.url.clone());
+            add(&mut pieces, word.text.as_str(), place == 0, line.is_spaced(place), (code, link));
+        }
+    }
+    pieces
+}
+
+fn add(pieces: &mut Inline, word: &str, first: bool, spaced: bool, (code, link): (bool, Option<String>)) {
+    let Some(last) = pieces.last_mut() else {
+        return pieces.push(Span { text: word.to_owned(), code, link });
+    };
+    if last.code == code && last.link == link {
+        match first {
+            true => append(&mut last.text, word),
+            false => {
+                if spaced {
+                    last.text.push(' ');
+                }
+                last.text.push_str(word);
+            }
+        }
+        return;
+    }
+    // Between pieces the space belongs to the one that is plain.
+    let mut text = last.text.clone();
+    if first {
+        append(&mut text, word)
+    } else {
+        text.extend(spaced.then_some(' '))
+    };
+    let broken = first && text.len() < last.text.len() + word.len();
+    let gap = if first { text.len() > last.text.len() + word.len() } else { spaced };
+    if broken {
+        last.text.pop();
+    }
+    let before = gap && !last.code && last.link.is_none();
+    if before {
+        last.text.push(' ');
+    }
+    let after = if gap && !before { " " } else { "" };
+    if after.is_empty() || (!code && link.is_none()) {
+        pieces.push(Span { text: format!("{after}{word}"), code, link });
+    } else {
+        pieces.push(Span { text: after.to_owned(), code: false, link: None });
+        pieces.push(Span { text: word.to_owned(), code, link });
+    }
+}
+
+/// The text of pieces without their looks.
+pub(crate) fn plain(inline: &Inline) -> String {
+    inline.iter().map(|span| span.text.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_join_as_they_are_read() {
+        for (text, line, joined) in [
+            ("one", "two", "one two"),
+            ("inbuilt func-", "tions", "inbuilt functions"),
+            ("state-of-the-", "art", "state-of-the-art"),
+            ("COVID-", "19", "COVID-19"),
+            ("Mary-", "Jane", "Mary-Jane"),
+            ("2010 -", "2012", "2010 - 2012"),
+            ("soft\u{ad}", "ware", "software"),
+            ("漢", "字", "漢字"),
+        ] {
+            let mut out = text.to_owned();
+            append(&mut out, line);
+            assert_eq!(out, joined);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Glyphs become words.
+//!
+//! Layout works in *reading space*: the page turned so that most of its text runs to the right. A page whose text runs upwards is
+//! laid out like any other, and its boxes are turned back at the end. Text in another direction than most is kept apart.
+
+use super::accents;
+pub(crate) use crate::content::page::Direction;
+use crate::content::page::{Flags, Glyph, PageContent};
+use crate::geometry::Rect;
+
+/// A gap that ends a word, as a share of the em.
+const WORD_GAP: f32 = 0.17;
+/// How far the baseline may move inside a word, as a share of the em.
+const SAME_BASELINE: f32 = 0.12;
+/// Spaces inside a line of a page of typewriters; more set columns apart.
+const TYPED_SPACES: usize = 2;
+/// How wide they may be, in ems.
+const TYPED_GAP: f32 = 2.5;
+/// Height of letters above the baseline, as a share of the em.
+const ASCENT: f32 = 0.78;
+/// Depth of letters below the baseline, as a share of the em.
+const DESCENT: f32 = 0.22;
+
+/// A word in reading space.
+#[derive(Debug, Clone)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) rect: Rect,
+    pub(crate) baseline: f32,
+    pub(crate) size: f32,
+    pub(crate) style: u16,
+    /// Its place in the order of drawing.
+    pub(crate) order: u32,
+    /// A space was drawn before it.
+    pub(crate) spaced: bool,
+    /// One space, however wide, is all that lies between it and the word before; of typewriters, any number.
+    pub(crate) joined: bool,
+    pub(crate) artifact: bool,
+    /// Place in the links of the page.
+    pub(crate) link: Option<u16>,
+}
+
+impl Word {
+    pub(crate) fn gap_to(&self, next: &Self) -> f32 {
+        next.rect.x0 - self.rect.x1
+    }
+
+    pub(crate) fn is_rtl(&self) -> bool {
+        self.text.chars().any(is_rtl)
+    }
+}
+
+/// How reading space lies on the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn {
+    pub(crate) direction: Direction,
+    /// Size of the page as it is shown.
+    pub(crate) page: (f32, f32),
+}
+
+impl Turn {
+    /// The size of the page in reading space.
+    pub(crate) fn size(&self) -> (f32, f32) {
+        match self.direction {
+            Direction::Right | Direction::Left => self.page,
+            Direction::Down | Direction::Up => (self.page.1, self.page.0),
+        }
+    }
+
+    /// From page space.
+    pub(crate) fn to(&self, (x, y): (f32, f32)) -> (f32, f32) {
+        let (width, height) = self.page;
+        match self.direction {
+            Direction::Right => (x, y),
+            Direction::Down => (y, width - x),
+            Direction::Left => (width - x, height - y),
+            Direction::Up => (height - y, x),
+        }
+    }
+
+    /// Back to page space.
+    pub(crate) fn back(&self, (x, y): (f32, f32)) -> (f32, f32) {
+        let (width, height) = self.page;
+        match self.direction {
+            Direction::Right => (x, y),
+            Direction::Down => (width - y, x),
+            Direction::Left => (width - x, height - y),
+            Direction::Up => (y, height - x),
+        }
+    }
+
+    pub(crate) fn rect_to(&self, rect: &Rect) -> Rect {
+        Rect::between(self.to((rect.x0, rect.y0)), self.to((rect.x1, rect.y1)))
+    }
+
+    pub(crate) fn rect_back(&self, rect: &Rect) -> Rect {
+        Rect::between(self.back((rect.x0, rect.y0)), self.back((rect.x1, rect.y1)))
+    }
+}
+
+/// The directions of the text of a page, the commonest first.
+pub(crate) fn directions(page: &PageContent) -> Vec<Direction> {
+    let all = [Direction::Right, Direction::Down, Direction::Left, Direction::Up];
+    let count = |direction: Direction| {
+        page.glyphs.iter().filter(|glyph| glyph.direction == direction && !glyph.flags.has(Flags::SPACE)).count()
+    };
+    let mut found: Vec<_> = all.into_iter().map(|direction| (count(direction), direction)).collect();
+    found.retain(|(count, _)| *count > 0);
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    found.into_iter().map(|(_, direction)| direction).collect()
+}
+
+/// The words of one direction, in the order of drawing.
+pub(crate) fn words(page: &PageContent, turn: &Turn) -> Vec<Word> {
+    let mut builder = Builder { words: Vec::with_capacity(page.glyphs.len() / 5), ..Builder::default() };
+    let mono = |glyph: &Glyph| page.styles.get(usize::from(glyph.style)).is_some_and(|style| style.mono);
+    // On a page of typewriters spaces set columns apart, as nothing else can.
+    let typed = 5 * page.glyphs.iter().filter(|glyph| mono(glyph)).count() > 3 * page.glyphs.len();
+    for glyph in page.glyphs.iter().filter(|glyph| glyph.direction == turn.direction) {
+        builder.most_spaces = if !mono(glyph) {
+            1
+        } else if typed {
+            TYPED_SPACES
+        } else {
+            usize::MAX
+        };
+        builder.add(glyph, turn.to(glyph.start), turn.to(glyph.end));
+    }
+    builder.finish();
+    let mut words = builder.words;
+    for (place, area) in (0_u16..).zip(&page.links) {
+        let rect = turn.rect_to(&area.rect);
+        for word in words.iter_mut().filter(|word| rect.holds(word.rect.center())) {
+            word.link = Some(place);
+        }
+    }
+    words
+}
+
+/// A letter of a word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Letter {
+    pub(super) x0: f32,
+    pub(super) x1: f32,
+    pub(super) text: char,
+}
+
+#[derive(Default)]
+struct Builder {
+    words: Vec<Word>,
+    /// The word under construction, and its letters.
+    open: Option<(Word, Vec<Letter>)>,
+    spaced: bool,
+    new_run: bool,
+    /// Spaces since the last letter, and where the last of them ends.
+    spaces: usize,
+    space_end: f32,
+    /// So many spaces may stand inside a line: one, save in a font of typewriters.
+    most_spaces: usize,
+}
+
+impl Builder {
+    fn add(&mut self, glyph: &Glyph, start: (f32, f32), end: (f32, f32)) {
+        self.new_run |= glyph.flags.has(Flags::FIRST);
+        if glyph.flags.has(Flags::SPACE) {
+            self.spaced = true;
+            self.spaces += 1;
+            self.space_end = start.0.max(end.0);
+            return;
+        }
+        let (x0, x1) = (start.0.min(end.0), start.0.max(end.0));
+        let (y, size) = (start.1, glyph.size);
+        if !self.goes_on(glyph, (x0, x1), y) {
+            self.finish();
+            self.begin(glyph, (x0, x1), y);
+        }
+        if let Some((word, letters)) = &mut self.open {
+            word.rect.x0 = word.rect.x0.min(x0);
+            word.rect.x1 = word.rect.x1.max(x1);
+            word.rect.y0 = word.rect.y0.min(y - ASCENT * size);
+            word.rect.y1 = word.rect.y1.max(y + DESCENT * size);
+            word.size = word.size.max(size);
+            letters.push(Letter { x0, x1, text: glyph.text });
+        }
+        (self.spaced, self.spaces) = (false, 0);
+    }
+
+    fn goes_on(&self, glyph: &Glyph, (x0, x1): (f32, f32), y: f32) -> bool {
+        let Some((word, letters)) = &self.open else { return false };
+        if glyph.flags.has(Flags::JOINED) && !self.spaced {
+            return true;
+        }
+        let size = word.size.max(glyph.size);
+        let level = (y - word.baseline).abs() < SAME_BASELINE * size;
+        let gap = x0 - word.rect.x1;
+        let forward = gap < WORD_GAP * word.size.min(glyph.size) && gap > -0.4 * size;
+        // What is written from right to left is often drawn so.
+        let backward = is_rtl(glyph.text) && (word.rect.x0 - x1).abs() < WORD_GAP * size;
+        // A space that was taken back separates nothing.
+        let spaced = self.spaced && (gap > 0.04 * size || backward || gap < -0.04 * size);
+        let last = letters.last().map_or(' ', |last| last.text);
+        // Chinese and Japanese have no spaces, and a line of them is one word however long; what is drawn apart is apart.
+        level && !spaced && (forward || backward) && !(is_ideograph(last) && gap > 0.6 * size)
+    }
+
+    fn begin(&mut self, glyph: &Glyph, (x0, x1): (f32, f32), y: f32) {
+        let word = Word {
+            text: String::new(),
+            rect: Rect { x0, y0: y, x1, y1: y },
+            baseline: y,
+            size: glyph.size,
+            style: glyph.style,
+            order: self.words.len() as u32,
+            spaced: self.spaced,
+            joined: self.is_joined(x0, glyph.size),
+            artifact: glyph.flags.has(Flags::ARTIFACT),
+            link: None,
+        };
+        (self.new_run, self.spaces) = (false, 0);
+        self.open = Some((word, Vec::with_capacity(8)));
+    }
+
+    /// Whether nothing but space that belongs to the line lies between the last word and one that begins here.
+    fn is_joined(&self, x0: f32, size: f32) -> bool {
+        let covered = (x0 - self.space_end).abs() < 0.3 * size;
+        let gap = self.words.last().map_or(0.0, |last| x0 - last.rect.x1);
+        let close = self.most_spaces != TYPED_SPACES || gap < TYPED_GAP * size;
+        !self.new_run && covered && close && (1..=self.most_spaces).contains(&self.spaces)
+    }
+
+    fn finish(&mut self) {
+        let Some((mut word, mut letters)) = self.open.take() else { return };
+        if letters.iter().any(|letter| is_rtl(letter.text)) {
+            letters.sort_by(|a, b| b.x0.total_cmp(&a.x0));
+            word.text = logical(letters.iter().map(|letter| letter.text));
+        } else {
+            word.text = accents::composed(&letters, word.size);
+        }
+        if !self.is_drawn_twice(&word) {
+            self.words.push(word);
+        }
+    }
+
+    /// Bold type is made by some programs by drawing a word twice.
+    fn is_drawn_twice(&self, word: &Word) -> bool {
+        let same = |other: &Word| {
+            other.text == word.text
+                && (other.rect.x0 - word.rect.x0).abs() < 0.12 * word.size
+                && (other.baseline - word.baseline).abs() < 0.12 * word.size
+        };
+        self.words.iter().rev().take(24).any(same)
+    }
+}
+
+/// Letters from right to left as they are read: numbers and Latin words inside run the other way.
+fn logical(letters: impl Iterator<Item = char>) -> String {
+    let mut text = String::new();
+    let mut run: Vec<char> = Vec::new();
+    for letter in letters {
+        if letter.is_ascii_alphanumeric() || (!run.is_empty() && matches!(letter, '.' | ',' | ':' | '/')) {
+            run.push(letter);
+            continue;
+        }
+        text.extend(run.drain(..).rev());
+        text.push(mirrored(letter));
+    }
+    text.extend(run.drain(..).rev());
+    text
+}
+
+fn mirrored(letter: char) -> char {
+    match letter {
+        '(' => ')',
+        ')' => '(',
+        '[' => ']',
+        ']' => '[',
+        other => other,
+    }
+}
+
+/// Letters of scripts that are written from right to left.
+pub(crate) fn is_rtl(letter: char) -> bool {
+    matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// Characters of scripts without spaces between words.
+pub(crate) fn is_ideograph(letter: char) -> bool {
+    matches!(letter, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
+}

@@ -1,0 +1,224 @@
+//! A document as markdown, with the place of every block in it.
+
+use crate::model::{Block, Content, Document, Inline, Item, Page, Table};
+
+/// How a document is written as markdown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MarkdownOptions {
+    /// Marks the boundaries of pages.
+    pub page_markers: bool,
+}
+
+/// Markdown, and where the blocks of each page stand in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Markdown {
+    /// The markdown.
+    pub text: String,
+    /// For each block of each page `[start, end)` in characters; none for what is not in the text.
+    pub spans: Vec<Vec<Option<[u64; 2]>>>,
+}
+
+/// Writes a document as markdown: GitHub's dialect, tables with spans in HTML.
+#[must_use]
+pub fn markdown(document: &Document, options: &MarkdownOptions) -> Markdown {
+    let mut writer = Writer::default();
+    let mut spans = Vec::with_capacity(document.pages.len());
+    for (place, page) in document.pages.iter().enumerate() {
+        if place > 0 && options.page_markers {
+            writer.marker(page.number);
+        }
+        spans.push(page.blocks.iter().map(|block| writer.block(block)).collect());
+    }
+    Markdown { text: writer.out, spans }
+}
+
+/// Writes one page as markdown.
+#[must_use]
+pub fn page_markdown(page: &Page) -> String {
+    let mut writer = Writer::default();
+    for block in &page.blocks {
+        writer.block(block);
+    }
+    writer.out
+}
+
+#[derive(Default)]
+struct Writer {
+    out: String,
+    characters: u64,
+    /// What stands before the next block.
+    marked: bool,
+}
+
+impl Writer {
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.characters += text.chars().count() as u64;
+    }
+
+    fn marker(&mut self, page: u32) {
+        self.push(&format!("\n\n---\n\n<!-- page {page} -->\n\n"));
+        self.marked = true;
+    }
+
+    fn block(&mut self, block: &Block) -> Option<[u64; 2]> {
+        if block.repeated {
+            return None;
+        }
+        let text = block_markdown(block);
+        if text.is_empty() {
+            return None;
+        }
+        if !self.out.is_empty() && !self.marked {
+            self.push("\n\n");
+        }
+        self.marked = false;
+        let start = self.characters;
+        self.push(&text);
+        Some([start, self.characters])
+    }
+}
+
+/// The markdown of one block.
+#[must_use]
+pub fn block_markdown(block: &Block) -> String {
+    match &block.content {
+        Content::Heading(level, inline) => {
+            let text = inline_markdown(inline).replace('\n', " ");
+            format!("{} {}", "#".repeat(usize::from(*level).clamp(1, 6)), text.trim())
+        }
+        Content::Paragraph(inline) => escaped_start(inline_markdown(inline).trim()),
+        Content::List(items) => list_markdown(items),
+        Content::Code(lines) => code_markdown(lines),
+        Content::Table(table) if table.has_spans() => table_html(table),
+        Content::Table(table) => table_markdown(table),
+        Content::Picture => String::new(),
+    }
+}
+
+fn inline_markdown(inline: &Inline) -> String {
+    let mut out = String::new();
+    for span in inline {
+        let text = &span.text;
+        if span.code && !text.contains('`') {
+            let inner = text.trim();
+            let (lead, trail) = (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
+            out.push_str(&" ".repeat(lead.min(1)));
+            out.push_str(&format!("`{inner}`"));
+            out.push_str(&" ".repeat(trail.min(1)));
+        } else {
+            out.push_str(&escaped(text));
+        }
+    }
+    out
+}
+
+/// Text in which nothing begins a tag.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let tag = letter == '<'
+            && letters.peek().is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'));
+        if tag {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+/// A paragraph that does not begin as something else does.
+fn escaped_start(text: &str) -> String {
+    let heading = text.trim_start_matches('#');
+    let hashes = text.len() - heading.len();
+    let looks = (1..=6).contains(&hashes) && heading.starts_with(' ')
+        || text.starts_with('>')
+        || text.starts_with("```")
+        || text.starts_with("~~~")
+        || text == "---";
+    if looks { format!("\\{text}") } else { text.to_owned() }
+}
+
+fn list_markdown(items: &[Item]) -> String {
+    let mut out = String::new();
+    for item in items {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&"    ".repeat(usize::from(item.depth)));
+        match &item.mark {
+            Some(mark) => out.push_str(mark),
+            None => out.push('-'),
+        }
+        out.push(' ');
+        out.push_str(inline_markdown(&item.text).replace('\n', " ").trim());
+    }
+    out
+}
+
+fn code_markdown(lines: &[String]) -> String {
+    // Indented rather than fenced: nothing that stands in the code can end it.
+    let indented = lines.iter().map(|line| if line.trim().is_empty() { String::new() } else { format!("    {line}") });
+    indented.collect::<Vec<_>>().join("\n")
+}
+
+fn table_markdown(table: &Table) -> String {
+    let mut out = String::new();
+    let mut grid = vec![vec![""; table.columns]; table.rows];
+    for cell in &table.cells {
+        if let Some(place) = grid.get_mut(cell.row).and_then(|row| row.get_mut(cell.column)) {
+            *place = &cell.text;
+        }
+    }
+    for (place, row) in grid.iter().enumerate() {
+        if place > 0 {
+            out.push('\n');
+        }
+        for text in row {
+            out.push_str("| ");
+            out.push_str(&escaped(text).replace('|', "\\|").replace('\n', " "));
+            out.push(' ');
+        }
+        out.push('|');
+        if place == 0 {
+            out.push('\n');
+            out.push_str(&"| --- ".repeat(table.columns));
+            out.push('|');
+        }
+    }
+    out
+}
+
+/// A table in HTML, for cells that cover several places.
+pub(crate) fn table_html(table: &Table) -> String {
+    let mut out = String::from("<table>");
+    for row in 0..table.rows {
+        out.push_str("\n<tr>");
+        for column in 0..table.columns {
+            let covers = |cell: &&crate::model::Cell| {
+                (cell.row..cell.row + cell.row_span).contains(&row)
+                    && (cell.column..cell.column + cell.column_span).contains(&column)
+            };
+            match table.cells.iter().find(covers) {
+                Some(cell) if (cell.row, cell.column) == (row, column) => {
+                    out.push_str("<td");
+                    if cell.column_span > 1 {
+                        out.push_str(&format!(" colspan=\"{}\"", cell.column_span));
+                    }
+                    if cell.row_span > 1 {
+                        out.push_str(&format!(" rowspan=\"{}\"", cell.row_span));
+                    }
+                    out.push('>');
+                    out.push_str(&crate::html::escaped(&cell.text));
+                    out.push_str("</td>");
+                }
+                Some(_) => {}
+                None => out.push_str("<td></td>"),
+            }
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("\n</table>");
+    out
+}

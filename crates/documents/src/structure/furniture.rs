@@ -1,0 +1,184 @@
+//! Furniture: headers, footers and numbers of pages.
+//!
+//! What stands in the margin of several pages at the same height with the same words, digits aside, is furniture, and the text
+//! goes without it. On a single page the margin alone tells furniture, and then its text stays.
+
+use std::collections::HashMap;
+
+use super::Body;
+use super::signs::is_page_number;
+use crate::geometry::Rect;
+use crate::layout::paragraphs::Paragraph;
+use crate::layout::text::plain;
+use crate::layout::{PageLayout, Part};
+use crate::model::BlockKind;
+
+/// The share of the page above which headers stand, and below which footers do.
+const MARGIN: f32 = 0.14;
+/// The same for text that does not repeat.
+const NARROW_MARGIN: f32 = 0.085;
+/// Text that is so much larger than running text is no furniture.
+const LARGE: f32 = 1.4;
+/// Lines of one piece of furniture.
+const MAX_LINES: usize = 4;
+/// How far heights may differ from page to page, as a share of the page.
+const SAME_HEIGHT: f32 = 0.02;
+
+/// Which parts are furniture: what they are, and whether they repeat.
+pub(crate) struct Furniture(HashMap<(usize, usize), (BlockKind, bool)>);
+
+impl Furniture {
+    pub(crate) fn of(layouts: &[PageLayout], body: &Body) -> Self {
+        let mut found = HashMap::new();
+        let candidates = candidates(layouts, body);
+        let mut pages: HashMap<(&str, bool, i32), Vec<usize>> = HashMap::new();
+        for candidate in &candidates {
+            let on = pages.entry(candidate.key(0)).or_default();
+            if on.last() != Some(&candidate.page) {
+                on.push(candidate.page);
+            }
+        }
+        for candidate in &candidates {
+            let alike = || (-1..=1).filter_map(|step| pages.get(&candidate.key(step)));
+            let repeats = alike().map(Vec::len).sum::<usize>();
+            let is_near = |other: &usize| *other != candidate.page && other.abs_diff(candidate.page) <= 2;
+            let first = |on: &Vec<usize>| on.partition_point(|page| page + 2 < candidate.page);
+            let near = alike().any(|on| on[first(on)..].iter().take(5).any(is_near));
+            if repeats >= 2 && near && (repeats >= 3 || layouts.len() <= 8) {
+                found.insert((candidate.page, candidate.part), (candidate.kind(), true));
+            }
+        }
+        for (page, layout) in layouts.iter().enumerate() {
+            for (part, kind) in alone(layout, body) {
+                let marked = layouts.len() > 1 && is_artifact(&layout.parts[part]);
+                found.entry((page, part)).or_insert((kind, marked));
+            }
+        }
+        let mut furniture = Self(found);
+        furniture.spare_whole_pages(layouts);
+        furniture
+    }
+
+    /// What repeats and is all that a page says is the text of the page.
+    fn spare_whole_pages(&mut self, layouts: &[PageLayout]) {
+        for (page, layout) in layouts.iter().enumerate() {
+            let repeats = |part: usize| matches!(self.get(page, part), Some((_, true)));
+            let rest = layout.parts.iter().enumerate().any(|(part, _)| !repeats(part));
+            if !rest {
+                let words = |part: &usize| !matches!(self.get(page, *part), Some((BlockKind::PageNumber, _)));
+                let all = 0..layout.parts.len();
+                let only_numbers = !all.clone().any(|part| words(&part));
+                let spared: Vec<usize> = all.filter(|part| only_numbers || words(part)).collect();
+                for part in spared {
+                    self.0.remove(&(page, part));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, page: usize, part: usize) -> Option<(BlockKind, bool)> {
+        self.0.get(&(page, part)).copied()
+    }
+}
+
+/// Text in a margin.
+struct Candidate {
+    page: usize,
+    part: usize,
+    /// Its words with every number alike.
+    words: String,
+    number: bool,
+    top: bool,
+    /// As a share of the page.
+    y: f32,
+}
+
+impl Candidate {
+    /// What is the same for text that repeats, at its own height or a step beside it.
+    fn key(&self, step: i32) -> (&str, bool, i32) {
+        let words = if self.number { "#" } else { self.words.as_str() };
+        (words, self.top, (self.y / SAME_HEIGHT).round() as i32 + step)
+    }
+
+    fn kind(&self) -> BlockKind {
+        match (self.number, self.top) {
+            (true, _) => BlockKind::PageNumber,
+            (false, true) => BlockKind::PageHeader,
+            (false, false) => BlockKind::PageFooter,
+        }
+    }
+}
+
+fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
+    let mut out = Vec::new();
+    for (page, layout) in layouts.iter().enumerate() {
+        for (part, paragraph) in paragraphs(layout) {
+            let (_, middle) = paragraph.rect.center();
+            let y = middle / layout.height.max(1.0);
+            let margin = !(MARGIN..=1.0 - MARGIN).contains(&y);
+            if margin && paragraph.lines <= MAX_LINES && paragraph.size < LARGE * body.size {
+                let text = plain(&paragraph.inline);
+                let number = is_page_number(&text);
+                out.push(Candidate { page, part, words: without_numbers(&text), number, top: y < 0.5, y });
+            }
+        }
+    }
+    out
+}
+
+fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> {
+    layout.parts.iter().enumerate().filter_map(|(place, part)| match part {
+        Part::Paragraph(paragraph) => Some((place, paragraph)),
+        _ => None,
+    })
+}
+
+fn without_numbers(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars().filter(|letter| !letter.is_whitespace()) {
+        let letter = if letter.is_ascii_digit() { '#' } else { letter };
+        if letter != '#' || !out.ends_with('#') {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+fn is_artifact(part: &Part) -> bool {
+    matches!(part, Part::Paragraph(paragraph) if paragraph.artifact)
+}
+
+/// Furniture that is told by its place alone: above or below everything else, apart from it, and not larger.
+fn alone(layout: &PageLayout, body: &Body) -> Vec<(usize, BlockKind)> {
+    let mut out = Vec::new();
+    for (part, paragraph) in paragraphs(layout) {
+        let rect = paragraph.rect;
+        let height = layout.height.max(1.0);
+        let top = rect.y1 / height < NARROW_MARGIN;
+        let bottom = rect.y0 / height > 1.0 - NARROW_MARGIN;
+        let short = paragraph.lines <= 2 && paragraph.size < 1.25 * body.size;
+        if !(top || bottom) || !short || !is_apart(layout, part, &rect, top, paragraph.size) {
+            continue;
+        }
+        let number = is_page_number(&plain(&paragraph.inline));
+        let kind = match (number, top) {
+            (true, _) => BlockKind::PageNumber,
+            (false, true) => BlockKind::PageHeader,
+            (false, false) => BlockKind::PageFooter,
+        };
+        out.push((part, kind));
+    }
+    out
+}
+
+/// Nothing stands beyond it but at its own height, and there is a gap to the rest of the page.
+fn is_apart(layout: &PageLayout, part: usize, rect: &Rect, top: bool, size: f32) -> bool {
+    let others = layout.parts.iter().enumerate().filter(|(place, _)| *place != part).map(|(_, part)| part.rect());
+    let margin = |other: &Rect| other.overlap_y(rect) > 0.0;
+    let gap =
+        others.filter(|other| !margin(other)).map(|other| if top { other.y0 - rect.y1 } else { rect.y0 - other.y1 });
+    let outside = |gap: f32| gap < 0.0;
+    let gaps: Vec<f32> = gap.filter(|gap| !outside(*gap) || gap.abs() > 3.0 * size).collect();
+    let nearest = gaps.iter().copied().filter(|gap| *gap >= 0.0).fold(f32::INFINITY, f32::min);
+    nearest > 0.6 * size
+}

@@ -1,0 +1,214 @@
+//! Headings: text that is set off from the running text.
+//!
+//! A heading is larger than the running text, or bold where that is not, or listed in the outline. Its level is the rank of its
+//! look among the looks of all headings, the largest first.
+
+use std::collections::HashMap;
+
+use super::Body;
+use super::furniture::Furniture;
+use super::outline::Outline;
+use super::signs::{is_caption, is_formula, number_depth};
+use crate::layout::paragraphs::Paragraph;
+use crate::layout::text::plain;
+use crate::layout::{PageLayout, Part};
+use crate::model::BlockKind;
+
+/// Letters of a heading.
+const MAX_LETTERS: usize = 220;
+/// Lines of a heading.
+const MAX_LINES: usize = 4;
+/// How much larger than the running text a heading is.
+const LARGER: f32 = 1.13;
+/// The same for bold text.
+const LARGER_BOLD: f32 = 1.03;
+/// How much smaller than the running text a bold heading may be.
+const SMALLER_BOLD: f32 = 0.7;
+
+/// Which parts are headings, and of which level.
+pub(crate) struct Headings(HashMap<(usize, usize), (BlockKind, u8)>);
+
+/// The look of a heading: its size in quarters of a point, whether it is bold, and how deep it is numbered or listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Look {
+    size: i32,
+    bold: bool,
+    capitals: bool,
+}
+
+impl Headings {
+    pub(crate) fn of(layouts: &[PageLayout], furniture: &Furniture, body: &Body, outline: &Outline) -> Self {
+        let mut found: Vec<((usize, usize), Look)> = Vec::new();
+        for (page, layout) in layouts.iter().enumerate() {
+            for (part, paragraph) in paragraphs(layout) {
+                let context = Context { layout, part, paragraph, body };
+                if furniture.get(page, part).is_none() && context.is_heading(outline) {
+                    found.push(((page, part), context.look()));
+                }
+            }
+        }
+        let levels = levels(&found);
+        let mut headings: HashMap<_, _> = found
+            .iter()
+            .map(|(place, look)| (*place, (BlockKind::Heading, levels.get(look).copied().unwrap_or(6))))
+            .collect();
+        if let Some(title) = title(&found, layouts) {
+            headings.entry(title).and_modify(|heading| heading.0 = BlockKind::Title);
+        }
+        Self(headings)
+    }
+
+    pub(crate) fn get(&self, page: usize, part: usize) -> Option<(BlockKind, u8)> {
+        self.0.get(&(page, part)).copied()
+    }
+}
+
+fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> {
+    layout.parts.iter().enumerate().filter_map(|(place, part)| match part {
+        Part::Paragraph(paragraph) => Some((place, paragraph)),
+        _ => None,
+    })
+}
+
+/// The level of each look: the rank of its size, and of the rest among looks of one size.
+fn levels(found: &[((usize, usize), Look)]) -> HashMap<Look, u8> {
+    let mut looks: Vec<Look> = found.iter().map(|(_, look)| *look).collect();
+    looks.sort_by(|a, b| b.cmp(a));
+    looks.dedup();
+    let mut levels = HashMap::new();
+    let mut level = 0;
+    let mut last: Option<Look> = None;
+    for look in looks {
+        // Sizes that hardly differ are one: rounding, not intent.
+        let same = last.is_some_and(|last| {
+            (last.size - look.size).abs() <= 1 && last.bold == look.bold && last.capitals == look.capitals
+        });
+        if !same {
+            level = (level + 1).min(6);
+        }
+        levels.insert(look, level);
+        last = Some(look);
+    }
+    levels
+}
+
+/// The title: the largest heading, if it is the first of its page and no other looks so.
+fn title(found: &[((usize, usize), Look)], layouts: &[PageLayout]) -> Option<(usize, usize)> {
+    let ((page, part), look) = *found.iter().max_by(|a, b| a.1.size.cmp(&b.1.size).then(b.0.cmp(&a.0)))?;
+    let alone = found.iter().filter(|(_, other)| other.size >= look.size - 1).count() == 1;
+    let rect = layouts.get(page)?.parts.get(part)?.rect();
+    (page == 0 && alone && layouts.len() > 1 && rect.y0 < 0.45 * layouts[page].height).then_some((page, part))
+}
+
+/// A paragraph among the others.
+struct Context<'a> {
+    layout: &'a PageLayout,
+    part: usize,
+    paragraph: &'a Paragraph,
+    body: &'a Body,
+}
+
+impl Context<'_> {
+    fn look(&self) -> Look {
+        let text = plain(&self.paragraph.inline);
+        Look {
+            size: (self.paragraph.size * 4.0).round() as i32,
+            bold: self.paragraph.bold,
+            capitals: is_capitals(&text),
+        }
+    }
+
+    fn is_heading(&self, outline: &Outline) -> bool {
+        let Paragraph { size, bold, lines, letters, .. } = *self.paragraph;
+        let text = plain(&self.paragraph.inline);
+        let text = text.trim();
+        if lines > MAX_LINES || !(2..=MAX_LETTERS).contains(&letters) || !can_be(text) {
+            return false;
+        }
+        if is_caption(text) || is_formula(text) || self.is_item() {
+            return false;
+        }
+        if outline.depth(text).is_some() && (bold || size > 1.02 * self.body.size || number_depth(text).is_some()) {
+            return true;
+        }
+        let ratio = size / self.body.size.max(0.1);
+        let mono = self.paragraph.mono && !self.body.mono;
+        if ratio >= LARGER {
+            let set_off = bold || lines <= 2 || ratio > 1.5;
+            return !is_sentence(text, lines) && set_off && (!mono || (bold && lines == 1));
+        }
+        if mono || self.body.bold || !bold || is_sentence(text, lines) {
+            return self.is_plain_heading(text, ratio);
+        }
+        ratio >= LARGER_BOLD || (ratio >= SMALLER_BOLD && lines <= 3 && !is_label(text) && self.leads())
+    }
+
+    /// Neither larger nor bold, but numbered or in capitals, alone on its line, and followed by text.
+    fn is_plain_heading(&self, text: &str, ratio: f32) -> bool {
+        let short = self.paragraph.lines == 1 && self.paragraph.letters <= 60 && !text.ends_with(['.', ':', ',', ';']);
+        let numbered = number_depth(text).is_some_and(|depth| depth >= 2);
+        let capitals = is_capitals(text) && text.split_whitespace().count() >= 2;
+        let apart = self.paragraph.above > 0.45 * self.paragraph.size;
+        let face = !self.body.faces.is_empty() && !self.body.faces.contains(&self.paragraph.face);
+        let opens = text.starts_with(|letter: char| letter.is_uppercase() || letter.is_ascii_digit());
+        let other = face && opens && self.heads_text();
+        let told = numbered || capitals || other;
+        let large = ratio >= 0.95 || (numbered && ratio >= SMALLER_BOLD);
+        !self.paragraph.mono && large && short && told && apart && self.leads()
+    }
+
+    /// One of several items of a list.
+    fn is_item(&self) -> bool {
+        let Some(mark) = &self.paragraph.mark else { return false };
+        let near = [self.part.checked_sub(1), Some(self.part + 1)].into_iter().flatten();
+        let items = near.filter_map(|place| self.layout.parts.get(place)).filter(|part| {
+            matches!(part, Part::Paragraph(other) if other.mark.is_some() && (other.size - self.paragraph.size).abs() < 0.3)
+        });
+        crate::layout::lines::is_bullet(mark)
+            || (items.count() > 0 && self.paragraph.size < LARGER * self.body.size && !self.paragraph.bold)
+    }
+
+    /// Running text follows it, which is longer and in a font of running text.
+    fn heads_text(&self) -> bool {
+        let Some(Part::Paragraph(next)) = self.layout.parts.get(self.part + 1) else { return false };
+        let below = next.rect.y1 > self.paragraph.rect.y1 && next.rect.overlap_x(&self.paragraph.rect) > 0.0;
+        below && self.body.faces.contains(&next.face) && next.letters > 2 * self.paragraph.letters
+    }
+
+    /// Something follows it that it can be the heading of.
+    fn leads(&self) -> bool {
+        match self.layout.parts.get(self.part + 1) {
+            Some(Part::Paragraph(next)) => !(next.bold && next.size == self.paragraph.size && next.lines > 2),
+            Some(_) => true,
+            None => true,
+        }
+    }
+}
+
+/// Text that only introduces what follows.
+fn is_label(text: &str) -> bool {
+    text.ends_with(',') || (text.ends_with(':') && text.split_whitespace().count() > 7)
+}
+
+/// Text that has a word in it, and is no address.
+fn can_be(text: &str) -> bool {
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    letters >= 2
+        && letters * 3 >= text.chars().filter(|letter| !letter.is_whitespace()).count()
+        && !text.contains("://")
+}
+
+/// Text that ends as a sentence does and is as long as one, or breaks off in the middle of one.
+fn is_sentence(text: &str, lines: usize) -> bool {
+    const OPEN: [&str; 16] =
+        ["the", "of", "and", "to", "a", "an", "in", "for", "with", "that", "is", "are", "or", "by", "as", "at"];
+    let words = text.split_whitespace().count();
+    let last = text.split_whitespace().next_back().unwrap_or_default();
+    let ends = text.ends_with(['.', ';', ',']) && (words > 6 || lines > 1);
+    ends || words > 28 || (words > 4 && OPEN.contains(&last))
+}
+
+fn is_capitals(text: &str) -> bool {
+    let letters = || text.chars().filter(|letter| letter.is_alphabetic());
+    letters().count() >= 3 && letters().all(char::is_uppercase)
+}

@@ -1,0 +1,187 @@
+//! Structure: what the parts of all pages mean.
+//!
+//! Headings are told by what sets them off from the running text of the whole document, furniture by its repetition from page to
+//! page. So nothing is decided before every page is laid out.
+
+mod furniture;
+mod headings;
+mod lists;
+mod outline;
+pub(crate) mod signs;
+
+use std::collections::BTreeMap;
+
+use crate::layout::paragraphs::Paragraph;
+use crate::layout::{PageLayout, Part};
+use crate::model::{Block, BlockKind, Content, Page, Span};
+use crate::structure::furniture::Furniture;
+use crate::structure::headings::Headings;
+pub(crate) use crate::structure::outline::{Outline, outline};
+
+/// The look of the running text.
+#[derive(Debug, Clone)]
+pub(crate) struct Body {
+    pub(crate) size: f32,
+    /// Most of it is set in a font of typewriters, so that font does not mean code.
+    pub(crate) mono: bool,
+    /// Most of it is bold, so that does not mean headings.
+    pub(crate) bold: bool,
+    /// The fonts of running text.
+    pub(crate) faces: Vec<u64>,
+}
+
+/// The pages of a document, numbered from a first one.
+pub(crate) fn pages(layouts: Vec<PageLayout>, outline: &Outline) -> Vec<Page> {
+    let body = body(&layouts);
+    let furniture = Furniture::of(&layouts, &body);
+    let headings = Headings::of(&layouts, &furniture, &body, outline);
+    let marks = layouts.iter().enumerate().map(|(page, layout)| {
+        layout.parts.iter().enumerate().map(|(part, _)| (furniture.get(page, part), headings.get(page, part))).collect()
+    });
+    let marks: Vec<Vec<_>> = marks.collect();
+    let pages = layouts.into_iter().zip(marks).enumerate();
+    pages.map(|(index, (layout, marks))| page(index, layout, &marks, &body)).collect()
+}
+
+type Mark = (Option<(BlockKind, bool)>, Option<(BlockKind, u8)>);
+
+fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut list = lists::List::default();
+    let mut code = Code::default();
+    for (part, mark) in layout.parts.into_iter().zip(marks) {
+        let plain = mark.0.is_none() && mark.1.is_none();
+        if let Part::Paragraph(paragraph) = &part {
+            if plain && paragraph.mono && !body.mono && paragraph.mark.is_none() {
+                list.flush(&mut blocks);
+                code.add(paragraph);
+                continue;
+            }
+            code.flush(&mut blocks);
+            if plain && list.takes(paragraph) {
+                list.add(paragraph);
+                continue;
+            }
+        }
+        code.flush(&mut blocks);
+        list.flush(&mut blocks);
+        blocks.push(block(part, mark, body));
+    }
+    code.flush(&mut blocks);
+    list.flush(&mut blocks);
+    blocks.retain(|block| !is_blank(block));
+    Page {
+        number: u32::try_from(index + 1).unwrap_or(u32::MAX),
+        width: layout.width,
+        height: layout.height,
+        blocks,
+        quality: layout.quality,
+        links: layout.links,
+    }
+}
+
+fn is_blank(block: &Block) -> bool {
+    match &block.content {
+        Content::Heading(_, inline) | Content::Paragraph(inline) => {
+            inline.iter().all(|span| span.text.trim().is_empty())
+        }
+        _ => false,
+    }
+}
+
+fn block(part: Part, mark: &Mark, body: &Body) -> Block {
+    let rect = part.rect();
+    let make = |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence };
+    match part {
+        Part::Table(found) => make(BlockKind::Table, Content::Table(found.table), found.confidence),
+        Part::Figure(_, text) if text.is_empty() => make(BlockKind::Figure, Content::Picture, 0.7),
+        Part::Figure(_, text) => {
+            let lines: Vec<String> = text.iter().map(|line| crate::layout::text::plain(&line.inline)).collect();
+            let text = Span { text: lines.join("\n"), ..Span::default() };
+            make(BlockKind::Figure, Content::Paragraph(vec![text]), 0.7)
+        }
+        Part::Paragraph(paragraph) => match *mark {
+            (Some((kind, repeated)), _) => Block { repeated, ..make(kind, Content::Paragraph(paragraph.inline), 0.8) },
+            (None, Some((kind, level))) => {
+                let mut inline = paragraph.inline;
+                // A heading that is all code is not told from one in another font, save by the rest of the document.
+                inline.iter_mut().for_each(|span| span.code |= paragraph.mono && !body.mono);
+                make(kind, Content::Heading(level, inline), 0.8)
+            }
+            (None, None) => {
+                let kind = kind_of(&paragraph, body);
+                make(kind, Content::Paragraph(paragraph.inline), 0.75)
+            }
+        },
+    }
+}
+
+fn kind_of(paragraph: &Paragraph, body: &Body) -> BlockKind {
+    let text = crate::layout::text::plain(&paragraph.inline);
+    if signs::is_caption(&text) && paragraph.lines <= 8 && paragraph.size < 1.3 * body.size {
+        return BlockKind::Caption;
+    }
+    if paragraph.lines <= 3 && signs::is_formula(&text) {
+        return BlockKind::Formula;
+    }
+    BlockKind::Text
+}
+
+/// Lines of code under construction.
+#[derive(Default)]
+struct Code {
+    lines: Vec<String>,
+    rect: Option<crate::geometry::Rect>,
+    left: f32,
+}
+
+impl Code {
+    fn add(&mut self, paragraph: &Paragraph) {
+        let rect = self.rect.get_or_insert_with(|| {
+            self.left = paragraph.rect.x0;
+            paragraph.rect
+        });
+        // A gap between two pieces of code is an empty line, and a piece farther to the right is deeper.
+        if !self.lines.is_empty() && paragraph.rect.y0 - rect.y1 > 0.9 * paragraph.size {
+            self.lines.push(String::new());
+        }
+        let shift = ((paragraph.rect.x0 - self.left) / (0.6 * paragraph.size)).round().clamp(0.0, 60.0) as usize;
+        self.lines.extend(paragraph.code.iter().map(|line| format!("{}{line}", " ".repeat(shift))));
+        *rect = rect.union(&paragraph.rect);
+    }
+
+    fn flush(&mut self, blocks: &mut Vec<Block>) {
+        if let Some(rect) = self.rect.take() {
+            let lines = std::mem::take(&mut self.lines);
+            let content = Content::Code(lines);
+            blocks.push(Block { kind: BlockKind::Text, rect, content, repeated: false, confidence: 0.7 });
+        }
+    }
+}
+
+/// The look of most letters. Code is no running text, unless there is hardly anything else.
+fn body(layouts: &[PageLayout]) -> Body {
+    let all = || {
+        layouts.iter().flat_map(|layout| &layout.parts).filter_map(|part| match part {
+            Part::Paragraph(paragraph) => Some(paragraph),
+            _ => None,
+        })
+    };
+    let letters = |of: &dyn Fn(&Paragraph) -> bool| -> usize {
+        all().filter(|paragraph| of(paragraph)).map(|paragraph| paragraph.letters).sum()
+    };
+    let mono = 4 * letters(&|paragraph| paragraph.mono) > 3 * letters(&|_| true);
+    let running = || all().filter(|paragraph| mono || !paragraph.mono);
+    let mut sizes: BTreeMap<i32, usize> = BTreeMap::new();
+    let mut faces: BTreeMap<u64, usize> = BTreeMap::new();
+    let (mut count, mut bold) = (0, 0);
+    for paragraph in running() {
+        *sizes.entry((paragraph.size * 4.0).round() as i32).or_default() += paragraph.letters;
+        *faces.entry(paragraph.face).or_default() += paragraph.letters;
+        count += paragraph.letters;
+        bold += if paragraph.bold { paragraph.letters } else { 0 };
+    }
+    let size = sizes.into_iter().max_by_key(|(_, letters)| *letters).map_or(10.0, |(size, _)| size as f32 / 4.0);
+    let faces = faces.into_iter().filter(|(_, letters)| 6 * letters > count).map(|(face, _)| face).collect();
+    Body { size, mono, bold: 2 * bold > count, faces }
+}

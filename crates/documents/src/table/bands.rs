@@ -1,0 +1,191 @@
+//! Tables between lines, or in shaded bands, that are equally wide.
+
+use super::Found;
+use super::cells::{Sheet, table};
+use super::edges::Edge;
+use super::judge;
+use crate::content::page::Fill;
+use crate::geometry::Rect;
+use crate::layout::lines::Line;
+
+/// How far the ends of lines of one table may differ.
+const SAME_END: f32 = 6.0;
+/// The narrowest table.
+const NARROWEST: f32 = 60.0;
+/// The highest band that shades a row, and not a column of a page.
+const HIGHEST_BAND: f32 = 120.0;
+
+/// How often text is tried for a table on one page.
+const MAX_TRIES: usize = 250;
+/// Lines of text of one table.
+const MAX_LINES: usize = 2000;
+
+/// Lines and bands of one width, from top to bottom.
+#[derive(Debug)]
+struct Stack {
+    x0: f32,
+    x1: f32,
+    ys: Vec<f32>,
+    /// The last of them is the lower side of a band.
+    ends_in_band: bool,
+}
+
+/// The tables between lines and bands; their lines of text are taken out of the list.
+pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut tries = MAX_TRIES;
+    for stack in stacks(across, fills) {
+        found.extend(read(&stack, across, lines, &mut tries));
+    }
+    found
+}
+
+fn stacks(across: &[Edge], fills: &[Fill]) -> Vec<Stack> {
+    let bands = fills.iter().filter(|fill| !fill.white && fill.rect.height() <= HIGHEST_BAND);
+    let sides = bands.flat_map(|fill| {
+        let Rect { x0, y0, x1, y1 } = fill.rect;
+        [Edge { at: y0, from: x0, to: x1 }, Edge { at: y1, from: x0, to: x1 }]
+    });
+    let bands = merged_bands(sides.collect()).into_iter().map(|edge| (edge, true));
+    let mut edges: Vec<(Edge, bool)> = across.iter().map(|edge| (*edge, false)).chain(bands).collect();
+    edges.retain(|(edge, _)| edge.length() >= NARROWEST);
+    edges.sort_by(|a, b| a.0.at.total_cmp(&b.0.at));
+    let mut stacks: Vec<Stack> = Vec::new();
+    for (edge, band) in edges {
+        let same =
+            |stack: &&mut Stack| (stack.x0 - edge.from).abs() <= SAME_END && (stack.x1 - edge.to).abs() <= SAME_END;
+        match stacks.iter_mut().find(same) {
+            Some(stack) => {
+                stack.ys.push(edge.at);
+                stack.ends_in_band = band;
+            }
+            None => stacks.push(Stack { x0: edge.from, x1: edge.to, ys: vec![edge.at], ends_in_band: band }),
+        }
+    }
+    stacks.retain(|stack| stack.ys.last().is_some_and(|last| last - stack.ys[0] > 8.0));
+    stacks.sort_by(|a, b| (b.x1 - b.x0).total_cmp(&(a.x1 - a.x0)));
+    stacks
+}
+
+/// Bands that are drawn cell by cell make one band.
+fn merged_bands(mut sides: Vec<Edge>) -> Vec<Edge> {
+    sides.sort_by(|a, b| a.at.total_cmp(&b.at).then(a.from.total_cmp(&b.from)));
+    let mut out: Vec<Edge> = Vec::new();
+    for side in sides {
+        match out.last_mut().filter(|last| (last.at - side.at).abs() < 1.5 && side.from <= last.to + 4.0) {
+            Some(last) => last.to = last.to.max(side.to),
+            None => out.push(side),
+        }
+    }
+    out
+}
+
+/// Reads the tables of a stack: what lies between its lines belongs together as long as no running text comes between.
+fn read(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    while start + 1 < stack.ys.len() && *tries > 0 {
+        let area = |end: usize| Rect { x0: stack.x0, y0: stack.ys[start], x1: stack.x1, y1: stack.ys[end] };
+        let reach = (start + 1..stack.ys.len())
+            .take_while(|end| !has_prose(&Rect { y0: stack.ys[end - 1], ..area(*end) }, lines))
+            .last();
+        // The most lines first: a table goes on as long as it stays one.
+        let best = reach.and_then(|reach| {
+            (start + 1..=reach).rev().take_while(|_| std::mem::replace(tries, tries.saturating_sub(1)) > 0).find_map(
+                |end| {
+                    let mut area = with_header(&area(end), lines);
+                    if stack.ends_in_band && end + 1 == stack.ys.len() {
+                        area = with_last_row(&area, lines);
+                    }
+                    is_table(stack, &area, across, lines).map(|table| (end, area, table))
+                },
+            )
+        });
+        match best {
+            Some((end, area, table)) => {
+                found.push(table);
+                lines.retain(|line| !inside(&area, line));
+                start = end + 1;
+            }
+            None => start = reach.unwrap_or(start + 1).max(start + 1),
+        }
+    }
+    found
+}
+
+/// Running text: lines that are alone at their height and nearly as long as the table is wide.
+fn has_prose(area: &Rect, lines: &[Line]) -> bool {
+    let here: Vec<&Line> = lines.iter().filter(|line| inside(area, line)).collect();
+    let alone =
+        |line: &Line| here.iter().filter(|other| other.rect.overlap_y(&line.rect) > 0.4 * line.size).count() == 1;
+    let long = |line: &&&Line| line.words.len() >= 6 && line.rect.width() > 0.6 * area.width() && alone(line);
+    let outside = |line: &&Line| {
+        let middle = line.baseline - 0.3 * line.size;
+        let level = area.y0 <= middle && middle <= area.y1;
+        level
+            && (line.rect.x0 < area.x0 - 12.0 || line.rect.x1 > area.x1 + 12.0)
+            && line.rect.overlap_x(area) > 0.5 * area.width()
+    };
+    here.iter().filter(long).count() >= 1 || lines.iter().any(|line| outside(&line))
+}
+
+/// An area with the rows right above it that stand in columns too: a header over bands is often not shaded itself.
+fn with_header(area: &Rect, lines: &[Line]) -> Rect {
+    let mut area = *area;
+    for _ in 0..4 {
+        let near = |line: &&Line| {
+            let gap = area.y0 - line.rect.y1;
+            (-0.6 * line.size..1.1 * line.size).contains(&gap)
+                && line.baseline <= area.y0 + 0.2 * line.size
+                && line.rect.x0 >= area.x0 - 4.0
+                && line.rect.x1 <= area.x1 + 4.0
+        };
+        let row: Vec<&Line> = lines.iter().filter(near).collect();
+        let short = row.iter().all(|line| line.rect.width() < 0.45 * area.width());
+        if row.len() < 2 || !short {
+            break;
+        }
+        area.y0 = row.iter().map(|line| line.rect.y0).fold(area.y0, f32::min);
+    }
+    area
+}
+
+/// An area with the row right below it that stands in columns too: of bands over every other row, the last row may have none.
+fn with_last_row(area: &Rect, lines: &[Line]) -> Rect {
+    let near = |line: &&Line| {
+        let gap = line.rect.y0 - area.y1;
+        let within = line.rect.x0 >= area.x0 - 4.0 && line.rect.x1 <= area.x1 + 4.0;
+        (-0.3 * line.size..0.9 * line.size).contains(&gap) && line.baseline > area.y1 && within
+    };
+    let row: Vec<&Line> = lines.iter().filter(near).collect();
+    let short = row.iter().all(|line| line.rect.width() < 0.45 * area.width());
+    if row.len() < 2 || !short {
+        return *area;
+    }
+    Rect { y1: row.iter().map(|line| line.rect.y1).fold(area.y1, f32::max), ..*area }
+}
+
+fn inside(area: &Rect, line: &Line) -> bool {
+    let (x, _) = line.rect.center();
+    let middle = line.baseline - 0.3 * line.size;
+    area.x0 - 3.0 <= x && x <= area.x1 + 3.0 && area.y0 <= middle && middle <= area.y1
+}
+
+fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Option<Found> {
+    let here: Vec<Line> = lines.iter().filter(|line| inside(area, line)).cloned().collect();
+    let sticks_out = |line: &Line| line.rect.x0 < area.x0 - 12.0 || line.rect.x1 > area.x1 + 12.0;
+    if !(4..=MAX_LINES).contains(&here.len()) || here.iter().any(sticks_out) {
+        return None;
+    }
+    let partial = across.iter().filter(|edge| edge.from >= area.x0 - 4.0 && edge.to <= area.x1 + 4.0);
+    let separators: Vec<f32> = stack.ys.iter().copied().chain(partial.map(|edge| edge.at)).collect();
+    // Text in two columns has long lines side by side.
+    let prose = here.iter().filter(|line| line.words.len() >= 6 && line.rect.width() > 0.38 * area.width()).count();
+    let framed = stack.ys.iter().filter(|y| area.y0 - 1.0 <= **y && **y <= area.y1 + 1.0).count() >= 3;
+    if prose * 3 > here.len() && !framed {
+        return None;
+    }
+    let table = table(&Sheet { lines: &here, separators: &separators })?;
+    let order = here.iter().map(|line| line.order).min()?;
+    judge::columns(&table, true).then_some(Found { rect: *area, table, order, confidence: 0.85 })
+}

@@ -1,0 +1,97 @@
+//! Tables without lines: nothing but text that stands in columns.
+
+use super::Found;
+use super::cells::{Sheet, table};
+use super::judge;
+use crate::geometry::Rect;
+use crate::layout::lines::{Line, Row, rows};
+
+/// Lines of one table.
+const MAX_LINES: usize = 2000;
+/// Rows that lie farther apart belong to two tables, in ems.
+const FAR: f32 = 3.2;
+
+/// The tables among lines that are no running text; their lines are taken out of the list.
+pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<Found> {
+    let free: Vec<usize> = (0..lines.len()).filter(|place| !prose[*place]).collect();
+    let rows = rows(lines, &free);
+    let mut found = Vec::new();
+    let mut taken = vec![false; lines.len()];
+    for run in runs(lines, &rows, prose) {
+        let members: Vec<usize> = run.iter().flat_map(|row| row.lines.iter().copied()).collect();
+        if members.len() > MAX_LINES {
+            continue;
+        }
+        let here: Vec<Line> = members.iter().map(|place| lines[*place].clone()).collect();
+        let rect = here.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
+        if pictures.iter().any(|picture| picture.shared(&rect) > 0.3 * rect.area()) {
+            continue;
+        }
+        let Some(table) = table(&Sheet { lines: &here, separators: &[] }) else { continue };
+        let Some(order) = here.iter().map(|line| line.order).min() else { continue };
+        if aligned(&here) && judge::columns(&table, false) {
+            found.push(Found { rect, table, order, confidence: 0.6 });
+            members.iter().for_each(|place| taken[*place] = true);
+        }
+    }
+    let mut place = 0;
+    lines.retain(|_| {
+        place += 1;
+        !taken[place - 1]
+    });
+    found
+}
+
+/// Rows of several lines that follow each other, with single lines only between them.
+fn runs<'a>(lines: &[Line], rows: &'a [Row], prose: &[bool]) -> Vec<&'a [Row]> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    while start < rows.len() {
+        if rows[start].lines.len() < 2 {
+            start += 1;
+            continue;
+        }
+        let mut end = start;
+        let mut last_full = start;
+        while end + 1 < rows.len() && follows(lines, &rows[end], &rows[end + 1], prose) {
+            end += 1;
+            if rows[end].lines.len() >= 2 {
+                last_full = end;
+            } else if end - last_full > 1 || is_sentence(&lines[rows[end].lines[0]]) {
+                break;
+            }
+        }
+        out.push(&rows[start..=last_full]);
+        start = last_full + 1;
+    }
+    out
+}
+
+/// A line that is alone in its row and too long for a cell or a heading of rows.
+fn is_sentence(line: &Line) -> bool {
+    let caption = crate::structure::signs::is_caption(&line.text());
+    caption || line.words.len() >= 7 || (line.words.len() >= 5 && line.rect.width() > 22.0 * line.size)
+}
+
+fn follows(lines: &[Line], above: &Row, below: &Row, prose: &[bool]) -> bool {
+    let size = above.lines.iter().map(|place| lines[*place].size).fold(0.0, f32::max);
+    let between = |line: &Line| line.baseline > above.y1 - 0.5 * size && line.baseline < below.y0 + 0.5 * size;
+    let rect = |row: &Row| row.lines.iter().fold(Rect::EMPTY, |rect, place| rect.union(&lines[*place].rect));
+    let around = rect(above).union(&rect(below));
+    let parted =
+        lines.iter().zip(prose).any(|(line, prose)| *prose && between(line) && around.overlap_x(&line.rect) > 0.0);
+    below.y0 - above.y1 < FAR * size && !parted && rect(above).overlap_x(&rect(below)) > 0.0
+}
+
+/// Most lines begin, end or are centred where others do.
+fn aligned(lines: &[Line]) -> bool {
+    let near = |a: f32, b: f32| (a - b).abs() < 2.5;
+    let shared = |line: &&Line| {
+        let edges = |line: &Line| [line.rect.x0, line.rect.x1, line.rect.center().0];
+        lines.iter().any(|other| {
+            (other.baseline - line.baseline).abs() > 0.5 * line.size
+                && edges(line).iter().zip(edges(other)).any(|(a, b)| near(*a, b))
+        })
+    };
+    lines.iter().filter(shared).count() * 4 >= lines.len() * 3
+}

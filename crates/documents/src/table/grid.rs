@@ -1,0 +1,295 @@
+//! Tables whose cells are boxes of lines.
+//!
+//! Lines that touch each other make a net. Where it is crossed from both sides there are cells; two cells without a line between
+//! them are one, which is how spans come about. A net without lines between its rows, only between its columns, is cut at the
+//! lines of its text.
+
+use super::Found;
+use super::edges::{Edge, Edges};
+use super::judge;
+use crate::geometry::Rect;
+use crate::layout::lines::{Line, lines};
+use crate::layout::text::joined;
+use crate::layout::words::Word;
+use crate::model::{Cell, Table};
+
+/// How far lines may miss each other and still touch.
+const TOUCH: f32 = 3.5;
+/// Lines of a net that lie closer are one.
+const CLOSE: f32 = 4.0;
+/// Places that one table may have.
+const MAX_PLACES: usize = 20_000;
+/// The share of a side that a line must cover to close it.
+const CLOSED: f32 = 0.55;
+
+/// A net of lines: where its columns and rows begin and end.
+#[derive(Debug)]
+pub(crate) struct Net {
+    pub(crate) xs: Vec<f32>,
+    pub(crate) ys: Vec<f32>,
+    across: Vec<Edge>,
+    down: Vec<Edge>,
+}
+
+impl Net {
+    pub(crate) fn rect(&self) -> Rect {
+        let ends = |values: &[f32]| (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+        let ((x0, x1), (y0, y1)) = (ends(&self.xs), ends(&self.ys));
+        Rect { x0, y0, x1, y1 }
+    }
+}
+
+/// The nets of a page that can hold a table.
+pub(crate) fn nets(edges: &Edges) -> Vec<Net> {
+    let mut groups = Groups::new(edges.across.len() + edges.down.len());
+    for (place, across) in edges.across.iter().enumerate() {
+        for (other, down) in edges.down.iter().enumerate() {
+            let meets = |edge: &Edge, at: f32| edge.from - TOUCH <= at && at <= edge.to + TOUCH;
+            if meets(across, down.at) && meets(down, across.at) {
+                groups.join(place, edges.across.len() + other);
+            }
+        }
+    }
+    let mut found: Vec<(usize, Vec<Edge>, Vec<Edge>)> = Vec::new();
+    let all = edges.across.iter().map(|edge| (true, *edge)).chain(edges.down.iter().map(|edge| (false, *edge)));
+    for (place, (is_across, edge)) in all.enumerate() {
+        let root = groups.root(place);
+        let at = found.iter().position(|group| group.0 == root).unwrap_or_else(|| {
+            found.push((root, Vec::new(), Vec::new()));
+            found.len() - 1
+        });
+        if is_across { found[at].1.push(edge) } else { found[at].2.push(edge) }
+    }
+    found.into_iter().filter_map(|(_, across, down)| net(across, down)).collect()
+}
+
+fn net(across: Vec<Edge>, down: Vec<Edge>) -> Option<Net> {
+    if across.len() < 2 || down.is_empty() {
+        return None;
+    }
+    // Sides that are left open still end where the lines of the other direction do.
+    let mut xs: Vec<f32> = down.iter().map(|edge| edge.at).collect();
+    let mut ys: Vec<f32> = across.iter().map(|edge| edge.at).collect();
+    close_sides(&mut xs, &across);
+    close_sides(&mut ys, &down);
+    let enough = xs.len() >= 3 && ys.len() >= 3 || xs.len() >= 3 && ys.len() >= 2;
+    (enough && (xs.len() - 1) * (ys.len() - 1) <= MAX_PLACES).then_some(Net { xs, ys, across, down })
+}
+
+fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
+    let from = others.iter().map(|edge| edge.from).fold(f32::INFINITY, f32::min);
+    let to = others.iter().map(|edge| edge.to).fold(f32::NEG_INFINITY, f32::max);
+    values.sort_by(f32::total_cmp);
+    if values.first().is_some_and(|first| from < first - 8.0) {
+        values.insert(0, from);
+    }
+    if values.last().is_some_and(|last| to > last + 8.0) {
+        values.push(to);
+    }
+    values.dedup_by(|next, last| *next - *last < CLOSE);
+}
+
+/// Reads the table in a net, and takes its words out of the list.
+pub(crate) fn read(net: &Net, words: &mut Vec<Word>) -> Option<Found> {
+    let rect = net.rect().grown(1.5);
+    let (inside, outside): (Vec<Word>, Vec<Word>) = words.drain(..).partition(|word| rect.holds(word.rect.center()));
+    *words = outside;
+    match table(net, &inside) {
+        Some(found) => Some(found),
+        None => {
+            words.extend(inside);
+            words.sort_by_key(|word| word.order);
+            None
+        }
+    }
+}
+
+fn table(net: &Net, words: &[Word]) -> Option<Found> {
+    let (rows, columns) = (net.ys.len() - 1, net.xs.len() - 1);
+    let areas = areas(net, rows, columns);
+    let mut inside: Vec<Vec<Word>> = vec![Vec::new(); areas.len()];
+    let mut holders = vec![0; rows * columns];
+    for (place, area) in areas.iter().enumerate() {
+        for row in area.row..area.row + area.row_span {
+            holders[row * columns + area.column..row * columns + area.column + area.column_span].fill(place);
+        }
+    }
+    for word in words {
+        let (x, y) = word.rect.center();
+        let column = net.xs.partition_point(|edge| *edge <= x).saturating_sub(1).min(columns - 1);
+        let row = net.ys.partition_point(|edge| *edge <= y).saturating_sub(1).min(rows - 1);
+        inside[holders[row * columns + column]].push(word.clone());
+    }
+    if judge::crossed(net, words) {
+        return None;
+    }
+    let read: Vec<(Area, Vec<Line>)> = areas.into_iter().zip(inside.into_iter().map(lines)).collect();
+    let table = compact(split_rows(net, &read, rows), columns);
+    let order = words.iter().map(|word| word.order).min()?;
+    judge::grid(&table).then(|| Found { rect: net.rect(), table, order, confidence: 0.95 })
+}
+
+/// A cell: the rows and columns that it covers.
+#[derive(Debug, Clone, Copy)]
+struct Area {
+    row: usize,
+    column: usize,
+    row_span: usize,
+    column_span: usize,
+}
+
+/// The cells of a net.
+fn areas(net: &Net, rows: usize, columns: usize) -> Vec<Area> {
+    let mut groups = Groups::new(rows * columns);
+    let covered = |edges: &[Edge], at: f32, from: f32, to: f32| {
+        let on = edges.iter().filter(|edge| (edge.at - at).abs() <= CLOSE);
+        let length: f32 = on.map(|edge| (edge.to.min(to) - edge.from.max(from)).max(0.0)).sum();
+        length >= CLOSED * (to - from)
+    };
+    for row in 0..rows {
+        for column in 0..columns {
+            let (x0, x1, y0, y1) = (net.xs[column], net.xs[column + 1], net.ys[row], net.ys[row + 1]);
+            if column + 1 < columns && !covered(&net.down, x1, y0, y1) {
+                groups.join(row * columns + column, row * columns + column + 1);
+            }
+            if row + 1 < rows && !covered(&net.across, y1, x0, x1) {
+                groups.join(row * columns + column, (row + 1) * columns + column);
+            }
+        }
+    }
+    rectangles(&mut groups, rows, columns)
+}
+
+/// The groups that are rectangles; others fall apart into their places.
+fn rectangles(groups: &mut Groups, rows: usize, columns: usize) -> Vec<Area> {
+    let mut around: std::collections::BTreeMap<usize, (usize, usize, usize, usize, usize)> = Default::default();
+    for place in 0..rows * columns {
+        let (row, column) = (place / columns, place % columns);
+        let entry = around.entry(groups.root(place)).or_insert((row, column, row, column, 0));
+        *entry = (entry.0.min(row), entry.1.min(column), entry.2.max(row), entry.3.max(column), entry.4 + 1);
+    }
+    let mut areas = Vec::new();
+    for place in 0..rows * columns {
+        let (row, column) = (place / columns, place % columns);
+        let Some((top, left, bottom, right, count)) = around.get(&groups.root(place)).copied() else { continue };
+        let (row_span, column_span) = (bottom - top + 1, right - left + 1);
+        if count != row_span * column_span {
+            areas.push(Area { row, column, row_span: 1, column_span: 1 });
+        } else if (row, column) == (top, left) {
+            areas.push(Area { row, column, row_span, column_span });
+        }
+    }
+    areas
+}
+
+/// A cell as it is read: where it is, and its lines.
+struct Read {
+    area: Area,
+    text: String,
+}
+
+/// Cuts rows that have lines only between their columns at the lines of their text.
+fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> {
+    let mut out = Vec::new();
+    let mut shift = vec![0; rows + 1];
+    for row in 0..rows {
+        let here: Vec<&(Area, Vec<Line>)> =
+            cells.iter().filter(|(area, _)| area.row == row && area.row_span == 1).collect();
+        let bands = bands_of(net, &here);
+        let extra = bands.len().saturating_sub(1);
+        shift[row + 1] = shift[row] + extra;
+        for (area, lines) in here {
+            if extra == 0 {
+                out.push(Read { area: Area { row: row + shift[row], ..*area }, text: joined(lines) });
+                continue;
+            }
+            for (place, (top, bottom)) in bands.iter().enumerate() {
+                let inside: Vec<Line> =
+                    lines.iter().filter(|line| (*top..*bottom).contains(&line.baseline)).cloned().collect();
+                let area = Area { row: row + shift[row] + place, ..*area };
+                out.push(Read { area, text: joined(&inside) });
+            }
+        }
+    }
+    for (area, lines) in cells.iter().filter(|(area, _)| area.row_span > 1) {
+        let last = area.row + area.row_span;
+        let row_span = area.row_span + shift[last] - shift[area.row];
+        out.push(Read { area: Area { row: area.row + shift[area.row], row_span, ..*area }, text: joined(lines) });
+    }
+    out
+}
+
+/// The heights at which a row is to be cut, or nothing when it is one row.
+fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
+    let full: Vec<_> = cells.iter().filter(|(_, lines)| !lines.is_empty()).collect();
+    let most = full.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
+    if full.len() < 2 || most < 3 {
+        return Vec::new();
+    }
+    let Some((_, longest)) = full.iter().find(|(_, lines)| lines.len() == most) else { return Vec::new() };
+    let alike = |lines: &[Line]| {
+        let near = |line: &Line| longest.iter().any(|other| (other.baseline - line.baseline).abs() < 0.3 * line.size);
+        lines.len() * 10 >= most * 7 && lines.iter().all(near)
+    };
+    // Lines that fill their cell are those of a paragraph.
+    let short = |(area, lines): &(Area, Vec<Line>)| {
+        let width = net.xs[area.column + area.column_span] - net.xs[area.column];
+        lines.iter().filter(|line| line.rect.width() > 0.75 * width).count() * 3 <= lines.len()
+    };
+    let alike = full.iter().filter(|(_, lines)| alike(lines)).count();
+    if alike * 3 < full.len() * 2 || alike < 2 || full.iter().filter(|cell| short(cell)).count() * 3 < full.len() * 2 {
+        return Vec::new();
+    }
+    let mut tops: Vec<f32> = longest.iter().map(|line| line.baseline - 0.6 * line.size).collect();
+    tops.sort_by(f32::total_cmp);
+    let mut bands: Vec<(f32, f32)> = tops.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    bands.push((tops.last().copied().unwrap_or(0.0), f32::INFINITY));
+    if let Some(first) = bands.first_mut() {
+        first.0 = f32::NEG_INFINITY;
+    }
+    bands
+}
+
+/// Leaves out rows and columns that are empty.
+fn compact(cells: Vec<Read>, columns: usize) -> Table {
+    let rows = cells.iter().map(|cell| cell.area.row + cell.area.row_span).max().unwrap_or(0);
+    let mut full_rows = vec![false; rows];
+    let mut full_columns = vec![false; columns];
+    for Read { area, .. } in cells.iter().filter(|cell| !cell.text.is_empty()) {
+        full_rows[area.row] = true;
+        full_columns[area.column] = true;
+    }
+    let before = |full: &[bool], place: usize| full[..place].iter().filter(|full| **full).count();
+    let cells = cells.into_iter().filter_map(|Read { area, text }| {
+        let (row, column) = (before(&full_rows, area.row), before(&full_columns, area.column));
+        let row_span = before(&full_rows, area.row + area.row_span) - row;
+        let column_span = before(&full_columns, area.column + area.column_span) - column;
+        (row_span > 0 && column_span > 0).then_some(Cell { row, column, row_span, column_span, text })
+    });
+    let mut cells: Vec<Cell> = cells.collect();
+    cells.sort_by_key(|cell| (cell.row, cell.column));
+    Table { rows: before(&full_rows, rows), columns: before(&full_columns, columns), cells }
+}
+
+/// Which of many things belong together.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn root(&mut self, place: usize) -> usize {
+        let mut root = place;
+        while self.0[root] != root {
+            self.0[root] = self.0[self.0[root]];
+            root = self.0[root];
+        }
+        root
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}

@@ -1,0 +1,76 @@
+//! Whether what was found is a table.
+
+use super::grid::Net;
+use crate::layout::words::Word;
+use crate::model::Table;
+
+/// The longest text that a cell of a table without lines has on average, in characters.
+const LONG_CELL: usize = 45;
+
+/// Words stand across the lines of a net: it is a chart, or paper with lines.
+pub(crate) fn crossed(net: &Net, words: &[Word]) -> bool {
+    let crosses = |word: &&Word| {
+        let inner = net.xs.get(1..net.xs.len() - 1).unwrap_or_default();
+        inner.iter().any(|x| word.rect.x0 + 2.0 < *x && *x < word.rect.x1 - 2.0)
+    };
+    words.len() >= 4 && words.iter().filter(crosses).count() * 8 > words.len()
+}
+
+/// A net of lines holds a table, not a frame, a form without text or a page that is laid out in boxes.
+pub(crate) fn grid(table: &Table) -> bool {
+    let full = table.cells.iter().filter(|cell| !cell.text.is_empty());
+    let (count, letters) = full.clone().fold((0, 0), |(count, letters), cell| (count + 1, letters + cell.text.len()));
+    let longest = full.map(|cell| cell.text.len()).max().unwrap_or(0);
+    let framed = longest > 1200 && longest * 10 > letters * 6;
+    table.rows >= 2 && table.columns >= 2 && count >= 3 && count * 6 >= table.cells.len() && !framed
+}
+
+/// Text that stands in columns is a table, not a list, a table of contents, a form or two columns of text.
+pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
+    let full: Vec<_> = table.cells.iter().filter(|cell| !cell.text.is_empty()).collect();
+    if table.columns < 2 || table.rows < 2 || full.len() < 4 {
+        return false;
+    }
+    let letters: usize = full.iter().map(|cell| cell.text.chars().count()).sum();
+    let average = letters / full.len();
+    let places = table.rows * table.columns;
+    let filled = |row: usize| full.iter().filter(|cell| cell.row == row).count() >= 2;
+    let several = (0..table.rows).filter(|row| filled(*row)).count();
+    if several * 5 < table.rows * 2 {
+        return false;
+    }
+    if ruled {
+        return full.len() * 3 >= places && average <= 4 * LONG_CELL;
+    }
+    let numbers = full.iter().filter(|cell| is_number(&cell.text)).count();
+    let dense = full.len() * 2 >= places;
+    let rows_enough = table.rows >= 3 || (table.rows == 2 && table.columns >= 4);
+    let columns_enough = table.columns >= 3 || (numbers * 3 >= full.len() && !is_contents(table)) || table.rows >= 4;
+    dense && rows_enough && columns_enough && average <= LONG_CELL && !is_contents(table) && !is_list(table)
+}
+
+/// Two columns, the second of page numbers that only grow.
+fn is_contents(table: &Table) -> bool {
+    let last = table.columns - 1;
+    let numbers: Vec<Option<u32>> =
+        table.cells.iter().filter(|cell| cell.column == last).map(|cell| cell.text.trim().parse().ok()).collect();
+    let known: Vec<u32> = numbers.iter().flatten().copied().collect();
+    table.columns <= 3
+        && known.len() >= 3
+        && known.len() * 5 >= numbers.len() * 4
+        && known.windows(2).all(|pair| pair[0] <= pair[1])
+        && known.first() < known.last()
+}
+
+/// The first column holds nothing but marks of a list.
+fn is_list(table: &Table) -> bool {
+    let first: Vec<_> = table.cells.iter().filter(|cell| cell.column == 0 && !cell.text.is_empty()).collect();
+    table.columns == 2 && first.iter().all(|cell| crate::layout::lines::is_mark(&cell.text))
+}
+
+/// Text that counts or measures.
+pub(crate) fn is_number(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    digits > letters || matches!(text, "-" | "–" | "—" | "n/a" | "N/A" | "*")
+}

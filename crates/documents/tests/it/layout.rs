@@ -1,0 +1,158 @@
+//! Order, paragraphs, headings, lists, furniture.
+
+use documents::{BlockKind, Content};
+
+use crate::paper::{Paper, lines, rule, text};
+
+const LEFT: [&str; 4] = [
+    "The first column begins here and it has",
+    "several lines of running text, of which",
+    "the last but one ends with a broken exam-",
+    "ple of a word that is long.",
+];
+const RIGHT: [&str; 3] = [
+    "The second column stands beside the first",
+    "one and it is read after all of that, what-",
+    "ever order it was drawn in.",
+];
+
+#[test]
+fn columns_are_read_one_after_the_other_however_they_are_drawn() {
+    let title = text("F2", 18.0, 72.0, 740.0, "A title over two columns");
+    let (left, right) = (lines(72.0, 700.0, &LEFT), lines(320.0, 700.0, &RIGHT));
+    let wanted = "# A title over two columns\n\n\
+        The first column begins here and it has several lines of running text, of which the last but one ends with a broken \
+        example of a word that is long.\n\n\
+        The second column stands beside the first one and it is read after all of that, whatever order it was drawn in.";
+    let rows: String = (0..4)
+        .map(|row| {
+            let y = 700.0 - 12.0 * row as f32;
+            let right = RIGHT.get(row).map(|line| lines(320.0, y, &[line])).unwrap_or_default();
+            lines(72.0, y, &[LEFT[row]]) + &right
+        })
+        .collect();
+    for content in [format!("{title}{left}{right}"), format!("{right}{left}{title}"), format!("{title}{rows}")] {
+        assert_eq!(Paper::default().page(content).markdown(), wanted);
+    }
+}
+
+#[test]
+fn headings_and_lists_are_told_by_their_looks() {
+    let content = text("F2", 20.0, 72.0, 740.0, "Report")
+        + &text("F2", 14.0, 72.0, 700.0, "1 Findings")
+        + &lines(
+            72.0,
+            680.0,
+            &[
+                "There are some findings, and they are listed below in the order in which they were",
+                "found by those who looked for them at the time.",
+            ],
+        )
+        + &text("F1", 10.0, 84.0, 640.0, "\u{2022} one")
+        + &text("F1", 10.0, 84.0, 626.0, "- two")
+        + &text("F2", 14.0, 72.0, 590.0, "2 Outlook")
+        + &lines(
+            72.0,
+            570.0,
+            &["Nobody knows what comes next, but it will be something that was not expected before."],
+        );
+    let content = content.replace('\u{2022}', "\\225");
+    assert_eq!(
+        Paper::default().page(content).markdown(),
+        "# Report\n\n## 1 Findings\n\nThere are some findings, and they are listed below in the order in which they were found \
+         by those who looked for them at the time.\n\n- one\n- two\n\n## 2 Outlook\n\nNobody knows what comes next, but it will \
+         be something that was not expected before.",
+    );
+}
+
+#[test]
+fn what_repeats_in_the_margins_is_left_out_of_the_text() {
+    let page = |number: usize, words: &str| {
+        text("F1", 8.0, 72.0, 760.0, "Annual report")
+            + &lines(72.0, 600.0, &[words])
+            + &text("F1", 8.0, 300.0, 30.0, &number.to_string())
+    };
+    let paper =
+        Paper::default().page(page(1, "One thing is said on this page.")).page(page(2, "Another is said on that."));
+    assert_eq!(paper.markdown(), "One thing is said on this page.\n\nAnother is said on that.");
+    let kinds: Vec<_> = paper.read().pages[1].blocks.iter().map(|block| (block.kind, block.repeated)).collect();
+    assert_eq!(kinds, [(BlockKind::PageHeader, true), (BlockKind::Text, false), (BlockKind::PageNumber, true)]);
+}
+
+#[test]
+fn furniture_of_a_single_page_stays() {
+    let content =
+        text("F1", 8.0, 72.0, 760.0, "Annual report") + &lines(72.0, 600.0, &["One thing is said on this page."]);
+    let paper = Paper::default().page(content);
+    assert_eq!(paper.markdown(), "Annual report\n\nOne thing is said on this page.");
+    assert_eq!(paper.read().pages[0].blocks[0].kind, BlockKind::PageHeader);
+}
+
+#[test]
+fn code_keeps_its_spaces() {
+    let code = text("F3", 10.0, 72.0, 600.0, "if x:") + &text("F3", 10.0, 96.0, 588.0, "y = 1  # one");
+    let content =
+        lines(72.0, 660.0, &["Some words that come before the code, so that it is not the whole of the text here."])
+            + &code;
+    let markdown = Paper::default().page(content).markdown();
+    assert!(markdown.ends_with("\n\n    if x:\n        y = 1  # one"), "{markdown}");
+}
+
+#[test]
+fn pages_that_are_turned_read_like_any_other() {
+    for (turn, matrix) in [(90, "0 1 -1 0"), (180, "-1 0 0 -1"), (270, "0 -1 1 0")] {
+        let (x, y) = [(300, 100), (500, 700), (300, 700)][turn / 90 - 1];
+        let content = format!("BT /F1 12 Tf {matrix} {x} {y} Tm (Text that is turned) Tj ET");
+        // Turned by the page, so that it stands upright, and not turned at all.
+        for entries in [format!("/Rotate {turn}"), String::new()] {
+            let paper = Paper::default().page(content.clone()).page_entries(&entries);
+            assert_eq!(paper.markdown(), "Text that is turned", "{turn} {entries}");
+            let document = paper.read();
+            let (page, rect) = (&document.pages[0], document.pages[0].blocks[0].rect);
+            assert!(rect.x0 >= 0.0 && rect.x1 <= page.width && rect.y0 >= 0.0 && rect.y1 <= page.height);
+        }
+    }
+}
+
+#[test]
+fn links_and_forms_of_a_page_are_read() {
+    let annotations = "/Annots [<< /Type /Annot /Subtype /Link /Rect [72 695 200 712] /A << /S /URI /URI (https://example.com/a) >> >> \
+        << /Type /Annot /Subtype /Widget /Rect [72 600 272 620] /AP << /N 5 0 R >> >> \
+        << /Type /Annot /Subtype /Link /Rect [0 0 9 9] /A << /S /URI /URI (javascript:alert\\(1\\)) >> >>]";
+    let paper = Paper::default().page(text("F1", 12.0, 72.0, 700.0, "A link")).page_entries(annotations).stream(
+        "/Type /XObject /Subtype /Form /BBox [0 0 200 20] \
+             /Resources << /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>",
+        b"BT /F 12 Tf 2 5 Td (What was filled in) Tj ET",
+    );
+    assert_eq!(paper.markdown(), "A link\n\nWhat was filled in");
+    assert_eq!(paper.read().links(), ["https://example.com/a"]);
+}
+
+#[test]
+fn a_line_under_a_word_parts_nothing_and_a_figure_has_a_place() {
+    let content = lines(72.0, 700.0, &["A word that is underlined goes on in the next", "line of the same paragraph."])
+        + &rule(72.0, 698.0, 120.0, 698.0)
+        + "q 200 0 0 100 72 500 cm /I Do Q\n";
+    let paper = Paper::default()
+        .page(content)
+        .resources("/XObject << /I 5 0 R >>")
+        .stream("/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray", &[0]);
+    assert_eq!(paper.markdown(), "A word that is underlined goes on in the next line of the same paragraph.");
+    let figure =
+        paper.read().pages[0].blocks.iter().find(|block| block.kind == BlockKind::Figure).cloned().expect("a figure");
+    assert!(matches!(figure.content, Content::Picture));
+    assert_eq!((figure.rect.x0, figure.rect.y0, figure.rect.x1, figure.rect.y1), (72.0, 192.0, 272.0, 292.0));
+}
+
+#[test]
+fn what_repeats_and_is_all_that_there_is_stays() {
+    let paper = (0..3).fold(Paper::default(), |paper, _| paper.page(text("F1", 12.0, 72.0, 750.0, "Potato")));
+    assert_eq!(paper.markdown(), "Potato\n\nPotato\n\nPotato");
+}
+
+#[test]
+fn values_of_forms_that_nobody_drew_are_read() {
+    let field = "/Annots [<< /Type /Annot /Subtype /Widget /FT /Tx /Rect [72 600 272 620] /V (Filled in) >>]";
+    let paper = Paper::default().page(text("F1", 12.0, 72.0, 700.0, "A form")).page_entries(field);
+    assert_eq!(paper.markdown(), "A form\n\nFilled in");
+}
