@@ -1,0 +1,258 @@
+//! Colours by role: what is used most where it counts most.
+
+use std::collections::BTreeMap;
+
+use crate::color::{Color, Lab};
+use crate::head::Head;
+use crate::roles::{Role, named};
+use crate::sample::{Element, Kind, Sample};
+
+/// Colours nearer to each other than this are one.
+const SAME: f64 = 0.03;
+/// Colours nearer than this are shades of each other.
+const SHADE: f64 = 0.12;
+/// The least contrast at which a text can be meant to be read.
+const MIN_CONTRAST: f64 = 1.8;
+/// What a page stands on where nothing says anything.
+const DARK: &str = "#121212";
+
+/// The colours of a page.
+pub(crate) struct Palette {
+    pub(crate) by_role: BTreeMap<String, String>,
+    pub(crate) ground: Color,
+    pub(crate) primary: Option<Color>,
+    /// How many hues are used.
+    pub(crate) hues: usize,
+}
+
+/// Colours with how much they count.
+#[derive(Default, Clone)]
+struct Pool(Vec<Entry>);
+
+#[derive(Clone, Copy)]
+struct Entry {
+    color: Color,
+    lab: Lab,
+    weight: f64,
+}
+
+impl Pool {
+    fn add(&mut self, color: Option<Color>, weight: f64) {
+        let Some(color) = color else { return };
+        match self.0.iter_mut().find(|entry| entry.color == color) {
+            Some(entry) => entry.weight += weight,
+            None => self.0.push(Entry { color, lab: color.lab(), weight }),
+        }
+    }
+
+    /// What a colour weighs with those that look the same.
+    fn weight(&self, of: &Entry) -> f64 {
+        self.0.iter().filter(|entry| entry.lab.distance(of.lab) < SAME).map(|entry| entry.weight).sum()
+    }
+
+    /// The heaviest of those that `fits`, with those that look the same; of these the one that is met most.
+    fn best(&self, fits: impl Fn(Color) -> bool) -> Option<Color> {
+        let mut best: Option<(f64, &Entry)> = None;
+        for entry in self.0.iter().filter(|entry| fits(entry.color)) {
+            let sum = self.weight(entry);
+            let is_more = |&(most, other): &(f64, &Entry)| sum > most || (sum == most && entry.weight > other.weight);
+            if best.as_ref().is_none_or(is_more) {
+                best = Some((sum, entry));
+            }
+        }
+        best.map(|(_, entry)| entry.color)
+    }
+
+    /// Whether a colour is among them.
+    fn holds(&self, color: Color) -> bool {
+        self.0.iter().any(|entry| entry.weight > 0.0 && entry.color.distance(color) < SAME)
+    }
+
+    /// How many hues count.
+    fn hues(&self) -> usize {
+        let mut hues: Vec<Lab> = Vec::new();
+        for entry in self.0.iter().filter(|entry| entry.color.is_chromatic() && self.weight(entry) > 5.0) {
+            if hues.iter().all(|other| other.distance(entry.lab) >= SHADE) {
+                hues.push(entry.lab);
+            }
+        }
+        hues.len()
+    }
+}
+
+impl Palette {
+    pub(crate) fn of(sample: &Sample, head: &Head) -> Palette {
+        let ground = ground(sample);
+        let readable = |color: Color| color.contrast(ground) >= MIN_CONTRAST;
+        let texts = texts(sample, ground);
+        let text = texts.best(readable);
+        let link = links(sample, ground).best(readable);
+        let paler = |color: Color| text.is_some_and(|text| color.contrast(ground) < text.contrast(ground) * 0.85);
+        let muted =
+            texts.best(|color| readable(color) && paler(color) && !color.is_chromatic() && is_away(color, link, SAME));
+        let painted = painted(sample, head, ground);
+        let [primary, secondary, accent] = brand(sample, &painted, ground, link);
+        let notice = |role: Role, words: &[&str]| variable(sample, role).or_else(|| notice(sample, words));
+        let roles = [
+            ("primary", primary),
+            ("secondary", secondary),
+            ("accent", accent),
+            ("background", Some(ground)),
+            ("textPrimary", text),
+            ("textSecondary", muted),
+            ("link", link),
+            ("success", notice(Role::Success, &["success", "tip"])),
+            ("warning", notice(Role::Warning, &["warning", "caution"])),
+            ("error", notice(Role::Error, &["danger", "error"])),
+        ];
+        let by_role = roles.into_iter().filter_map(|(role, color)| Some((role.to_owned(), color?.over(ground).hex())));
+        let hues = painted.hues().max(usize::from(link.is_some_and(Color::is_chromatic)));
+        Palette { by_role: by_role.collect(), ground, primary, hues }
+    }
+}
+
+/// Primary, secondary and accent. A custom property names one only where its colour is seen: frameworks bring many that
+/// are not.
+fn brand(sample: &Sample, painted: &Pool, ground: Color, link: Option<Color>) -> [Option<Color>; 3] {
+    let used = used(sample, ground);
+    let seen = |role: Role| variable(sample, role).filter(|color| used.holds(*color) || painted.holds(*color));
+    let mut all = painted.clone();
+    for link in of_kind(sample, Kind::Link) {
+        all.add(link.ink(), if link.framed { 1.0 } else { 1.5 });
+    }
+    let primary = seen(Role::Primary).filter(|color| color.is_chromatic()).or_else(|| all.best(Color::is_chromatic));
+    let primary = primary.or_else(|| pressed(sample, ground)).or(link);
+    let other = |color: Color, from: Option<Color>| {
+        color.is_chromatic() && is_away(color, primary, SHADE) && is_away(color, from, SHADE)
+    };
+    let secondary =
+        seen(Role::Secondary).filter(|color| is_away(*color, primary, SAME) && is_away(*color, Some(ground), SAME));
+    let secondary = secondary.or_else(|| painted.best(|color| other(color, None)));
+    let accent = seen(Role::Accent).or_else(|| painted.best(|color| other(color, secondary)));
+    let accent = accent.or_else(|| link.filter(|link| other(*link, secondary)));
+    [primary, secondary, accent]
+}
+
+fn is_away(color: Color, from: Option<Color>, least: f64) -> bool {
+    from.is_none_or(|from| color.distance(from) >= least)
+}
+
+fn variable(sample: &Sample, role: Role) -> Option<Color> {
+    named(role, sample.variables.iter().filter_map(|variable| Some((&*variable.name, variable.color.0?))))
+}
+
+fn ground(sample: &Sample) -> Color {
+    let plain = if sample.dark { Color::parse(DARK) } else { None }.unwrap_or(Color::WHITE);
+    sample.ground.0.map_or(plain, |ground| ground.over(plain))
+}
+
+fn of_kind(sample: &Sample, kind: Kind) -> impl Iterator<Item = &Element> {
+    sample.elements.iter().filter(move |element| element.kind == kind)
+}
+
+/// What a brand is seen by: its buttons and bars, then large areas, headings and logos.
+fn painted(sample: &Sample, head: &Head, ground: Color) -> Pool {
+    let mut pool = Pool::default();
+    let own = |element: &Element| element.own_ground().map(|color| color.over(element.ground.0.unwrap_or(ground)));
+    pool.add(head.theme_color, 20.0);
+    for button in of_kind(sample, Kind::Button).filter(|button| is_labelled(button)) {
+        pool.add(own(button), if button.framed { 15.0 } else { 30.0 });
+        pool.add(button.border_color.0, 4.0);
+    }
+    for bar in sample.elements.iter().filter(|element| matches!(element.kind, Kind::Header | Kind::Nav)) {
+        pool.add(own(bar), 30.0 + area_weight(bar));
+    }
+    for area in sample.elements.iter().filter(|e| matches!(e.kind, Kind::Surface | Kind::Card | Kind::Footer)) {
+        pool.add(own(area), area_weight(area));
+    }
+    for heading in of_kind(sample, Kind::Heading) {
+        pool.add(heading.ink(), 3.0);
+    }
+    for logo in sample.logos.iter().filter(|logo| logo.hint || &*logo.leads == "home") {
+        paints(&logo.svg).for_each(|paint| pool.add(Some(paint), 8.0));
+    }
+    pool
+}
+
+/// 0 for a small area, 20 for a whole screen.
+fn area_weight(element: &Element) -> f64 {
+    ((element.place.area() / 5_000.0).max(1.0).ln() * 4.0).min(25.0)
+}
+
+/// A button that somebody can read, not an icon.
+pub(crate) fn is_labelled(button: &Element) -> bool {
+    button.text.chars().filter(|c| c.is_alphanumeric()).count() >= 2 && button.place.width.get() >= 40.0
+}
+
+/// Colours in the source of a drawing.
+fn paints(svg: &str) -> impl Iterator<Item = Color> {
+    let parts = svg.split(['"', '\'']).filter(|part| part.starts_with('#') && part.len() <= 9);
+    parts.filter_map(Color::parse).take(20)
+}
+
+/// The ground of the buttons, also where it is black.
+fn pressed(sample: &Sample, ground: Color) -> Option<Color> {
+    let mut pool = Pool::default();
+    for button in of_kind(sample, Kind::Button).filter(|button| is_labelled(button)) {
+        pool.add(button.own_ground().map(|color| color.over(ground)), button.place.area());
+    }
+    pool.best(|color| color.contrast(ground) >= 3.0)
+}
+
+/// Every colour that is seen at all.
+fn used(sample: &Sample, ground: Color) -> Pool {
+    let mut pool = Pool::default();
+    for element in sample.elements.iter() {
+        for color in [element.ink(), element.own_ground(), element.border_color.0] {
+            pool.add(color.map(|color| color.over(ground)), 1.0);
+        }
+    }
+    pool
+}
+
+/// Whether it stands on what the page stands on, rather than on a ground of its own.
+fn is_on(element: &Element, ground: Color) -> bool {
+    element.ground.0.is_none_or(|own| own.distance(ground) < SHADE)
+}
+
+/// Colours of running text, by how much there is of it.
+fn texts(sample: &Sample, ground: Color) -> Pool {
+    let mut pool = Pool::default();
+    for element in sample.elements.iter().filter(|element| is_on(element, ground)) {
+        let weight = match element.kind {
+            Kind::Paragraph if !element.framed => element.text.len() as f64,
+            Kind::Paragraph | Kind::Small => element.text.len() as f64 * 0.2,
+            Kind::Heading => element.text.len() as f64 * 0.1,
+            _ => continue,
+        };
+        pool.add(element.ink(), weight);
+    }
+    if pool.0.is_empty() {
+        pool.add(sample.body.ink(), 1.0);
+    }
+    pool
+}
+
+/// Colours of links in the text; those of menus count only where there are no others.
+fn links(sample: &Sample, ground: Color) -> Pool {
+    let mut pool = Pool::default();
+    for link in of_kind(sample, Kind::Link).filter(|link| is_on(link, ground)) {
+        let weight = if link.framed { 0.05 } else { 1.0 };
+        let told = if link.underlined || link.ink().is_some_and(Color::is_chromatic) { 3.0 } else { 1.0 };
+        pool.add(link.ink(), weight * told);
+    }
+    pool
+}
+
+/// The colour of what is named so: its border, its ground or its text, whichever is a hue.
+fn notice(sample: &Sample, words: &[&str]) -> Option<Color> {
+    let named = |element: &&Element| {
+        let name = element.name.to_ascii_lowercase();
+        name.split(|c: char| !c.is_alphanumeric()).any(|part| words.contains(&part))
+    };
+    let painted = |element: &Element| {
+        let colors = [element.border_color.0, element.own_ground(), element.ink()];
+        colors.into_iter().flatten().find(|color| color.is_chromatic())
+    };
+    sample.elements.iter().filter(named).find_map(painted)
+}

@@ -1,0 +1,208 @@
+//! Which part of a page a selector means, where that can be told from its words alone.
+
+/// A typical part of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// The page as a whole.
+    Root,
+    /// `<body>`.
+    Body,
+    /// Paragraphs.
+    Paragraph,
+    /// All headings, or those of one level.
+    Heading(u8),
+    /// Links.
+    Link,
+    /// Any button.
+    Button,
+    /// The button that matters most.
+    ButtonPrimary,
+    /// The button beside it.
+    ButtonSecondary,
+    /// A field of a form.
+    Input,
+    /// The same when it has the focus.
+    InputFocus,
+    /// Code.
+    Code,
+    /// Small print.
+    Small,
+    /// The head of the page.
+    Header,
+}
+
+/// Classes and attributes that are kept.
+const MAX_MARKS: usize = 100;
+/// Bytes of one attribute.
+const MAX_MARK: usize = 1_000;
+/// Words of classes and attributes that mean a look which is not the first one.
+const OTHER_LOOKS: [&str; 6] = ["dark", "hover", "active", "disabled", "print", "visited"];
+
+/// Classes and attributes of `<html>` and `<body>`, as selectors in lower case: themes are chosen by them.
+#[derive(Debug, Default)]
+pub(crate) struct Theme(Vec<String>);
+
+impl Theme {
+    /// Adds an attribute.
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
+        if self.0.len() >= MAX_MARKS || value.len() > MAX_MARK {
+            return;
+        }
+        let (name, value) = (name.to_ascii_lowercase(), value.to_ascii_lowercase());
+        match name.as_str() {
+            "class" => self.0.extend(value.split_ascii_whitespace().take(MAX_MARKS).map(|class| format!(".{class}"))),
+            "id" => self.0.push(format!("#{value}")),
+            _ => self.0.extend([format!("[{name}]"), format!("[{name}={value}]")]),
+        }
+    }
+
+    /// Whether a selector such as `html.light` or `:root[data-theme="light"]` means the page.
+    fn is_meant(&self, compound: &str) -> bool {
+        let bare = [":root", "html", "body"].iter().find_map(|base| compound.strip_prefix(base)).unwrap_or(compound);
+        let plain: String = bare.chars().filter(|c| !matches!(c, '"' | '\'')).collect();
+        !plain.is_empty() && marks(&plain).all(|mark| self.0.iter().any(|own| own == mark))
+    }
+}
+
+/// A selector before each of its classes, ids and attributes.
+fn marks(compound: &str) -> impl Iterator<Item = &str> {
+    let mut rest = compound;
+    std::iter::from_fn(move || {
+        let end = match rest.strip_prefix('[') {
+            Some(inside) => inside.find(']').map_or(rest.len(), |end| end + 2),
+            None => rest
+                .char_indices()
+                .skip(1)
+                .find(|(_, c)| matches!(c, '.' | '#' | '[' | ':'))
+                .map_or(rest.len(), |(at, _)| at),
+        };
+        let (mark, behind) = rest.split_at(end);
+        rest = behind;
+        (!mark.is_empty()).then_some(mark)
+    })
+}
+
+/// The parts that a list of selectors means. A selector that depends on where an element stands means none, apart from
+/// `html`, `body` and `:root` before it.
+pub(crate) fn parts(selectors: &str, theme: &Theme) -> Vec<Part> {
+    let mut found: Vec<Part> = pieces(selectors).filter_map(|selector| part(selector, theme)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// A list of selectors at its commas, those in brackets apart.
+fn pieces(selectors: &str) -> impl Iterator<Item = &str> {
+    let mut open = 0_i32;
+    selectors.split(move |c: char| {
+        match c {
+            '(' | '[' => open += 1,
+            ')' | ']' => open -= 1,
+            _ => {}
+        }
+        c == ',' && open == 0
+    })
+}
+
+fn part(selector: &str, theme: &Theme) -> Option<Part> {
+    let selector = selector.trim().to_ascii_lowercase();
+    if theme.is_meant(&selector) {
+        return Some(Part::Root);
+    }
+    let mut compounds = selector.split_ascii_whitespace().rev();
+    let last = compounds.next()?;
+    let elsewhere = compounds.any(|before| !matches!(before, "html" | "body" | ":root"));
+    if elsewhere || selector.contains(['>', '+', '~', '*']) || OTHER_LOOKS.iter().any(|word| selector.contains(word)) {
+        return None;
+    }
+    let (base, focused) = match last.split_once(":focus") {
+        Some((base, "" | "-visible")) => (base, true),
+        Some(_) => return None,
+        None => (last, false),
+    };
+    match (of_compound(base.trim_end_matches(":link").trim_end_matches(":any-link"))?, focused) {
+        (Part::Input, true) => Some(Part::InputFocus),
+        (_, true) => None,
+        (part, false) => Some(part),
+    }
+}
+
+fn of_compound(compound: &str) -> Option<Part> {
+    Some(match compound {
+        "html" | ":root" | ":host" | ":is(html)" => Part::Root,
+        "body" => Part::Body,
+        "p" => Part::Paragraph,
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Part::Heading(compound.as_bytes()[1] - b'0'),
+        ".heading" | ".headings" => Part::Heading(0),
+        "a" | "a[href]" | "a:not([class])" | "a:not([href])" => Part::Link,
+        "code" | "pre" | "kbd" => Part::Code,
+        "small" => Part::Small,
+        "header" | ".header" | ".navbar" | ".site-header" | ".topbar" => Part::Header,
+        "button" | ".btn" | ".button" | "a.btn" | "a.button" | "button.btn" => Part::Button,
+        "input" | "textarea" | "select" | ".form-control" | ".input" | ".form-input" => Part::Input,
+        _ if compound.starts_with("input[type=") => of_field(compound),
+        _ => return of_button(compound),
+    })
+}
+
+fn of_field(compound: &str) -> Part {
+    if ["submit", "button", "reset"].iter().any(|kind| compound.contains(kind)) { Part::Button } else { Part::Input }
+}
+
+/// A class such as `btn-primary`, `button--primary` or `primary-button`.
+fn of_button(compound: &str) -> Option<Part> {
+    let class = compound.rsplit_once('.')?.1;
+    let mut words = class.split(['-', '_']).filter(|word| !word.is_empty());
+    let is_button = words.clone().any(|word| matches!(word, "btn" | "button" | "cta"))
+        || compound.starts_with(".btn.")
+        || compound.starts_with(".button.");
+    if !is_button || class.contains("outline") || words.clone().count() > 3 {
+        return None;
+    }
+    words.find_map(|word| match word {
+        "primary" | "cta" => Some(Part::ButtonPrimary),
+        "secondary" => Some(Part::ButtonSecondary),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_selectors_mean() {
+        let check =
+            |selectors: &str, expect: &[Part]| assert_eq!(parts(selectors, &Theme::default()), expect, "{selectors}");
+        check(":root, html", &[Part::Root]);
+        check("HTML BODY", &[Part::Body]);
+        check("h1, h2:hover, body h3", &[Part::Heading(1), Part::Heading(3)]);
+        check("a, a:link, a:visited, nav a", &[Part::Link]);
+        check("[data-theme=dark], .dark", &[]);
+        check(".btn, .btn-primary", &[Part::Button, Part::ButtonPrimary]);
+        check("button.button--secondary", &[Part::ButtonSecondary]);
+        check(".button.is-primary, .primary-button, .btn-outline-primary", &[Part::ButtonPrimary]);
+        check("input[type=submit], input:focus, textarea", &[Part::Button, Part::Input, Part::InputFocus]);
+        check("p > a, p + p, main p, p:first-child, *", &[]);
+        check(":is(a, b), [title='x,y']", &[]);
+        check("", &[]);
+        check(".", &[]);
+    }
+
+    #[test]
+    fn themes() {
+        let mut theme = Theme::default();
+        theme.add("class", "JS Light");
+        theme.add("data-theme", "ayu");
+        let check = |selectors: &str, expect: &[Part]| assert_eq!(parts(selectors, &theme), expect, "{selectors}");
+        for meant in [".light", "html.light", ":root[data-theme=\"Ayu\"]", "[data-theme]", "body.js[data-theme='ayu']"]
+        {
+            check(meant, &[Part::Root]);
+        }
+        for other in
+            [".dark", "html.light.x", "[data-theme=light]", "html:not(.light)", ".light:hover", "[data-theme", ".", "#"]
+        {
+            check(other, &[]);
+        }
+    }
+}
