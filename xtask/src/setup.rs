@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: installs what is missing, says what and why. Safe to repeat.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -47,8 +47,16 @@ const PACKAGES: &[Package] = &[
         present: || db::binaries().is_some(),
         why: "the store is tested on a real PostgreSQL",
     },
+    Package {
+        name: "chromium-headless-shell",
+        present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
+        why: "pages with scripts are visited with a real browser",
+    },
     Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" },
 ];
+
+/// Where distributions put the program that the crate `browser` starts.
+const CHROMIUM: &[&str] = &["/usr/lib/chromium/chromium-headless-shell", "/usr/lib64/chromium-browser/headless_shell"];
 
 const PYTHON: Package = Package {
     name: "python3-venv",
@@ -99,7 +107,7 @@ impl Manual {
 
 /// Installs what the tests need.
 pub(crate) fn for_tests() -> Result<()> {
-    packages(&PACKAGES[..2])?;
+    packages(&PACKAGES[..3])?;
     install(&TOOLS[0])
 }
 
@@ -111,7 +119,7 @@ pub(crate) fn for_checks() -> Result<()> {
 
 /// Installs what `cargo xtask fuzz` needs.
 pub(crate) fn for_fuzzing() -> Result<()> {
-    packages(&[PACKAGES[0], PACKAGES[2]])
+    packages(&[PACKAGES[0], PACKAGES[3]])
 }
 
 /// Installs moto in a virtual environment of its own, and returns its folder.

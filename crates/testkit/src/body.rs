@@ -37,6 +37,13 @@ pub enum Body {
         /// The pause between two bytes.
         every: Duration,
     },
+    /// Pieces with a pause before each: an event stream, or a page that comes bit by bit.
+    Steps {
+        /// The pause before each piece, and the piece.
+        steps: Vec<(Duration, Bytes)>,
+        /// What follows again and again until the client leaves; none for a body that ends.
+        then: Option<(Duration, Bytes)>,
+    },
 }
 
 /// A content coding (RFC 9110 section 8.4.1, RFC 7932, RFC 8878).
@@ -68,7 +75,7 @@ impl Body {
             Self::Bytes(bytes) => Some(bytes.len() as u64),
             Self::Repeat { prefix, bytes, suffix, .. } => bytes.map(|n| n + (prefix.len() + suffix.len()) as u64),
             Self::Zeros { bytes, encodings } if encodings.is_empty() => Some(*bytes),
-            Self::Zeros { .. } | Self::Drip { .. } => None,
+            Self::Zeros { .. } | Self::Drip { .. } | Self::Steps { .. } => None,
         }
     }
 
@@ -80,7 +87,11 @@ impl Body {
                 tokio::spawn(async move { sender.send(bytes).await });
             }
             Self::Drip { every } => {
-                tokio::spawn(drip(sender, every));
+                let byte = Bytes::from_static(b".");
+                tokio::spawn(step_by_step(sender, vec![(Duration::ZERO, byte.clone())], Some((every, byte))));
+            }
+            Self::Steps { steps, then } => {
+                tokio::spawn(step_by_step(sender, steps, then));
             }
             made => {
                 tokio::task::spawn_blocking(move || made.write_to(Pieces(sender)));
@@ -104,7 +115,7 @@ impl Body {
                 write_units(&mut encoder, &[0], Some(bytes))?;
                 encoder.finish()
             }
-            Self::Bytes(_) | Self::Drip { .. } => Ok(()),
+            Self::Bytes(_) | Self::Drip { .. } | Self::Steps { .. } => Ok(()),
         }
     }
 }
@@ -121,9 +132,16 @@ impl<T: Into<Bytes>> From<T> for Body {
     }
 }
 
-async fn drip(sender: mpsc::Sender<Bytes>, every: Duration) {
-    while sender.send(Bytes::from_static(b".")).await.is_ok() {
-        tokio::time::sleep(every).await;
+async fn step_by_step(sender: mpsc::Sender<Bytes>, steps: Vec<(Duration, Bytes)>, then: Option<(Duration, Bytes)>) {
+    for (pause, piece) in steps.into_iter().chain(std::iter::repeat_with(|| then.clone()).map_while(|step| step)) {
+        // Somebody who leaves during a pause is not waited for.
+        tokio::select! {
+            () = sender.closed() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+        if sender.send(piece).await.is_err() {
+            return;
+        }
     }
 }
 
@@ -233,6 +251,19 @@ mod tests {
         assert_eq!(whole(body).await, b"<p a=1 a=1 a=1 >");
         let cut = Body::Repeat { prefix: Bytes::new(), unit: "abc".into(), bytes: Some(5), suffix: Bytes::new() };
         assert_eq!(whole(cut).await, b"abcab");
+    }
+
+    #[tokio::test]
+    async fn steps_come_in_their_time_and_the_last_one_again_and_again() {
+        let step = |ms, text: &'static str| (Duration::from_millis(ms), Bytes::from_static(text.as_bytes()));
+        let started = std::time::Instant::now();
+        let body = Body::Steps { steps: vec![step(0, "a"), step(30, "b")], then: None };
+        assert_eq!((body.length(), whole(body).await.as_slice()), (None, b"ab".as_slice()));
+        assert!(started.elapsed() >= Duration::from_millis(30));
+        let mut pieces = Body::Steps { steps: vec![step(0, "a")], then: Some(step(1, "z")) }.pieces();
+        for expect in ["a", "z", "z", "z"] {
+            assert_eq!(pieces.recv().await.unwrap(), expect);
+        }
     }
 
     #[tokio::test]

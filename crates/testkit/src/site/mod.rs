@@ -290,6 +290,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn another_server_answers_what_is_handed_on() {
+        let (site, other) = (Site::start().await, Site::start().await);
+        site.html("/a", "own");
+        site.script_below("/far/", vec![Script::Forward(other.addr())]);
+        other.script("/far/e", vec![Script::Echo]);
+        other.script("/far/ws", vec![Script::Raw("HTTP/1.1 101 Switching Protocols\r\n\r\nhello".into())]);
+        let text = ask(&site, "POST /far/e HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi").await;
+        assert!(text.contains(r#""body":"hi""#), "{text}");
+        let text = ask(&site, "GET /far/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: y\r\n\r\n").await;
+        assert!(text.ends_with("hello"), "{text}");
+        assert_eq!(other.requests()[1].header("connection"), "Upgrade");
+    }
+
+    #[tokio::test]
     async fn a_false_length_is_sent_and_the_connection_closed() {
         let site = Site::start().await;
         site.respond("/", Reply { body: "short".into(), ..Reply::default() }.header("Content-Length", "1000"));

@@ -1,5 +1,6 @@
 //! What a path does when it is asked for.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,6 +24,9 @@ pub enum Script {
     EndlessInterim,
     /// What an HTTP/2 server would send, whatever the client speaks.
     H2(H2Attack),
+    /// The answer of another server, which speaks HTTP/1.1. After a change of protocol (RFC 9110 section 7.8), as to
+    /// WebSocket, everything goes to and fro.
+    Forward(SocketAddr),
 }
 
 /// An ordinary answer.

@@ -76,6 +76,7 @@ async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io:
             None => write_reply(&mut stream, &seen, &missing()).await?,
             Some(Script::Reply(reply)) => write_reply(&mut stream, &seen, reply).await?,
             Some(Script::Echo) => write_reply(&mut stream, &seen, &echo(&seen)).await?,
+            Some(Script::Forward(to)) => forward(&mut stream, &seen, *to).await?,
             Some(other) => misbehave(&mut stream, other).await?,
         };
         stream.flush().await?;
@@ -84,6 +85,29 @@ async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io:
         }
     }
     stream.shutdown().await
+}
+
+/// Hands one request on. The other server closes after its answer, and so does this one, so that the next request of the
+/// client is looked at again.
+async fn forward(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    seen: &Seen,
+    to: std::net::SocketAddr,
+) -> io::Result<bool> {
+    let mut other = TcpStream::connect(to).await?;
+    let changes_protocol = !seen.header("upgrade").is_empty();
+    let head = String::from_utf8_lossy(&seen.head);
+    for line in head.trim_end().split("\r\n") {
+        let is_connection = line.to_ascii_lowercase().starts_with("connection:");
+        if changes_protocol || !is_connection {
+            other.write_all(format!("{line}\r\n").as_bytes()).await?;
+        }
+    }
+    let end: &[u8] = if changes_protocol { b"\r\n" } else { b"Connection: close\r\n\r\n" };
+    other.write_all(end).await?;
+    other.write_all(&seen.body).await?;
+    tokio::io::copy_bidirectional(stream, &mut other).await?;
+    Ok(false)
 }
 
 fn missing() -> Reply {
@@ -116,7 +140,7 @@ async fn misbehave(stream: &mut (impl AsyncWrite + Unpin), script: &Script) -> i
             stream.write_all(&first).await?;
             again(stream, &repeated).await?;
         }
-        Script::Reply(_) | Script::Echo => {}
+        Script::Reply(_) | Script::Echo | Script::Forward(_) => {}
     }
     Ok(false)
 }

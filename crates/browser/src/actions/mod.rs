@@ -1,0 +1,155 @@
+//! What the caller wants done on the page, one action after the other.
+
+mod click;
+mod keyboard;
+mod keys;
+mod script;
+mod scroll;
+mod wait;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use url::Url;
+use wire::Action;
+
+use crate::cdp::CdpError;
+use crate::run::broken;
+use crate::tab::{Tab, World};
+use crate::visit::{Acted, ScrapedPage};
+use crate::wait::{Patience, settle};
+use crate::{BrowserError, dom, pdf, screenshot};
+
+/// Finds elements; goes before every other function of ours.
+const FIND: &str = include_str!("../js/find.js");
+/// How long the page may take to follow an action: what it goes on with is waited for at the end.
+const MAX_FOLLOW: Duration = Duration::from_secs(5);
+
+/// Who acts where.
+pub(crate) struct Actor<'t> {
+    pub(crate) tab: &'t Tab,
+    /// Whether fingers act instead of a mouse.
+    pub(crate) is_mobile: bool,
+    /// When everything must be done.
+    pub(crate) until: Instant,
+}
+
+/// Why an action could not be carried out.
+enum Failure {
+    /// The visit is over.
+    Visit(BrowserError),
+    /// The page does not allow it.
+    Page { selector: Option<String>, reason: String },
+}
+
+impl Failure {
+    fn of(selector: &str, reason: impl Into<String>) -> Self {
+        Self::Page { selector: Some(selector.to_owned()), reason: reason.into() }
+    }
+}
+
+impl From<BrowserError> for Failure {
+    fn from(error: BrowserError) -> Self {
+        Self::Visit(error)
+    }
+}
+
+impl From<CdpError> for Failure {
+    fn from(error: CdpError) -> Self {
+        Self::Visit(broken(&error))
+    }
+}
+
+/// Carries out the actions, in order, up to the first that fails.
+///
+/// # Errors
+/// `Action` names the one that failed; `Timeout`, `TooLarge` and `Crashed`.
+pub(crate) async fn perform(
+    actor: &Actor<'_>,
+    actions: &[Action],
+    warnings: &mut Vec<String>,
+) -> Result<Acted, BrowserError> {
+    let mut acted = Acted::default();
+    for (index, action) in actions.iter().enumerate() {
+        match actor.act(action, &mut acted, warnings).await {
+            Ok(()) => {}
+            Err(Failure::Visit(error)) => return Err(error),
+            Err(Failure::Page { selector, reason }) => {
+                return Err(BrowserError::Action { index, kind: kind(action), selector, reason });
+            }
+        }
+    }
+    Ok(acted)
+}
+
+impl Actor<'_> {
+    async fn act(&self, action: &Action, acted: &mut Acted, warnings: &mut Vec<String>) -> Result<(), Failure> {
+        if Instant::now() >= self.until {
+            return Err(BrowserError::Timeout.into());
+        }
+        match action {
+            Action::Wait(action) => return wait::wait(self, action).await,
+            Action::Screenshot(options) => {
+                let picture = screenshot::take(self.tab, options, self.is_mobile, self.until, warnings).await?;
+                acted.screenshots.push(picture);
+                return Ok(());
+            }
+            Action::Pdf(options) => {
+                acted.pdfs.push(pdf::print(self.tab, options, self.until).await?);
+                return Ok(());
+            }
+            Action::Scrape => {
+                acted.scrapes.push(self.scrape(warnings).await?);
+                return Ok(());
+            }
+            Action::Click(action) => click::click(self, action).await?,
+            Action::Write(action) => keyboard::write(self, &action.text, warnings).await?,
+            Action::Press(action) => keyboard::press(self, &action.key).await?,
+            Action::Scroll(action) => scroll::scroll(self, action).await?,
+            Action::ExecuteJavascript(action) => acted.returns.push(script::run(self, &action.script).await?),
+        }
+        self.follow().await
+    }
+
+    async fn scrape(&self, warnings: &mut Vec<String>) -> Result<ScrapedPage, Failure> {
+        let capture = dom::capture_by_force(self.tab, self.until).await?;
+        if capture.is_cut {
+            warnings.push(dom::CUT.to_owned());
+        }
+        let nowhere = |_| BrowserError::Site { reason: "the page has no address".to_owned() };
+        let url = Url::parse(&self.tab.document().url).map_err(nowhere)?;
+        Ok(ScrapedPage { url, html: capture.html })
+    }
+
+    /// Waits for what the action has set off.
+    async fn follow(&self) -> Result<(), Failure> {
+        let until = self.until.min(Instant::now() + MAX_FOLLOW);
+        match settle(self.tab, Patience::Step, until).await {
+            // A page without text can be acted on too.
+            Ok(_) | Err(BrowserError::Timeout) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Runs a function of our own in the page: js/find.js and the text of another file that has `run`.
+    async fn run(&self, file: &str, args: &[Value], until: Instant) -> Result<Value, CdpError> {
+        let function = format!("async function (...args) {{\n{}\n{file}\nreturn run(...args);\n}}", FIND);
+        self.tab.evaluate(World::Own, &function, args, until.min(self.until)).await
+    }
+}
+
+/// The type of an action as on the wire.
+fn kind(action: &Action) -> &'static str {
+    match action {
+        Action::Wait(_) => "wait",
+        Action::Screenshot(_) => "screenshot",
+        Action::Click(_) => "click",
+        Action::Write(_) => "write",
+        Action::Press(_) => "press",
+        Action::Scroll(_) => "scroll",
+        Action::Scrape => "scrape",
+        Action::ExecuteJavascript(_) => "executeJavascript",
+        Action::Pdf(_) => "pdf",
+    }
+}

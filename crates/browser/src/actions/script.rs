@@ -1,0 +1,88 @@
+//! `executeJavascript`: a script of the caller, in the page's own world.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use wire::ScriptReturn;
+
+use super::{Actor, Failure};
+use crate::BrowserError;
+use crate::cdp::CdpError;
+
+/// The largest value that a script may return, as JSON.
+const MAX_VALUE: usize = 4 << 20;
+/// Names what a script returns in the page's inspector.
+const GROUP: &str = "quarry-script";
+/// What is kept of the visit's time, so that the answer can still say what went wrong.
+const RESERVE: Duration = Duration::from_millis(300);
+
+pub(super) async fn run(actor: &Actor<'_>, script: &str) -> Result<ScriptReturn, Failure> {
+    let until = actor.until.checked_sub(RESERVE).unwrap_or(actor.until);
+    let mut answer = evaluate(actor, script, until).await;
+    // The body of a function is a script to many.
+    if matches!(&answer, Err(CdpError::Script { name, message }) if name == "SyntaxError" && message.contains("return"))
+    {
+        answer = evaluate(actor, &format!("(async () => {{\n{script}\n}})()"), until).await;
+    }
+    match answer {
+        Ok(result) => returned(&result),
+        // It has sent the page elsewhere, so there is nobody left to say what it returned.
+        Err(CdpError::Navigated | CdpError::NoContext) => Ok(undefined()),
+        Err(CdpError::Script { name, message }) => Err(failure(format!("{name}: {message}"))),
+        Err(CdpError::Timeout) => {
+            actor.tab.session().post("Runtime.terminateExecution", json!({})).await;
+            Err(failure("the script did not end in time".to_owned()))
+        }
+        Err(CdpError::Refused { message, .. }) => Err(failure(format!("its value cannot be told: {message}"))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Runs a script as a console would: `await` and repeated declarations are fine. What it returns is awaited too.
+async fn evaluate(actor: &Actor<'_>, expression: &str, until: Instant) -> Result<Value, CdpError> {
+    let session = actor.tab.session();
+    let params = json!({"expression": expression, "awaitPromise": true, "userGesture": true, "replMode": true,
+        "objectGroup": GROUP});
+    let result = result(session.call_by(until, "Runtime.evaluate", params).await?)?;
+    if result["objectId"].is_null() || matches!(result["type"].as_str(), Some("function" | "symbol")) {
+        return Ok(result);
+    }
+    let params = json!({"objectId": result["objectId"], "functionDeclaration": "function () { return this }",
+        "awaitPromise": true, "returnByValue": true});
+    let value = session.call_by(until, "Runtime.callFunctionOn", params).await;
+    session.post("Runtime.releaseObjectGroup", json!({ "objectGroup": GROUP })).await;
+    self::result(value?)
+}
+
+fn result(mut answer: Value) -> Result<Value, CdpError> {
+    match answer.get("exceptionDetails") {
+        Some(details) => Err(CdpError::thrown(details)),
+        None => Ok(answer["result"].take()),
+    }
+}
+
+/// Reads a `Runtime.RemoteObject` that was returned by value.
+fn returned(result: &Value) -> Result<ScriptReturn, Failure> {
+    let kind = result["type"].as_str().unwrap_or("undefined");
+    // What JSON has no word for, as NaN or 12n, is told as its text.
+    let text = result["unserializableValue"].as_str().map(|text| Value::from(text.trim_end_matches('n')));
+    let value = result.get("value").cloned().or(text).unwrap_or(Value::Null);
+    let kind = match &value {
+        Value::Array(_) => "array",
+        Value::Null if kind == "object" => "null",
+        _ => kind,
+    };
+    if value.to_string().len() > MAX_VALUE {
+        return Err(BrowserError::TooLarge { what: "bytes of a script's value", limit: MAX_VALUE as u64 }.into());
+    }
+    Ok(ScriptReturn { kind: kind.to_owned(), value })
+}
+
+fn undefined() -> ScriptReturn {
+    ScriptReturn { kind: "undefined".to_owned(), value: Value::Null }
+}
+
+fn failure(reason: String) -> Failure {
+    Failure::Page { selector: None, reason }
+}

@@ -1,0 +1,60 @@
+//! What is drawn although its rules were kept out, or because it comes from the page itself.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::Rules;
+use crate::cdp::CdpError;
+use crate::tab::{Tab, World};
+
+/// Most names that are asked about, and most selectors that are used.
+const MAX_NAMES: usize = 5000;
+
+/// Names of classes and ids that the page uses.
+const NAMES: &str = "(most) => {
+    const classes = new Set(), ids = new Set();
+    for (const element of document.querySelectorAll('[class], [id]')) {
+        if (element.id && ids.size < most) ids.add(element.id);
+        for (const name of element.classList) if (classes.size < most) classes.add(name);
+    }
+    return [[...classes], [...ids]];
+}";
+
+/// Hides what the selectors find, and gives back the scrolling that such a layer takes away. Returns whether one was found.
+const HIDE: &str = "(selectors) => {
+    const known = selectors.filter((selector) => { try { return document.querySelector(selector); } catch { return false; } });
+    if (!known.length) return false;
+    const sheet = new CSSStyleSheet();
+    for (const selector of known) sheet.insertRule(selector + ' { display: none !important }');
+    for (const root of [document.documentElement, document.body]) {
+        if (root && ['hidden', 'clip'].includes(getComputedStyle(root).overflowY)) {
+            sheet.insertRule(root.localName + ' { overflow: auto !important; position: static !important }');
+        }
+    }
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    return true;
+}";
+
+impl Rules {
+    /// Hides advertisements and questions for consent in the page as it is now. Returns whether there were any.
+    ///
+    /// # Errors
+    /// Those of [`Tab::evaluate`].
+    pub(crate) async fn hide(&self, tab: &Tab, until: Instant) -> Result<bool, CdpError> {
+        let names = tab.evaluate(World::Own, NAMES, &[MAX_NAMES.into()], until).await?;
+        let list = |at: usize| -> Vec<String> { serde_json::from_value(names[at].clone()).unwrap_or_default() };
+        let own = self.0.url_cosmetic_resources(&tab.document().url);
+        let mut selectors: HashSet<String> = own.hide_selectors;
+        if !own.generichide {
+            selectors.extend(self.0.hidden_class_id_selectors(list(0), list(1), &own.exceptions));
+        }
+        let selectors: Vec<Value> = selectors.into_iter().take(MAX_NAMES).map(Value::from).collect();
+        if selectors.is_empty() {
+            return Ok(false);
+        }
+        let found = tab.evaluate(World::Own, HIDE, &[json!(selectors)], until).await?;
+        Ok(found == true)
+    }
+}

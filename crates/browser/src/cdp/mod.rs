@@ -1,0 +1,11 @@
+//! The DevTools protocol over a pipe: messages of JSON, each ended by a zero byte. A pipe, unlike a port, can be reached by
+//! nobody else, and it ends with the process at its other end.
+
+mod error;
+mod pipe;
+mod routes;
+mod session;
+
+pub(crate) use error::CdpError;
+pub(crate) use pipe::Connection;
+pub(crate) use session::{Event, Events, Session};

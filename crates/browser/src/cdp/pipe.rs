@@ -1,0 +1,268 @@
+//! The two ends of the pipe that are ours: one task reads, one writes.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use memchr::memchr;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::error::CdpError;
+use super::routes::Routes;
+use super::session::{Event, Session};
+
+/// How many messages may wait to be written.
+const MAX_QUEUE: usize = 512;
+/// The largest message that is read: more than any picture of a page.
+const MAX_MESSAGE: usize = 96 << 20;
+/// What a buffer keeps between messages.
+const KEPT: usize = 1 << 20;
+
+/// The pipe to one process. Dropping it closes the pipe, and Chromium ends when its pipe does.
+pub(crate) struct Connection {
+    wire: Arc<Wire>,
+    tasks: [AbortHandle; 2],
+}
+
+/// What sessions share.
+pub(super) struct Wire {
+    routes: Mutex<Routes>,
+    out: mpsc::Sender<Vec<u8>>,
+}
+
+impl Connection {
+    /// Speaks over a pipe: `from` is read, `to` is written.
+    ///
+    /// # Errors
+    /// When one of them is not a pipe.
+    pub(crate) fn open(from: OwnedFd, to: OwnedFd) -> io::Result<Self> {
+        Ok(Self::over(pipe::Receiver::from_owned_fd(from)?, pipe::Sender::from_owned_fd(to)?, MAX_MESSAGE))
+    }
+
+    fn over(
+        from: impl AsyncRead + Unpin + Send + 'static,
+        to: impl AsyncWrite + Unpin + Send + 'static,
+        most: usize,
+    ) -> Self {
+        let (out, queue) = mpsc::channel(MAX_QUEUE);
+        let wire = Arc::new(Wire { routes: Mutex::default(), out });
+        let reader = tokio::spawn(read(from, Arc::clone(&wire), most)).abort_handle();
+        let writer = tokio::spawn(write(to, queue, Arc::clone(&wire))).abort_handle();
+        Self { wire, tasks: [reader, writer] }
+    }
+
+    /// The browser itself.
+    pub(crate) fn browser(&self) -> Session {
+        Session::new(Arc::clone(&self.wire), None)
+    }
+
+    /// Ends all calls and events: the process is known to be dead.
+    pub(crate) fn close(&self) {
+        self.wire.routes.lock().close();
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Wire {
+    pub(super) async fn call(
+        &self,
+        session: Option<&Arc<str>>,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, CdpError> {
+        let (id, answer) = self.routes.lock().expect(session, method)?;
+        // Whoever stops waiting takes the entry away.
+        let _forget = Forget { wire: self, id };
+        self.out.send(encode(id, session, method, params)).await.map_err(|_| CdpError::Closed)?;
+        answer.await.unwrap_or(Err(CdpError::Closed))
+    }
+
+    pub(super) async fn post(&self, session: Option<&Arc<str>>, method: &str, params: Value) {
+        let id = self.routes.lock().number();
+        let _ = self.out.send(encode(id, session, method, params)).await;
+    }
+
+    pub(super) fn listen(
+        &self,
+        session: Option<&Arc<str>>,
+        prefixes: &'static [&'static str],
+        events: mpsc::Sender<Event>,
+    ) {
+        self.routes.lock().listen(session, prefixes, events);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.routes.lock().is_closed()
+    }
+}
+
+struct Forget<'a> {
+    wire: &'a Wire,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.wire.routes.lock().forget(self.id);
+    }
+}
+
+fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: Value) -> Vec<u8> {
+    let mut message = Map::new();
+    message.insert("id".to_owned(), id.into());
+    message.insert("method".to_owned(), method.into());
+    message.insert("params".to_owned(), params);
+    if let Some(session) = session {
+        message.insert("sessionId".to_owned(), session.as_ref().into());
+    }
+    let mut bytes = Value::Object(message).to_string().into_bytes();
+    bytes.push(0);
+    bytes
+}
+
+async fn write(mut to: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Vec<u8>>, wire: Arc<Wire>) {
+    while let Some(message) = queue.recv().await {
+        if to.write_all(&message).await.is_err() {
+            break;
+        }
+    }
+    wire.routes.lock().close();
+}
+
+async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
+    let mut buffer = Vec::with_capacity(64 << 10);
+    let mut searched = 0;
+    let mut skips = false;
+    while let Ok(1..) = from.read_buf(&mut buffer).await {
+        while let Some(end) = memchr(0, &buffer[searched..]).map(|at| searched + at) {
+            // What cannot be read as JSON concerns nobody: its call ends with its deadline.
+            if !std::mem::take(&mut skips)
+                && let Ok(message) = serde_json::from_slice(&buffer[..end])
+            {
+                wire.routes.lock().take(message);
+            }
+            buffer.drain(..=end);
+            searched = 0;
+        }
+        searched = buffer.len();
+        if skips || searched > most {
+            // Whoever asked for so much does not get it; nobody else is to suffer.
+            if let Some(id) = number(&buffer).filter(|_| !skips) {
+                wire.routes.lock().refuse(id);
+            }
+            (skips, searched) = (true, 0);
+            buffer.clear();
+        }
+        if buffer.is_empty() {
+            buffer.shrink_to(KEPT);
+        }
+    }
+    wire.routes.lock().close();
+}
+
+/// The number of the call that a message answers: Chromium writes it first.
+fn number(message: &[u8]) -> Option<u64> {
+    let digits = message.strip_prefix(br#"{"id":"#)?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// The other end of a connection.
+    fn pair() -> (Connection, tokio::io::DuplexStream) {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (from, to) = tokio::io::split(ours);
+        (Connection::over(from, to, 4096), theirs)
+    }
+
+    async fn message(stream: &mut tokio::io::DuplexStream) -> Value {
+        let mut bytes = Vec::new();
+        loop {
+            match stream.read_u8().await.unwrap() {
+                0 => return serde_json::from_slice(&bytes).unwrap(),
+                byte => bytes.push(byte),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_are_answered_in_any_order_and_split_anywhere() {
+        let (connection, mut theirs) = pair();
+        let session = connection.browser().sibling("s");
+        let (one, two) = (session.clone(), session.clone());
+        let one = tokio::spawn(async move { one.call("A.one", json!({})).await });
+        let first = message(&mut theirs).await;
+        let two = tokio::spawn(async move { two.call("A.two", json!({"x": 1})).await });
+        let second = message(&mut theirs).await;
+        assert_eq!((&second["method"], &second["sessionId"]), (&"A.two".into(), &"s".into()));
+        let answers = format!(
+            "{}\0{}\0",
+            json!({"id": second["id"], "result": {"n": 2}}),
+            json!({"id": first["id"], "result": {"n": 1}})
+        );
+        for byte in answers.bytes() {
+            theirs.write_u8(byte).await.unwrap();
+        }
+        assert_eq!(one.await.unwrap(), Ok(json!({"n": 1})));
+        assert_eq!(two.await.unwrap(), Ok(json!({"n": 2})));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_large_fails_its_own_call_only() {
+        let (connection, mut theirs) = pair();
+        let (one, two) = (connection.browser(), connection.browser());
+        let one = tokio::spawn(async move { one.call("A.large", json!({})).await });
+        let first = message(&mut theirs).await["id"].clone();
+        let two = tokio::spawn(async move { two.call("A.small", json!({})).await });
+        let second = message(&mut theirs).await["id"].clone();
+        let large = format!("{{\"id\":{first},\"result\":{{\"x\":\"{}\"}}}}\0", "y".repeat(50_000));
+        theirs.write_all(&large.as_bytes()[..20_000]).await.unwrap();
+        assert_eq!(one.await.unwrap(), Err(CdpError::TooLarge { method: "A.large".to_owned() }));
+        theirs.write_all(&large.as_bytes()[20_000..]).await.unwrap();
+        theirs.write_all(format!("{}\0", json!({"id": second, "result": {}})).as_bytes()).await.unwrap();
+        assert_eq!(two.await.unwrap(), Ok(json!({})));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_pipe_ends_calls_and_events() {
+        let (connection, mut theirs) = pair();
+        let session = connection.browser();
+        let mut events = session.events_of(&[""]);
+        let caller = session.clone();
+        let call = tokio::spawn(async move { caller.call("A.b", json!({})).await });
+        message(&mut theirs).await;
+        drop(theirs);
+        assert_eq!(call.await.unwrap(), Err(CdpError::Closed));
+        assert_eq!(events.next().await, None);
+        assert!(session.is_closed());
+        assert_eq!(session.call("A.b", json!({})).await, Err(CdpError::Closed));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_nobody_waits_for_leaves_nothing() {
+        let (connection, mut theirs) = pair();
+        let session = connection.browser();
+        let soon = Instant::now() + std::time::Duration::from_millis(10);
+        assert_eq!(session.call_by(soon, "A.b", json!({})).await, Err(CdpError::Timeout));
+        message(&mut theirs).await;
+        assert!(session.call_by(soon, "A.c", json!({})).await.is_err());
+        assert_eq!(connection.wire.routes.lock().waiting(), 0);
+    }
+}

@@ -1,0 +1,390 @@
+//! Writes a captured page.
+
+use std::collections::HashMap;
+
+use url::Url;
+
+use super::seen::Seen;
+use super::snapshot::{Document, Kind, Node, Snapshot};
+use super::{Capture, UNSEEN};
+
+/// How many frames deep frames are put in.
+const MAX_FRAME_DEPTH: usize = 3;
+/// A frame that is smaller, in CSS pixels, is there to count visitors.
+const MIN_FRAME_SIDE: f64 = 8.0;
+/// A smaller drawing, in CSS pixels, is an icon.
+const MIN_DRAWING_SIDE: f64 = 64.0;
+/// Elements of a drawing that hold text to be read.
+const LABELS: &[&str] = &["text", "foreignObject"];
+/// More texts than a drawing has that somebody reads.
+const MAX_LABELS: usize = 500;
+/// Elements without an end tag.
+const VOID: &[&str] = &[
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link",
+    "meta", "param", "source", "track", "wbr",
+];
+/// Elements whose text is written as it is.
+const RAW: &[&str] = &["script", "style", "xmp", "iframe", "noembed", "noframes", "plaintext"];
+/// Types of fields whose `value` stays as it was written: it is not what was typed, or nobody shall read that.
+const KEPT_VALUES: &[&str] = &["checkbox", "radio", "file", "password"];
+/// Attributes with one address.
+const ADDRESSES: &[&str] = &["href", "src", "action", "formaction", "poster", "data", "cite", "longdesc", "xlink:href"];
+
+/// Writes the main frame with all that is in it, up to `limit` bytes.
+pub(super) fn write(snapshot: &Snapshot, limit: usize) -> Capture {
+    let mut writer = Writer { snapshot, html: String::new(), limit, is_cut: false };
+    writer.html.push_str("<!DOCTYPE html>");
+    if let Some(document) = snapshot.documents.first() {
+        let page = Page::of(snapshot, document, 0);
+        page.roots().for_each(|root| writer.subtree(&page, root, false));
+    }
+    Capture { html: writer.html, is_cut: writer.is_cut }
+}
+
+struct Writer<'s> {
+    snapshot: &'s Snapshot,
+    html: String,
+    limit: usize,
+    is_cut: bool,
+}
+
+/// A document that is being written.
+struct Page<'s> {
+    document: &'s Document,
+    kinds: Vec<Kind>,
+    children: Vec<Vec<Node>>,
+    seen: Seen,
+    /// Whether marks make sense: a page that hides itself whole does so only for a moment.
+    marks: bool,
+    values: HashMap<Node, i32>,
+    texts: HashMap<Node, i32>,
+    checked: HashMap<Node, i32>,
+    selected: HashMap<Node, i32>,
+    frames: HashMap<Node, i32>,
+    bounds: HashMap<Node, (f64, f64)>,
+    /// Where it stands, when its addresses must be made absolute: in another document.
+    base: Option<Url>,
+    depth: usize,
+}
+
+impl<'s> Page<'s> {
+    fn of(snapshot: &'s Snapshot, document: &'s Document, depth: usize) -> Self {
+        let seen = Seen::of(snapshot, document);
+        let nodes = &document.nodes;
+        let sizes = document.layout.node_index.iter().zip(&document.layout.bounds);
+        let sizes = sizes.filter_map(|(&node, bounds)| {
+            Some((usize::try_from(node).ok()?, (bounds.get(2).copied()?, bounds.get(3).copied()?)))
+        });
+        Self {
+            document,
+            kinds: document.kinds(),
+            children: document.children(),
+            marks: depth > 0 || seen.shows.contains(&true),
+            seen,
+            values: nodes.input_value.by_node(),
+            texts: nodes.text_value.by_node(),
+            checked: nodes.input_checked.by_node(),
+            selected: nodes.option_selected.by_node(),
+            frames: nodes.content_document_index.by_node(),
+            bounds: sizes.collect(),
+            base: (depth > 0).then(|| Url::parse(snapshot.string(document.base)).ok()).flatten(),
+            depth,
+        }
+    }
+
+    fn roots(&self) -> impl Iterator<Item = Node> {
+        (0..self.kinds.len()).filter(|&node| self.document.parent(node).is_none())
+    }
+
+    /// What a frame shows: the children of its body.
+    fn body(&self, snapshot: &Snapshot) -> Vec<Node> {
+        let is_body = |node: &Node| matches!(snapshot.name(self.document, *node).as_ref(), "body" | "frameset");
+        let body = (0..self.kinds.len()).filter(|node| self.kinds[*node] == Kind::Element).find(is_body);
+        body.map_or_else(|| self.roots().collect(), |body| self.children[body].clone())
+    }
+
+    fn push_children(&self, node: Node, in_hidden: bool, steps: &mut Vec<Step>) {
+        steps.extend(self.children[node].iter().rev().map(|&child| Step::Enter(child, in_hidden)));
+    }
+
+    fn hides(&self, node: Node) -> bool {
+        self.marks && self.seen.hides(node)
+    }
+
+    /// Whether an `svg` is more than an icon or a line of type.
+    fn is_drawing(&self, node: Node) -> bool {
+        self.bounds.get(&node).is_some_and(|(width, height)| width.min(*height) >= MIN_DRAWING_SIDE)
+    }
+}
+
+/// The texts in a drawing, which readers leave out with it: charts and diagrams say much in them.
+fn labels(snapshot: &Snapshot, page: &Page<'_>, drawing: Node) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut left = vec![(drawing, false)];
+    while let Some((node, is_label)) = left.pop() {
+        match page.kinds[node] {
+            Kind::Text if is_label => {
+                let text = snapshot.value(page.document, node);
+                found.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+            Kind::Element => {
+                let name = snapshot.name(page.document, node);
+                let is_label = is_label || LABELS.iter().any(|label| name.eq_ignore_ascii_case(label));
+                let is_seen = !page.hides(node) && !RAW.contains(&name.as_ref());
+                left.extend(page.children[node].iter().rev().filter(|_| is_seen).map(|&child| (child, is_label)));
+            }
+            _ => {}
+        }
+        if found.len() > MAX_LABELS {
+            break;
+        }
+    }
+    found.retain(|label| !label.is_empty());
+    found
+}
+
+/// What is left to do, so that a tree of any depth needs no stack.
+enum Step {
+    /// A node, and whether it is inside something that is marked.
+    Enter(Node, bool),
+    Close(String),
+    /// See [`labels`].
+    Labels(Vec<String>),
+}
+
+impl Writer<'_> {
+    /// Writes a node with all that is in it.
+    fn subtree(&mut self, page: &Page<'_>, root: Node, in_hidden: bool) {
+        let mut steps = vec![Step::Enter(root, in_hidden)];
+        while let Some(step) = steps.pop() {
+            if self.html.len() > self.limit {
+                self.is_cut = true;
+                return;
+            }
+            match step {
+                Step::Close(name) => self.end(&name),
+                Step::Labels(labels) => self.labels(&labels),
+                Step::Enter(node, in_hidden) => match page.kinds[node] {
+                    Kind::Element => self.element(page, node, in_hidden, &mut steps),
+                    Kind::Text => self.text(page, node, in_hidden),
+                    // The document itself; the others have nothing below them.
+                    Kind::Other => page.push_children(node, in_hidden, &mut steps),
+                },
+            }
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        self.html.push_str("</");
+        self.html.push_str(name);
+        self.html.push('>');
+    }
+
+    fn element(&mut self, page: &Page<'_>, node: Node, in_hidden: bool, steps: &mut Vec<Step>) {
+        let name = self.snapshot.name(page.document, node);
+        // What scripts have replaced, and what nobody has asked for yet.
+        if matches!(name.as_ref(), "noscript" | "template") {
+            return;
+        }
+        let is_hidden = page.hides(node) && !in_hidden;
+        // A slot is a place; what fills it stands there itself.
+        if name == "slot" {
+            return page.push_children(node, in_hidden, steps);
+        }
+        let name = if name == "frameset" { "body".into() } else { name };
+        self.open(page, node, &name, is_hidden && name != "input");
+        if VOID.contains(&name.as_ref()) {
+            return self.frame(page, node, &name, in_hidden);
+        }
+        if RAW.contains(&name.as_ref()) {
+            self.raw(page, node, &name);
+            self.end(&name);
+            return self.frame(page, node, &name, in_hidden);
+        }
+        if let Some(&text) = page.texts.get(&node).filter(|_| name == "textarea") {
+            self.escaped(self.snapshot.string(text));
+            return self.end(&name);
+        }
+        let first = page.children[node].first().map_or("", |&child| self.snapshot.value(page.document, child));
+        if matches!(name.as_ref(), "pre" | "listing") && first.starts_with('\n') {
+            // The parser drops one line break there.
+            self.html.push('\n');
+        }
+        if name == "canvas" {
+            // Readers leave out a canvas with all that it holds, though that stands for what cannot be read.
+            self.end(&name);
+            self.html.push_str("<div data-canvas>");
+            steps.push(Step::Close("div".to_owned()));
+        } else {
+            let is_drawing = name == "svg" && !in_hidden && !is_hidden && page.is_drawing(node);
+            steps.extend(is_drawing.then(|| Step::Labels(labels(self.snapshot, page, node))));
+            steps.push(Step::Close(name.into_owned()));
+        }
+        page.push_children(node, in_hidden || is_hidden, steps);
+    }
+
+    fn labels(&mut self, labels: &[String]) {
+        if labels.is_empty() {
+            return;
+        }
+        self.html.push_str("<div data-svg>");
+        for label in labels {
+            self.html.push_str("<div>");
+            self.escaped(label);
+            self.end("div");
+        }
+        self.end("div");
+    }
+
+    fn open(&mut self, page: &Page<'_>, node: Node, name: &str, is_hidden: bool) {
+        self.html.push('<');
+        self.html.push_str(name);
+        let now = page.values.get(&node).filter(|_| name == "input");
+        let kind = self.snapshot.attribute(page.document, node, "type").unwrap_or_default();
+        let now = now.filter(|_| !KEPT_VALUES.iter().any(|kept| kind.eq_ignore_ascii_case(kept)));
+        for (attribute, value) in self.snapshot.attributes(page.document, node) {
+            let is_replaced = match attribute {
+                // Said anew below, as it is now.
+                "hidden" => page.marks,
+                "value" => now.is_some(),
+                "checked" => name == "input",
+                "selected" => name == "option",
+                "srcdoc" => true,
+                _ => false,
+            };
+            if !is_replaced {
+                self.attribute(page, attribute, value);
+            }
+        }
+        if is_hidden {
+            self.mark();
+        }
+        if let Some(&value) = now {
+            self.attribute(page, "value", self.snapshot.string(value));
+        }
+        if page.checked.contains_key(&node) {
+            self.attribute(page, "checked", "");
+        }
+        if page.selected.contains_key(&node) {
+            self.attribute(page, "selected", "");
+        }
+        self.html.push('>');
+    }
+
+    fn mark(&mut self) {
+        self.html.push_str(" hidden=\"");
+        self.html.push_str(UNSEEN);
+        self.html.push('"');
+    }
+
+    fn attribute(&mut self, page: &Page<'_>, name: &str, value: &str) {
+        // Scripts can make names that cannot be written.
+        if name.is_empty()
+            || name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '>' | '/' | '=' | '<'))
+        {
+            return;
+        }
+        let absolute = page.base.as_ref().and_then(|base| absolute(base, name, value));
+        self.html.push(' ');
+        self.html.push_str(name);
+        self.html.push_str("=\"");
+        for c in absolute.as_deref().unwrap_or(value).chars() {
+            match c {
+                '&' => self.html.push_str("&amp;"),
+                '"' => self.html.push_str("&quot;"),
+                '<' => self.html.push_str("&lt;"),
+                '>' => self.html.push_str("&gt;"),
+                '\u{a0}' => self.html.push_str("&nbsp;"),
+                _ => self.html.push(c),
+            }
+        }
+        self.html.push('"');
+    }
+
+    fn text(&mut self, page: &Page<'_>, node: Node, in_hidden: bool) {
+        let text = self.snapshot.value(page.document, node);
+        // An element around it shows something else, so it has no mark of its own.
+        let is_hidden = !in_hidden && page.hides(node);
+        if is_hidden {
+            self.html.push_str("<span");
+            self.mark();
+            self.html.push('>');
+        }
+        self.escaped(text);
+        if is_hidden {
+            self.html.push_str("</span>");
+        }
+    }
+
+    fn escaped(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '&' => self.html.push_str("&amp;"),
+                '<' => self.html.push_str("&lt;"),
+                '>' => self.html.push_str("&gt;"),
+                '\u{a0}' => self.html.push_str("&nbsp;"),
+                _ => self.html.push(c),
+            }
+        }
+    }
+
+    /// Text of a script or a style; nothing in it may end the element too early or too late.
+    fn raw(&mut self, page: &Page<'_>, node: Node, name: &str) {
+        if matches!(name, "iframe" | "noembed" | "noframes" | "plaintext") {
+            return;
+        }
+        for &child in &page.children[node] {
+            let text = self.snapshot.value(page.document, child);
+            let lower = text.to_ascii_lowercase();
+            if lower.contains(&format!("</{name}")) || lower.contains("<!--") {
+                self.html.push_str(&text.replace("</", "<\\/").replace("<!--", "<\\!--"));
+            } else {
+                self.html.push_str(text);
+            }
+        }
+    }
+
+    /// The document of a frame, behind the frame.
+    fn frame(&mut self, page: &Page<'_>, node: Node, name: &str, in_hidden: bool) {
+        let Some(&index) = page.frames.get(&node) else { return };
+        let Some(document) = usize::try_from(index).ok().and_then(|at| self.snapshot.documents.get(at)) else { return };
+        if page.depth >= MAX_FRAME_DEPTH || !matches!(name, "iframe" | "frame" | "embed") {
+            return;
+        }
+        let inner = Page::of(self.snapshot, document, page.depth + 1);
+        if !inner.seen.has_content.contains(&true) {
+            return;
+        }
+        let is_large = page.bounds.get(&node).is_some_and(|(width, height)| width.min(*height) >= MIN_FRAME_SIDE);
+        let is_hidden = !in_hidden && (page.hides(node) || !is_large);
+        self.html.push_str("<div data-frame-url=\"");
+        let url = self.snapshot.string(document.url).to_owned();
+        self.escaped(&url.replace('"', "%22"));
+        self.html.push('"');
+        if is_hidden {
+            self.mark();
+        }
+        self.html.push('>');
+        for child in inner.body(self.snapshot) {
+            self.subtree(&inner, child, in_hidden || is_hidden);
+        }
+        self.html.push_str("</div>");
+    }
+}
+
+/// The value of an attribute with its addresses made absolute; none when it has none.
+fn absolute(base: &Url, name: &str, value: &str) -> Option<String> {
+    let join = |address: &str| base.join(address.trim()).map(String::from).ok();
+    if ADDRESSES.contains(&name) && !value.starts_with('#') {
+        return join(value);
+    }
+    if !matches!(name, "srcset" | "imagesrcset") {
+        return None;
+    }
+    let entries = value.split(", ").map(|entry| {
+        let entry = entry.trim();
+        let (address, size) = entry.split_once(char::is_whitespace).unwrap_or((entry, ""));
+        format!("{} {size}", join(address).unwrap_or_else(|| address.to_owned())).trim_end().to_owned()
+    });
+    Some(entries.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,79 @@
+//! The page as it stands, as one HTML document.
+//!
+//! Chromium hands out the whole tree in one call, frames and closed shadow roots included, as its own layout sees it: shadow
+//! trees are put in their places and slots filled. No script runs for it, so no page can tell, delay or change it.
+
+mod html;
+mod seen;
+mod snapshot;
+mod text;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+pub(crate) use snapshot::Snapshot;
+pub(crate) use text::Text;
+
+use crate::cdp::CdpError;
+use crate::tab::Tab;
+
+/// Value of the attribute `hidden` on what CSS hides; the page's own `hidden` has another one.
+const UNSEEN: &str = "unseen";
+/// The most bytes of a captured page; what is over it is cut.
+const MAX_HTML: usize = 32 << 20;
+
+/// The warning of a page that was cut.
+pub(crate) const CUT: &str = "the page is too large: what is over 32 MiB of it is missing";
+
+/// A captured page.
+pub(crate) struct Capture {
+    /// The document.
+    pub(crate) html: String,
+    /// Whether the end is missing because there was too much.
+    pub(crate) is_cut: bool,
+}
+
+/// Captures the page.
+///
+/// # Errors
+/// Those of the protocol; `Timeout` at the deadline.
+pub(crate) async fn capture(tab: &Tab, deadline: Instant) -> Result<Capture, CdpError> {
+    let snapshot = snapshot(tab, deadline).await?;
+    Ok(html::write(&snapshot, MAX_HTML))
+}
+
+/// As [`capture`], also of a page whose scripts never give way: after half of the time they are stopped for good.
+///
+/// # Errors
+/// As there.
+pub(crate) async fn capture_by_force(tab: &Tab, deadline: Instant) -> Result<Capture, CdpError> {
+    let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
+    match capture(tab, half).await {
+        Err(CdpError::Timeout) => {}
+        result => return result,
+    }
+    stop_scripts(tab).await;
+    capture(tab, deadline).await
+}
+
+/// Ends the script that runs now, and lets no further one begin.
+pub(crate) async fn stop_scripts(tab: &Tab) {
+    tab.session().post("Emulation.setScriptExecutionDisabled", json!({"value": true})).await;
+    tab.session().post("Runtime.terminateExecution", json!({})).await;
+}
+
+/// Lets scripts begin again.
+pub(crate) async fn let_scripts_run(tab: &Tab) {
+    tab.session().post("Emulation.setScriptExecutionDisabled", json!({"value": false})).await;
+}
+
+/// Reads the tree of the page.
+///
+/// # Errors
+/// As [`capture`].
+pub(crate) async fn snapshot(tab: &Tab, deadline: Instant) -> Result<Snapshot, CdpError> {
+    let params = json!({ "computedStyles": snapshot::STYLES });
+    let answer = tab.session().call_by(deadline, "DOMSnapshot.captureSnapshot", params).await?;
+    let malformed = |_| CdpError::Malformed { method: "DOMSnapshot.captureSnapshot".to_owned(), lacks: "documents" };
+    serde_json::from_value(answer).map_err(malformed)
+}

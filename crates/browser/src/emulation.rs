@@ -1,0 +1,126 @@
+//! What a page is told about the machine that it is on. All of it is set for each page: what Chromium would say by itself
+//! names it as a headless one.
+
+use serde_json::{Value, json};
+
+use crate::cdp::{CdpError, Session};
+use crate::place::Place;
+use crate::process::user_agent;
+use crate::visit::Visit;
+
+const DESKTOP: (u32, u32) = (1920, 1080);
+const PHONE: (u32, u32) = (390, 844);
+
+/// The machine that a page sees.
+#[derive(Debug, Clone)]
+pub(crate) struct Emulation {
+    agent: Value,
+    window: Value,
+    mobile: bool,
+    place: Option<Place>,
+    locale: String,
+    any_certificate: bool,
+}
+
+impl Emulation {
+    /// What a visit asks for. `version` is Chromium's own, such as `156.0.8078.79`.
+    pub(crate) fn of(visit: &Visit<'_>, version: &str) -> Self {
+        let place = visit.location.map(|location| Place::of(&location.country));
+        let languages = languages(visit, place);
+        let named = visit.screenshot.and_then(|options| options.viewport).map(|size| (size.width, size.height));
+        let (width, height) = named.unwrap_or(if visit.mobile { PHONE } else { DESKTOP });
+        let scale = if visit.mobile { 3 } else { 1 };
+        Self {
+            agent: agent(visit, version, &languages.join(",")),
+            window: json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": visit.mobile,
+                "screenWidth": width, "screenHeight": height}),
+            mobile: visit.mobile,
+            place,
+            locale: languages.first().map_or_else(|| "en-US".to_owned(), Clone::clone),
+            any_certificate: visit.skip_tls_verification,
+        }
+    }
+
+    /// IANA name of the time zone, when it is not that of this machine.
+    pub(crate) fn timezone(&self) -> Option<&'static str> {
+        self.place.map(|place| place.timezone)
+    }
+
+    /// What is told to the workers of the page, which have sessions of their own.
+    pub(crate) fn for_workers(&self) -> (&'static str, Value) {
+        ("Emulation.setUserAgentOverride", self.agent.clone())
+    }
+
+    /// Tells it to a page, before it goes anywhere.
+    ///
+    /// # Errors
+    /// Those of the calls.
+    pub(crate) async fn apply(&self, browser: &Session, context: &str, page: &Session) -> Result<(), CdpError> {
+        let mut calls = vec![
+            self.for_workers(),
+            ("Emulation.setDeviceMetricsOverride", self.window.clone()),
+            ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
+            ("Emulation.setLocaleOverride", json!({"locale": self.locale.replace('-', "_")})),
+        ];
+        if self.mobile {
+            calls.push(("Emulation.setTouchEmulationEnabled", json!({"enabled": true, "maxTouchPoints": 5})));
+        }
+        if self.any_certificate {
+            // Holds for this page, and ends with its session.
+            calls.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
+        }
+        if let Some(place) = self.place {
+            let spot = json!({"latitude": place.latitude, "longitude": place.longitude, "accuracy": 50});
+            calls.push(("Emulation.setGeolocationOverride", spot));
+            calls.push(("Emulation.setTimezoneOverride", json!({"timezoneId": place.timezone})));
+            let grant = json!({"permissions": ["geolocation"], "browserContextId": context});
+            browser.call("Browser.grantPermissions", grant).await?;
+        }
+        let calls = calls.into_iter().map(|(method, params)| page.call(method, params));
+        futures_util::future::try_join_all(calls).await.map(drop)
+    }
+}
+
+/// Languages by priority, each regional one followed by its base, as browsers have them.
+fn languages(visit: &Visit<'_>, place: Option<Place>) -> Vec<String> {
+    let asked = visit.location.map(|location| location.languages.as_slice()).unwrap_or_default();
+    let mut tags: Vec<String> = asked.iter().filter(|tag| *tag != "*").cloned().collect();
+    if tags.is_empty() {
+        let place = place.unwrap_or_else(|| Place::of("US"));
+        tags = place.languages().map(str::to_owned).collect();
+    }
+    let mut all: Vec<String> = Vec::new();
+    for tag in tags {
+        let base = tag.split('-').next().unwrap_or_default().to_owned();
+        for tag in [tag, base] {
+            if !all.iter().any(|known| known.eq_ignore_ascii_case(&tag)) {
+                all.push(tag);
+            }
+        }
+    }
+    all.truncate(20);
+    all
+}
+
+/// User agent, languages and client hints (W3C User-Agent Client Hints), which must tell the same.
+fn agent(visit: &Visit<'_>, version: &str, languages: &str) -> Value {
+    let given = (visit.headers)(visit.url).into_iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+    if let Some((_, text)) = given {
+        return json!({"userAgent": text, "acceptLanguage": languages});
+    }
+    let major = version.split('.').next().unwrap_or(version);
+    let text = user_agent(version, visit.mobile);
+    let platform = if visit.mobile { "Linux armv81" } else { "Linux x86_64" };
+    let brands = |version: &str, other: &str| {
+        json!([{"brand": "Not)A;Brand", "version": other}, {"brand": "Chromium", "version": version},
+            {"brand": "Google Chrome", "version": version}])
+    };
+    let hints = json!({
+        "brands": brands(major, "8"), "fullVersionList": brands(version, "8.0.0.0"), "fullVersion": version,
+        "platform": if visit.mobile { "Android" } else { "Linux" },
+        "platformVersion": if visit.mobile { "10.0.0" } else { "6.12.0" },
+        "architecture": if visit.mobile { "" } else { "x86" }, "bitness": if visit.mobile { "" } else { "64" },
+        "model": if visit.mobile { "K" } else { "" }, "mobile": visit.mobile, "wow64": false,
+    });
+    json!({"userAgent": text, "acceptLanguage": languages, "platform": platform, "userAgentMetadata": hints})
+}

@@ -1,0 +1,10 @@
+// Whether something matches that can be seen; what is never drawn, as `meta`, only has to be there. Looks for `patience` ms.
+async function run(selector, patience) {
+  const isNeverDrawn = (element) => /^(head|meta|title|link|script|style|template|base)$/.test(element.localName) ||
+    element.type === 'hidden' || !!element.closest('head');
+  for (const end = performance.now() + patience; ; ) {
+    if (find(selector).some((element) => isVisible(element) || isNeverDrawn(element))) return true;
+    if (performance.now() >= end) return false;
+    await pause(50);
+  }
+}

@@ -1,0 +1,128 @@
+//! What happens on a page from its opening to its capture.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use crate::actions::{self, Actor};
+use crate::cdp::CdpError;
+use crate::run::broken;
+use crate::tab::Tab;
+use crate::visit::{Acted, Picture, Visit};
+use crate::wait::{Patience, settle};
+use crate::{BrowserError, dom, screenshot, scroll, styles};
+
+/// What is kept of the visit's time for its pictures and its capture, at most.
+const MAX_RESERVE: Duration = Duration::from_secs(2);
+/// How long a page may take to come to rest after it was scrolled.
+const MAX_AFTER_SCROLL: Duration = Duration::from_secs(3);
+/// And after the last action.
+const MAX_AFTER_ACTIONS: Duration = Duration::from_secs(10);
+/// How long the page may take to tell its styles.
+const MAX_SAMPLE: Duration = Duration::from_secs(2);
+
+/// A page that is being looked at, from its opening to its capture.
+pub(crate) struct Stay<'a> {
+    tab: &'a Tab,
+    visit: &'a Visit<'a>,
+    /// When waiting has to end.
+    soon: Instant,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What a page has shown.
+pub(crate) struct Shown {
+    /// The captured page.
+    pub(crate) dom: String,
+    pub(crate) screenshot: Option<Picture>,
+    /// The sample of computed styles.
+    pub(crate) styles: Option<Value>,
+}
+
+impl<'a> Stay<'a> {
+    /// Begins with the page that `tab` is on its way to.
+    pub(crate) fn new(tab: &'a Tab, visit: &'a Visit<'a>) -> Self {
+        let now = Instant::now();
+        let left = visit.deadline.saturating_duration_since(now);
+        Self { tab, visit, soon: now + left - MAX_RESERVE.min(left / 5), warnings: Vec::new() }
+    }
+
+    /// Waits until the page has settled, and for as long as the caller wants; scrolls over it if it loads what comes into view.
+    ///
+    /// # Errors
+    /// `Timeout` when there is nothing to show in time, `Crashed`.
+    pub(crate) async fn arrive(&mut self) -> Result<(), BrowserError> {
+        let settled = settle(self.tab, Patience::Page, self.soon).await?;
+        self.warnings.extend(settled.warning.map(str::to_owned));
+        if self.visit.wait_for > Duration::ZERO {
+            sleep_until((Instant::now() + self.visit.wait_for).min(self.soon)).await;
+        }
+        bring_into_view(self.tab, self.soon).await
+    }
+
+    /// Carries out the actions, and lets the page come to rest.
+    ///
+    /// # Errors
+    /// `Action`, `Timeout`, `TooLarge` and `Crashed`.
+    pub(crate) async fn act(&mut self) -> Result<Acted, BrowserError> {
+        if self.visit.actions.is_empty() {
+            return Ok(Acted::default());
+        }
+        let actor = Actor { tab: self.tab, is_mobile: self.visit.mobile, until: self.visit.deadline };
+        let acted = actions::perform(&actor, self.visit.actions, &mut self.warnings).await?;
+        rest(self.tab, self.soon.min(Instant::now() + MAX_AFTER_ACTIONS)).await?;
+        Ok(acted)
+    }
+
+    /// Takes the picture that is wanted, and the page.
+    ///
+    /// # Errors
+    /// `Timeout`, `TooLarge` and `Crashed`.
+    pub(crate) async fn capture(&mut self) -> Result<Shown, BrowserError> {
+        let Visit { screenshot, mobile, deadline, .. } = *self.visit;
+        let picture = match screenshot {
+            Some(options) => Some(screenshot::take(self.tab, options, mobile, deadline, &mut self.warnings).await?),
+            None => None,
+        };
+        let styles = if self.visit.styles { self.styles().await? } else { None };
+        let capture = dom::capture_by_force(self.tab, deadline).await.map_err(|error| broken(&error))?;
+        if capture.is_cut {
+            self.warnings.push(dom::CUT.to_owned());
+        }
+        // A page that is kept open goes on.
+        dom::let_scripts_run(self.tab).await;
+        Ok(Shown { dom: capture.html, screenshot: picture, styles })
+    }
+
+    /// A sample of the computed styles. A page that is too busy for it is worth having without.
+    async fn styles(&self) -> Result<Option<Value>, BrowserError> {
+        let until = self.visit.deadline.min(Instant::now() + MAX_SAMPLE);
+        match styles::sample(self.tab, until).await {
+            Ok(sample) => Ok(Some(sample)),
+            Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(broken(&error)),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Scrolls over a page that loads what comes into view.
+async fn bring_into_view(tab: &Tab, soon: Instant) -> Result<(), BrowserError> {
+    if Instant::now() >= soon {
+        return Ok(());
+    }
+    match scroll::pass(tab, soon).await {
+        Ok(true) => rest(tab, soon.min(Instant::now() + MAX_AFTER_SCROLL)).await,
+        Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(broken(&error)),
+        // A page that goes elsewhere, or does not give way, is taken as it stands.
+        Ok(false) | Err(_) => Ok(()),
+    }
+}
+
+/// Lets the page come to rest, if it does.
+async fn rest(tab: &Tab, until: Instant) -> Result<(), BrowserError> {
+    match settle(tab, Patience::Step, until).await {
+        Ok(_) | Err(BrowserError::Timeout) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

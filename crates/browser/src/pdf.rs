@@ -1,0 +1,76 @@
+//! Prints of a page.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use serde_json::json;
+use tokio::time::Instant;
+use wire::{Paper, PdfAction};
+
+use crate::BrowserError;
+use crate::cdp::CdpError;
+use crate::run::broken;
+use crate::tab::Tab;
+use crate::visit::Printed;
+
+/// The largest PDF.
+const MAX_BYTES: usize = 64 << 20;
+/// How much of it is read at once.
+const CHUNK: usize = 1 << 20;
+/// Millimetres of an inch.
+const INCH: f64 = 25.4;
+
+/// Prints the page, with its backgrounds.
+///
+/// # Errors
+/// `TooLarge` over 64 MiB, `Timeout` and `Crashed`.
+pub(crate) async fn print(tab: &Tab, options: &PdfAction, until: Instant) -> Result<Printed, BrowserError> {
+    let (width, height) = size(options.format);
+    let params = json!({"landscape": options.landscape, "printBackground": true, "scale": options.scale,
+        "paperWidth": width, "paperHeight": height, "transferMode": "ReturnAsStream"});
+    let answer = tab.session().call_by(until, "Page.printToPDF", params).await.map_err(|error| broken(&error))?;
+    let lacking = || broken(&CdpError::Malformed { method: "Page.printToPDF".to_owned(), lacks: "stream" });
+    let stream = answer["stream"].as_str().ok_or_else(lacking)?;
+    let bytes = read(tab, stream, until).await;
+    tab.session().post("IO.close", json!({ "handle": stream })).await;
+    bytes.map(|bytes| Printed { bytes: Bytes::from(bytes) })
+}
+
+async fn read(tab: &Tab, stream: &str, until: Instant) -> Result<Vec<u8>, BrowserError> {
+    let mut bytes = Vec::new();
+    loop {
+        let params = json!({"handle": stream, "size": CHUNK});
+        let chunk = tab.session().call_by(until, "IO.read", params).await.map_err(|error| broken(&error))?;
+        let data = chunk["data"].as_str().unwrap_or_default();
+        if chunk["base64Encoded"] == true {
+            let lacking = |_| broken(&CdpError::Malformed { method: "IO.read".to_owned(), lacks: "data" });
+            bytes.extend(BASE64_STANDARD.decode(data).map_err(lacking)?);
+        } else {
+            bytes.extend_from_slice(data.as_bytes());
+        }
+        if bytes.len() > MAX_BYTES {
+            return Err(BrowserError::TooLarge { what: "bytes of a PDF", limit: MAX_BYTES as u64 });
+        }
+        if chunk["eof"] == true {
+            return Ok(bytes);
+        }
+    }
+}
+
+/// Width and height of a paper in inches.
+fn size(paper: Paper) -> (f64, f64) {
+    let metric = |width: f64, height: f64| (width / INCH, height / INCH);
+    match paper {
+        Paper::A0 => metric(841.0, 1189.0),
+        Paper::A1 => metric(594.0, 841.0),
+        Paper::A2 => metric(420.0, 594.0),
+        Paper::A3 => metric(297.0, 420.0),
+        Paper::A4 => metric(210.0, 297.0),
+        Paper::A5 => metric(148.0, 210.0),
+        Paper::A6 => metric(105.0, 148.0),
+        Paper::Letter => (8.5, 11.0),
+        Paper::Legal => (8.5, 14.0),
+        Paper::Tabloid => (11.0, 17.0),
+        Paper::Ledger => (17.0, 11.0),
+    }
+}

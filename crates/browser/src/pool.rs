@@ -1,0 +1,231 @@
+//! The browsers of this process: started when somebody needs one, replaced when they are old, ended when nobody does.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::error::BrowserError;
+use crate::process::Process;
+use crate::settings::Settings;
+
+/// How often browsers are looked at.
+const ROUND: Duration = Duration::from_secs(1);
+/// In how many rounds their memory is measured once.
+const MEASURE_EVERY: u32 = 3;
+
+/// Browsers, and who uses them.
+pub(crate) struct Pool {
+    settings: Settings,
+    state: Mutex<State>,
+    /// Told when a browser may have room again.
+    room: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    slots: Vec<Slot>,
+    /// The start that is under way.
+    launch: Option<watch::Receiver<Option<Result<(), String>>>>,
+    launched: u64,
+    closed: bool,
+}
+
+struct Slot {
+    process: Arc<Process>,
+    visits: usize,
+    served: u32,
+    /// Takes no more visits, and ends with its last one.
+    retires: bool,
+    idle_since: Instant,
+}
+
+/// A share of a browser. Dropping it gives it back.
+pub(crate) struct Lease {
+    pub(crate) process: Arc<Process>,
+    pool: Weak<Pool>,
+}
+
+/// What a look at the pool brings.
+enum Look {
+    Found(Lease),
+    Starting(watch::Receiver<Option<Result<(), String>>>),
+    Full,
+}
+
+impl Pool {
+    pub(crate) fn new(settings: Settings) -> Arc<Self> {
+        Arc::new(Self { settings, state: Mutex::default(), room: Notify::new() })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// How many browsers run, how many visits they have, and how many were started so far.
+    pub(crate) fn counts(&self) -> (usize, usize, u64) {
+        let state = self.state.lock();
+        (state.slots.len(), state.slots.iter().map(|slot| slot.visits).sum(), state.launched)
+    }
+
+    /// Numbers of the browsers' processes.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        self.state.lock().slots.iter().map(|slot| slot.process.pid()).collect()
+    }
+
+    /// A share of a browser, which is started when there is none.
+    ///
+    /// # Errors
+    /// `Unavailable` when none can be started, `Timeout` at the deadline.
+    pub(crate) async fn lease(self: &Arc<Self>, deadline: Instant) -> Result<Lease, BrowserError> {
+        loop {
+            let room = self.room.notified();
+            tokio::pin!(room);
+            room.as_mut().enable();
+            match self.look()? {
+                Look::Found(lease) => return Ok(lease),
+                Look::Starting(mut launch) => {
+                    let done = tokio::time::timeout_at(deadline, launch.wait_for(Option::is_some)).await;
+                    let done = done.map_err(|_| BrowserError::Timeout)?;
+                    // Without an end the task was dropped, which happens when everything ends.
+                    let failed = done.map_or(Some("it is being closed".to_owned()), |end| {
+                        end.as_ref().and_then(|end| end.as_ref().err().cloned())
+                    });
+                    if let Some(reason) = failed {
+                        return Err(BrowserError::Unavailable { reason });
+                    }
+                }
+                Look::Full => tokio::time::timeout_at(deadline, room).await.map_err(|_| BrowserError::Timeout)?,
+            }
+        }
+    }
+
+    fn look(self: &Arc<Self>) -> Result<Look, BrowserError> {
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(BrowserError::Unavailable { reason: "the service is stopping".to_owned() });
+        }
+        state.slots.retain(|slot| !slot.process.is_gone());
+        let room = usize::from(self.settings.contexts);
+        let usable = state.slots.iter_mut().filter(|slot| !slot.retires && slot.visits < room);
+        if let Some(slot) = usable.min_by_key(|slot| slot.visits) {
+            slot.visits += 1;
+            slot.served += 1;
+            slot.retires = slot.served >= self.settings.max_pages;
+            return Ok(Look::Found(Lease { process: Arc::clone(&slot.process), pool: Arc::downgrade(self) }));
+        }
+        if let Some(launch) = &state.launch {
+            return Ok(Look::Starting(launch.clone()));
+        }
+        let lasting = state.slots.iter().filter(|slot| !slot.retires).count();
+        if lasting >= usize::from(self.settings.processes) {
+            return Ok(Look::Full);
+        }
+        let (sender, receiver) = watch::channel(None);
+        state.launch = Some(receiver.clone());
+        // A task of its own: whoever asked for it may go away, and the next one needs it as much.
+        tokio::spawn(launch(Arc::downgrade(self), self.settings.clone(), sender));
+        Ok(Look::Starting(receiver))
+    }
+
+    fn add(self: &Arc<Self>, process: Process) {
+        let process = Arc::new(process);
+        tokio::spawn(attend(Arc::downgrade(self), Arc::downgrade(&process), process.pid()));
+        let mut state = self.state.lock();
+        state.launched += 1;
+        if !state.closed {
+            state.slots.push(Slot { process, visits: 0, served: 0, retires: false, idle_since: Instant::now() });
+        }
+    }
+
+    fn give_back(&self, process: &Arc<Process>) {
+        let mut state = self.state.lock();
+        if let Some(slot) = state.slots.iter_mut().find(|slot| Arc::ptr_eq(&slot.process, process)) {
+            slot.visits -= 1;
+            slot.idle_since = Instant::now();
+        }
+        state.slots.retain(|slot| !(slot.process.is_gone() || slot.retires && slot.visits == 0));
+        drop(state);
+        self.room.notify_waiters();
+    }
+
+    /// Retires a browser that is old or large, and ends one that nobody needs. Returns whether it is still there.
+    fn review(&self, pid: u32, memory: u64) -> bool {
+        let mut state = self.state.lock();
+        let Some(slot) = state.slots.iter_mut().find(|slot| slot.process.pid() == pid) else { return false };
+        let settings = &self.settings;
+        slot.retires |= slot.process.started.elapsed() >= settings.max_age || memory > settings.max_memory;
+        if memory > settings.max_memory.saturating_mul(2) {
+            tracing::warn!(memory, "a browser takes far too much memory and is ended");
+            slot.process.kill();
+        }
+        let is_unused = slot.visits == 0 && (slot.retires || slot.idle_since.elapsed() >= settings.idle);
+        if is_unused || slot.process.is_gone() {
+            state.slots.retain(|slot| slot.process.pid() != pid);
+            drop(state);
+            self.room.notify_waiters();
+            return false;
+        }
+        true
+    }
+
+    /// Ends all browsers, whatever they do, and waits until they have ended.
+    pub(crate) async fn close(&self) {
+        let slots = {
+            let mut state = self.state.lock();
+            state.closed = true;
+            std::mem::take(&mut state.slots)
+        };
+        for slot in slots {
+            slot.process.kill();
+            slot.process.gone().await;
+        }
+        self.room.notify_waiters();
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.give_back(&self.process);
+        }
+    }
+}
+
+async fn launch(pool: Weak<Pool>, settings: Settings, done: watch::Sender<Option<Result<(), String>>>) {
+    let launched = Process::launch(&settings).await;
+    let Some(pool) = pool.upgrade() else { return };
+    let end = match launched {
+        Ok(process) => {
+            tracing::debug!(version = process.version, "a browser was started");
+            pool.add(process);
+            Ok(())
+        }
+        Err(BrowserError::Unavailable { reason }) => Err(reason),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(reason) = &end {
+        tracing::warn!(reason, "no browser could be started");
+    }
+    // First the state, then the word: whoever hears it looks again.
+    pool.state.lock().launch = None;
+    done.send_replace(Some(end));
+}
+
+/// Looks at a browser as long as it is there.
+async fn attend(pool: Weak<Pool>, process: Weak<Process>, pid: u32) {
+    let Some(gone) = process.upgrade().map(|process| process.end_token()) else { return };
+    let mut memory = 0;
+    for round in 0_u32.. {
+        let ended = tokio::time::timeout(ROUND, gone.cancelled()).await.is_ok();
+        if round.is_multiple_of(MEASURE_EVERY) && !ended {
+            memory = tokio::task::spawn_blocking(move || Process::memory(pid)).await.unwrap_or(0);
+        }
+        let Some(pool) = pool.upgrade() else { return };
+        if !pool.review(pid, memory) || ended {
+            return;
+        }
+    }
+}

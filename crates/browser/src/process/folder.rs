@@ -1,0 +1,51 @@
+//! The folder that a browser keeps its files in while it runs.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::user::User;
+
+/// How the names of all such folders begin; the number of the process that made it follows.
+const PREFIX: &str = "quarry-chromium-";
+
+/// Makes a folder that only the browser may read. It is removed when it is dropped.
+pub(super) fn make(user: Option<User>) -> io::Result<TempDir> {
+    sweep(&std::env::temp_dir());
+    let folder = tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).tempdir()?;
+    if let Some(user) = user {
+        chown(folder.path(), Some(user.uid), Some(user.gid))?;
+    }
+    Ok(folder)
+}
+
+/// Removes what processes have left that were killed.
+fn sweep(temporary: &Path) {
+    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')?.0.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) && Path::new("/proc/self").exists()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_dead_are_removed() {
+        let temporary = tempfile::tempdir().unwrap();
+        let all = ["quarry-chromium-4194304-x", "quarry-chromium-1-x", "other-4194304-x", "quarry-chromium-x"];
+        for name in all {
+            fs::create_dir(temporary.path().join(name)).unwrap();
+        }
+        sweep(temporary.path());
+        assert_eq!(all.map(|name| temporary.path().join(name).exists()), [false, true, true, true]);
+    }
+}

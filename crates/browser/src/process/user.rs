@@ -1,0 +1,62 @@
+//! Whom a browser runs as: never root, because Chromium has no sandbox for root.
+
+use std::fs;
+
+use crate::error::BrowserError;
+use crate::settings::Settings;
+
+/// A user other than ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct User {
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+}
+
+impl User {
+    /// The user of the settings when we are root; none means as ourselves, because nobody else could be chosen.
+    pub(super) fn of(settings: &Settings) -> Result<Option<Self>, BrowserError> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(None);
+        }
+        let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let user = read(&settings.user, &known).filter(|user| user.uid != 0);
+        user.map(Some).ok_or_else(|| BrowserError::Unavailable {
+            reason: format!(
+                "browser.user `{}` is no user that it could run as; name one that is not root",
+                settings.user
+            ),
+        })
+    }
+}
+
+/// `name`, `uid` or `uid:gid`, by the lines of passwd(5).
+fn read(text: &str, passwd: &str) -> Option<User> {
+    if let Some((uid, gid)) = text.split_once(':') {
+        return Some(User { uid: uid.parse().ok()?, gid: gid.parse().ok()? });
+    }
+    let line = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let mut line = line.filter(|fields| fields.len() > 3 && (fields[0] == text || fields[2] == text));
+    match line.next() {
+        Some(fields) => Some(User { uid: fields[2].parse().ok()?, gid: fields[3].parse().ok()? }),
+        None => text.parse().ok().map(|id| User { uid: id, gid: id }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_by_name_and_number() {
+        let passwd = "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65533:nobody:/nonexistent:/usr/sbin/nologin\n";
+        let check = |text: &str, expect: Option<(u32, u32)>| {
+            assert_eq!(read(text, passwd).map(|user| (user.uid, user.gid)), expect, "{text}");
+        };
+        check("nobody", Some((65534, 65533)));
+        check("65534", Some((65534, 65533)));
+        check("1000", Some((1000, 1000)));
+        check("1000:100", Some((1000, 100)));
+        check("stranger", None);
+        check("", None);
+    }
+}

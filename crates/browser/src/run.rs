@@ -1,0 +1,325 @@
+//! A visit, from the line to the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use net::EgressPass;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use url::Url;
+
+use crate::Browser;
+use crate::ads::Rules;
+use crate::cdp::CdpError;
+use crate::context::{Context, Plan};
+use crate::emulation::Emulation;
+use crate::error::BrowserError;
+use crate::line::{NoPlace, Place};
+use crate::page::{Shown, Stay};
+use crate::requests::{Blocker, Download, Requests};
+use crate::tab::Tab;
+use crate::visit::{Acted, State, Visit, Visited};
+
+/// Time that is kept at the end for what takes the page down, at most.
+const RESERVE: Duration = Duration::from_secs(3);
+/// An error status without a body: Chromium shows a page of its own in its place.
+const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
+
+impl Browser {
+    /// Visits a page: waits for a place, goes there, waits until it has settled, acts, captures, and leaves nothing behind.
+    /// Dropping the future ends the visit with everything that it has opened.
+    ///
+    /// A browser that dies under a visit is replaced once, as long as nothing was acted on.
+    ///
+    /// # Errors
+    /// See [`BrowserError`]. Statuses such as 404 and 500 are pages.
+    pub async fn visit(&self, visit: &Visit<'_>) -> Result<Visited, BrowserError> {
+        let began = Instant::now();
+        let place = Arc::new(self.enter(visit).await?);
+        let waited = began.elapsed();
+        let has_acted = AtomicBool::new(false);
+        let mut result = self.attempt(visit, &place, &has_acted).await;
+        if matches!(result, Err(Failure { is_browser_gone: true, .. })) && !has_acted.load(Ordering::Relaxed) {
+            result = self.attempt(visit, &place, &has_acted).await;
+        }
+        result.map(|visited| Visited { waited, ..visited }).map_err(|failure| failure.error)
+    }
+
+    async fn enter(&self, visit: &Visit<'_>) -> Result<Place, BrowserError> {
+        self.line.enter(visit.owner, visit.deadline).await.map_err(|none| match none {
+            NoPlace::Late => BrowserError::Timeout,
+            NoPlace::Full => BrowserError::Unavailable { reason: "too many visits wait already".to_owned() },
+        })
+    }
+
+    async fn attempt(&self, visit: &Visit<'_>, place: &Arc<Place>, has_acted: &AtomicBool) -> Result<Visited, Failure> {
+        let lease = self.pool.lease(visit.deadline).await?;
+        let emulation = Emulation::of(visit, &lease.process.version);
+        let timezone = emulation.timezone();
+        let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
+        let blocker = rules.clone().map(|rules| move |url: &str, page: &str, kind| rules.block(url, page, kind));
+        let blocker = blocker.as_ref().map(|blocks| blocks as &Blocker);
+        let requests = Requests::new(visit.url, visit.headers, blocker, self.client.page_bytes());
+        let pass = EgressPass {
+            proxy: visit.proxy.clone(),
+            bytes: self.client.page_bytes(),
+            deadline: Some(visit.deadline + RESERVE),
+        };
+        let for_children = vec![emulation.for_workers(), requests.enable()];
+        let plan = Plan { client: self.client.clone(), pass, emulation, for_children };
+        let process = Arc::clone(&lease.process);
+        let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::clone(place), plan)).await;
+        let context = opened
+            .unwrap_or(Err(CdpError::Timeout))
+            .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: broken(&error) })?;
+        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), has_acted, timezone };
+        let events = context.tab.session().events_of(&["Fetch."]);
+        let result = tokio::select! {
+            result = run.steps() => result,
+            () = requests.serve(&context.tab, events) => Err(BrowserError::Crashed),
+            error = context.tab.ended() => Err(broken(&error)),
+            () = tokio::time::sleep_until(visit.deadline) => Err(BrowserError::Timeout),
+        };
+        result.map_err(|error| Failure { is_browser_gone: context.is_browser_gone(), error })
+    }
+}
+
+/// Why an attempt brought nothing, and whether another one may.
+struct Failure {
+    error: BrowserError,
+    is_browser_gone: bool,
+}
+
+impl From<BrowserError> for Failure {
+    fn from(error: BrowserError) -> Self {
+        Self { error, is_browser_gone: false }
+    }
+}
+
+/// What went wrong between the browser and us.
+pub(crate) fn broken(error: &CdpError) -> BrowserError {
+    match error {
+        CdpError::Timeout => BrowserError::Timeout,
+        CdpError::Closed | CdpError::Crashed => BrowserError::Crashed,
+        other => BrowserError::Site { reason: other.to_string() },
+    }
+}
+
+/// One attempt, once it has a context.
+struct Run<'a> {
+    visit: &'a Visit<'a>,
+    context: &'a Context,
+    requests: &'a Requests<'a>,
+    rules: Option<&'a Rules>,
+    has_acted: &'a AtomicBool,
+    timezone: Option<&'static str>,
+}
+
+impl Run<'_> {
+    fn tab(&self) -> &Tab {
+        &self.context.tab
+    }
+
+    async fn steps(&self) -> Result<Visited, BrowserError> {
+        let visit = self.visit;
+        self.introduce().await?;
+        if let Some(file) = self.go().await? {
+            return self.file(file);
+        }
+        self.check()?;
+        let mut stay = Stay::new(self.tab(), visit);
+        stay.arrive().await?;
+        self.check()?;
+        if let Some(rules) = self.rules
+            && let Err(error) = rules.hide(self.tab(), visit.deadline).await
+        {
+            tracing::debug!(%error, "nothing was hidden");
+        }
+        if !visit.actions.is_empty() {
+            self.has_acted.store(true, Ordering::Relaxed);
+        }
+        let acted = stay.act().await?;
+        self.check()?;
+        let shown = stay.capture().await?;
+        if self.context.proxy.is_spent() {
+            let mib = self.requests.max_body() >> 20;
+            stay.warnings.push(format!(
+                "the page wanted more than {mib} MiB with all that belongs to it, and did not get the rest"
+            ));
+        }
+        self.visited(acted, shown, stay.warnings).await
+    }
+
+    /// What is told to the page before it goes anywhere.
+    async fn introduce(&self) -> Result<(), BrowserError> {
+        let session = self.tab().session();
+        let cookies = self.given_cookies();
+        if !cookies.is_empty() {
+            let set = session.call("Network.setCookies", json!({ "cookies": cookies })).await;
+            set.map_err(|error| broken(&error))?;
+        }
+        let (method, params) = self.requests.enable();
+        session.call(method, params).await.map_err(|error| broken(&error))?;
+        Ok(())
+    }
+
+    /// Cookies in the headers of the caller. They are put where cookies are, for the host of the page alone: a header line
+    /// would be sent beside those that the site sets.
+    fn given_cookies(&self) -> Vec<Value> {
+        let headers = (self.visit.headers)(self.visit.url);
+        let lines = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value);
+        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.map(|(name, value)| json!({"name": name, "value": value, "url": self.visit.url.as_str()})).collect()
+    }
+
+    /// Goes to the page. Returns a file when it is one.
+    async fn go(&self) -> Result<Option<Download>, BrowserError> {
+        let before = self.tab().document().number;
+        self.requests.begin(before);
+        if let Some(file) = self.navigate().await? {
+            return Ok(Some(file));
+        }
+        // The answer to the call may be faster than the events.
+        let mut stage = self.tab().stage();
+        let _ = tokio::time::timeout_at(self.visit.deadline, stage.wait_for(|(number, _)| *number > before)).await;
+        Ok(None)
+    }
+
+    async fn navigate(&self) -> Result<Option<Download>, BrowserError> {
+        for is_second in [false, true] {
+            let navigate = json!({"url": self.visit.url.as_str()});
+            let session = self.tab().session();
+            let answer = session.call_by(self.visit.deadline, "Page.navigate", navigate).await;
+            let answer = answer.map_err(|error| broken(&error))?;
+            let Some(error) = answer["errorText"].as_str() else { return Ok(None) };
+            match (error, self.requests.take_download()) {
+                (_, Some(file)) => return Ok(Some(file)),
+                (EMPTY_ERROR, None) => return Ok(None),
+                // Chromium looked into it and would save it.
+                ("net::ERR_ABORTED", None) if !is_second => self.requests.take_all(),
+                _ => return Err(self.failure(error)),
+            }
+        }
+        Err(self.failure("net::ERR_ABORTED"))
+    }
+
+    /// Why the last document did not come: the proxy knows better than Chromium.
+    fn failure(&self, error: &str) -> BrowserError {
+        let limit = self.requests.max_body();
+        if self.context.proxy.is_spent() {
+            return BrowserError::TooLarge { what: "page with all that belongs to it", limit };
+        }
+        let asked = self.tab().asked();
+        self.refusal(&asked)
+            .unwrap_or_else(|| BrowserError::Site { reason: error.trim_start_matches("net::").to_owned() })
+    }
+
+    fn refusal(&self, url: &str) -> Option<BrowserError> {
+        let url = Url::parse(url).ok()?;
+        let why = self.context.proxy.failure(url.host_str()?, url.port_or_known_default()?)?;
+        Some(match why {
+            net::Error::Blocked { host, reason } => BrowserError::Blocked { host, reason },
+            net::Error::Timeout => BrowserError::Timeout,
+            other => BrowserError::Site { reason: other.to_string() },
+        })
+    }
+
+    /// Whether what is shown is a page of the site, and not one of Chromium's or the proxy's about why there is none.
+    fn check(&self) -> Result<(), BrowserError> {
+        let document = self.tab().document();
+        if let Some(error) = document.failure.as_deref().filter(|error| *error != EMPTY_ERROR) {
+            return Err(self.failure(error));
+        }
+        if document.header("proxy-status").is_some_and(|status| status.starts_with("quarry;"))
+            && let Some(error) = self.refusal(&document.url)
+        {
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn file(&self, file: Download) -> Result<Visited, BrowserError> {
+        if file.is_cut || self.context.proxy.is_spent() {
+            return Err(BrowserError::TooLarge { what: "file", limit: self.requests.max_body() });
+        }
+        let header = |name: &str| file.header(name).map(str::to_owned);
+        // What a coding was taken off of has another length.
+        let length = header("content-length").filter(|_| header("content-encoding").is_none());
+        if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| file.body.len() < length) {
+            return Err(BrowserError::Site { reason: "the file was cut short".to_owned() });
+        }
+        Ok(Visited {
+            url: file.url.parse().unwrap_or_else(|_| self.visit.url.clone()),
+            status: file.status,
+            content_type: header("content-type"),
+            retry_after: header("retry-after"),
+            body: file.body,
+            ..self.nothing()
+        })
+    }
+
+    fn nothing(&self) -> Visited {
+        Visited {
+            url: self.visit.url.clone(),
+            status: 200,
+            content_type: None,
+            retry_after: None,
+            body: Bytes::new(),
+            dom: None,
+            screenshot: None,
+            acted: Acted::default(),
+            styles: None,
+            timezone: self.timezone.map(str::to_owned),
+            state: None,
+            warnings: Vec::new(),
+            waited: Duration::ZERO,
+        }
+    }
+
+    async fn visited(&self, acted: Acted, shown: Shown, warnings: Vec<String>) -> Result<Visited, BrowserError> {
+        let document = self.tab().document();
+        let body = self.tab().body().unwrap_or_default();
+        let content_type =
+            document.header("content-type").map(|sent| if body.is_text { as_utf8(sent) } else { sent.to_owned() });
+        Ok(Visited {
+            url: document.url.parse().unwrap_or_else(|_| self.visit.url.clone()),
+            status: if document.status == 0 { 200 } else { document.status },
+            content_type,
+            retry_after: document.header("retry-after").map(str::to_owned),
+            body: body.bytes,
+            dom: Some(shown.dom),
+            screenshot: shown.screenshot,
+            styles: shown.styles,
+            acted,
+            state: self.state().await?,
+            warnings,
+            ..self.nothing()
+        })
+    }
+
+    async fn state(&self) -> Result<Option<State>, BrowserError> {
+        Ok(None)
+    }
+}
+
+/// A content type whose text was made UTF-8.
+fn as_utf8(content_type: &str) -> String {
+    let mut parts: Vec<_> = content_type.split(';').map(str::trim).collect();
+    parts.retain(|part| !part.to_ascii_lowercase().starts_with("charset"));
+    parts.push("charset=utf-8");
+    parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_utf8;
+
+    #[test]
+    fn only_the_charset_is_replaced() {
+        assert_eq!(as_utf8("text/html; Charset=iso-8859-1"), "text/html; charset=utf-8");
+        assert_eq!(as_utf8("text/html"), "text/html; charset=utf-8");
+        assert_eq!(as_utf8("text/html;charset=x ; level=1"), "text/html; level=1; charset=utf-8");
+    }
+}

@@ -1,0 +1,177 @@
+//! Pictures of a page.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use wire::{ScreenshotOptions, Viewport};
+
+use crate::cdp::CdpError;
+use crate::run::broken;
+use crate::stitch;
+use crate::tab::{Tab, World};
+use crate::visit::Picture;
+use crate::wait::{self, Patience};
+use crate::{BrowserError, dom};
+
+/// Runs in the page; returns a [`Window`].
+const READY: &str = include_str!("js/ready.js");
+/// How long fonts and pictures may keep a picture waiting.
+const MAX_READY: Duration = Duration::from_secs(3);
+/// How long a page may take to find its place in a window of another size.
+const MAX_RESIZE: Duration = Duration::from_secs(2);
+/// The highest picture, in pixels, that Chromium paints in one piece.
+const MAX_PIECE: f64 = 16_384.0;
+/// Height of a piece of a higher one: with the widest window it still is one that can be painted.
+const PIECE: f64 = 4096.0;
+/// The most pixels of a picture. What is below is cut off.
+const MAX_PIXELS: f64 = 48e6;
+/// The largest file of a picture.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The window of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+struct Window {
+    /// In CSS pixels.
+    width: f64,
+    height: f64,
+    /// Pixels of the picture for one of CSS.
+    scale: f64,
+}
+
+/// Takes a picture once fonts and images are there. `is_mobile` says whether the page was told that it is on a phone.
+///
+/// # Errors
+/// `TooLarge` over 64 MiB, `Timeout` and `Crashed`.
+pub(crate) async fn take(
+    tab: &Tab,
+    options: &ScreenshotOptions,
+    is_mobile: bool,
+    until: Instant,
+    warnings: &mut Vec<String>,
+) -> Result<Picture, BrowserError> {
+    let window = ready(tab, until).await?;
+    let asked = options.viewport.filter(|size| !is_size(window, *size));
+    let Some(size) = asked else { return shoot(tab, options, window, until, warnings).await };
+    let named = Window { width: size.width.into(), height: size.height.into(), ..window };
+    resize(tab, named, is_mobile, until).await?;
+    wait::settle(tab, Patience::Step, until.min(Instant::now() + MAX_RESIZE)).await?;
+    ready(tab, until).await?;
+    let picture = shoot(tab, options, named, until, warnings).await;
+    resize(tab, window, is_mobile, until).await?;
+    picture
+}
+
+fn is_size(window: Window, size: Viewport) -> bool {
+    window.width == f64::from(size.width) && window.height == f64::from(size.height)
+}
+
+async fn ready(tab: &Tab, until: Instant) -> Result<Window, BrowserError> {
+    let patience = MAX_READY.min(until.saturating_duration_since(Instant::now()) / 2);
+    let args = [json!(u64::try_from(patience.as_millis()).unwrap_or_default())];
+    let answer = match tab.evaluate(World::Own, READY, &args, Instant::now() + patience + patience / 4).await {
+        // Scripts that never give way: the picture shows what there is.
+        Err(CdpError::Timeout) => {
+            dom::stop_scripts(tab).await;
+            tab.evaluate(World::Own, READY, &[json!(0)], until).await
+        }
+        answer => answer,
+    };
+    let lacking = |_| broken(&CdpError::Malformed { method: "ready".to_owned(), lacks: "its members" });
+    serde_json::from_value(answer.map_err(|error| broken(&error))?).map_err(lacking)
+}
+
+async fn resize(tab: &Tab, window: Window, is_mobile: bool, until: Instant) -> Result<(), BrowserError> {
+    let params = json!({"width": window.width, "height": window.height, "deviceScaleFactor": window.scale,
+        "mobile": is_mobile, "screenWidth": window.width, "screenHeight": window.height});
+    let answer = tab.session().call_by(until, "Emulation.setDeviceMetricsOverride", params).await;
+    answer.map(drop).map_err(|error| broken(&error))
+}
+
+async fn shoot(
+    tab: &Tab,
+    options: &ScreenshotOptions,
+    window: Window,
+    until: Instant,
+    warnings: &mut Vec<String>,
+) -> Result<Picture, BrowserError> {
+    if !options.full_page {
+        return picture(capture(tab, options.quality, None, until).await?, options.quality);
+    }
+    let page = page_size(tab, window, until).await?;
+    let height = (MAX_PIXELS / (page.width * page.scale) / page.scale).floor().min(page.height);
+    if height < page.height {
+        warnings.push(format!("the screenshot shows the first {height} of {} pixels of the page", page.height));
+    }
+    if height * page.scale <= MAX_PIECE {
+        let clip = clip(page.width, 0.0, height);
+        return picture(capture(tab, options.quality, Some(clip), until).await?, options.quality);
+    }
+    stitched(tab, options.quality, Window { height, ..page }, until).await
+}
+
+/// The size of all that can be scrolled to.
+async fn page_size(tab: &Tab, window: Window, until: Instant) -> Result<Window, BrowserError> {
+    let metrics =
+        tab.session().call_by(until, "Page.getLayoutMetrics", json!({})).await.map_err(|error| broken(&error))?;
+    let size = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or_default();
+    let widest = MAX_PIECE / window.scale;
+    Ok(Window {
+        width: size("width").max(window.width).min(widest),
+        height: size("height").max(window.height),
+        scale: window.scale,
+    })
+}
+
+fn clip(width: f64, top: f64, height: f64) -> Value {
+    json!({"x": 0, "y": top, "width": width, "height": height, "scale": 1})
+}
+
+/// Returns the file.
+async fn capture(
+    tab: &Tab,
+    quality: Option<u32>,
+    clip: Option<Value>,
+    until: Instant,
+) -> Result<Vec<u8>, BrowserError> {
+    let mut params = json!({ "format": if quality.is_some() { "jpeg" } else { "png" } });
+    if let Some(quality) = quality {
+        params["quality"] = quality.into();
+    }
+    if let Some(clip) = clip {
+        params["clip"] = clip;
+        params["captureBeyondViewport"] = true.into();
+    }
+    let answer =
+        tab.session().call_by(until, "Page.captureScreenshot", params).await.map_err(|error| broken(&error))?;
+    let data = answer["data"].as_str().unwrap_or_default();
+    let lacking = |_| broken(&CdpError::Malformed { method: "Page.captureScreenshot".to_owned(), lacks: "data" });
+    BASE64_STANDARD.decode(data).map_err(lacking)
+}
+
+/// A page that is too high to be painted at once: piece by piece, one such picture at a time in the whole process.
+async fn stitched(tab: &Tab, quality: Option<u32>, page: Window, until: Instant) -> Result<Picture, BrowserError> {
+    let place = tokio::time::timeout_at(until, stitch::place()).await.map_err(|_| BrowserError::Timeout)?;
+    let mut whole = stitch::Whole::new(page.width * page.scale, page.height * page.scale, place);
+    let step = (PIECE / page.scale).floor();
+    let mut top = 0.0;
+    while top < page.height {
+        let height = step.min(page.height - top);
+        let piece = capture(tab, None, Some(clip(page.width, top, height)), until).await?;
+        whole = whole.add(piece, top * page.scale).await?;
+        top += height;
+    }
+    picture(whole.encode(quality).await?, quality)
+}
+
+fn picture(bytes: Vec<u8>, quality: Option<u32>) -> Result<Picture, BrowserError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(BrowserError::TooLarge { what: "bytes of a screenshot", limit: MAX_BYTES as u64 });
+    }
+    let content_type = if quality.is_some() { "image/jpeg" } else { "image/png" };
+    Ok(Picture { bytes: Bytes::from(bytes), content_type })
+}

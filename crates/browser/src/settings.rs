@@ -1,0 +1,116 @@
+//! What an operator can set about the browser: section `browser`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base::setting;
+use serde::{Deserialize, Deserializer};
+
+use crate::process;
+
+/// Section `browser`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Whether pages are visited at all. Default: on.
+    pub enabled: bool,
+    /// The program: `chromium-headless-shell` itself, or `chromium`; never a script that starts it. Default: none, which
+    /// means where distributions put it.
+    #[serde(deserialize_with = "maybe_path")]
+    pub path: Option<PathBuf>,
+    /// Most browsers at the same time. Default: 1.
+    #[serde(deserialize_with = "setting::positive")]
+    pub processes: u16,
+    /// Most visits at the same time in one browser. Default: 4.
+    #[serde(deserialize_with = "setting::positive")]
+    pub contexts: u16,
+    /// Most visits that wait for a place. Default: 64.
+    pub waiting: u16,
+    /// Visits after which a browser is replaced. Default: 200.
+    #[serde(deserialize_with = "setting::positive")]
+    pub max_pages: u32,
+    /// Age at which a browser is replaced. Default: 30 minutes.
+    #[serde(rename = "max_age_s", deserialize_with = "setting::some_seconds")]
+    pub max_age: Duration,
+    /// Bytes of memory of a browser with all its parts, above which it is replaced; above twice of it it is ended at once.
+    /// Default: 1500 MiB.
+    #[serde(rename = "max_memory_mib", deserialize_with = "setting::any_mib")]
+    pub max_memory: u64,
+    /// How long a browser without visits is kept. Default: 60 s.
+    #[serde(rename = "idle_s", deserialize_with = "setting::seconds")]
+    pub idle: Duration,
+    /// Whether pages are kept in Chromium's sandbox. Default: on.
+    pub sandbox: Sandbox,
+    /// The user that browsers run as when the service runs as root, by name or as `uid` or `uid:gid`. Default: `nobody`.
+    pub user: String,
+    /// How long the browser of a scrape is held for those who come back to it. Default: 30 s.
+    #[serde(rename = "hold_s", deserialize_with = "setting::seconds")]
+    pub hold: Duration,
+    /// Folder of filter lists (`*.txt`) against advertisements. Default: none, which means the short list that is built in.
+    #[serde(deserialize_with = "maybe_path")]
+    pub lists: Option<PathBuf>,
+}
+
+/// Whether pages are kept in Chromium's sandbox.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sandbox {
+    /// As `on`.
+    #[default]
+    Auto,
+    /// Without a sandbox no browser is started.
+    On,
+    /// A page that breaks out of its renderer has all rights of the user that the browser runs as.
+    Off,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            path: None,
+            processes: 1,
+            contexts: 4,
+            waiting: 64,
+            max_pages: 200,
+            max_age: Duration::from_secs(30 * 60),
+            max_memory: 1500 << 20,
+            idle: Duration::from_secs(60),
+            sandbox: Sandbox::Auto,
+            user: "nobody".to_owned(),
+            hold: Duration::from_secs(30),
+            lists: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The program that visits start; `None` when they are switched off or there is no Chromium. Looks at the disk, and starts
+    /// nothing.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        process::find(self.path.as_deref()).filter(|_| self.enabled)
+    }
+}
+
+/// A path; an empty one is none.
+fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(input)?;
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_is_there_when_its_program_is() {
+        let with = |path: &str| Settings { path: Some(path.into()), ..Settings::default() };
+        assert_eq!(with("/bin/sh").program(), Some("/bin/sh".into()));
+        assert_eq!(with("/nowhere/chromium").program(), None);
+        assert_eq!(with("/tmp").program(), None);
+        assert_eq!(Settings { enabled: false, ..with("/bin/sh") }.program(), None);
+        let read: Settings = serde_json::from_str(r#"{"path": " ", "lists": "/etc/lists"}"#).unwrap();
+        assert_eq!((read.path, read.lists), (None, Some("/etc/lists".into())));
+    }
+}

@@ -1,0 +1,131 @@
+//! The bytes of documents, as the server sent them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Bytes, BytesMut};
+use serde_json::{Value, json};
+
+use super::View;
+use crate::cdp::Session;
+
+/// Documents whose bytes are kept: the one that is shown, and one that may be shown next.
+const MAX_BODIES: usize = 2;
+
+/// What a document consists of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Body {
+    /// Without content coding.
+    pub(crate) bytes: Bytes,
+    /// Whether Chromium has made UTF-8 of it already, whatever the head of the answer says.
+    pub(crate) is_text: bool,
+    /// Whether its end is missing: it is over the limit, or not there yet.
+    pub(crate) is_cut: bool,
+}
+
+/// The bodies of the last documents.
+pub(super) struct Bodies {
+    list: VecDeque<Part>,
+    limit: usize,
+}
+
+struct Part {
+    loader: String,
+    /// What had come before we asked; none until we know.
+    head: Option<Bytes>,
+    /// What came since.
+    tail: BytesMut,
+    is_text: bool,
+    is_cut: bool,
+    is_done: bool,
+}
+
+impl Bodies {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { list: VecDeque::new(), limit }
+    }
+
+    fn part(&mut self, loader: &str) -> Option<&mut Part> {
+        self.list.iter_mut().find(|part| part.loader == loader)
+    }
+
+    fn begin(&mut self, loader: &str) {
+        let part = Part {
+            loader: loader.to_owned(),
+            head: None,
+            tail: BytesMut::new(),
+            is_text: false,
+            is_cut: false,
+            is_done: false,
+        };
+        self.list.push_front(part);
+        self.list.truncate(MAX_BODIES);
+    }
+
+    /// Reads `Network.dataReceived`, which brings bytes once they were asked for.
+    pub(super) fn more(&mut self, params: &Value) {
+        let limit = self.limit;
+        let Some(data) = params["data"].as_str() else { return };
+        let Some(part) = self.part(params["requestId"].as_str().unwrap_or_default()) else { return };
+        let bytes = STANDARD.decode(data).unwrap_or_default();
+        let room = limit.saturating_sub(part.tail.len() + part.head.as_ref().map_or(0, Bytes::len));
+        part.is_cut |= bytes.len() > room;
+        part.tail.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// The answer is complete, or broke off.
+    pub(super) fn end(&mut self, loader: &str) {
+        if let Some(part) = self.part(loader) {
+            part.is_done = true;
+        }
+    }
+
+    fn set_head(&mut self, loader: &str, head: Vec<u8>, is_text: bool) {
+        let limit = self.limit;
+        if let Some(part) = self.part(loader) {
+            let mut head = Bytes::from(head);
+            part.is_cut |= head.len() > limit;
+            head.truncate(limit);
+            (part.head, part.is_text) = (Some(head), is_text);
+        }
+    }
+
+    /// The bytes of a document; none when they are not known.
+    pub(super) fn of(&self, loader: &str) -> Option<Body> {
+        let part = self.list.iter().find(|part| part.loader == loader)?;
+        let head = part.head.as_ref()?;
+        let bytes = match part.tail.is_empty() {
+            true => head.clone(),
+            false => [head.as_ref(), part.tail.as_ref()].concat().into(),
+        };
+        Some(Body { bytes, is_text: part.is_text, is_cut: part.is_cut || !(part.is_done || part.is_text) })
+    }
+}
+
+/// Follows the body of a document whose head is there. A document's request has the name of its load.
+pub(super) fn follow(view: &Arc<View>, session: &Session, loader: &str) {
+    view.bodies.lock().begin(loader);
+    let (view, session, loader) = (Arc::clone(view), session.clone(), loader.to_owned());
+    // Of its own: a page that hangs does not answer.
+    tokio::spawn(async move {
+        if let Some((head, is_text)) = ask(&session, &loader).await {
+            view.bodies.lock().set_head(&loader, head, is_text);
+        }
+    });
+}
+
+async fn ask(session: &Session, loader: &str) -> Option<(Vec<u8>, bool)> {
+    let id = json!({ "requestId": loader });
+    if let Ok(answer) = session.call("Network.streamResourceContent", id.clone()).await {
+        return Some((STANDARD.decode(answer["bufferedData"].as_str()?).ok()?, false));
+    }
+    // A short one is complete before it can be followed.
+    let answer = session.call("Network.getResponseBody", id).await.ok()?;
+    let text = answer["body"].as_str()?;
+    if answer["base64Encoded"] == true {
+        return Some((STANDARD.decode(text).ok()?, false));
+    }
+    Some((text.as_bytes().to_vec(), true))
+}

@@ -1,0 +1,130 @@
+//! The frames of a page, as Chromium tells of them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::cdp::Session;
+
+/// More frames than any honest page has; further ones are not kept.
+const MAX_FRAMES: usize = 1000;
+
+/// Name of a frame in the protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct FrameId(pub(crate) Arc<str>);
+
+impl fmt::Display for FrameId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) id: FrameId,
+    /// None for the main frame.
+    pub(crate) parent: Option<FrameId>,
+    /// Of the document that it shows; `about:srcdoc` and the like included.
+    pub(crate) url: String,
+}
+
+/// All frames: the main frame first, the others in the order in which they came.
+#[derive(Default)]
+pub(super) struct Frames {
+    list: Vec<Entry>,
+}
+
+struct Entry {
+    frame: Frame,
+    session: Session,
+    /// Our own world in the document that the frame shows now.
+    own_world: Option<i64>,
+}
+
+impl Frames {
+    pub(super) fn main(&self) -> Option<FrameId> {
+        self.list.first().map(|entry| entry.frame.id.clone())
+    }
+
+    pub(super) fn is_main(&self, id: &str) -> bool {
+        self.list.first().is_some_and(|entry| entry.frame.id.0.as_ref() == id)
+    }
+
+    fn entry(&mut self, id: &str) -> Option<&mut Entry> {
+        self.list.iter_mut().find(|entry| entry.frame.id.0.as_ref() == id)
+    }
+
+    /// The session that the frame is spoken to by, and our world in it if there is one.
+    pub(super) fn place(&mut self, id: &FrameId) -> Option<(Session, Option<i64>)> {
+        self.entry(&id.0).map(|entry| (entry.session.clone(), entry.own_world))
+    }
+
+    pub(super) fn set_own_world(&mut self, id: &FrameId, world: Option<i64>) {
+        if let Some(entry) = self.entry(&id.0) {
+            entry.own_world = world;
+        }
+    }
+
+    /// Reads a tree of `Page.getFrameTree`.
+    pub(super) fn plant(&mut self, session: &Session, tree: &Value) {
+        self.navigated(session, &tree["frame"]);
+        for child in tree["childFrames"].as_array().into_iter().flatten() {
+            self.plant(session, child);
+        }
+    }
+
+    pub(super) fn attached(&mut self, session: &Session, id: &str, parent: &str) {
+        self.put(session, id, Some(parent), String::new());
+    }
+
+    /// A frame shows another document.
+    pub(super) fn navigated(&mut self, session: &Session, frame: &Value) {
+        let Some(id) = frame["id"].as_str() else { return };
+        let fragment = frame["urlFragment"].as_str().unwrap_or_default();
+        let url = format!("{}{fragment}", frame["url"].as_str().unwrap_or_default());
+        self.put(session, id, frame["parentId"].as_str(), url);
+    }
+
+    /// The address of a document changed while it stayed.
+    pub(super) fn renamed(&mut self, id: &str, url: &str) {
+        if let Some(entry) = self.entry(id) {
+            url.clone_into(&mut entry.frame.url);
+        }
+    }
+
+    fn put(&mut self, session: &Session, id: &str, parent: Option<&str>, url: String) {
+        if let Some(entry) = self.entry(id) {
+            entry.session = session.clone();
+            entry.own_world = None;
+            entry.frame.url = url;
+            return;
+        }
+        if self.list.len() < MAX_FRAMES {
+            let name = |text: &str| FrameId(Arc::from(text));
+            let frame = Frame { id: name(id), parent: parent.map(name), url };
+            self.list.push(Entry { frame, session: session.clone(), own_world: None });
+        }
+    }
+
+    /// A frame is gone, and all below it.
+    pub(super) fn detached(&mut self, id: &str) {
+        let parents: HashMap<_, _> =
+            self.list.iter().map(|entry| (entry.frame.id.clone(), entry.frame.parent.clone())).collect();
+        let is_below = |frame: &FrameId| {
+            let mut at = Some(frame);
+            // No tree is deeper than it has frames.
+            for _ in 0..=parents.len() {
+                match at {
+                    Some(here) if here.0.as_ref() == id => return true,
+                    Some(here) => at = parents.get(here).and_then(Option::as_ref),
+                    None => return false,
+                }
+            }
+            false
+        };
+        self.list.retain(|entry| !is_below(&entry.frame.id));
+    }
+}

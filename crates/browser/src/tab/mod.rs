@@ -1,0 +1,163 @@
+//! One page: its target, its frames, its document, its requests.
+
+mod body;
+mod document;
+mod evaluate;
+mod frames;
+mod network;
+mod watch;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::watch as channel;
+use tokio::task::AbortHandle;
+
+pub(crate) use body::Body;
+pub(crate) use document::Document;
+pub(crate) use evaluate::World;
+pub(crate) use frames::FrameId;
+pub(crate) use network::{EVENT_STREAM, Network, OpenRequest, ResourceKind};
+
+use crate::cdp::{CdpError, Event, Session};
+use body::Bodies;
+use document::Documents;
+use frames::Frames;
+
+/// How many bytes of a document are kept.
+const MAX_BODY: usize = 100 << 20;
+
+/// A page. What happens in it is followed by a task of its own, which ends with it.
+pub(crate) struct Tab {
+    session: Session,
+    view: Arc<View>,
+    watcher: AbortHandle,
+}
+
+/// How far the document of the main frame has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// It is being received, or there is none.
+    #[default]
+    Loading,
+    /// `DOMContentLoaded`.
+    Parsed,
+    /// `load`.
+    Loaded,
+}
+
+/// What is known about the page.
+pub(crate) struct View {
+    frames: Mutex<Frames>,
+    documents: Mutex<Documents>,
+    bodies: Mutex<Bodies>,
+    network: Network,
+    /// Number of the document, and how far it is.
+    stage: channel::Sender<(u64, Stage)>,
+    /// Why the page is no more.
+    end: channel::Sender<Option<CdpError>>,
+    /// Called in each session below the page before its scripts run.
+    for_children: Vec<(&'static str, Value)>,
+}
+
+impl Tab {
+    /// Takes over a page target that was attached as `session`, and begins to follow it. Workers and frames of other
+    /// processes get the calls of `for_children` before they start.
+    ///
+    /// # Errors
+    /// Those of the calls.
+    pub(crate) async fn open(session: Session, for_children: Vec<(&'static str, Value)>) -> Result<Self, CdpError> {
+        let view = Arc::new(View {
+            frames: Mutex::default(),
+            documents: Mutex::default(),
+            bodies: Mutex::new(Bodies::new(MAX_BODY)),
+            network: Network::new(),
+            stage: channel::Sender::new((0, Stage::Loading)),
+            end: channel::Sender::new(None),
+            for_children,
+        });
+        let events = session.events_of(watch::DOMAINS);
+        let watcher = tokio::spawn(watch::follow(events, session.clone(), Arc::clone(&view))).abort_handle();
+        let tab = Self { session, view, watcher };
+        tab.enable().await?;
+        Ok(tab)
+    }
+
+    async fn enable(&self) -> Result<(), CdpError> {
+        let call = |method: &'static str, params| self.session.call(method, params);
+        let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        // Sent together: the pipe keeps their order.
+        let (_, _, _, _, tree) = tokio::try_join!(
+            call("Page.enable", json!({})),
+            call("Network.enable", watch::network()),
+            call("Inspector.enable", json!({})),
+            call("Target.setAutoAttach", attach),
+            call("Page.getFrameTree", json!({})),
+        )?;
+        self.view.frames.lock().plant(&self.session, &tree["frameTree"]);
+        Ok(())
+    }
+
+    /// The session of the page itself.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The main frame; none once the page has closed itself.
+    pub(crate) fn main_frame(&self) -> Option<FrameId> {
+        self.view.frames.lock().main()
+    }
+
+    /// The document of the main frame as it is now.
+    pub(crate) fn document(&self) -> Document {
+        self.view.documents.lock().now.clone()
+    }
+
+    /// What the server sent for the document that is shown; none when no server sent it.
+    pub(crate) fn body(&self) -> Option<Body> {
+        let loader = self.document().loader;
+        self.view.bodies.lock().of(&loader)
+    }
+
+    /// The last address that a document of the main frame was asked for at, also when none came.
+    pub(crate) fn asked(&self) -> String {
+        self.view.documents.lock().asked.clone()
+    }
+
+    /// Waits until the page is no more, and says why.
+    pub(crate) async fn ended(&self) -> CdpError {
+        let mut end = self.view.end.subscribe();
+        let why = end.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        why.unwrap_or(CdpError::Closed)
+    }
+
+    /// The session that an event of this page came from.
+    pub(crate) fn session_of(&self, event: &Event) -> Session {
+        event.session.clone().map_or_else(|| self.session.clone(), |id| self.session.sibling(id))
+    }
+
+    /// How far the document is, with its number ([`Document::number`]), as it changes.
+    pub(crate) fn stage(&self) -> channel::Receiver<(u64, Stage)> {
+        self.view.stage.subscribe()
+    }
+
+    /// The requests of the page, its frames and its workers.
+    pub(crate) fn network(&self) -> &Network {
+        &self.view.network
+    }
+
+    fn place(&self, frame: &FrameId) -> Option<(Session, Option<i64>)> {
+        self.view.frames.lock().place(frame)
+    }
+
+    fn keep_own_world(&self, frame: &FrameId, world: i64) {
+        self.view.frames.lock().set_own_world(frame, Some(world));
+    }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        self.watcher.abort();
+    }
+}

@@ -1,0 +1,140 @@
+//! Follows what Chromium tells about a page, and answers what would stop it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Stage, View, body};
+use crate::cdp::{CdpError, Event, Events, Session};
+
+/// What is followed.
+pub(super) const DOMAINS: &[&str] = &["Page.", "Network.", "Target.", "Inspector."];
+
+/// After so many dialogs the script that makes them is stopped: it would keep the page busy for ever.
+const MAX_DIALOGS: usize = 20;
+
+pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
+    let mut dialogs = 0;
+    while let Some(event) = events.next().await {
+        let from = event.session.clone().map_or_else(|| page.clone(), |id| page.sibling(id));
+        match event.method.as_str() {
+            "Page.javascriptDialogOpening" => {
+                dialogs += 1;
+                answer(&from, dialogs).await;
+            }
+            "Target.attachedToTarget" => begin(&from, &event.params, &view).await,
+            "Inspector.targetCrashed" => {
+                view.end.send_replace(Some(CdpError::Crashed));
+            }
+            "Target.detachedFromTarget" => {
+                view.network.end_session(event.params["sessionId"].as_str().unwrap_or_default());
+            }
+            method if method.starts_with("Page.") => note_page(&view, &from, &event),
+            method if method.starts_with("Network.") => note_network(&view, &from, &event),
+            _ => {}
+        }
+    }
+    view.end.send_if_modified(|end| end.is_none() && end.replace(CdpError::Closed).is_none());
+}
+
+/// How much of what it has received Chromium keeps: a short document is asked for when it is complete.
+pub(super) fn network() -> Value {
+    json!({"maxTotalBufferSize": 8 << 20, "maxResourceBufferSize": 4 << 20})
+}
+
+/// Says yes to a dialog: a page that asks whether to leave is left.
+async fn answer(session: &Session, count: usize) {
+    if count > MAX_DIALOGS {
+        session.post("Runtime.terminateExecution", json!({})).await;
+    }
+    session.post("Page.handleJavaScriptDialog", json!({"accept": true})).await;
+}
+
+/// A worker or a frame in another process waits for us before it starts.
+async fn begin(from: &Session, params: &Value, view: &View) {
+    let Some(id) = params["sessionId"].as_str() else { return };
+    let child = from.sibling(id);
+    match params["targetInfo"]["type"].as_str() {
+        Some("page") => {
+            let target = &params["targetInfo"]["targetId"];
+            from.browser().post("Target.closeTarget", json!({ "targetId": target })).await;
+            return;
+        }
+        Some("iframe") => {
+            child.post("Page.enable", json!({})).await;
+            let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+            child.post("Target.setAutoAttach", attach).await;
+        }
+        _ => {}
+    }
+    child.post("Network.enable", network()).await;
+    for (method, params) in &view.for_children {
+        child.post(method, params.clone()).await;
+    }
+    child.post("Runtime.runIfWaitingForDebugger", json!({})).await;
+}
+
+fn note_page(view: &View, from: &Session, event: &Event) {
+    let params = &event.params;
+    let text = |name: &str| params[name].as_str().unwrap_or_default();
+    match event.method.as_str() {
+        "Page.frameAttached" => view.frames.lock().attached(from, text("frameId"), text("parentFrameId")),
+        "Page.frameNavigated" => navigated(view, from, &params["frame"]),
+        // A frame that moves to another process stays the same frame.
+        "Page.frameDetached" if params["reason"] != "swap" => view.frames.lock().detached(text("frameId")),
+        "Page.navigatedWithinDocument" => {
+            let mut frames = view.frames.lock();
+            frames.renamed(text("frameId"), text("url"));
+            if frames.is_main(text("frameId")) {
+                text("url").clone_into(&mut view.documents.lock().now.url);
+            }
+        }
+        "Page.domContentEventFired" => advance(view, Stage::Parsed),
+        "Page.loadEventFired" => advance(view, Stage::Loaded),
+        _ => {}
+    }
+}
+
+fn navigated(view: &View, from: &Session, frame: &Value) {
+    view.frames.lock().navigated(from, frame);
+    if frame["parentId"].is_string() {
+        return;
+    }
+    let mut documents = view.documents.lock();
+    let loader = documents.committed(frame);
+    view.stage.send_replace((documents.now.number, Stage::Loading));
+    drop(documents);
+    view.network.begin_document(&loader);
+}
+
+fn advance(view: &View, stage: Stage) {
+    view.stage.send_modify(|(_, now)| *now = stage.max(*now));
+}
+
+fn note_network(view: &Arc<View>, from: &Session, event: &Event) {
+    let params = &event.params;
+    let text = |name: &str| params[name].as_str().unwrap_or_default();
+    if params["type"] == "Document" && view.frames.lock().is_main(text("frameId")) {
+        match event.method.as_str() {
+            "Network.requestWillBeSent" => {
+                let url = params["request"]["url"].as_str().unwrap_or_default();
+                url.clone_into(&mut view.documents.lock().asked);
+            }
+            "Network.responseReceived" => {
+                view.documents.lock().answered(params);
+                body::follow(view, from, text("loaderId"));
+            }
+            _ => {}
+        }
+    }
+    match event.method.as_str() {
+        "Network.dataReceived" => view.bodies.lock().more(params),
+        "Network.loadingFinished" => view.bodies.lock().end(text("requestId")),
+        "Network.loadingFailed" => {
+            view.bodies.lock().end(text("requestId"));
+            view.documents.lock().failed(text("requestId"), text("errorText"));
+        }
+        _ => {}
+    }
+    view.network.note(event);
+}

@@ -1,0 +1,74 @@
+//! What a caller gave goes where it may, and nowhere else.
+
+use browser::Visit;
+use testkit::{Reply, Seen};
+use url::Url;
+
+use crate::world::{World, plain};
+
+fn header<'a>(seen: &'a [Seen], path: &str, name: &str) -> &'a str {
+    seen.iter().find(|seen| seen.path == path).unwrap_or_else(|| panic!("{path} was not asked for")).header(name)
+}
+
+#[tokio::test]
+async fn headers_and_cookies_reach_the_own_origin_only() {
+    let world = World::start().await;
+    let page = format!(
+        "<link rel=stylesheet href=/a.css><img src=/away><img src={other}><script>
+        fetch('/own'); fetch('/away?fetch', {{mode: 'no-cors'}}); new Worker('/w.js');
+        document.body.append(Object.assign(document.createElement('iframe'), {{src: '{frame}'}}))</script>",
+        other = world.other_url("/img"),
+        frame = world.other_url("/frame")
+    );
+    world.site.html("/page", page);
+    world.other.html("/frame", "<p>frame");
+    let script = Reply { body: "fetch('/worker')".into(), ..Reply::default() };
+    world.site.respond("/w.js", script.header("content-type", "text/javascript"));
+    world.site.respond(
+        "/away",
+        Reply { status: 302, ..Reply::default() }.header("location", world.other_url("/landed").as_str()),
+    );
+    let own = world.url("/page");
+    let headers = |url: &Url| match url.origin() == own.origin() {
+        true => vec![("X-Secret".to_owned(), "1".to_owned()), ("Cookie".to_owned(), "sid=7; b=x=y".to_owned())],
+        false => vec![],
+    };
+    let url = world.url("/page");
+    let visit = Visit { headers: &headers, wait_for: std::time::Duration::from_millis(700), ..plain(&url) };
+    world.browser.visit(&visit).await.unwrap();
+    let seen = world.site.requests();
+    for path in ["/page", "/a.css", "/own", "/away", "/away?fetch", "/w.js"] {
+        assert_eq!(header(&seen, path, "x-secret"), "1", "{path}");
+        assert_eq!(header(&seen, path, "cookie"), "sid=7; b=x=y", "{path}");
+    }
+    let seen = world.other.requests();
+    for path in ["/img", "/frame", "/landed"] {
+        let found: Vec<_> = seen.iter().filter(|seen| seen.path == path).collect();
+        assert!(!found.is_empty(), "{path}");
+        assert!(
+            found.iter().all(|seen| seen.header("x-secret").is_empty() && seen.header("cookie").is_empty()),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_visit_knows_nothing_of_the_one_before() {
+    let world = World::start().await;
+    let page = "<p id=a><script>a.textContent = [document.cookie, localStorage.x, sessionStorage.x].join('|');
+        document.cookie = 'c=1; max-age=999'; localStorage.x = sessionStorage.x = 2</script>";
+    world.site.respond(
+        "/page",
+        Reply { body: page.into(), ..Reply::default() }
+            .header("content-type", "text/html")
+            .header("set-cookie", "s=1; max-age=999")
+            .header("cache-control", "max-age=999"),
+    );
+    for _ in 0..2 {
+        let visited = world.path("/page").await.unwrap();
+        assert!(visited.dom.unwrap().contains(">s=1||<"));
+    }
+    let pages: Vec<_> = world.site.requests().into_iter().filter(|seen| seen.path == "/page").collect();
+    assert_eq!((pages.len(), pages[1].header("cookie")), (2, ""));
+    assert_eq!(world.browser.counts().launched, 1);
+}

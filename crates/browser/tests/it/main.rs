@@ -1,0 +1,19 @@
+//! Visits with a real Chromium to scripted sites on loopback.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod ads;
+mod death;
+mod egress;
+mod given;
+mod guise;
+mod hostile;
+mod page_act;
+mod page_dom;
+mod page_picture;
+mod page_wait;
+mod page_world;
+mod pages;
+mod pool;
+mod styles;
+mod world;

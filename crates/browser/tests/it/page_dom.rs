@@ -1,0 +1,147 @@
+//! What a captured page holds.
+
+use crate::page_world::{answer_questions, check, expect, text};
+use crate::world::{World, dom};
+
+#[tokio::test]
+async fn shadow_trees_stand_in_their_places() {
+    let world = World::start().await;
+    let html = "<!doctype html><title>t</title><x-host><b slot=s>Slot text</b><i>Nowhere</i></x-host><y-host></y-host>
+        <div><template shadowrootmode=closed><p>Sealed letter</p></template></div><template>Spare part</template><script>
+        customElements.define('x-host', class extends HTMLElement { connectedCallback() {
+            const root = this.attachShadow({mode: 'open'}); root.innerHTML = '<style>:host { color: red }</style>Ferry <slot name=s></slot> end<slot>x</slot>';
+            const sheet = new CSSStyleSheet(); sheet.replaceSync('p { color: blue }'); root.adoptedStyleSheets = [sheet];
+            root.append(document.createElement('z-host')) } });
+        customElements.define('z-host', class extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'closed'}).innerHTML = 'Inmost' } });
+        customElements.define('y-host', class extends HTMLElement { connectedCallback() {
+            const root = this.attachShadow({mode: 'closed'}); setTimeout(() => root.innerHTML = 'Closed text', 400) } })</script>";
+    let visited = check(
+        &world,
+        html,
+        expect(
+            &["Ferry Slot text end", "Closed text", "Sealed letter", "Inmost"],
+            &[":host", "Spare part", "color"],
+            9000,
+        ),
+    )
+    .await;
+    let (page, script) = dom(&visited).split_once("<script").unwrap();
+    assert!(page.contains("<x-host>") && script.contains("customElements.define") && !page.contains("<slot"), "{page}");
+}
+
+#[tokio::test]
+async fn frames_stand_where_they_are() {
+    let world = World::start().await;
+    answer_questions(&world);
+    let other = world.other_url("/two");
+    world.site.html("/f/one", format!("<p>Frame one: ledger</p><a href=next>n</a><iframe src='{other}'></iframe>"));
+    let late = "<p id=root></p><img src=pic.png srcset='a.png 1x, b.png 2x'><script>setTimeout(() => root.textContent = 'Frame two: casks', 500)</script>
+        <iframe srcdoc='<p>Third <iframe srcdoc=Fourth></iframe>'></iframe>";
+    world.other.html("/two", late);
+    let html = "<!doctype html><title>t</title><iframe src=/f/one title=ledger></iframe><iframe srcdoc='<p>From srcdoc</p>'></iframe>
+        <iframe srcdoc='<p>Never shown</p>' style='display: none'></iframe><iframe srcdoc='<p>Too small</p>' width=1 height=1></iframe>";
+    let visited = check(
+        &world,
+        html,
+        expect(
+            &["Frame one: ledger", "Frame two: casks", "From srcdoc", "Third"],
+            &["Never shown", "Too small", "Fourth"],
+            9000,
+        ),
+    )
+    .await;
+    let html = dom(&visited);
+    let base = |path: &str| world.url(path).to_string();
+    assert!(html.contains(&format!("<div data-frame-url=\"{}\">", base("/f/one"))), "{html}");
+    assert!(html.contains(&format!("href=\"{}\"", base("/f/next"))), "{html}");
+    let (one, two) = (world.other_url("/a.png"), world.other_url("/b.png"));
+    assert!(html.contains(&format!("srcset=\"{one} 1x, {two} 2x\"")), "{html}");
+    assert!(!html.contains("srcdoc=") && html.contains("data-frame-url=\"about:srcdoc\""));
+}
+
+#[tokio::test]
+async fn what_css_hides_is_marked_and_kept() {
+    let world = World::start().await;
+    let html = "<!doctype html><title>t</title><p>Panel one<div style='display: none'>Panel two</div><div hidden>By attribute</div>
+        <div hidden style='display: block'>Shown anyway</div><p style='visibility: hidden'>Unseen words <b style='visibility: visible'>seen words</b></p>
+        <div style='content-visibility: hidden'>Locked</div><div style='height: 5000px'></div><div style='content-visibility: auto'>Far <p>away</div>
+        <details><summary>Folded</summary>Inside</details><details open><summary>Open</summary>Outside</details>
+        <p style='position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0 0 0 0)'>For readers</p>
+        <main aria-hidden=true>Under the wall</main><noscript>Switch it on</noscript><p style='opacity: 0'>Fades in</p>
+        <a style='display: none' href=/menu>Menu</a>";
+    let visited = check(
+        &world,
+        html,
+        expect(
+            &[
+                "Panel one",
+                "Shown anyway",
+                "seen words",
+                "Far away",
+                "Folded",
+                "Outside",
+                "For readers",
+                "Under the wall",
+                "Fades in",
+            ],
+            &["Panel two", "By attribute", "Unseen words", "Locked", "Inside", "Switch it on", "Menu"],
+            9000,
+        ),
+    )
+    .await;
+    for kept in [
+        "<div style=\"display: none\" hidden=\"unseen\">Panel two",
+        "By attribute",
+        "Locked",
+        "Inside",
+        "href=\"/menu\"",
+    ] {
+        assert!(dom(&visited).contains(kept), "{kept} is not in {}", dom(&visited));
+    }
+    assert!(!dom(&visited).contains("noscript"));
+    // A page that hides itself whole is shown all the same.
+    check(&world, "<body style='visibility: hidden'><p>All of it", expect(&["All of it"], &[], 9000)).await;
+}
+
+#[tokio::test]
+async fn forms_are_as_they_are() {
+    let world = World::start().await;
+    let html = "<!doctype html><title>t</title><input id=a value=old><input id=b type=password><textarea id=c>old</textarea><select><option>one<option id=d>two</select>
+        <input type=checkbox checked id=e><input type=checkbox id=f><canvas><table><tr><td>Catch by month</table></canvas><button aria-label=Close></button>
+        <script>a.value = 'typed \"text\"'; b.value = 'secret'; c.value = 'typed <area>'; d.selected = true; e.checked = false; f.checked = true</script>";
+    let visited = check(&world, html, expect(&["typed &lt;area&gt;", "two", "Catch by month"], &["old"], 9000)).await;
+    let html = dom(&visited);
+    let form = html.split("<script").next().unwrap();
+    assert!(form.contains("value=\"typed &quot;text&quot;\"") && !form.contains("secret"), "{form}");
+    assert!(form.contains("<option id=\"d\" selected=\"\">") && form.contains("aria-label=\"Close\""), "{form}");
+    assert!(form.contains("id=\"f\" checked=\"\"") && !form.contains("id=\"e\" checked"), "{form}");
+}
+
+/// What scripts can make and a parser would read in another way.
+#[tokio::test]
+async fn text_stays_text() {
+    let world = World::start().await;
+    let html = "<!doctype html><title>t</title><div id=a></div><pre id=b></pre><script>
+        a.append('<script>alert(1)<\\/script>', document.createElement('img')); b.textContent = '\\nfirst';
+        const made = document.createElement('script'); made.type = 'text/x'; made.textContent = '\"</scr' + 'ipt><p>Escaped'; a.append(made);
+        const odd = document.createElement('p'); odd.setAttribute('title', '\"><b>Broken'); odd.textContent = 'Odd & end'; a.append(odd)</script>";
+    let visited = check(
+        &world,
+        html,
+        expect(&["&lt;script&gt;alert(1)", "Odd &amp; end", "first"], &["Escaped", "Broken<"], 9000),
+    )
+    .await;
+    assert!(dom(&visited).contains("<pre id=\"b\">\n\nfirst</pre>"), "{}", dom(&visited));
+    assert!(dom(&visited).contains("title=\"&quot;&gt;&lt;b&gt;Broken\""));
+}
+
+#[tokio::test]
+async fn a_deep_tree_and_a_large_one_come_whole_or_cut() {
+    let world = World::start().await;
+    let deep = "<p>Bottom<script>let at = document.body; for (let i = 0; i != 300; i++) at = at.appendChild(document.createElement('b')); at.textContent = 'Deep down'</script>";
+    check(&world, deep, expect(&["Deep down"], &[], 15_000)).await;
+    let large = "<p>Start<script>const text = 'abcdefghij'.repeat(1 << 20); for (let i = 0; i != 4; i++) { const p = document.createElement('p'); p.textContent = text; document.body.append(p) }</script>";
+    let visited = world.page(large).await.unwrap();
+    assert!(dom(&visited).len() < 50 << 20 && text(&dom(&visited)[..1000]).contains("Start"));
+    assert!(visited.warnings.iter().any(|warning| warning.contains("too large")), "{:?}", visited.warnings);
+}
