@@ -24,7 +24,7 @@ fn curl_calls(document: &str) -> Vec<(String, Value)> {
 
 #[tokio::test]
 async fn the_curl_lines_work() {
-    let app = TestApp::start().await;
+    let app = TestApp::with_browser().await;
     app.site.html("/", include_str!("../../xtask/src/up/sample.html"));
     let mut calls = 0;
     for document in ["README.md", "docs/API.md", "docs/SELF-HOSTING.md"] {

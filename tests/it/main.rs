@@ -5,6 +5,8 @@ mod admin;
 mod append;
 mod auth;
 mod batch;
+mod browser;
+mod browser_runs;
 mod budget;
 mod cache;
 mod client;

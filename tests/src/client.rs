@@ -122,6 +122,20 @@ impl Client {
         }
     }
 
+    /// The bytes behind a URL that an answer holds, with their content type.
+    ///
+    /// # Panics
+    /// When it leads elsewhere, or to no file.
+    #[expect(clippy::expect_used, reason = "a test without an answer has failed")]
+    pub async fn download(&self, url: &str) -> (String, Bytes) {
+        let base = format!("http://{}", self.address);
+        let path = url.strip_prefix(&base).unwrap_or_else(|| panic!("{url} is elsewhere"));
+        let raw = self.inner.execute(self.request(Method::GET, path), Bytes::new()).await.expect("an answer");
+        assert_eq!(raw.status, 200, "{}", raw.text());
+        let kind = raw.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        (kind.to_owned(), raw.body)
+    }
+
     /// POST /v2/scrape.
     pub async fn scrape(&self, body: &Value) -> Answer {
         self.post("/v2/scrape", body).await

@@ -69,6 +69,8 @@ impl TestApp {
         config.egress.allow = vec![site.addr().to_string().parse().expect("an address and port")];
         config.egress.resolvers = vec![dns.addr()];
         config.admin.token = base::Secret::new(ADMIN_TOKEN);
+        // Most tests say what a server without one does; the others say that they want it.
+        config.browser.enabled = false;
         change(&mut config);
         let own_database = config.store.url.expose().is_empty() && config.data.dir == data.path();
         let running = runtime.spawn(quarry_server::start(config)).await.expect("no panic").expect("the service starts");
@@ -80,6 +82,11 @@ impl TestApp {
     /// A service that wants keys.
     pub async fn with_keys() -> Self {
         Self::with(|config| config.auth.mode = AuthMode::Keys).await
+    }
+
+    /// A service in `open` mode with a browser.
+    pub async fn with_browser() -> Self {
+        Self::with(|config| config.browser.enabled = true).await
     }
 
     /// A caller without a key.

@@ -26,8 +26,15 @@ impl FromRequestParts<Arc<Service>> for PublicAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, service))
+    }
+}
+
+impl PublicAddress {
+    /// By the head of a request.
+    pub(crate) fn of(parts: &Parts, service: &Service) -> Self {
         let found = of(&parts.headers, &parts.uri);
-        Ok(Self(found.unwrap_or_else(|| format!("http://{}", service.config.server.listen))))
+        Self(found.unwrap_or_else(|| format!("http://{}", service.config.server.listen)))
     }
 }
 

@@ -19,6 +19,7 @@ use boot::operator::bearer;
 use wire::Code;
 
 use crate::Service;
+use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
 use crate::request::{Local, RequestContext};
@@ -104,10 +105,11 @@ impl Gate {
         let Some(context) = parts.extensions.get::<RequestContext>().cloned() else {
             return Failure::new(Code::UnknownError, "unexpected error").into_response();
         };
-        let caller = match self.caller(&parts, &context).await {
+        let mut caller = match self.caller(&parts, &context).await {
             Ok(caller) => caller,
             Err(failure) => return failure.into_response(),
         };
+        caller.address = Some(PublicAddress::of(&parts, service).0);
         context.set_team(&caller.team.id);
         let standing = count(service, &caller, &context);
         let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {

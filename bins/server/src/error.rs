@@ -3,6 +3,8 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use ::fetch::FetchError;
+use ::scrape::ScrapeError;
 use app::AppError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -92,6 +94,13 @@ impl From<AppError> for Failure {
             AppError::Invalid(invalid) => invalid.into(),
             AppError::Unsupported(needs) => unsupported(&needs),
             AppError::Scrape(error) if code == Code::UnknownError => Self::internal(&error),
+            AppError::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
+                let details = json!({ "index": index, "type": kind, "selector": selector, "reason": reason });
+                Self::new(code, text).details(details)
+            }
+            AppError::Scrape(ScrapeError::Fetch(FetchError::Unavailable { .. })) => {
+                Self::new(code, text).retry_after(5)
+            }
             // Made for the caller: it names no address that the caller did not give.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
@@ -124,9 +133,6 @@ fn unsupported(needs: &[wire::Need]) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use ::fetch::FetchError;
-    use ::scrape::ScrapeError;
-
     use super::*;
 
     fn check(error: AppError, status: u16, code: &str) -> (String, Option<u64>) {
@@ -171,6 +177,16 @@ mod tests {
         of(FetchError::TooManyRedirects.into(), 422, "SCRAPE_TOO_MANY_REDIRECTS");
         of(FetchError::Proxy { reason: reason() }.into(), 422, "SCRAPE_PROXY_ERROR");
         of(ScrapeError::UnsupportedFile { content_type: reason() }, 422, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+        of(FetchError::Unavailable { reason: reason() }.into(), 503, "BROWSER_UNAVAILABLE");
+        let selector = Some("#go".to_owned());
+        let action = FetchError::Action { index: 6, kind: "click", selector, reason: "nothing matches".into() };
+        let body = of(action.into(), 422, "SCRAPE_ACTION_ERROR");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let details = json!({ "index": 6, "type": "click", "selector": "#go", "reason": "nothing matches" });
+        assert_eq!(
+            (&body["details"], &body["error"]),
+            (&details, &json!("action 6 (click `#go`) failed: nothing matches"))
+        );
         // Without `details.state` the official clients do not wait for it to go on (docs/CONTRACT.md, "Errors").
         assert!(!of(ScrapeError::Timeout, 408, "SCRAPE_TIMEOUT").contains("details"));
         of(ScrapeError::Panicked, 500, "UNKNOWN_ERROR");

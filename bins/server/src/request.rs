@@ -87,8 +87,8 @@ impl RequestContext {
 pub(crate) fn reader(caller: Option<&Caller>, context: Option<&RequestContext>) -> String {
     let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
     match caller {
-        Some(Caller { team, key: Some(_) }) => team.id.clone(),
-        Some(Caller { team, key: None }) => format!("{} {}", team.id, address()),
+        Some(Caller { team, key: Some(_), .. }) => team.id.clone(),
+        Some(Caller { team, key: None, .. }) => format!("{} {}", team.id, address()),
         None => address(),
     }
 }

@@ -16,6 +16,8 @@ pub struct Caller {
     pub team: Team,
     /// Id of the key that was shown; `None` for a call without one, which the server limits per address.
     pub key: Option<String>,
+    /// Where the caller has reached us, as `https://host:port`: URLs of files begin with it.
+    pub address: Option<String>,
 }
 
 /// Finds the caller of a bearer token, given without the word `Bearer`.
@@ -52,7 +54,7 @@ async fn find(app: &App, hash: Option<&str>) -> Result<Caller, AppError> {
     }
     match (found, app.settings.auth) {
         (Some((key, _)), _) if key.revoked_at.is_some() => Err(AppError::Unauthorized("this API key was revoked")),
-        (Some((key, team)), _) => Ok(Caller { team, key: Some(key.id) }),
+        (Some((key, team)), _) => Ok(Caller { team, key: Some(key.id), address: None }),
         (None, AuthMode::Open) => anybody(app).await,
         (None, AuthMode::Keys) if hash.is_some() => Err(AppError::Unauthorized("this API key is not known")),
         (None, AuthMode::Keys) => Err(AppError::Unauthorized("an API key is needed: Authorization: Bearer <key>")),
@@ -80,7 +82,7 @@ fn note_use(app: &App, key: &ApiKey) {
 async fn anybody(app: &App) -> Result<Caller, AppError> {
     let team = teams::find(&mut app.conn().await?, DEFAULT_TEAM).await?;
     let team = team.ok_or_else(|| AppError::internal("the default team is missing: bootstrap has not run"))?;
-    Ok(Caller { team, key: None })
+    Ok(Caller { team, key: None, address: None })
 }
 
 /// A new key: `fc-` and 64 hexadecimal digits, 256 bits from the operating system's generator.

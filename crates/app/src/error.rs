@@ -122,6 +122,8 @@ fn scrape_code(error: &ScrapeError) -> Code {
             FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
             FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
             FetchError::Proxy { .. } => Code::ScrapeProxyError,
+            FetchError::Action { .. } => Code::ScrapeActionError,
+            FetchError::Unavailable { .. } => Code::BrowserUnavailable,
         },
         ScrapeError::NoCopy => Code::ScrapeNoCachedData,
         ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,

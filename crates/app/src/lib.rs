@@ -17,6 +17,7 @@
 //!     client,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
 //!     tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu },
+//!     browser: None,
 //!     capabilities: wire::Capabilities::default(),
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),

@@ -1,12 +1,13 @@
 //! Scraping one page: refusals, credits, cache or page, document, bill.
 
 mod copies;
+mod files;
 mod kept;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::scrape::{Copies, Ports, ScrapeError, Scraped, Target};
+use ::scrape::{Copies, Files, Ports, ScrapeError, Scraped, Target};
 use base::{Stop, Timestamp, new_id};
 use billing::Outcome;
 use fetch::BasicAuth;
@@ -16,6 +17,7 @@ use url::Url;
 use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
 
 use self::copies::CacheCopies;
+use self::files::Place;
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::cache::{self, CacheSlot, NewCopy, OnMiss, PageCopy, Policy, Situation};
@@ -62,7 +64,7 @@ pub async fn scrape_with_room(
         stamp.put(&mut scraped.document);
         scraped
     };
-    let result = scraping.run(app, &copies, last).await;
+    let result = scraping.run(app, caller, &copies, last).await;
     // Not before the body is kept: until then it is in memory as well.
     result.iter().for_each(Scraped::shrink_room);
     scraping.settle(caller, funds, result, copies.into_used()).await
@@ -79,11 +81,14 @@ where
     let copies = scraping.copies(app, caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |mut scraped: Scraped, stop: &Stop| {
-        let (took, cache) = (started.elapsed(), scraped.document.metadata.cache_state);
+        let metadata = &scraped.document.metadata;
+        // The time in our own line says nothing of the host.
+        let waited = Duration::from_millis(metadata.concurrency_queue_duration_ms.unwrap_or(0));
+        let (took, cache) = (started.elapsed().saturating_sub(waited), metadata.cache_state);
         stamp.put(&mut scraped.document);
         (last(scraped, took, stop), took, cache)
     };
-    let result = scraping.run(app, &copies, last).await;
+    let result = scraping.run(app, caller, &copies, last).await;
     let credits = scraping.price(&result);
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     scraping.log(caller, result.as_ref().map(|(_, _, cache)| *cache), credits);
@@ -97,7 +102,7 @@ where
 pub(crate) struct Charged<T> {
     pub(crate) result: Result<T, AppError>,
     pub(crate) credits: i64,
-    /// From the beginning to the document.
+    /// From the beginning to the document, without what it waited for a browser.
     pub(crate) took: Duration,
     /// What goes into the cache, to be written with the page.
     pub(crate) copy: Option<Box<NewCopy>>,
@@ -119,6 +124,8 @@ pub(crate) struct Wanted {
     pub(crate) zero_data_retention: bool,
     /// Whether links are wanted, whatever the formats.
     pub(crate) collect_links: bool,
+    /// The run that it is a page of. With that its files go, and as that it waits in line for a browser.
+    pub(crate) run: Option<String>,
 }
 
 impl Wanted {
@@ -134,6 +141,7 @@ impl Wanted {
             options: Arc::new(request.options),
             zero_data_retention: request.zero_data_retention,
             collect_links: false,
+            run: None,
         }
     }
 }
@@ -152,6 +160,7 @@ fn check_request(app: &App, caller: &Caller, request: &ScrapeRequest) -> Result<
 /// One scrape on its way.
 struct Scraping {
     id: String,
+    run: Option<String>,
     target: Target,
     policy: Policy,
     began: Timestamp,
@@ -173,7 +182,8 @@ impl Stamp {
 
 impl Scraping {
     fn new(app: &App, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
-        let Wanted { id, url, source, given_for, basic_auth, options, zero_data_retention, collect_links } = wanted;
+        let Wanted { id, url, source, given_for, basic_auth, options, zero_data_retention, collect_links, run } =
+            wanted;
         let cache = app.settings.cache;
         let situation = Situation {
             enabled: cache.enabled,
@@ -185,8 +195,10 @@ impl Scraping {
         // Lockdown is zero data retention without a connection, so it leaves no trace either.
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
+        let line = run.clone().unwrap_or_else(|| caller.team.id.clone());
         Self {
             id,
+            run,
             policy: cache::policy(&options, situation, began),
             target: Target {
                 source,
@@ -194,6 +206,7 @@ impl Scraping {
                 basic_auth,
                 private,
                 owner: caller.team.id.clone(),
+                line,
                 collect_links,
                 ..Target::new(url, options, deadline)
             },
@@ -212,12 +225,14 @@ impl Scraping {
         Stamp { id: self.id.clone(), credits: self.price(&Ok(())) }
     }
 
-    async fn run<T, F>(&self, app: &App, copies: &dyn Copies, last: F) -> Result<T, AppError>
+    async fn run<T, F>(&self, app: &App, caller: &Caller, copies: &dyn Copies, last: F) -> Result<T, AppError>
     where
         T: Send + 'static,
         F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
     {
-        let ports = Ports { copies: Some(copies) };
+        let owner = || self.run.clone().unwrap_or_else(|| self.id.clone());
+        let files = (!self.target.private).then(|| Place::new(app, caller, owner()));
+        let ports = Ports { copies: Some(copies), files: files.as_ref().map(|place| place as &dyn Files) };
         let result = ::scrape::run(&app.tools, ports, &self.target, last).await;
         result.map_err(|error| match (error, self.policy.on_miss) {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,

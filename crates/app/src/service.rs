@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base::{Clock, Timestamp};
 use blobs::Blobs;
+use browser::Browser;
 use files::Files;
 use queue::Waker;
 use scrape::Tools;
@@ -36,6 +37,7 @@ pub struct Inner {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) tools: Tools,
+    browser: Option<Arc<Browser>>,
     capabilities: Capabilities,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
@@ -63,6 +65,8 @@ pub struct Parts {
     pub blobs: Blobs,
     /// How pages are fetched and turned into documents.
     pub tools: Tools,
+    /// The browser of this process, where it has one.
+    pub browser: Option<Arc<Browser>>,
     /// What this server can do beyond what every server can.
     pub capabilities: Capabilities,
     /// The time for everything that is written or compared. Deadlines of running requests use tokio's clock.
@@ -87,8 +91,8 @@ impl App {
     /// Puts the parts together. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, tools, capabilities, clock, settings, active, site, client, changes, waker, tracker } =
-            parts;
+        let Parts { store, blobs, tools, browser, capabilities, clock, settings, active, site, .. } = parts;
+        let Parts { client, changes, waker, tracker, .. } = parts;
         let bookings = Bookings::new(&store);
         let (callers, contexts, room) = (Callers::default(), Contexts::default(), DiskRoom::default());
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
@@ -97,6 +101,7 @@ impl App {
             store,
             blobs,
             tools,
+            browser,
             capabilities,
             clock,
             settings,
@@ -155,6 +160,14 @@ impl App {
     pub async fn drain(&self) {
         self.tracker.close();
         self.tracker.wait().await;
+    }
+
+    /// Ends the browser of this process. The last of all: pages that are still in it fail.
+    #[crate::boxed]
+    pub async fn close(&self) {
+        if let Some(browser) = &self.browser {
+            browser.close().await;
+        }
     }
 
     /// The time for everything that is written or compared.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::{App, WorkerSettings};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -46,7 +46,7 @@ impl Background {
         self.stop_jobs.cancel();
     }
 
-    /// Ends upkeep, then waits for `before`, for bookings and for all tasks. True when that was done by `until`; bookings of
+    /// Ends upkeep, then waits for `before`, for bookings and for all tasks, and closes the browser. True when that was done by `until`; bookings of
     /// what was cut get a moment even when it has passed.
     pub async fn settle(&self, before: impl Future<Output = ()>, until: Instant) -> bool {
         self.stop_upkeep.cancel();
@@ -56,7 +56,10 @@ impl Background {
             self.app.drain().await;
             self.tasks.wait().await;
         });
-        settled.await.is_ok()
+        let is_settled = settled.await.is_ok();
+        // Not before the pages of jobs are done, or cut.
+        let _in_time = timeout(LAST_MOMENT, self.app.close()).await;
+        is_settled
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Config {
     pub egress: Egress,
     /// How pages are fetched and parsed.
     pub fetch: Fetch,
+    /// The browser.
+    pub browser: ::browser::Settings,
     /// The page cache.
     pub cache: CacheSettings,
     /// Files that are handed out by URL.

@@ -11,14 +11,17 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 21] = [
+const OURS: [&str; 24] = [
     "app",
     "base",
     "billing",
     "blobs",
     "boot",
+    "branding",
+    "browser",
     "cpu",
     "crawl_frontier",
+    "documents",
     "fetch",
     "files",
     "formats",

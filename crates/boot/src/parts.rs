@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::browser::Browser;
 use app::{App, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
+use fetch::{BrowserEngine, Engine, HttpEngine};
 use store::{Store, StoreError};
 use tokio::net::TcpListener;
 use url::Url;
@@ -31,12 +33,14 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let cpu = cpu::Cpu::new(parses(config));
     let basic = config.fetch.basic_proxies.0.clone();
     let site = site::Site::new(client.clone(), basic, store.clone(), clock.clone(), cpu.clone());
-    let tools = scrape::Tools {
-        engines: vec![Arc::new(fetch::HttpEngine::new(client.clone()))],
-        proxies: Arc::new(proxies(config)),
-        cpu,
-    };
+    let browser = browser(config, &client)?;
+    let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(HttpEngine::new(client.clone()))];
+    if let Some(browser) = browser.clone() {
+        engines.push(Arc::new(BrowserEngine::new(browser, client.in_flight().clone())));
+    }
+    let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu };
     let app = App::new(Parts {
+        browser,
         store,
         blobs,
         capabilities: tools.capabilities(),
@@ -158,6 +162,21 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
         ..net::Limits::default()
     };
     net::Client::new(net::Config { egress, limits }).map_err(|error| ConfigError::new("EGRESS__RESOLVERS", error))
+}
+
+/// The browser, where there is one. Its program is looked for, and not started.
+fn browser(config: &Config, client: &net::Client) -> Result<Option<Arc<Browser>>, ConfigError> {
+    let settings = &config.browser;
+    match (settings.program(), &settings.path) {
+        (Some(program), _) => {
+            tracing::info!(program = %program.display(), "pages that need a browser get one");
+            Ok(Some(Arc::new(Browser::new(settings.clone(), client.clone()))))
+        }
+        (None, Some(path)) if settings.enabled => {
+            Err(ConfigError::new("BROWSER__PATH", format!("there is no program {}", path.display())))
+        }
+        (None, _) => Ok(None),
+    }
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {

@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use wire::{Code, ErrorBody};
+use wire::{Capabilities, Code, ErrorBody};
 
 use crate::config::Config;
 use crate::health::Status;
@@ -162,8 +162,9 @@ impl Monitor {
         }
         let response = match route {
             "/metrics" => self.metrics(request, local),
-            "/health/ready" => health(Status::of(&self.app, self.draining.load(Ordering::Relaxed)).await),
-            _ => health(Status::Ok),
+            "/health/ready" => health(Status::of(&self.app, self.draining.load(Ordering::Relaxed)).await, None),
+            "/health" => health(Status::Ok, Some(self.app.capabilities())),
+            _ => health(Status::Ok, None),
         };
         (route, response)
     }
@@ -179,8 +180,8 @@ impl Monitor {
     }
 }
 
-fn health(status: Status) -> Response<Full<Bytes>> {
-    response(status.code(), "application/json", status.body(None).to_string())
+fn health(status: Status, capabilities: Option<Capabilities>) -> Response<Full<Bytes>> {
+    response(status.code(), "application/json", status.body(capabilities).to_string())
 }
 
 fn refusal(code: Code, error: &str) -> Response<Full<Bytes>> {

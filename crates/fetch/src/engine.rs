@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::{FetchError, Fetched, Given};
+use crate::{FetchError, Fetched, Given, State};
 
 /// One page that is wanted, over one step of the [`Plan`](crate::Plan). Has no `Debug`: headers and the URL may hold
 /// secrets.
@@ -27,8 +27,46 @@ pub struct FetchRequest<'a> {
     pub skip_tls_verification: bool,
     /// When the answer must be complete, everything included.
     pub deadline: Instant,
-    /// How long scripts may work before the page is taken.
+    /// How long scripts may work before the page is taken, once it has settled.
     pub wait_for: Duration,
+    /// Whether advertisements and consent notices are kept out, by engines that load them.
+    pub block_ads: bool,
+    /// What to do on the page before it is taken, in order.
+    pub actions: &'a [wire::Action],
+    /// The picture that is wanted of the page.
+    pub screenshot: Option<&'a wire::ScreenshotOptions>,
+    /// Whether a sample of the computed styles is wanted.
+    pub styles: bool,
+    /// Cookies and storage to begin with.
+    pub state: Option<&'a State>,
+    /// Whether they are wanted back at the end.
+    pub keeps_state: bool,
+    /// Who waits, where places are few: they are shared out fairly among owners. Any label.
+    pub owner: &'a str,
+}
+
+impl<'a> FetchRequest<'a> {
+    /// This page and nothing else: a desktop, no proxy, any certificate, no waiting, nobody's place.
+    #[must_use]
+    pub fn new(url: &'a Url, given: Given<'a>, deadline: Instant) -> Self {
+        Self {
+            url,
+            given,
+            mobile: false,
+            location: None,
+            proxy: None,
+            skip_tls_verification: true,
+            deadline,
+            wait_for: Duration::ZERO,
+            block_ads: true,
+            actions: &[],
+            screenshot: None,
+            styles: false,
+            state: None,
+            keeps_state: false,
+            owner: "",
+        }
+    }
 }
 
 /// Something a request needs beyond the bytes at a URL.
@@ -42,6 +80,14 @@ pub enum Feature {
     SkipTlsVerification,
     /// Letting scripts work for a while. Soft: a page without it is better than none.
     WaitFor,
+    /// Doing something on the page.
+    Actions,
+    /// Taking a picture of the page.
+    Screenshot,
+    /// Telling which styles are in force. Soft: what the page declares says much as well.
+    Styles,
+    /// Beginning with cookies and storage of before, and giving them back.
+    Profile,
     /// Running the scripts of the page. No request asks for it: the page shows whether it needs it.
     Scripts,
 }
@@ -52,7 +98,24 @@ impl Feature {
     pub fn is_hard(self) -> bool {
         match self {
             Self::Mobile | Self::Location | Self::SkipTlsVerification => true,
-            Self::WaitFor | Self::Scripts => false,
+            Self::Actions | Self::Screenshot | Self::Profile => true,
+            Self::WaitFor | Self::Styles | Self::Scripts => false,
+        }
+    }
+
+    /// The word for it, for logs and metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mobile => "mobile",
+            Self::Location => "location",
+            Self::SkipTlsVerification => "skipTlsVerification",
+            Self::WaitFor => "waitFor",
+            Self::Actions => "actions",
+            Self::Screenshot => "screenshot",
+            Self::Styles => "branding",
+            Self::Profile => "profile",
+            Self::Scripts => "scripts",
         }
     }
 
@@ -60,7 +123,7 @@ impl Feature {
     pub(crate) fn lack(self) -> Option<&'static str> {
         match self {
             Self::WaitFor => Some("waitFor had no effect: the page was fetched without running its scripts"),
-            Self::Mobile | Self::Location | Self::SkipTlsVerification | Self::Scripts => None,
+            _ => None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Why no page arrived.
 
+use browser::BrowserError;
+
 /// Why an engine got nothing that could be called a page. The texts are fit for the caller: they name no address that
 /// the caller did not give.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +52,24 @@ pub enum FetchError {
         /// What went wrong.
         reason: String,
     },
+    /// An action could not be carried out; nothing after it was done.
+    #[error("action {index} ({kind}{}) failed: {reason}", selector.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default())]
+    Action {
+        /// Its place in the list, counted from 0.
+        index: usize,
+        /// Its type, as on the wire.
+        kind: &'static str,
+        /// What it was to find.
+        selector: Option<String>,
+        /// What went wrong.
+        reason: String,
+    },
+    /// What the engine works with is not to be had now.
+    #[error("no browser is to be had: {reason}")]
+    Unavailable {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl FetchError {
@@ -57,8 +77,12 @@ impl FetchError {
     #[must_use]
     pub fn is_worth_another_way(&self) -> bool {
         match self {
-            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => true,
+            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } | Self::Unavailable { .. } => {
+                true
+            }
             Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
+            // The page came, and is not as the caller thinks.
+            Self::Action { .. } => false,
         }
     }
 }
@@ -78,6 +102,20 @@ impl From<net::Error> for FetchError {
                 Self::Site { reason: format!("it redirects to no url: {reason}") }
             }
             net::Error::Protocol { reason, .. } => Self::Site { reason },
+        }
+    }
+}
+
+impl From<BrowserError> for FetchError {
+    fn from(error: BrowserError) -> Self {
+        match error {
+            BrowserError::Action { index, kind, selector, reason } => Self::Action { index, kind, selector, reason },
+            BrowserError::Timeout => Self::Timeout,
+            BrowserError::Blocked { host, reason } => Self::Blocked { host, reason },
+            BrowserError::Site { reason } => Self::Site { reason },
+            BrowserError::TooLarge { what, limit } => Self::TooLarge { what, limit },
+            BrowserError::Crashed => Self::Site { reason: error.to_string() },
+            BrowserError::Unavailable { reason } => Self::Unavailable { reason },
         }
     }
 }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use url::Url;
 
 use crate::charset::{self, Hints};
-use crate::{BodyKind, detect};
+use crate::{BodyKind, Rendered, detect};
 
 /// A page or file as it arrived, after redirects and content decoding.
 #[derive(Clone)]
@@ -33,6 +33,8 @@ pub struct Fetched {
     pub warnings: Vec<String>,
     /// What the body holds of the budget for all of them. It goes where the body goes, or what was made of it.
     pub room: net::Room,
+    /// What an engine that runs scripts brought besides.
+    pub rendered: Option<Box<Rendered>>,
 }
 
 /// A body as text: the same bytes where they are UTF-8, else a text of its own.
@@ -75,24 +77,38 @@ impl Fetched {
         let kind = detect(content_type.as_deref(), &body);
         let charset = content_type.as_deref().and_then(charset::parameter).map(str::to_owned);
         let proxy = wire::ProxyUsed::Basic;
-        let (retry_after, warnings, room) = (None, Vec::new(), net::Room::default());
-        Self { url, status, content_type, kind, body, charset, proxy, retry_after, warnings, room }
+        let (retry_after, warnings, room, rendered) = (None, Vec::new(), net::Room::default(), None);
+        Self { url, status, content_type, kind, body, charset, proxy, retry_after, warnings, room, rendered }
     }
 
-    /// The body as text, by byte order mark, header, declaration in the page, and detection, in this order.
+    /// What the scripts of the page have made of it, as HTML in UTF-8; `None` when none have run.
+    #[must_use]
+    pub fn dom(&self) -> Option<&Bytes> {
+        self.rendered.as_ref()?.dom.as_ref()
+    }
+
+    /// The page as text: what its scripts have made of it, else the body, by byte order mark, header, declaration in the
+    /// page, and detection, in this order.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
+        if let Some(dom) = self.dom() {
+            return String::from_utf8_lossy(dom);
+        }
         let tld = self.url.domain().and_then(|domain| domain.trim_end_matches('.').rsplit('.').next());
         let markup = matches!(self.kind, BodyKind::Html | BodyKind::Xml);
         charset::decode(&self.body, Hints { header: self.charset.as_deref(), markup, tld })
     }
 
-    /// The body as [`Fetched::text`]; the body is empty afterwards, so that a large one is not in memory twice.
+    /// The page as [`Fetched::text`]; body and DOM are gone afterwards, so that a large one is not in memory twice.
     #[must_use]
     pub fn take_text(&mut self) -> Text {
-        let text = match self.text() {
-            Cow::Borrowed(text) => Text::Same(self.body.slice_ref(text.as_bytes())),
-            Cow::Owned(text) => Text::Decoded(text),
+        let dom = self.rendered.as_mut().and_then(|rendered| rendered.dom.take());
+        let text = match dom {
+            Some(dom) => Text::Same(dom),
+            None => match self.text() {
+                Cow::Borrowed(text) => Text::Same(self.body.slice_ref(text.as_bytes())),
+                Cow::Owned(text) => Text::Decoded(text),
+            },
         };
         self.body = Bytes::new();
         text
@@ -154,6 +170,15 @@ mod tests {
         assert_eq!((text.as_str(), text.as_ptr()), ("<p>да", place));
         let mut other = fetched(200, "text/html; charset=koi8-r", b"\xc4\xc1");
         assert_eq!(other.take_text().into_string(), "да");
+    }
+
+    #[test]
+    fn the_text_is_what_the_scripts_have_made() {
+        let mut page = fetched(200, "text/html; charset=koi8-r", b"<div id=app>");
+        page.rendered = Some(Box::new(Rendered { dom: Some("<p>\u{436}".into()), ..Rendered::default() }));
+        assert_eq!((page.text().as_ref(), page.body.len()), ("<p>\u{436}", 12));
+        assert_eq!(page.take_text().into_string(), "<p>\u{436}");
+        assert!(page.body.is_empty() && page.dom().is_none() && page.rendered.is_some());
     }
 
     #[test]

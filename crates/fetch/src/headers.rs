@@ -60,12 +60,15 @@ fn languages(request: &FetchRequest<'_>) -> String {
     }
 }
 
-/// RFC 7617.
-fn authorization((user, password): &BasicAuth) -> Option<HeaderValue> {
-    let credentials = STANDARD.encode(format!("{user}:{}", password.expose()));
-    let mut value = HeaderValue::try_from(format!("Basic {credentials}")).ok()?;
+fn authorization(basic_auth: &BasicAuth) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(basic(basic_auth)).ok()?;
     value.set_sensitive(true);
     Some(value)
+}
+
+/// The value of `Authorization` (RFC 7617).
+pub(crate) fn basic((user, password): &BasicAuth) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{}", password.expose())))
 }
 
 /// Gives a warning when it cannot be sent. The contract refuses such headers earlier; a library user may still try.
@@ -101,16 +104,8 @@ mod tests {
 
     fn request(caller: &Caller) -> FetchRequest<'_> {
         let Caller(url, headers, basic_auth) = caller;
-        FetchRequest {
-            url,
-            given: Given::new(url, headers, basic_auth.as_ref()),
-            mobile: false,
-            location: None,
-            proxy: None,
-            skip_tls_verification: true,
-            deadline: Instant::now() + Duration::from_secs(1),
-            wait_for: Duration::ZERO,
-        }
+        let deadline = Instant::now() + Duration::from_secs(1);
+        FetchRequest::new(url, Given::new(url, headers, basic_auth.as_ref()), deadline)
     }
 
     #[test]

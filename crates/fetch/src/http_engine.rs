@@ -30,10 +30,7 @@ impl Engine for HttpEngine {
     }
 
     fn offers(&self, feature: Feature) -> bool {
-        match feature {
-            Feature::Mobile | Feature::Location | Feature::SkipTlsVerification => true,
-            Feature::WaitFor | Feature::Scripts => false,
-        }
+        matches!(feature, Feature::Mobile | Feature::Location | Feature::SkipTlsVerification)
     }
 
     fn rank(&self) -> u32 {

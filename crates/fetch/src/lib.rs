@@ -13,6 +13,7 @@
 //! # Ok::<(), url::ParseError>(())
 //! ```
 
+mod browser_engine;
 mod charset;
 mod engine;
 mod error;
@@ -24,7 +25,11 @@ mod kind;
 mod language;
 mod plan;
 mod proxies;
+mod rendered;
 
+pub use browser::{Acted, Picture, Printed, ScrapedPage, State};
+
+pub use browser_engine::BrowserEngine;
 pub use engine::{Engine, Feature, FetchRequest};
 pub use error::FetchError;
 pub use fetched::{Fetched, Text};
@@ -33,3 +38,4 @@ pub use http_engine::HttpEngine;
 pub use kind::{BodyKind, detect};
 pub use plan::{Plan, Step, Verdict, Why};
 pub use proxies::Proxies;
+pub use rendered::Rendered;

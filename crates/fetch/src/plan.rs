@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use wire::{ProxyMode, ProxyUsed, ScrapeOptions};
+use wire::{Action, FormatKind, ProxyMode, ProxyUsed, ScrapeOptions, WaitAction};
 
 use crate::{Engine, Feature, FetchError, Fetched, Proxies};
 
@@ -17,8 +17,13 @@ pub struct Step {
     pub proxy: ProxyUsed,
     /// What the caller should know of this way: what was asked for and is not to be had on it.
     pub warnings: Vec<&'static str>,
-    helps: &'static [Why],
+    helps: Helps,
+    /// Whether it can do less than the first engine: it stands in for it.
+    is_makeshift: bool,
 }
+
+/// Whether a step helps with this.
+type Helps = fn(Why) -> bool;
 
 /// Why another way may bring more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +32,20 @@ pub enum Why {
     Failed,
     /// The site answered that it does not let us in.
     Refused,
-    /// The page shows nothing until its scripts run.
-    NeedsScripts,
+    /// The page shows nothing, or not yet what it is about, until its scripts run; a word says what tells it.
+    NeedsScripts(&'static str),
+}
+
+impl Why {
+    /// The word for it, for logs and metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::NeedsScripts(mark) => mark,
+        }
+    }
 }
 
 /// Whether what came is good enough.
@@ -54,17 +71,25 @@ impl Verdict {
 
 /// Longest time that a later step leaves for what came before it.
 const MAX_TIME_FOR_WHAT_STANDS: Duration = Duration::from_secs(1);
+/// Longest time that is left for steps that stand in for the first engine.
+const MAX_TIME_FOR_MAKESHIFTS: Duration = Duration::from_secs(5);
 /// A stronger proxy at the same engine.
-const STRONGER_PROXY: &[Why] = &[Why::Failed, Why::Refused];
+const STRONGER_PROXY: Helps = |why| matches!(why, Why::Failed | Why::Refused);
 /// An engine that runs scripts, which a site also takes for a visitor sooner than others.
-const RUNS_SCRIPTS: &[Why] = &[Why::Failed, Why::Refused, Why::NeedsScripts];
+const ANY_HELP: Helps = |_| true;
+/// The same where the caller wants the page by one way and no other.
+const RUNS_SCRIPTS: Helps = |why| matches!(why, Why::NeedsScripts(_));
 /// An engine that can do no more than the one before it.
-const ANOTHER_ENGINE: &[Why] = &[Why::Failed];
+const ANOTHER_ENGINE: Helps = |why| why == Why::Failed;
 
 /// The steps to one page. The first is always taken, a later one only when it helps with what was lacking before.
 pub struct Plan {
     steps: Vec<Step>,
     at: usize,
+    /// Why the present step is taken.
+    reason: &'static str,
+    /// The waiting that was asked for: no part of the time that is shared.
+    waits: Duration,
 }
 
 impl Plan {
@@ -79,19 +104,24 @@ impl Plan {
             ProxyMode::Enhanced | ProxyMode::Stealth => &[ProxyUsed::Stealth],
             ProxyMode::Auto => &[ProxyUsed::Basic, ProxyUsed::Stealth],
         };
-        let mut steps = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut fewest = None;
         for engine in order(engines, &wanted) {
+            let lacking = lacks(engine.as_ref(), &wanted, false);
+            let is_makeshift = lacking > *fewest.get_or_insert(lacking);
             for (place, proxy) in strengths.iter().enumerate() {
                 let helps = match place {
-                    0 if engine.offers(Feature::Scripts) => RUNS_SCRIPTS,
-                    0 => ANOTHER_ENGINE,
+                    0 if !engine.offers(Feature::Scripts) => ANOTHER_ENGINE,
+                    0 if options.proxy == ProxyMode::Auto => ANY_HELP,
+                    0 => RUNS_SCRIPTS,
                     _ => STRONGER_PROXY,
                 };
                 let warnings = warnings(engine.as_ref(), *proxy, &wanted, options.proxy);
-                steps.push(Step { engine: Arc::clone(&engine), proxy: *proxy, warnings, helps });
+                steps.push(Step { engine: Arc::clone(&engine), proxy: *proxy, warnings, helps, is_makeshift });
             }
         }
-        Self { steps, at: 0 }
+        let reason = steps.first().map_or("first", |step| reason(step.engine.as_ref(), &wanted));
+        Self { steps, at: 0, reason, waits: waits(options) }
     }
 
     /// The step to take now; `None` when no engine can serve the request.
@@ -100,18 +130,43 @@ impl Plan {
         self.steps.get(self.at)
     }
 
+    /// Why the step to take now is taken: `first`, what was asked for that needs its engine, or what was lacking before.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+
     /// When the present step must have ended: what is left of the time until `deadline` is shared out equally among it and
-    /// those that may follow, or a site that lets one hang would leave the others none. A later step leaves a tenth, a
-    /// second at most, in which what came before it is made into a document if it brings nothing better.
+    /// those that may follow, or a site that lets one hang would leave the others none. Waiting that the caller wants is
+    /// not shared, and steps that can do less get a tenth. A later step leaves a tenth, a second at most, in which what came
+    /// before it is made into a document if it brings nothing better; so does one that may bring an unfinished page.
     #[must_use]
     pub fn share(&self, deadline: Instant) -> Instant {
         let now = Instant::now();
         let mut left = deadline.saturating_duration_since(now);
-        if self.at > 0 {
+        if self.at > 0 || self.runs_scripts() {
             left -= (left / 10).min(MAX_TIME_FOR_WHAT_STANDS);
         }
-        let steps = u32::try_from(self.steps.len() - self.at).unwrap_or(u32::MAX);
-        now + left / steps.max(1)
+        let rest = self.steps.get(self.at..).unwrap_or_default();
+        let Some(present) = rest.first() else { return now + left };
+        let peers = rest.iter().filter(|step| step.is_makeshift == present.is_makeshift).count();
+        if peers < rest.len() {
+            left -= (left / 10).min(MAX_TIME_FOR_MAKESHIFTS);
+        }
+        let waits = if present.engine.offers(Feature::WaitFor) { self.waits.min(left) } else { Duration::ZERO };
+        now + waits + (left - waits) / u32::try_from(peers).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the step to take now runs the scripts of the page.
+    #[must_use]
+    pub fn runs_scripts(&self) -> bool {
+        self.step().is_some_and(|step| step.engine.offers(Feature::Scripts))
+    }
+
+    /// Whether a later step runs them, where a page needs that.
+    #[must_use]
+    pub fn can_run_scripts(&self) -> bool {
+        self.can_improve(Why::NeedsScripts("scripts"))
     }
 
     /// Whether a later step helps with this.
@@ -124,7 +179,7 @@ impl Plan {
     pub fn improve(&mut self, verdict: Verdict) -> bool {
         let Verdict::Better(why) = verdict else { return false };
         let Some(next) = self.next(why) else { return false };
-        self.at = next;
+        (self.at, self.reason) = (next, why.as_str());
         true
     }
 
@@ -134,18 +189,39 @@ impl Plan {
     }
 
     fn next(&self, why: Why) -> Option<usize> {
-        (self.at + 1..self.steps.len()).find(|at| self.steps[*at].helps.contains(&why))
+        (self.at + 1..self.steps.len()).find(|at| (self.steps[*at].helps)(why))
     }
 }
 
 /// The engines that can serve a request, best first.
 fn order(engines: &[Arc<dyn Engine>], wanted: &[Feature]) -> Vec<Arc<dyn Engine>> {
-    let lacks = |engine: &dyn Engine, hard: bool| {
-        wanted.iter().filter(|feature| feature.is_hard() == hard && !engine.offers(**feature)).count()
-    };
-    let mut order: Vec<_> = engines.iter().filter(|engine| lacks(engine.as_ref(), true) == 0).cloned().collect();
-    order.sort_by_key(|engine| (lacks(engine.as_ref(), false), engine.rank()));
+    let mut order: Vec<_> =
+        engines.iter().filter(|engine| lacks(engine.as_ref(), wanted, true) == 0).cloned().collect();
+    order.sort_by_key(|engine| (lacks(engine.as_ref(), wanted, false), engine.rank()));
     order
+}
+
+/// How many of the hard or of the soft features an engine does not have.
+fn lacks(engine: &dyn Engine, wanted: &[Feature], hard: bool) -> usize {
+    wanted.iter().filter(|feature| feature.is_hard() == hard && !engine.offers(**feature)).count()
+}
+
+/// Why an engine comes first: what was asked for that only one that runs scripts has.
+fn reason(engine: &dyn Engine, wanted: &[Feature]) -> &'static str {
+    let needs_browser =
+        |feature: &&Feature| !matches!(feature, Feature::Mobile | Feature::Location | Feature::SkipTlsVerification);
+    let asked = wanted.iter().find(needs_browser).filter(|feature| engine.offers(**feature));
+    asked.map_or("first", |feature| feature.as_str())
+}
+
+/// How long the caller wants to wait on the page.
+fn waits(options: &ScrapeOptions) -> Duration {
+    let of_action = |action: &Action| match action {
+        Action::Wait(WaitAction::Time { milliseconds }) => *milliseconds,
+        _ => 0,
+    };
+    let actions = options.actions.iter().map(of_action).fold(0, u32::saturating_add);
+    Duration::from_millis(actions.saturating_add(options.wait_for).into())
 }
 
 fn wanted(options: &ScrapeOptions) -> Vec<Feature> {
@@ -153,6 +229,10 @@ fn wanted(options: &ScrapeOptions) -> Vec<Feature> {
         (options.mobile, Feature::Mobile),
         (options.location.is_some(), Feature::Location),
         (options.skip_tls_verification, Feature::SkipTlsVerification),
+        (!options.actions.is_empty(), Feature::Actions),
+        (options.wants(FormatKind::Screenshot), Feature::Screenshot),
+        (options.profile.is_some(), Feature::Profile),
+        (options.wants(FormatKind::Branding), Feature::Styles),
         (options.wait_for > 0, Feature::WaitFor),
     ];
     asked.into_iter().filter_map(|(wanted, feature)| wanted.then_some(feature)).collect()
@@ -169,10 +249,13 @@ fn warnings(engine: &dyn Engine, proxy: ProxyUsed, wanted: &[Feature], mode: Pro
 mod tests {
 
     use async_trait::async_trait;
+    use serde_json::json;
 
     use super::*;
-    use crate::Feature::{Location, Mobile, Scripts, WaitFor};
+    use crate::Feature::{Actions, Location, Mobile, Profile, Screenshot, Scripts, Styles, WaitFor};
     use crate::FetchRequest;
+
+    const NEEDS: Why = Why::NeedsScripts("empty");
 
     struct Fake(&'static str, u32, &'static [Feature]);
 
@@ -197,7 +280,7 @@ mod tests {
 
     fn engines() -> [Arc<dyn Engine>; 3] {
         [
-            Arc::new(Fake("browser", 50, &[Mobile, Location, WaitFor, Scripts])),
+            Arc::new(Fake("browser", 50, &[Mobile, Location, WaitFor, Scripts, Actions, Screenshot, Styles, Profile])),
             Arc::new(Fake("http", 10, &[Mobile, Location])),
             Arc::new(Fake("bare", 5, &[])),
         ]
@@ -237,11 +320,11 @@ mod tests {
         };
         assert_eq!(after(&[]), (0, ("http", Basic)));
         assert_eq!(after(&[Why::Refused]), (1, ("http", Stealth)));
-        assert_eq!(after(&[Why::NeedsScripts]), (1, ("browser", Basic)));
+        assert_eq!(after(&[NEEDS]), (1, ("browser", Basic)));
         assert_eq!(after(&[Why::Failed, Why::Refused, Why::Refused]), (3, ("browser", Stealth)));
-        assert_eq!(after(&[Why::NeedsScripts, Why::NeedsScripts]), (1, ("browser", Basic)));
+        assert_eq!(after(&[NEEDS, NEEDS]), (1, ("browser", Basic)));
         let mut plan = plan(ProxyMode::Auto, true);
-        assert!(!plan.improve(Verdict::Good) && plan.can_improve(Why::NeedsScripts));
+        assert!(!plan.improve(Verdict::Good) && plan.can_run_scripts());
         plan.end();
         assert!(!plan.improve(Verdict::Better(Why::Failed)) && now(&plan) == ("http", Basic));
     }
@@ -270,9 +353,57 @@ mod tests {
             (share * 10.0).round() / 10.0
         };
         assert_eq!(share(&plan), 15.0);
-        plan.improve(Verdict::Better(Why::NeedsScripts));
+        plan.improve(Verdict::Better(NEEDS));
         assert_eq!(share(&plan), 29.5);
         plan.end();
         assert_eq!(share(&plan), 59.0);
+    }
+
+    fn plan_for(options: serde_json::Value) -> Plan {
+        Plan::new(&engines(), &Proxies::default(), &wire::decode_options(options).unwrap())
+    }
+
+    #[test]
+    fn what_needs_a_browser_goes_there_at_once() {
+        let check = |options: serde_json::Value, names: &[&str], reason: &str| {
+            let plan = plan_for(options.clone());
+            let found: Vec<_> = plan.steps.iter().map(|step| step.engine.name()).collect();
+            assert_eq!((found.as_slice(), plan.reason()), (names, reason), "{options}");
+            assert_eq!(plan.runs_scripts(), names.first() == Some(&"browser"), "{options}");
+        };
+        let no_tls = |mut options: serde_json::Value| {
+            options["skipTlsVerification"] = false.into();
+            options
+        };
+        check(no_tls(json!({})), &["bare", "http", "browser"], "first");
+        check(no_tls(json!({ "mobile": true })), &["http", "browser"], "first");
+        check(no_tls(json!({ "waitFor": 100 })), &["browser", "bare", "http"], "waitFor");
+        check(no_tls(json!({ "formats": ["branding"] })), &["browser", "bare", "http"], "branding");
+        check(no_tls(json!({ "formats": ["screenshot"], "waitFor": 100 })), &["browser"], "screenshot");
+        check(no_tls(json!({ "actions": [{ "type": "scrape" }] })), &["browser"], "actions");
+        check(no_tls(json!({ "profile": { "name": "a" } })), &["browser"], "profile");
+    }
+
+    #[test]
+    fn with_one_kind_of_proxy_the_browser_is_for_scripts_alone() {
+        for (mode, helps) in [(ProxyMode::Auto, true), (ProxyMode::Basic, false), (ProxyMode::Stealth, false)] {
+            for why in [Why::Failed, Why::Refused] {
+                let mut plan = plan(mode, false);
+                assert_eq!(plan.improve(Verdict::Better(why)), helps, "{mode:?} {why:?}");
+                assert_eq!(plan.reason(), if helps { why.as_str() } else { "first" });
+            }
+            assert!(plan(mode, false).can_run_scripts());
+        }
+    }
+
+    #[test]
+    fn waiting_that_was_asked_for_is_not_shared() {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let share = |plan: &Plan| plan.share(deadline).saturating_duration_since(Instant::now()).as_secs_f64().round();
+        let mut plan = plan_for(json!({ "waitFor": 30_000, "skipTlsVerification": false }));
+        // Two engines that cannot wait stand behind it.
+        assert_eq!(share(&plan), 54.0);
+        assert!(plan.improve(Verdict::Better(Why::Failed)));
+        assert_eq!((plan.step().unwrap().engine.name(), share(&plan)), ("bare", 29.0));
     }
 }

@@ -4,6 +4,10 @@ use page::{Index, LocalName, Page, local_name};
 
 use crate::main_content;
 
+/// Value of the attribute `hidden` on what a browser has not shown. Another one says nothing: a page that scripts were not
+/// run on may hide what they would show.
+const UNSEEN: &str = "unseen";
+
 /// What the caller wants of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentOptions {
@@ -46,10 +50,11 @@ pub(crate) trait Visitor {
 pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.node_count()] };
     content.remove_machinery();
-    for index in page.select(&options.exclude_tags) {
+    let excluded = page.select(&options.exclude_tags);
+    for &index in &excluded {
         content.removed[index] = true;
     }
-    content.use_noscript_if_richer();
+    content.use_noscript_if_richer(&excluded);
     if options.only_main_content {
         main_content::keep_main(&mut content, options.include_tags.is_empty());
     }
@@ -125,17 +130,20 @@ impl<'p> Content<'p> {
         search.1
     }
 
-    /// Scripts, styles and what belongs to the head.
+    /// Scripts, styles and what belongs to the head; and what a browser that has shown the page says cannot be seen.
     fn remove_machinery(&mut self) {
         for index in 0..self.page.node_count() {
-            self.removed[index] = self.page.name(index).is_some_and(is_machinery);
+            let is_unseen = || self.page.attr(index, "hidden").is_some_and(|value| &*value == UNSEEN);
+            self.removed[index] = self.page.name(index).is_some_and(|name| is_machinery(name) || is_unseen());
         }
     }
 
     /// Pages that are drawn by scripts often keep their text for readers without scripts.
-    fn use_noscript_if_richer(&mut self) {
+    fn use_noscript_if_richer(&mut self, excluded: &[Index]) {
         let page = self.page;
-        let hidden: Vec<Index> = (0..page.node_count()).filter(|&i| page.is(i, &local_name!("noscript"))).collect();
+        let may_stay = |index: &Index| excluded.binary_search(index).is_err();
+        let all = (0..page.node_count()).filter(|&i| page.is(i, &local_name!("noscript")));
+        let hidden: Vec<Index> = all.filter(may_stay).collect();
         let kept = hidden.iter().map(|&index| letters_of(page, page.subtree(index))).sum::<usize>();
         if kept == 0 {
             return;

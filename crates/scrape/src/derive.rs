@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use base::Stop;
+use branding::Sample;
 use fetch::{Fetched, Verdict};
 use parking_lot::Mutex;
+use serde::Deserialize as _;
 use wire::{Document, FormatKind, ScrapeOptions};
 
 use crate::detect::Route;
 use crate::fetch::Page;
-use crate::source::{PageSource, Source, TextSource, add};
+use crate::source::{Origin, PageSource, Source, TextSource, add};
 use crate::{CpuError, ScrapeError, Scraped, Target, Tools};
 
 /// What became of a page.
@@ -145,10 +147,15 @@ impl Made {
 
 /// A page of HTML.
 fn of_page(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Result<Made, ScrapeError> {
+    let origin = Origin::of(fetched);
+    let styles = fetched.rendered.as_mut().and_then(|rendered| rendered.styles.take());
+    // One that cannot be read says no more than none.
+    let styles = styles.and_then(|styles| Sample::deserialize(styles).ok());
     let text = fetched.take_text();
     let mut made = {
         let page = formats::Page::parse_until(&text.as_str(), &fetched.url, stop);
-        let made = Made::of(&Source::Page(PageSource::new(&page, &wants.options)), wants, stop);
+        let made =
+            Made::of(&Source::Page(Box::new(PageSource::new(&page, &wants.options, origin, styles))), wants, stop);
         if page.is_out_of_steps() {
             return Err(ScrapeError::Selectors);
         }

@@ -5,14 +5,18 @@ use std::time::Duration;
 use base::Timestamp;
 use fetch::{FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
 use tokio::time::{Instant, timeout_at};
-use wire::CacheState;
+use wire::{CacheState, Format, FormatKind};
 
-use crate::{CopyLookup, Ports, ScrapeError, Target, Tools};
+use crate::captures::Captured;
+use crate::{CopyLookup, Ports, ScrapeError, Target, Tools, Wants, metrics};
 
 /// Longest time that a document waits for its page to be kept.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
 /// Time before the deadline at which keeping the page is given up.
 const KEEP_MARGIN: Duration = Duration::from_millis(100);
+
+/// See [`take`].
+const OVERRUN: Duration = Duration::from_millis(300);
 
 /// A page, and how the copies had a part in it.
 pub(crate) struct Page {
@@ -21,6 +25,8 @@ pub(crate) struct Page {
     pub(crate) cache: Option<CacheState>,
     /// When the copy was fetched that this is.
     pub(crate) cached_at: Option<Timestamp>,
+    /// What was taken of it besides.
+    pub(crate) captured: Captured,
 }
 
 /// What the look for a copy brought.
@@ -29,19 +35,29 @@ pub(crate) struct Found {
     cache: Option<CacheState>,
 }
 
-/// Looks for a copy, which answers as it is: no step of the plan is taken then.
+/// Looks for a copy. One that its scripts have run in answers as it is, and so does any where nothing else may: no step of
+/// the plan is taken then. Another is judged as the page would be: whether it needs its scripts.
 ///
 /// # Errors
 /// Those of [`Copies::find`](crate::Copies::find).
-pub(crate) async fn find(ports: Ports<'_>, plan: &mut Plan) -> Result<Found, ScrapeError> {
+pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> Result<Found, ScrapeError> {
     let Some(copies) = ports.copies else { return Ok(Found { copy: None, cache: None }) };
-    Ok(match copies.find().await? {
+    let wants = match () {
+        () if target.options.wants(FormatKind::RawBase64) => Wants::Sent,
+        () if plan.runs_scripts() && !copies.is_all() => Wants::Rendered,
+        () => Wants::Any,
+    };
+    Ok(match copies.find(wants).await? {
         CopyLookup::NotAsked => Found { copy: None, cache: None },
         CopyLookup::Miss => Found { copy: None, cache: Some(CacheState::Miss) },
         CopyLookup::Hit(fetched, at) => {
-            plan.end();
-            let cache = Some(CacheState::Hit);
-            Found { copy: Some(Page { fetched: *fetched, cache, cached_at: Some(at) }), cache }
+            if copies.is_all() || fetched.dom().is_some() {
+                plan.end();
+            }
+            let (cache, captured) = (Some(CacheState::Hit), Captured::default());
+            let copy = Page { fetched: *fetched, cache, cached_at: Some(at), captured };
+            // Whatever follows is fetched because this one did not do.
+            Found { copy: Some(copy), cache: Some(CacheState::Miss) }
         }
     })
 }
@@ -58,21 +74,26 @@ pub(crate) async fn fetch(
 ) -> Result<Page, ScrapeError> {
     match found.copy.take() {
         Some(copy) => Ok(copy),
-        None => Ok(Page { fetched: steps(tools, target, plan).await?, cache: found.cache, cached_at: None }),
+        None => {
+            let fetched = steps(tools, target, plan).await?;
+            Ok(Page { fetched, cache: found.cache, cached_at: None, captured: Captured::default() })
+        }
     }
 }
 
 /// Takes step after step for as long as the next one helps with what went wrong. When nothing better comes, a page that was
 /// refused stands.
 async fn steps(tools: &Tools, target: &Target, plan: &mut Plan) -> Result<Fetched, FetchError> {
-    let mut refused = None;
+    let (mut refused, mut failed) = (None, None);
     loop {
         let answer = take(tools, target, plan).await;
         let goes_on = plan.improve(Verdict::of(&answer));
         match answer {
             Ok(page) if goes_on => refused = Some(page),
             Ok(page) => return Ok(page),
-            Err(_) if goes_on => {}
+            Err(error) if goes_on => failed = Some(error),
+            // That there was no engine to try says nothing of the page.
+            Err(error @ FetchError::Unavailable { .. }) => return refused.ok_or(failed.unwrap_or(error)),
             Err(error) => return refused.ok_or(error),
         }
     }
@@ -86,17 +107,20 @@ async fn take(tools: &Tools, target: &Target, plan: &Plan) -> Result<Fetched, Fe
     };
     let deadline = plan.share(target.deadline);
     let request = request(tools, target, step, deadline);
-    let answer = timeout_at(deadline, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));
-    let engine = step.engine.name();
+    // Engines that show an unfinished page when their time is over need a moment for it.
+    let cut = if plan.runs_scripts() { deadline + OVERRUN } else { deadline };
+    let answer = timeout_at(cut, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));
+    let (engine, reason) = (step.engine.name(), plan.reason());
+    metrics::step(engine, reason);
     match answer {
         Ok(mut page) => {
-            tracing::debug!(engine, status = page.status, bytes = page.body.len(), "fetched");
+            tracing::debug!(engine, reason, status = page.status, bytes = page.body.len(), "fetched");
             page.proxy = step.proxy;
             page.warnings.extend(step.warnings.iter().map(|&warning| warning.to_owned()));
             Ok(page)
         }
         Err(error) => {
-            tracing::debug!(engine, "engine got no page");
+            tracing::debug!(engine, reason, "engine got no page");
             Err(error)
         }
     }
@@ -104,6 +128,10 @@ async fn take(tools: &Tools, target: &Target, plan: &Plan) -> Result<Fetched, Fe
 
 fn request<'a>(tools: &Tools, target: &'a Target, step: &Step, deadline: Instant) -> FetchRequest<'a> {
     let options = &target.options;
+    let screenshot = options.formats.iter().find_map(|format| match format {
+        Format::Screenshot(how) => Some(how),
+        _ => None,
+    });
     FetchRequest {
         url: &target.url,
         given: Given::new(&target.given_for, &options.headers, target.basic_auth.as_ref()),
@@ -113,6 +141,13 @@ fn request<'a>(tools: &Tools, target: &'a Target, step: &Step, deadline: Instant
         skip_tls_verification: options.skip_tls_verification,
         deadline,
         wait_for: Duration::from_millis(options.wait_for.into()),
+        block_ads: options.block_ads,
+        actions: &options.actions,
+        screenshot,
+        styles: options.wants(FormatKind::Branding),
+        state: target.state.as_deref(),
+        keeps_state: target.keeps_state,
+        owner: &target.line,
     }
 }
 

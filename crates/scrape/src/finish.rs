@@ -29,7 +29,7 @@ where
 impl Draft {
     /// The document with what is known about the page besides its content.
     pub(crate) fn finish(self, source_url: String) -> Scraped {
-        let Self { mut document, links, page: Page { fetched, cache, cached_at }, mut warnings, .. } = self;
+        let Self { mut document, links, page: Page { fetched, cache, cached_at, captured }, mut warnings, .. } = self;
         let metadata = &mut document.metadata;
         metadata.page =
             std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
@@ -41,9 +41,18 @@ impl Draft {
         metadata.proxy_used = Some(fetched.proxy);
         metadata.cache_state = cache;
         metadata.cached_at = cached_at.map(wire::format_time);
+        let state = fetched.rendered.and_then(|rendered| {
+            let waited = u64::try_from(rendered.waited.as_millis()).unwrap_or(u64::MAX);
+            metadata.timezone = rendered.timezone;
+            metadata.concurrency_limited = Some(waited > 0);
+            metadata.concurrency_queue_duration_ms = (waited > 0).then_some(waited);
+            rendered.state
+        });
+        (document.screenshot, document.actions) = (captured.screenshot, captured.actions);
         warnings.splice(0..0, fetched.warnings);
+        warnings.extend(captured.warning.map(str::to_owned));
         document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-        Scraped { document, links, retry_after: fetched.retry_after, room: fetched.room }
+        Scraped { document, links, retry_after: fetched.retry_after, room: fetched.room, state }
     }
 }
 
@@ -80,13 +89,15 @@ mod tests {
     use wire::{CacheState, Document};
 
     use super::*;
+    use crate::captures::Captured;
 
     fn finished(status: u16, own: &[&str], of_fetch: &[&str]) -> Document {
         let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let url = Url::parse("http://a.test/final").unwrap();
         let mut fetched = Fetched::new(url, status, Some("text/html".to_owned()), "x".into());
         fetched.warnings = texts(of_fetch);
-        let page = Page { fetched, cache: Some(CacheState::Hit), cached_at: Some(base::Timestamp::UNIX_EPOCH) };
+        let (cache, cached_at) = (Some(CacheState::Hit), Some(base::Timestamp::UNIX_EPOCH));
+        let page = Page { fetched, cache, cached_at, captured: Captured::default() };
         let (document, links, warnings) = (Document::default(), Vec::new(), texts(own));
         let draft = Draft { document, links, page, warnings, verdict: Verdict::Good };
         draft.finish("http://a.test".to_owned()).document

@@ -16,11 +16,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod captures;
 mod derive;
 mod detect;
 mod error;
 mod fetch;
 mod finish;
+mod metrics;
+mod needs_scripts;
 mod plain;
 mod ports;
 mod run;
@@ -29,6 +32,6 @@ mod target;
 
 pub use cpu::{Cpu, CpuError};
 pub use error::ScrapeError;
-pub use ports::{Copies, CopyLookup, Ports};
+pub use ports::{Copies, CopyLookup, Files, Ports, Wants};
 pub use run::run;
 pub use target::{Scraped, Target, Tools};

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use async_trait::async_trait;
 use base::Timestamp;
+use bytes::Bytes;
 use fetch::Fetched;
 
 use crate::ScrapeError;
@@ -13,6 +14,29 @@ use crate::ScrapeError;
 pub struct Ports<'a> {
     /// Pages that were fetched before. Without it every page is fetched, and none is kept.
     pub copies: Option<&'a dyn Copies>,
+    /// Where pictures and prints are kept. Without it they stand in the document, as `data:` URLs.
+    pub files: Option<&'a dyn Files>,
+}
+
+/// A place for files that come out of pages.
+#[async_trait]
+pub trait Files: Send + Sync {
+    /// Keeps a file and says its URL. `kind` is what it is, in a word such as `screenshot`.
+    ///
+    /// # Errors
+    /// [`ScrapeError::Port`] when it cannot be kept.
+    async fn keep(&self, kind: &'static str, content_type: &'static str, bytes: Bytes) -> Result<String, ScrapeError>;
+}
+
+/// Which copies will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// Any. One from before its scripts counts only when it does not need them.
+    Any,
+    /// One that its scripts have run in.
+    Rendered,
+    /// One with the body as it was sent.
+    Sent,
 }
 
 /// Pages that were fetched before.
@@ -23,12 +47,15 @@ pub trait Copies: Send + Sync {
     /// # Errors
     /// [`ScrapeError::NoCopy`] when there is none and the page must not be fetched, [`ScrapeError::Port`] when the copies
     /// cannot be read and nothing else will do.
-    async fn find(&self) -> Result<CopyLookup, ScrapeError>;
+    async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError>;
+
+    /// Whether nothing but a copy may answer this scrape.
+    fn is_all(&self) -> bool;
 
     /// Whether a page that is fetched for this scrape should be kept.
     fn keeps(&self) -> bool;
 
-    /// Keeps a page, if it is worth it. Dropped when it takes too long; a failure costs nothing but the copy.
+    /// Keeps a page, if it is worth it; in place of one that was kept before for this scrape. Dropped when it takes too long; a failure costs nothing but the copy.
     async fn keep(&self, page: &Fetched);
 }
 

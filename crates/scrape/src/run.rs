@@ -1,11 +1,11 @@
 //! The way of one page, from top to bottom.
 
-use ::fetch::{Plan, Why};
+use ::fetch::Plan;
 use tokio::join;
 use tokio::time::timeout_at;
 
-use crate::derive::{Derived, Last};
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, derive, detect, fetch, finish};
+use crate::derive::{Derived, Draft, Last};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish};
 
 /// Turns a page into a document, and returns what `last` makes of that.
 ///
@@ -31,17 +31,18 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let mut plan = Plan::new(&tools.engines, &tools.proxies, &target.options);
-    let mut found = fetch::find(ports, &mut plan).await?;
-    let mut before = None;
+    let mut found = fetch::find(ports, target, &mut plan).await?;
+    let mut before: Option<Box<Draft>> = None;
     let draft = loop {
         let made = async {
-            let page = fetch::fetch(tools, target, &mut plan, &mut found).await?;
+            let mut page = fetch::fetch(tools, target, &mut plan, &mut found).await?;
             if before.is_some() {
                 fetch::check_not_refused(&page)?;
             }
+            page.captured = captures::keep(ports, target, &mut page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             // A later phase that needs the document before `finish` is one more reason for a draft here.
-            let wants_draft = plan.can_improve(Why::NeedsScripts);
+            let wants_draft = plan.can_run_scripts();
             let derive = async {
                 let route = detect::route(&page.fetched, &target.options)?;
                 derive::derive(tools, target, (page, route), wants_draft, &last).await
@@ -52,8 +53,14 @@ where
             Ok(Derived::Done(done)) => return Ok(done),
             Ok(Derived::Draft(draft)) if plan.improve(draft.verdict) => before = Some(draft),
             Ok(Derived::Draft(draft)) => break draft,
-            // When a later step fails, what came before stands.
-            Err(error) => break before.ok_or(error)?,
+            Err(error) => match before {
+                // When a later step fails, what came before stands.
+                Some(mut draft) => {
+                    draft.warnings.push(format!("the scripts of the page could not be run: {error}"));
+                    break draft;
+                }
+                None => return Err(error),
+            },
         }
     };
     // What a model is asked about the draft, and what it is compared with, come here, a line each.

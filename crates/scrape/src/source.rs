@@ -5,18 +5,20 @@ use std::cell::{Cell, OnceCell};
 use base::Stop;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fetch::{BodyKind, Verdict, Why};
+use branding::Sample;
+use fetch::{BodyKind, Fetched, Verdict, Why};
 use formats::{Content, ContentOptions, MarkdownOptions, Page};
 use serde_json::{Map, Value};
 use url::Url;
-use wire::{AttributeValues, AttributesFormat, Document, Format, ScrapeOptions};
+use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
 
+use crate::needs_scripts::needs_scripts;
 use crate::plain;
 
 /// The body, by how it is read. A kind of body that is read in a new way is one more of these.
 pub(crate) enum Source<'a> {
     /// A parsed page.
-    Page(PageSource<'a>),
+    Page(Box<PageSource<'a>>),
     /// Text already: JSON, markdown, plain text.
     Text(TextSource<'a>),
     /// A file that is not read: in base64 it stands for every text format.
@@ -34,10 +36,10 @@ pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document)
         Format::Links => document.links = Some(source.links()),
         Format::Images => document.images = Some(source.images()),
         Format::Attributes(wanted) => document.attributes = Some(source.attributes(wanted)),
+        Format::Branding => document.branding = Some(source.branding()),
         Format::Summary
         | Format::Screenshot(_)
         | Format::Json(_)
-        | Format::Branding
         | Format::Product
         | Format::Menu
         | Format::Audio
@@ -104,6 +106,14 @@ impl Source<'_> {
         wanted.selectors.iter().map(entry).collect()
     }
 
+    /// What somebody has seen of the page, else what it declares. A text or a file has no look of its own.
+    fn branding(&self) -> Branding {
+        match self {
+            Self::Page(page) => page.branding(),
+            Self::Text(_) | Self::Bytes(_) => Branding::default(),
+        }
+    }
+
     /// What the page says about itself.
     pub(crate) fn metadata(&self) -> Map<String, Value> {
         match self {
@@ -116,20 +126,26 @@ impl Source<'_> {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let Self::Page(page) = self else { return Vec::new() };
         let cut = page.page.truncated().then_some(CUT);
-        cut.into_iter().chain(page.is_bare.get().then_some(BARE)).map(str::to_owned).collect()
+        let bare = if page.origin == Origin::Rendered { BARE_FOR_GOOD } else { BARE };
+        let declared = page.is_declared.get().then_some(DECLARED);
+        cut.into_iter().chain(page.is_bare.get().then_some(bare)).chain(declared).map(str::to_owned).collect()
     }
 
     /// Whether another way to the page may bring more.
     pub(crate) fn verdict(&self) -> Verdict {
         match self {
-            Self::Page(page) if page.needs_scripts() => Verdict::Better(Why::NeedsScripts),
-            Self::Page(_) | Self::Text(_) | Self::Bytes(_) => Verdict::Good,
+            Self::Page(page) => page.verdict(),
+            Self::Text(_) | Self::Bytes(_) => Verdict::Good,
         }
     }
 }
 
 /// Said with a page that has nothing to show.
 const BARE: &str = "the page shows nothing until its scripts run: only its title and description are given";
+/// The same where its scripts have run.
+const BARE_FOR_GOOD: &str = "the page shows nothing: only its title and description are given";
+/// Said with branding that was not seen.
+const DECLARED: &str = "branding is what the page declares: no browser has told which styles are in force";
 /// Said with a page that was not read to its end.
 const CUT: &str = "the page is too large to be read whole: a part of it was left out";
 
@@ -137,18 +153,45 @@ const CUT: &str = "the page is too large to be read whole: a part of it was left
 pub(crate) struct PageSource<'a> {
     page: &'a Page,
     options: &'a ScrapeOptions,
+    origin: Origin,
+    /// What a browser has seen of its styles.
+    styles: Option<Sample>,
     content: OnceCell<Content<'a>>,
     /// Whether its markdown was made, and is only what the page says about itself.
     is_bare: Cell<bool>,
+    /// Whether its branding was made, and is only what the page declares.
+    is_declared: Cell<bool>,
+}
+
+/// How a page was come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// As the server sent it, with this status.
+    Sent(u16),
+    /// As its scripts have made it.
+    Rendered,
+    /// As it was sent, and no script can add anything: XML.
+    Plain,
+}
+
+impl Origin {
+    pub(crate) fn of(fetched: &Fetched) -> Self {
+        match fetched.kind {
+            _ if fetched.dom().is_some() => Self::Rendered,
+            BodyKind::Html => Self::Sent(fetched.status),
+            _ => Self::Plain,
+        }
+    }
 }
 
 impl<'a> PageSource<'a> {
-    pub(crate) fn new(page: &'a Page, options: &'a ScrapeOptions) -> Self {
-        Self { page, options, content: OnceCell::new(), is_bare: Cell::new(false) }
+    pub(crate) fn new(page: &'a Page, options: &'a ScrapeOptions, origin: Origin, styles: Option<Sample>) -> Self {
+        let (is_bare, is_declared) = (Cell::new(false), Cell::new(false));
+        Self { page, options, origin, styles, content: OnceCell::new(), is_bare, is_declared }
     }
 
     fn content(&self) -> &Content<'a> {
-        self.content.get_or_init(|| content(self.page, self.options))
+        self.content.get_or_init(|| content(self.page, self.options, self.origin))
     }
 
     fn markdown(&self) -> String {
@@ -163,10 +206,23 @@ impl<'a> PageSource<'a> {
         about
     }
 
-    /// Whether it has a title or a description but shows nothing.
-    fn needs_scripts(&self) -> bool {
-        let shows_nothing = || self.may_be_bare() && self.content().is_empty();
-        self.is_bare.get() || (shows_nothing() && !formats::about(self.page).is_empty())
+    fn branding(&self) -> Branding {
+        self.is_declared.set(self.styles.is_none());
+        match &self.styles {
+            Some(sample) => branding::computed(sample, self.page),
+            None => branding::declared(self.page, &[]),
+        }
+    }
+
+    /// The page is judged as a whole, whatever parts of it were asked for.
+    fn verdict(&self) -> Verdict {
+        match self.origin {
+            Origin::Sent(status) => match needs_scripts(self.page, status) {
+                Some(mark) => Verdict::Better(Why::NeedsScripts(mark)),
+                None => Verdict::Good,
+            },
+            Origin::Rendered | Origin::Plain => Verdict::Good,
+        }
     }
 
     /// Where the caller chose the parts of a page, nothing may be what was asked for.
@@ -175,12 +231,16 @@ impl<'a> PageSource<'a> {
     }
 }
 
+/// What a browser does not show, where one has told.
+const UNSEEN: [&str; 2] = ["[hidden]", "noscript"];
+
 /// The main content; the whole page when nothing of the main content is left.
-fn content<'p>(page: &'p Page, options: &ScrapeOptions) -> Content<'p> {
+fn content<'p>(page: &'p Page, options: &ScrapeOptions, origin: Origin) -> Content<'p> {
+    let unseen = UNSEEN.into_iter().filter(|_| origin == Origin::Rendered).map(str::to_owned);
     let mut which = ContentOptions {
         only_main_content: options.only_main_content,
         include_tags: options.include_tags.clone(),
-        exclude_tags: options.exclude_tags.clone(),
+        exclude_tags: options.exclude_tags.iter().cloned().chain(unseen).collect(),
     };
     let content = formats::content(page, &which);
     if !options.only_main_content || !content.is_empty() {

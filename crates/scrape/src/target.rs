@@ -1,8 +1,9 @@
 //! What goes into the pipeline and what comes out of it.
 
+use std::fmt;
 use std::sync::Arc;
 
-use fetch::{BasicAuth, Engine, Feature, Proxies};
+use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use tokio::time::Instant;
 use url::Url;
 use wire::{Capabilities, Capability, Document, ScrapeOptions};
@@ -48,8 +49,14 @@ pub struct Target {
     pub private: bool,
     /// Who has it done: one owner holds only its share of [`Tools::cpu`]. Any label.
     pub owner: String,
+    /// Who waits in line where places are few, as for a browser: they are shared out fairly among those. Any label.
+    pub line: String,
     /// Whether [`Scraped::links`] is wanted, as by a crawl.
     pub collect_links: bool,
+    /// Cookies and storage that a browser begins with.
+    pub state: Option<Arc<State>>,
+    /// Whether they are wanted back ([`Scraped::state`]).
+    pub keeps_state: bool,
 }
 
 impl Target {
@@ -66,13 +73,16 @@ impl Target {
             deadline,
             private: false,
             owner: String::new(),
+            line: String::new(),
             collect_links: false,
+            state: None,
+            keeps_state: false,
         }
     }
 }
 
 /// What a page became.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Scraped {
     /// The document. What the pipeline cannot know (`scrapeId`, `creditsUsed`) is left for the caller.
     pub document: Document,
@@ -82,6 +92,15 @@ pub struct Scraped {
     pub retry_after: Option<String>,
     /// What it holds of the budget for bodies in memory; to be kept for as long as the document is.
     pub room: net::Room,
+    /// Cookies and storage of the browser at the end, where [`Target::keeps_state`] asks for them.
+    pub state: Option<State>,
+}
+
+/// Only the document: cookies are secrets.
+impl fmt::Debug for Scraped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scraped").field("document", &self.document).finish_non_exhaustive()
+    }
 }
 
 impl Scraped {
@@ -92,6 +111,7 @@ impl Scraped {
         let lists =
             [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        self.room.shrink((texts + lists + values) as u64);
+        let captured = self.document.actions.iter().flat_map(|found| &found.scrapes).map(|page| page.html.len());
+        self.room.shrink((texts + lists + values + captured.sum::<usize>()) as u64);
     }
 }

@@ -51,6 +51,8 @@ pub struct CacheEntry {
     pub expires_at: Timestamp,
     /// Whether the body is in the database, see [`packed`].
     pub in_row: bool,
+    /// Whether the body is what the scripts of the page have made of it, and not what the server sent.
+    pub rendered: bool,
 }
 
 /// Which copy is wanted. Both bounds of the fetch time are inclusive.
@@ -66,6 +68,8 @@ pub struct Wanted<'a> {
     pub not_before: Timestamp,
     /// Not fetched after this.
     pub not_after: Timestamp,
+    /// See [`CacheEntry::rendered`]; either when not given.
+    pub rendered: Option<bool>,
 }
 
 /// Adds a copy whose body is among the blobs.
@@ -114,12 +118,14 @@ pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry>> {
+    let either = wanted.rendered.map_or((true, false), |one| (one, one));
     let query = cache_entry::table
         .filter(cache_entry::scope.eq(wanted.scope))
         .filter(cache_entry::key.eq(wanted.key))
         .filter(cache_entry::variant.eq(wanted.variant))
         .filter(cache_entry::fetched_at.ge(DbTime::from(wanted.not_before)))
         .filter(cache_entry::fetched_at.le(DbTime::from(wanted.not_after)))
+        .filter(cache_entry::rendered.eq(either.0).or(cache_entry::rendered.eq(either.1)))
         // Two copies may have the same time; with the id the order is the same on both databases.
         .order((cache_entry::fetched_at.desc(), cache_entry::id.desc()))
         .limit(NEWEST);

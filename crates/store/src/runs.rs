@@ -69,6 +69,8 @@ pub struct Run {
     /// When it may be removed.
     #[diesel(deserialize_as = DbTime)]
     pub expires_at: Timestamp,
+    /// Where the client has reached the service that started it, as `https://host:port`.
+    pub address: Option<String>,
 }
 
 /// How far a run is. Its items are what its kind counts: pages, steps, downloads.
@@ -166,6 +168,7 @@ pub async fn create(conn: &mut Conn, row: &Run, progress: &Progress) -> Result<b
             (run::private.eq(row.private), run::status.eq(&row.status), run::warning.eq(&row.warning)),
             (run::idempotency_key.eq(&row.idempotency_key), run::fingerprint.eq(&row.fingerprint)),
             (run::created_at.eq(DbTime::from(row.created_at)), run::expires_at.eq(DbTime::from(row.expires_at))),
+            run::address.eq(&row.address),
         );
         let insert = || diesel::insert_into(run::table).values(values).on_conflict_do_nothing();
         if on!(conn, |c| insert().execute(c).await)? == 0 {

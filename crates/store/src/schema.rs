@@ -105,6 +105,7 @@ table! {
         fetched_at -> Timestamp,
         expires_at -> Timestamp,
         in_row -> Bool,
+        rendered -> Bool,
     }
 }
 
@@ -234,6 +235,7 @@ table! {
         created_at -> Timestamp,
         finished_at -> Nullable<Timestamp>,
         expires_at -> Timestamp,
+        address -> Nullable<Text>,
     }
 }
 

@@ -36,7 +36,6 @@ const FORMATS: &[(FormatKind, Capability, Code)] = &[
     (FormatKind::Summary, Model, Code::ScrapeSummaryNotSupported),
     (FormatKind::Screenshot, Browser, Code::ScrapeScreenshotNotSupported),
     (FormatKind::Json, Model, Code::ScrapeJsonNotSupported),
-    (FormatKind::Branding, Browser, Code::ScrapeBrandingNotSupported),
     (FormatKind::Product, Products, Code::ScrapeProductNotSupported),
     (FormatKind::Menu, Products, Code::ScrapeMenuNotSupported),
     (FormatKind::Audio, Media, Code::ScrapeAudioNotSupported),
@@ -145,6 +144,7 @@ mod tests {
         let attributes = json!({ "type": "attributes", "selectors": [{ "selector": "img", "attribute": "alt" }] });
         check(json!({ "formats": ["markdown", "html", "rawHtml", "links", "images", attributes] }), &[]);
         check(json!({ "formats": ["rawBase64"] }), &[]);
+        check(json!({ "formats": ["branding"] }), &[]);
         let accepted = json!({
             "waitFor": 5, "mobile": true, "location": { "country": "DE" }, "blockAds": false, "fastMode": true, "useMock": "x",
             "integration": "n8n", "origin": "cli", "auditMetadata": { "username": "u" }, "redactPII": false, "actions": [],
@@ -164,7 +164,6 @@ mod tests {
             json!({ "formats": ["summary", "branding", "product", "menu", "audio", "video"] }),
             &[
                 ("formats[0]", Code::ScrapeSummaryNotSupported),
-                ("formats[1]", Code::ScrapeBrandingNotSupported),
                 ("formats[2]", Code::ScrapeProductNotSupported),
                 ("formats[3]", Code::ScrapeMenuNotSupported),
                 ("formats[4]", Code::ScrapeAudioNotSupported),

@@ -11,7 +11,8 @@ use base::{Timestamp, new_id};
 use blobs::content::{self, Digest, Hashed};
 use bytes::Bytes;
 use chrono::TimeDelta;
-use fetch::Fetched;
+use fetch::{BodyKind, Fetched, Rendered};
+use scrape::Wants;
 use store::cache::{self as rows, CacheEntry, Wanted};
 use url::Url;
 use wire::{ProxyUsed, ScrapeOptions};
@@ -61,14 +62,19 @@ impl CacheSlot {
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
-pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window) -> Result<Option<Copy>, AppError> {
+pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wants) -> Result<Option<Copy>, AppError> {
     let Window { not_before, not_after } = window;
     let CacheSlot { scope, key, variant } = slot;
-    let wanted = Wanted { scope, key, variant, not_before, not_after };
+    let rendered = match wants {
+        Wants::Any => None,
+        Wants::Rendered => Some(true),
+        Wants::Sent => Some(false),
+    };
+    let wanted = Wanted { scope, key, variant, not_before, not_after, rendered };
     let mut entries = rows::find(&mut app.conn().await?, &wanted).await?;
     loop {
-        let statuses: Vec<u16> = entries.iter().map(status).collect();
-        let Some(index) = policy::pick(&statuses) else {
+        let known: Vec<(u16, bool)> = entries.iter().map(|entry| (status(entry), entry.rendered)).collect();
+        let Some(index) = policy::pick(&known) else {
             return Ok(None);
         };
         let entry = entries.remove(index);
@@ -94,7 +100,7 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError>
 
 /// Keeps a page if it says something lasting. A failure is logged and costs nothing but the copy.
 pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<PageCopy> {
-    let bytes = fetched.body.len();
+    let bytes = kept_body(fetched).len();
     if !policy::storable(fetched.status, fetched.kind, bytes) || !room::admits(app, bytes).await {
         return None;
     }
@@ -189,11 +195,25 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
     let body =
         if entry.in_row { in_row(app, &digest, size).await? } else { content::get(&app.blobs, &digest, size).await? };
     let Some(body) = body else { return Ok(None) };
+    Ok(Some(copy(entry, url, body, room)))
+}
+
+/// The page that an entry stands for, as if it had just been fetched.
+fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
     let proxy = if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic };
+    let status = status(&entry);
+    let (body, rendered) = match entry.rendered {
+        true => (Bytes::new(), Some(Box::new(Rendered { dom: Some(body), ..Rendered::default() }))),
+        false => (body, None),
+    };
+    let kind = match rendered {
+        Some(_) => BodyKind::Html,
+        None => fetch::detect(entry.content_type.as_deref(), &body),
+    };
     let fetched = Fetched {
         url,
-        status: status(&entry),
-        kind: fetch::detect(entry.content_type.as_deref(), &body),
+        status,
+        kind,
         content_type: entry.content_type,
         body,
         charset: entry.charset,
@@ -201,8 +221,14 @@ async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
         retry_after: None,
         warnings: Vec::new(),
         room,
+        rendered,
     };
-    Ok(Some(Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }))
+    Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }
+}
+
+/// What is kept of a page: what its scripts have made of it serves everybody, the body before them is of use to nobody then.
+fn kept_body(fetched: &Fetched) -> &Bytes {
+    fetched.dom().unwrap_or(&fetched.body)
 }
 
 async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>, AppError> {
@@ -220,7 +246,8 @@ async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>
 async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<PageCopy>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
-    let body = Hashed::of(fetched.body.clone()).await;
+    let bytes = kept_body(fetched);
+    let body = Hashed::of(bytes.clone()).await;
     let mut entry = CacheEntry {
         id: new_id().to_string(),
         scope: slot.scope.clone(),
@@ -231,16 +258,17 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         content_type: fetched.content_type.clone(),
         charset: fetched.charset.clone(),
         body_digest: body.digest().to_string(),
-        body_bytes: i64::try_from(fetched.body.len()).unwrap_or(i64::MAX),
+        body_bytes: i64::try_from(bytes.len()).unwrap_or(i64::MAX),
         proxy: fetched.proxy.as_str().to_owned(),
         fetched_at: now,
         expires_at: now.checked_add_signed(retention).unwrap_or(Timestamp::MAX_UTC),
         in_row: false,
+        rendered: fetched.dom().is_some(),
     };
-    if fetched.body.len() <= MAX_TO_TRY {
+    if bytes.len() <= MAX_TO_TRY {
         entry.in_row = true;
         // Most pages that are fetched again have not changed: packing them once more would be for nothing.
-        let asks = fetched.body.len() > QUICK_TO_PACK;
+        let asks = bytes.len() > QUICK_TO_PACK;
         let is_there = asks && rows::has_body(&mut app.conn().await?, &entry.body_digest).await?;
         let packed = if is_there { None } else { Some(body.pack().await?) };
         if packed.as_ref().is_none_or(|packed| packed.len() <= MAX_IN_ROW) {

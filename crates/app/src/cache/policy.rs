@@ -61,8 +61,11 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
         || !options.actions.is_empty()
         || options.profile.is_some()
         || options.wants(FormatKind::ChangeTracking);
+    // No copy has a picture or the styles in force. Where nothing but a copy may answer, it answers without them.
+    let needs_page = options.wants(FormatKind::Screenshot) || options.wants(FormatKind::Branding);
+    let is_of_use = !needs_page || on_miss != OnMiss::Fetch;
     // Lockdown keeps nothing but must read: it has no other source.
-    let readable = situation.enabled && !personal && (options.lockdown || !situation.zero_data_retention);
+    let readable = situation.enabled && !personal && is_of_use && (options.lockdown || !situation.zero_data_retention);
     let store = situation.enabled
         && !personal
         && !situation.zero_data_retention
@@ -107,18 +110,24 @@ pub(crate) fn storable(status: u16, kind: BodyKind, body_bytes: usize) -> bool {
 /// Newer error copies that it takes before the page counts as gone (docs/CONTRACT.md, "Cache").
 const ERRORS_THAT_OUTVOTE: usize = 3;
 
-/// Which of the copies, newest first, answers: the newest good one, unless three or more newer ones are errors.
-pub(crate) fn pick(statuses: &[u16]) -> Option<usize> {
-    let good = statuses.iter().position(|status| (200..300).contains(status));
-    match good {
-        Some(index) if index < ERRORS_THAT_OUTVOTE => Some(index),
-        _ if statuses.len() >= ERRORS_THAT_OUTVOTE => Some(0),
+/// Which of the copies, newest first, answers: the newest good one, unless three or more newer ones are errors. Each is told
+/// by its status and whether the scripts of the page have run in it: one of those serves everybody, so it goes before a
+/// newer one that may not.
+pub(crate) fn pick(copies: &[(u16, bool)]) -> Option<usize> {
+    let is_good = |(status, _): &(u16, bool)| (200..300).contains(status);
+    match copies.iter().position(is_good) {
+        Some(index) if index < ERRORS_THAT_OUTVOTE => {
+            Some(copies.iter().position(|copy| is_good(copy) && copy.1).unwrap_or(index))
+        }
+        _ if copies.len() >= ERRORS_THAT_OUTVOTE => Some(0),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use wire::Format;
+
     use super::*;
 
     const DAY_MS: u64 = 86_400_000;
@@ -171,6 +180,16 @@ mod tests {
     }
 
     #[test]
+    fn no_copy_has_a_picture() {
+        for format in [Format::Screenshot(wire::ScreenshotOptions::default()), Format::Branding] {
+            let options = ScrapeOptions { formats: vec![Format::Markdown, format], ..Default::default() };
+            check(&options, (None, OnMiss::Fetch, true));
+            let old = ScrapeOptions { min_age: Some(1), ..options };
+            check(&old, (Some((1, 30 * DAY_MS)), OnMiss::NoCachedData, false));
+        }
+    }
+
+    #[test]
     fn personal_requests_stay_outside() {
         let headers = ScrapeOptions { headers: [("cookie".into(), "a=1".into())].into(), ..Default::default() };
         check(&headers, (None, OnMiss::Fetch, false));
@@ -213,7 +232,11 @@ mod tests {
             (vec![404, 404, 404], Some(0)),
             (vec![404, 404], None),
         ] {
-            assert_eq!(pick(&statuses), expect, "{statuses:?}");
+            let copies: Vec<_> = statuses.iter().map(|status| (*status, false)).collect();
+            assert_eq!(pick(&copies), expect, "{statuses:?}");
         }
+        assert_eq!(pick(&[(200, false), (200, true)]), Some(1));
+        assert_eq!(pick(&[(404, false), (200, false), (404, true), (200, true)]), Some(3));
+        assert_eq!(pick(&[(404, false), (404, false), (404, true), (200, true)]), Some(0));
     }
 }

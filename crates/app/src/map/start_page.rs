@@ -48,6 +48,7 @@ pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> Start
         basic_auth: mapping.basic_auth.clone(),
         private: mapping.request.zero_data_retention,
         owner: caller.team.id.clone(),
+        line: caller.team.id.clone(),
         collect_links: true,
         ..Target::new(mapping.url.clone(), Arc::new(options(&mapping.request)), mapping.soft_deadline)
     };

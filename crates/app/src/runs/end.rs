@@ -209,6 +209,7 @@ mod tests {
                 created_at: now,
                 finished_at: None,
                 expires_at: now,
+                address: None,
             };
             assert_eq!(hook_of(&row, None).is_some(), want, "{spec}");
         };

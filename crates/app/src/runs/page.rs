@@ -170,6 +170,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         options: Arc::clone(&context.options),
         zero_data_retention: context.zero_data_retention,
         collect_links: context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, depth)),
+        run: Some(context.id.clone()),
     };
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth };
     let may_ask_again = job.attempt < MAX_ASKED;

@@ -197,6 +197,7 @@ fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
         created_at: now,
         finished_at: None,
         expires_at: now + RETENTION,
+        address: caller.address.clone(),
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
         client,
         blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
         tools: ::scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu },
+        browser: None,
         capabilities: wire::Capabilities::default(),
         clock,
         settings: crate::Settings::default(),

@@ -1,10 +1,9 @@
 //! The cache as the pipeline sees it.
 
-use std::sync::OnceLock;
-
-use ::scrape::{Copies, CopyLookup, ScrapeError};
+use ::scrape::{Copies, CopyLookup, ScrapeError, Wants};
 use async_trait::async_trait;
 use fetch::Fetched;
+use parking_lot::Mutex;
 
 use crate::cache::{self, CacheSlot, OnMiss, PageCopy, Policy};
 use crate::{App, AppError, metrics};
@@ -14,12 +13,12 @@ pub(super) struct CacheCopies<'a> {
     app: &'a App,
     slot: CacheSlot,
     policy: Policy,
-    used: OnceLock<PageCopy>,
+    used: Mutex<Option<PageCopy>>,
 }
 
 impl<'a> CacheCopies<'a> {
     pub(super) fn new(app: &'a App, slot: CacheSlot, policy: Policy) -> Self {
-        Self { app, slot, policy, used: OnceLock::new() }
+        Self { app, slot, policy, used: Mutex::default() }
     }
 
     /// The copy that the document was made of, or that was made of its page.
@@ -28,8 +27,8 @@ impl<'a> CacheCopies<'a> {
     }
 
     /// A cache that cannot be read fails only requests that want nothing but a copy.
-    async fn look_up(&self, window: cache::Window) -> Result<Option<cache::Copy>, AppError> {
-        match (cache::find(self.app, &self.slot, window).await, self.policy.on_miss) {
+    async fn look_up(&self, window: cache::Window, wants: Wants) -> Result<Option<cache::Copy>, AppError> {
+        match (cache::find(self.app, &self.slot, window, wants).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {
                 tracing::warn!(?error, "cache not readable, the page is fetched");
                 Ok(None)
@@ -41,13 +40,13 @@ impl<'a> CacheCopies<'a> {
 
 #[async_trait]
 impl Copies for CacheCopies<'_> {
-    async fn find(&self) -> Result<CopyLookup, ScrapeError> {
+    async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError> {
         let mut miss = CopyLookup::NotAsked;
         if let Some(window) = self.policy.window {
-            let copy = self.look_up(window).await.map_err(ScrapeError::port)?;
+            let copy = self.look_up(window, wants).await.map_err(ScrapeError::port)?;
             metrics::cache_lookup(copy.is_some());
             if let Some(copy) = copy {
-                let _first = self.used.set(PageCopy::Kept(copy.id));
+                *self.used.lock() = Some(PageCopy::Kept(copy.id));
                 return Ok(CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at));
             }
             miss = CopyLookup::Miss;
@@ -58,13 +57,18 @@ impl Copies for CacheCopies<'_> {
         }
     }
 
+    fn is_all(&self) -> bool {
+        self.policy.on_miss != OnMiss::Fetch
+    }
+
     fn keeps(&self) -> bool {
         self.policy.store
     }
 
     async fn keep(&self, page: &Fetched) {
         if let Some(copy) = cache::keep(self.app, &self.slot, page).await {
-            let _first = self.used.set(copy);
+            // Of a page that was fetched once more, after its scripts, only that is written.
+            *self.used.lock() = Some(copy);
         }
     }
 }
@@ -77,9 +81,13 @@ pub(super) struct KeptCopy<'a> {
 
 #[async_trait]
 impl Copies for KeptCopy<'_> {
-    async fn find(&self) -> Result<CopyLookup, ScrapeError> {
+    async fn find(&self, _: Wants) -> Result<CopyLookup, ScrapeError> {
         let copy = cache::by_id(self.app, self.id).await.map_err(ScrapeError::port)?;
         copy.map(|copy| CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at)).ok_or(ScrapeError::NoCopy)
+    }
+
+    fn is_all(&self) -> bool {
+        true
     }
 
     fn keeps(&self) -> bool {

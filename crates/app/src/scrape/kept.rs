@@ -16,7 +16,7 @@ use store::scrapes::{self, Scrape};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use uuid::Uuid;
-use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, ScrapeOptions, ScrapeRequest};
+use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, FormatKind, ScrapeOptions, ScrapeRequest};
 
 use super::copies::KeptCopy;
 use super::{Scraping, Stamp, Wanted};
@@ -47,16 +47,24 @@ struct Note {
     /// What the caller was told: a part of it is about the request for the page, which is not made again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
+    /// The URL of the picture of the page, which lives as long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    screenshot: Option<String>,
 }
 
-/// The note for the row of a scrape; `None` when it is too long, so that the scrape cannot be read again.
+/// The note for the row of a scrape; `None` when the scrape cannot be read again: the note is too long, or no copy has all
+/// that the document was made from, which is so with computed styles.
 pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option<String> {
+    if target.options.wants(FormatKind::Branding) {
+        return None;
+    }
     let source_url = &document.metadata.source_url;
     let note = Note {
         copy,
         options: given(&target.options),
         source_url: (source_url != target.url.as_str()).then(|| source_url.clone()),
         warning: document.warning.clone(),
+        screenshot: document.screenshot.clone(),
     };
     serde_json::to_string(&note).ok().filter(|text| text.len() <= MAX_NOTE_BYTES)
 }
@@ -91,7 +99,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     let stamp = Stamp { id: row.id.clone(), credits: row.credits };
     let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
     let copy = KeptCopy { app, id: &note.copy };
-    let (source_url, warning) = (note.source_url, note.warning);
+    let (source_url, warning, screenshot) = (note.source_url, note.warning, note.screenshot);
     let last = move |mut scraped: Scraped, _: &Stop| {
         let document = &mut scraped.document;
         stamp.put(document);
@@ -101,10 +109,10 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         if let Some(source_url) = source_url {
             document.metadata.source_url = source_url;
         }
-        document.warning = warning;
+        (document.warning, document.screenshot) = (warning, screenshot);
         scraped
     };
-    match ::scrape::run(&app.tools, Ports { copies: Some(&copy) }, &scraping.target, last).await {
+    match ::scrape::run(&app.tools, Ports { copies: Some(&copy), ..Ports::default() }, &scraping.target, last).await {
         Ok(scraped) => Ok((scraped.document, scraped.room)),
         Err(ScrapeError::NoCopy) => Err(not_found()),
         Err(error) => Err(error.into()),

@@ -213,6 +213,7 @@ async fn open_with(
         client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
         tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu },
+        browser: None,
         capabilities,
         clock: Arc::new(clock.clone()),
         settings,

@@ -31,6 +31,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     let defaults = app::Settings::default();
     assert_eq!(config.cache, defaults.cache);
     assert_eq!(config.files, defaults.files);
+    assert_eq!(config.browser, ::browser::Settings::default());
     assert_eq!(config.retention, defaults.retention);
     assert_eq!(config.auth.mode, defaults.auth);
     assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
@@ -50,7 +51,7 @@ fn each_key_of_the_manual_is_read() {
             let mut without = manual.clone();
             without[section].as_table_mut().unwrap().remove(key);
             let read = toml::Value::Table(without).try_into::<Config>();
-            let crates_own = matches!(section.as_str(), "cache" | "files" | "queues" | "retention");
+            let crates_own = matches!(section.as_str(), "browser" | "cache" | "files" | "queues" | "retention");
             assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
             let mut more = manual.clone();
             more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());

@@ -40,16 +40,8 @@ impl Asked {
     }
 
     fn request(&self) -> FetchRequest<'_> {
-        FetchRequest {
-            url: &self.url,
-            given: Given::new(&self.site, &self.headers, self.basic_auth.as_ref()),
-            mobile: false,
-            location: None,
-            proxy: None,
-            skip_tls_verification: true,
-            deadline: Instant::now() + Duration::from_secs(10),
-            wait_for: Duration::ZERO,
-        }
+        let given = Given::new(&self.site, &self.headers, self.basic_auth.as_ref());
+        FetchRequest::new(&self.url, given, Instant::now() + Duration::from_secs(10))
     }
 }
 

@@ -281,3 +281,8 @@ fn bombs_end() {
         assert!(found.len() < 40 * bomb.len(), "{}", &bomb[..40]);
     }
 }
+
+#[test]
+fn what_a_browser_has_not_shown_is_left_out() {
+    check("<p>a<p hidden=unseen>b</p><div>c<span hidden=unseen>d</span></div><p hidden>e", "a\n\nc\n\ne");
+}

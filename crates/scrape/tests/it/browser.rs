@@ -1,9 +1,12 @@
 //! An engine more: what a browser is to the pipeline. This file and a line where the engines are listed are all it takes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use fetch::{Engine, Feature, FetchError, FetchRequest, Fetched};
+use fetch::{
+    Acted, Engine, Feature, FetchError, FetchRequest, Fetched, Picture, Printed, Rendered, ScrapedPage, State,
+};
 
 /// Shows what the scripts of every page would have made of it, or how it fails.
 #[derive(Default)]
@@ -35,5 +38,46 @@ impl Engine for Browser {
         }
         let html = Some("text/html".to_owned());
         Ok(Fetched::new(request.url.clone(), self.status, html, self.shows.into()))
+    }
+}
+
+/// Brings all that a browser can bring, whatever it is asked for.
+pub(crate) struct Camera;
+
+#[async_trait]
+impl Engine for Camera {
+    fn name(&self) -> &'static str {
+        "camera"
+    }
+
+    fn offers(&self, _: Feature) -> bool {
+        true
+    }
+
+    fn rank(&self) -> u32 {
+        50
+    }
+
+    async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
+        let mut fetched = Fetched::new(request.url.clone(), 200, Some("text/html".to_owned()), "<div id=app>".into());
+        let picture = |bytes: &'static [u8]| Picture { bytes: bytes.into(), content_type: "image/png" };
+        let url = "http://me:pw@a.test/2".parse().unwrap();
+        let acted = Acted {
+            screenshots: vec![picture(b"one"), picture(b"two")],
+            scrapes: vec![ScrapedPage { url, html: "<p>then".to_owned() }],
+            returns: vec![wire::ScriptReturn { kind: "number".to_owned(), value: 3.into() }],
+            pdfs: vec![Printed { bytes: b"%PDF"[..].into() }],
+        };
+        let dom = "<p>seen</p><p hidden>unseen</p><noscript>scripts, please, and many of them</noscript>";
+        fetched.rendered = Some(Box::new(Rendered {
+            dom: Some(dom.into()),
+            screenshot: request.screenshot.map(|_| picture(b"whole")),
+            acted,
+            styles: request.styles.then(|| serde_json::json!({ "ground": "#102030" })),
+            timezone: Some("Europe/Berlin".to_owned()),
+            state: request.keeps_state.then(State::default),
+            waited: Duration::from_millis(7),
+        }));
+        Ok(fetched)
     }
 }

@@ -1,16 +1,18 @@
 //! Copies: when they answer, when pages are kept.
 
-use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use base::Timestamp;
-use fetch::Fetched;
-use scrape::{Copies, CopyLookup, Ports, ScrapeError, Target};
+use fetch::{Fetched, Rendered};
+use scrape::{Copies, CopyLookup, Ports, ScrapeError, Target, Wants};
 use testkit::Site;
 use tokio::time::Instant;
 use wire::{CacheState, Document, ScrapeOptions};
 
+use crate::browser::Browser;
 use crate::setup::{QUIET, target, tools};
 
 /// One copy, or none; and what was kept.
@@ -25,12 +27,16 @@ struct Shelf {
 
 #[async_trait]
 impl Copies for Shelf {
-    async fn find(&self) -> Result<CopyLookup, ScrapeError> {
+    async fn find(&self, _: Wants) -> Result<CopyLookup, ScrapeError> {
         match &self.copy {
             Some(copy) => Ok(CopyLookup::Hit(Box::new(copy.clone()), Timestamp::UNIX_EPOCH)),
             None if self.must_have => Err(ScrapeError::NoCopy),
             None => Ok(CopyLookup::Miss),
         }
+    }
+
+    fn is_all(&self) -> bool {
+        self.must_have
     }
 
     fn keeps(&self) -> bool {
@@ -50,7 +56,10 @@ async fn scrape(site: &Site, shelf: &Shelf) -> Result<Document, ScrapeError> {
     let _quiet = QUIET.read().await;
     let asked = target(site.url("/"), ScrapeOptions::default());
     let asked = Target { deadline: Instant::now() + Duration::from_secs(2), ..asked };
-    scrape::run(&tools(&[site]), Ports { copies: Some(shelf) }, &asked, |scraped, _| scraped.document).await
+    scrape::run(&tools(&[site]), Ports { copies: Some(shelf), ..Ports::default() }, &asked, |scraped, _| {
+        scraped.document
+    })
+    .await
 }
 
 #[tokio::test]
@@ -90,4 +99,59 @@ async fn slow_storage_costs_the_copy_only() {
     site.html("/", "<p>new");
     let shelf = Shelf { keeps: true, is_slow: true, ..Shelf::default() };
     assert_eq!(scrape(&site, &shelf).await.unwrap().markdown.as_deref(), Some("new"));
+}
+
+const SHELL: &str = "<title>Shop</title><div id=app></div><script>start()</script>";
+
+/// Scrapes with a browser beside; says how often it was asked.
+async fn with_browser(site: &Site, shelf: &Shelf, browser: Browser) -> (Document, usize) {
+    let _quiet = QUIET.read().await;
+    let (browser, mut tools) = (Arc::new(browser), tools(&[site]));
+    tools.engines.push(Arc::clone(&browser) as _);
+    let asked = target(site.url("/"), ScrapeOptions::default());
+    let ports = Ports { copies: Some(shelf), ..Ports::default() };
+    let document = scrape::run(&tools, ports, &asked, |scraped, _| scraped.document).await.unwrap();
+    (document, browser.asked.load(Ordering::Relaxed))
+}
+
+fn shelf_with(site: &Site, body: &'static str) -> Shelf {
+    let copy = Fetched::new(site.url("/"), 200, Some("text/html".to_owned()), body.into());
+    Shelf { copy: Some(copy), keeps: true, ..Shelf::default() }
+}
+
+#[tokio::test]
+async fn a_copy_that_needs_its_scripts_is_none() {
+    let site = Site::start().await;
+    let rendered = || Browser { shows: "<p>rendered", status: 200, ..Browser::default() };
+    let shelf = shelf_with(&site, SHELL);
+    let (document, asked) = with_browser(&site, &shelf, rendered()).await;
+    assert_eq!(
+        (document.markdown.as_deref(), document.metadata.cache_state),
+        (Some("rendered"), Some(CacheState::Miss))
+    );
+    assert_eq!((asked, document.metadata.cached_at, shelf.kept.lock().unwrap().len()), (1, None, 1));
+    // It stands when there is nothing better.
+    let shelf = shelf_with(&site, SHELL);
+    let (document, asked) = with_browser(&site, &shelf, Browser::default()).await;
+    assert_eq!((document.markdown.as_deref(), document.metadata.cache_state), (Some("# Shop"), Some(CacheState::Hit)));
+    assert_eq!((asked, site.connections()), (1, 0));
+    // And where nothing else may answer.
+    let shelf = Shelf { must_have: true, ..shelf_with(&site, SHELL) };
+    let (document, asked) = with_browser(&site, &shelf, rendered()).await;
+    assert_eq!((document.metadata.cache_state, asked), (Some(CacheState::Hit), 0));
+}
+
+#[tokio::test]
+async fn a_copy_after_its_scripts_answers_as_it_is() {
+    let site = Site::start().await;
+    let mut shelf = shelf_with(&site, SHELL);
+    let rendered =
+        Rendered { dom: Some("<div id=app>kept</div><script>start()</script>".into()), ..Rendered::default() };
+    shelf.copy.as_mut().unwrap().rendered = Some(Box::new(rendered));
+    let (document, asked) = with_browser(&site, &shelf, Browser::default()).await;
+    assert_eq!((document.markdown.as_deref(), asked), (Some("kept"), 0));
+    // So does one that needs none.
+    let shelf = shelf_with(&site, "<p>A plain page");
+    let (document, asked) = with_browser(&site, &shelf, Browser::default()).await;
+    assert_eq!((document.markdown.as_deref(), asked, site.connections()), (Some("A plain page"), 0, 0));
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod captures;
+#[cfg(test)]
 mod copies;
 #[cfg(test)]
 mod cpu;
@@ -243,6 +245,16 @@ async fn what_had_no_effect_is_said() {
     site.html("/", "<p>x");
     let document = run(&site, "/", ScrapeOptions { wait_for: 500, ..ScrapeOptions::default() }).await.unwrap().document;
     assert!(document.warning.is_some_and(|warning| warning.starts_with("waitFor had no effect")));
+}
+
+#[tokio::test]
+async fn branding_without_a_browser_is_what_is_declared() {
+    let options = || wire::decode_options(json!({ "formats": ["branding"] })).unwrap();
+    let document = page("text/html", "<title>Acme</title><style>a { color: #036 }</style>", options()).await.unwrap();
+    assert_eq!(document.branding.unwrap().colors["link"], "#003366");
+    assert!(document.warning.unwrap().starts_with("branding is what the page declares"));
+    let document = page("text/plain", "text", options()).await.unwrap();
+    assert_eq!((document.branding, document.warning), (Some(wire::Branding::default()), None));
 }
 
 /// A format that is in the contract is in the document under its own name, or refused before anything is done.

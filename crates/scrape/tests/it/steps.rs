@@ -60,9 +60,10 @@ async fn a_page_that_needs_its_scripts_goes_to_an_engine_that_runs_them() {
         assert!(text.contains("rendered"), "{text}");
         assert_eq!((document.warning, asked, trips), (None, 1, 2));
     }
-    // Selectors say that nothing may be what was asked for.
+    // The page is judged, not the part of it that was asked for.
     let chosen = ScrapeOptions { include_tags: vec!["article".to_owned()], ..options(vec![Format::Markdown]) };
-    assert_eq!(with_browser(html(SHELL), shows("<p>rendered"), chosen).await.1, 0);
+    assert_eq!(with_browser(html(SHELL), shows("<p>rendered"), chosen.clone()).await.1, 1);
+    assert_eq!(with_browser(html(TEXT), shows("<p>rendered"), chosen).await.1, 0);
 }
 
 #[tokio::test]
@@ -72,7 +73,8 @@ async fn what_came_before_stands_when_a_later_step_fails() {
         let (document, asked, trips) = with_browser(html(SHELL), broken, ScrapeOptions::default()).await;
         let document = document.unwrap();
         assert_eq!((document.markdown.as_deref(), document.metadata.status_code), (Some("# Shop"), 200));
-        assert!(document.warning.unwrap().contains("until its scripts run"));
+        let warning = document.warning.unwrap();
+        assert!(warning.contains("until its scripts run") && warning.contains("could not be run: "), "{warning}");
         assert_eq!((asked, trips), (1, 2));
     }
     let crashing = Browser::default();

@@ -17,6 +17,7 @@ suite!(
     a_copy_and_a_deletion_at_the_same_moment_agree,
     small_bodies_come_and_go_with_their_copies,
     a_body_in_two_places_leaves_each_by_itself,
+    copies_are_told_apart_by_their_scripts,
 );
 
 fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
@@ -35,11 +36,29 @@ fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
         fetched_at: at(fetched),
         expires_at: at(fetched + 100),
         in_row: false,
+        rendered: false,
     }
 }
 
 fn wanted(key: &str, not_before: i64, not_after: i64) -> Wanted<'_> {
-    Wanted { scope: "team", key, variant: "v", not_before: at(not_before), not_after: at(not_after) }
+    let (not_before, not_after) = (at(not_before), at(not_after));
+    Wanted { scope: "team", key, variant: "v", not_before, not_after, rendered: None }
+}
+
+async fn copies_are_told_apart_by_their_scripts(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let sent = entry("a", "d1", 1);
+    let rendered = CacheEntry { rendered: true, ..entry("a", "d2", 0) };
+    cache::insert(&mut conn, &sent).await.unwrap();
+    cache::insert(&mut conn, &rendered).await.unwrap();
+    for (wants, expect) in [
+        (None, vec![sent.clone(), rendered.clone()]),
+        (Some(true), vec![rendered.clone()]),
+        (Some(false), vec![sent.clone()]),
+    ] {
+        let wanted = Wanted { rendered: wants, ..wanted("a", 0, 9) };
+        assert_eq!(cache::find(&mut conn, &wanted).await.unwrap(), expect, "{wants:?}");
+    }
 }
 
 async fn a_copy_comes_back_as_it_was(store: Store) {
@@ -53,6 +72,7 @@ async fn a_copy_comes_back_as_it_was(store: Store) {
         wanted("b", 0, 0),
         Wanted { scope: "other", ..wanted("a", 0, 0) },
         Wanted { variant: "w", ..wanted("a", 0, 0) },
+        Wanted { rendered: Some(true), ..wanted("a", 0, 0) },
     ];
     for wanted in elsewhere {
         assert_eq!(cache::find(&mut conn, &wanted).await.unwrap(), vec![], "{wanted:?}");

@@ -41,6 +41,7 @@ pub(crate) fn run(id: &str) -> Run {
         created_at: at(0),
         finished_at: None,
         expires_at: at(60),
+        address: Some("https://quarry.test".to_owned()),
     }
 }
 

@@ -1,0 +1,161 @@
+//! The browser engine: pages as their scripts make them, pictures, actions. A hundred times the work of the plain one.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use browser::{Browser, Visit, Visited};
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION};
+use url::Url;
+
+use crate::{BodyKind, Engine, Feature, FetchError, FetchRequest, Fetched, Given, Rendered, headers, may_reach};
+
+/// Gets pages with a real browser, which starts when the first one is asked for.
+pub struct BrowserEngine {
+    browser: Arc<Browser>,
+    in_flight: net::InFlight,
+}
+
+impl BrowserEngine {
+    /// An engine over this browser. What it brings counts in the budget `in_flight`.
+    #[must_use]
+    pub fn new(browser: Arc<Browser>, in_flight: net::InFlight) -> Self {
+        Self { browser, in_flight }
+    }
+}
+
+#[async_trait]
+impl Engine for BrowserEngine {
+    fn name(&self) -> &'static str {
+        "browser"
+    }
+
+    fn offers(&self, _: Feature) -> bool {
+        true
+    }
+
+    fn rank(&self) -> u32 {
+        50
+    }
+
+    async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
+        let headers = |url: &Url| sent(request.given, request.url, url);
+        let visit = Visit {
+            url: request.url,
+            headers: &headers,
+            mobile: request.mobile,
+            location: request.location,
+            proxy: request.proxy.clone(),
+            skip_tls_verification: request.skip_tls_verification,
+            block_ads: request.block_ads,
+            wait_for: request.wait_for,
+            actions: request.actions,
+            screenshot: request.screenshot,
+            styles: request.styles,
+            state: request.state,
+            keeps_state: request.keeps_state,
+            owner: request.owner,
+            deadline: request.deadline,
+        };
+        let mut fetched = fetched(self.browser.visit(&visit).await?);
+        if !may_reach(request.url, &fetched.url) && request.given.to(request.url).is_personal() {
+            fetched.warnings.push(headers::LEFT_BEHIND.to_owned());
+        }
+        let room = self.in_flight.room();
+        room.grow(fetched.body.len().max(fetched.dom().map_or(0, Bytes::len)) as u64).await;
+        fetched.room = room;
+        Ok(fetched)
+    }
+}
+
+/// What of the caller's goes to one URL that the page `page` asks for. `Accept` is about the page: what it loads is of
+/// other kinds.
+fn sent(given: Given<'_>, page: &Url, url: &Url) -> Vec<(String, String)> {
+    let sent = given.to(url);
+    let is_for = |name: &str| url == page || !name.eq_ignore_ascii_case(ACCEPT.as_str());
+    let own = sent.headers.iter().filter(|(name, _)| is_for(name));
+    let mut headers: Vec<_> = own.map(|(name, value)| ((*name).to_owned(), value.trim().to_owned())).collect();
+    if let Some(basic_auth) = sent.basic_auth
+        && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()))
+    {
+        headers.push((AUTHORIZATION.to_string(), headers::basic(basic_auth)));
+    }
+    headers
+}
+
+fn fetched(visited: Visited) -> Fetched {
+    let Visited { mut url, status, content_type, retry_after, body, dom, screenshot, acted, .. } = visited;
+    let Visited { styles, timezone, state, warnings, waited, .. } = visited;
+    // A redirect may carry credentials of its own; they are nobody's business in an answer.
+    base::address::cut_credentials(&mut url);
+    let mut fetched = Fetched::new(url, status, content_type, body);
+    // A browser shows JSON, text and feeds in a page of its own, which nobody has asked for.
+    let dom = dom.filter(|_| fetched.kind == BodyKind::Html).map(Bytes::from);
+    fetched.retry_after = retry_after;
+    fetched.warnings = warnings;
+    fetched.rendered = Some(Box::new(Rendered { dom, screenshot, acted, styles, timezone, state, waited }));
+    fetched
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use base::Secret;
+    use browser::Acted;
+
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn visited(content_type: &str, body: &'static str) -> Visited {
+        Visited {
+            url: url("http://me:pw@a.test/x#/route"),
+            status: 404,
+            content_type: Some(content_type.to_owned()),
+            retry_after: None,
+            body: body.into(),
+            dom: Some("<p>seen".to_owned()),
+            screenshot: None,
+            acted: Acted::default(),
+            styles: None,
+            timezone: Some("Europe/Berlin".to_owned()),
+            state: None,
+            warnings: vec!["late".to_owned()],
+            waited: Duration::from_millis(3),
+        }
+    }
+
+    #[test]
+    fn the_dom_stands_for_a_page_of_html_alone() {
+        let page = fetched(visited("text/html; charset=koi8-r", "<div id=app>"));
+        assert_eq!((page.text().as_ref(), &*page.body, page.status), ("<p>seen", &b"<div id=app>"[..], 404));
+        assert_eq!((page.url.as_str(), page.warnings.as_slice()), ("http://a.test/x#/route", &["late".to_owned()][..]));
+        let rendered = page.rendered.unwrap();
+        assert_eq!((rendered.timezone.as_deref(), rendered.waited.as_millis()), (Some("Europe/Berlin"), 3));
+        for (content_type, body) in [("application/json", "{}"), ("text/plain", "x"), ("application/pdf", "%PDF-1.4")] {
+            let page = fetched(visited(content_type, body));
+            assert_eq!((page.text().as_ref(), page.dom()), (body, None), "{content_type}");
+        }
+    }
+
+    #[test]
+    fn each_url_gets_what_may_be_sent_there() {
+        let names = ["accept", "cookie", "user-agent", "x-token"];
+        let headers: BTreeMap<_, _> = names.map(|name| (name.to_owned(), " 1 ".to_owned())).into();
+        let (page, user) = (url("https://a.test/"), ("me".to_owned(), Secret::new("pw")));
+        let given = Given::new(&page, &headers, Some(&user));
+        let names = |target: &str| {
+            let sent = sent(given, &page, &url(target));
+            assert!(sent.iter().all(|(_, value)| value == "1" || value == "Basic bWU6cHc="), "{target}");
+            sent.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("https://a.test/"), ["accept", "cookie", "user-agent", "x-token", "authorization"]);
+        assert_eq!(names("https://a.test/app.js"), ["cookie", "user-agent", "x-token", "authorization"]);
+        assert_eq!(names("https://cdn.test/app.js"), ["user-agent"]);
+        assert_eq!(names("http://a.test/"), ["user-agent"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Crawls and batches over pages that need a browser.
+
+use std::collections::BTreeSet;
+
+use e2e::TestApp;
+use serde_json::{Value, json};
+
+use crate::browser::{asked, browsers, reply};
+
+/// Pages that are empty until their script has written a heading and links to two others.
+fn scripted_site(app: &TestApp, pages: usize) {
+    let script = format!(
+        "const n = Number(location.pathname.split('/').pop()) || 0, next = [2 * n + 1, 2 * n + 2].filter(m => m < {pages});\
+         root.innerHTML = '<h1>Hall ' + n + '</h1>' + next.map(m => '<a href=/hall/' + m + '>on</a>').join('')"
+    );
+    app.site.respond("/hall.js", reply("text/javascript", &script));
+    app.site.others(move |seen| {
+        let is_page = match seen.path.strip_prefix("/hall/") {
+            Some(number) => number.parse().is_ok_and(|number: usize| number < pages),
+            None => seen.path == "/",
+        };
+        is_page.then(|| reply("text/html", "<title>Halls</title><div id=root></div><script src=/hall.js></script>"))
+    });
+}
+
+fn headings(documents: &[Value]) -> BTreeSet<String> {
+    let heading = |document: &Value| document["markdown"].as_str().unwrap().lines().next().unwrap().to_owned();
+    documents.iter().map(heading).collect()
+}
+
+#[tokio::test]
+async fn a_crawl_finds_the_links_that_scripts_write() {
+    let app = TestApp::with_browser().await;
+    scripted_site(&app, 7);
+    let options = json!({ "formats": ["markdown", "screenshot"] });
+    let body = json!({ "url": app.page("/"), "limit": 20, "sitemap": "skip", "scrapeOptions": options });
+    let path = app.anonymous().start("/v2/crawl", &body).await;
+    let ended = app.anonymous().ended(&path).await;
+    assert_eq!((&ended.body["status"], &ended.body["total"]), (&json!("completed"), &json!(7)), "{}", ended.body);
+    let documents = app.anonymous().documents(&path).await;
+    let expect: BTreeSet<String> = (0..7).map(|n| format!("# Hall {n}")).collect();
+    assert_eq!(headings(&documents), expect);
+    for document in &documents {
+        let (kind, bytes) = app.anonymous().download(document["screenshot"].as_str().unwrap()).await;
+        assert!(kind == "image/png" && bytes.starts_with(b"\x89PNG"), "{document}");
+        assert_eq!(document["metadata"]["creditsUsed"], 1);
+    }
+    assert_eq!(browsers().len(), 1);
+}
+
+#[tokio::test]
+async fn a_batch_takes_its_pages_to_the_browser_where_they_need_it() {
+    let app = TestApp::with_browser().await;
+    scripted_site(&app, 3);
+    app.site.html("/plain", crate::ARTICLE);
+    let urls: Vec<String> = ["/hall/1", "/hall/2", "/plain"].map(|path| app.page(path)).into();
+    let path = app.anonymous().start("/v2/batch/scrape", &json!({ "urls": urls })).await;
+    app.anonymous().ended(&path).await;
+    let documents = app.anonymous().documents(&path).await;
+    let expect = ["# Granite", "# Hall 1", "# Hall 2"].map(str::to_owned);
+    assert_eq!(headings(&documents), BTreeSet::from(expect));
+    assert_eq!((asked(&app, "/plain"), asked(&app, "/hall/1")), (1, 2));
+}
+
+#[tokio::test]
+async fn a_scrape_does_not_wait_for_a_crawl() {
+    let app = TestApp::with(|config| {
+        config.browser.enabled = true;
+        config.browser.contexts = 1;
+        config.worker.per_host = 64;
+    })
+    .await;
+    scripted_site(&app, 15);
+    let body = json!({ "url": app.page("/"), "limit": 15, "sitemap": "skip", "scrapeOptions": { "waitFor": 300 } });
+    let path = app.anonymous().start("/v2/crawl", &body).await;
+    while asked(&app, "/hall/3") == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let answer = app.anonymous().scrape(&json!({ "url": app.page("/hall/9"), "waitFor": 10, "maxAge": 0 })).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let metadata = &answer.body["data"]["metadata"];
+    assert_eq!(metadata["concurrencyLimited"], true, "{metadata}");
+    assert!(metadata["concurrencyQueueDurationMs"].as_u64().unwrap() > 0);
+    let status = app.anonymous().get(&path).await.body;
+    assert_eq!(status["status"], "scraping", "the crawl waits, not the scrape: {status}");
+    app.anonymous().ended(&path).await;
+}
