@@ -16,4 +16,4 @@ mod node;
 pub mod programs;
 pub mod service;
 
-pub use node::{Counts, Installation, Memory, MemoryWatch, Node, cpu};
+pub use node::{Counts, Installation, Memory, MemoryWatch, Node, Process, Tree, adopt_orphans, cpu};

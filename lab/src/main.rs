@@ -1,6 +1,7 @@
 //! Measures and attacks the real server. Started by `cargo xtask NAME`, which does not wait for it to be built otherwise.
 
 mod bench;
+mod browser_pages;
 mod chaos;
 mod crawl_docs;
 mod hostile;
@@ -23,6 +24,8 @@ enum Lab {
     /// Measure the real server.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Scrape pages that need a browser, and pages that must not get one.
+    BrowserPages(browser_pages::Args),
     /// Break things while the real server works, and count what is lost.
     #[command(subcommand)]
     Chaos(chaos::Chaos),
@@ -42,6 +45,7 @@ enum Lab {
 fn main() -> Result<()> {
     match Lab::parse() {
         Lab::Bench(what) => bench::run(what),
+        Lab::BrowserPages(args) => browser_pages::run(&args),
         Lab::Chaos(what) => chaos::run(what),
         Lab::CrawlDocs(args) => crawl_docs::run(&args),
         Lab::Hostile(args) => hostile::run(args),

@@ -59,6 +59,8 @@ enum Task {
     Cases(Cases),
     /// Measure the real server.
     Bench(Forwarded),
+    /// Scrape pages that need a browser, and pages that must not get one.
+    BrowserPages(Forwarded),
     /// Break things while the real server works, and count what is lost.
     Chaos(Forwarded),
     /// Crawl installed documentation, and compare what is found with a walk over its files.
@@ -117,6 +119,7 @@ pub fn run() -> Result<()> {
         Task::Train(args) => train::run(&args),
         Task::Cases(Cases::Update) => cases::update(),
         Task::Bench(forwarded) => lab("bench", &forwarded),
+        Task::BrowserPages(forwarded) => lab("browser-pages", &forwarded),
         Task::Chaos(forwarded) => lab("chaos", &forwarded),
         Task::CrawlDocs(forwarded) => lab("crawl-docs", &forwarded),
         Task::Hostile(forwarded) => lab("hostile", &forwarded),

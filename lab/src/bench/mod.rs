@@ -1,5 +1,6 @@
 //! `cargo xtask bench NAME`: figures of the real server, taken on loopback, and of the converter.
 
+mod browser;
 mod crawl;
 mod load;
 mod markdown;
@@ -19,6 +20,8 @@ use lab::{Installation, programs};
 pub(crate) enum Bench {
     /// Pages per second, latency and memory of crawls, with SQLite and PostgreSQL.
     Crawl(crawl::Args),
+    /// Pages that need a browser, beside playwright-core on the same Chromium, in turn.
+    Browser(browser::Args),
     /// Adding jobs to the queue, beside plain SQL.
     QueueEnqueue(queue::Args),
     /// Claiming and finishing jobs, beside plain SQL.
@@ -53,6 +56,7 @@ pub(crate) fn server(given: Option<&PathBuf>) -> Result<PathBuf> {
 pub(crate) fn run(bench: Bench) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {
+        Bench::Browser(args) => runtime.block_on(browser::run(args)),
         Bench::Crawl(args) => runtime.block_on(crawl::run(args)),
         Bench::QueueEnqueue(args) => queue::enqueue(&args),
         Bench::QueueCycle(args) => queue::cycle(&args),

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod bombs;
+mod browser;
 mod cluster;
 mod drain;
 mod fairness;
@@ -43,6 +44,8 @@ pub(crate) enum Chaos {
     Bombs(bombs::Args),
     /// Eight pages of 90 MiB at once.
     Bodies,
+    /// Kill Chromium during scrapes, then many scrapes and sessions in a row.
+    Browser(browser::Args),
     /// Two servers and two workers on one PostgreSQL and one S3-compatible store.
     Cluster(cluster::Args),
 }
@@ -72,6 +75,7 @@ pub(crate) fn run(what: Chaos) -> Result<()> {
             Chaos::Poison(args) => poison::run(args).await,
             Chaos::Bombs(args) => bombs::run(args).await,
             Chaos::Bodies => bodies::run().await,
+            Chaos::Browser(args) => browser::run(args).await,
             Chaos::Cluster(args) => cluster::run(args).await,
         }
     })

@@ -11,6 +11,7 @@ use super::case::Object;
 use super::follow::Job;
 use super::innocent::{Waits, p99};
 use super::raw::Answer;
+use super::sniffer::Outside;
 use super::stage::Counters;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -76,6 +77,10 @@ pub(crate) struct Evidence {
     pub(crate) own_job_now: Value,
     /// Keys that no log may hold.
     pub(crate) secrets: Vec<String>,
+    /// Packets that went past the stage and the service; only known in a network namespace.
+    pub(crate) outside: Option<Outside>,
+    /// How long the next page took that needs a browser, or why it did not come; only asked when the case needs one.
+    pub(crate) next: Option<Result<Duration, String>>,
     /// What a scenario has observed, under the names of its expectations.
     pub(crate) observed: Option<Object>,
 }
@@ -177,6 +182,12 @@ impl Evidence {
             );
         }
         out += &format!(", {:.1} s of processor time", self.cpu_seconds);
+        if let Some(outside) = &self.outside {
+            out += &format!(", {outside}");
+        }
+        if let Some(next) = &self.next {
+            out += &format!(", next page {next:?}");
+        }
         if let Some(observed) = &self.observed {
             out += &format!(", {}", Value::from(observed.clone()));
         }

@@ -1,6 +1,7 @@
 //! More expectations: what an attack costs, where secrets go, what a proxy and another team are told.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use regex::RegexSet;
 use serde_json::Value;
@@ -47,6 +48,9 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "other_origin_requests" => same(&seen.origin2.len().into(), want),
         "own_job_status" => same(&seen.own_job_now["status"], want),
         "own_job_total" => same(&seen.own_job_now["total"], want),
+        "browser_alive_after" => next(seen).map(drop),
+        "next_scrape_ok_seconds" => next(seen).and_then(|time| at_most(time.as_secs_f64(), want, "s")),
+        "dns_queries_outside_proxy" => outside(seen, want),
         "links_must_not_match" => links(seen).and_then(|links| none_matches(&links, want)),
         "links_equal" => links(seen).and_then(|links| equal(&links, want)),
         _ => return None,
@@ -55,6 +59,20 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
 
 fn waits(seen: &Evidence) -> Result<&Waits, String> {
     seen.innocent.as_ref().ok_or_else(|| "nobody worked beside the case".to_owned())
+}
+
+fn next(seen: &Evidence) -> Result<Duration, String> {
+    seen.next.clone().unwrap_or_else(|| Err("nobody asked for another page".to_owned()))
+}
+
+/// The name is that of the case file; where no name may be asked for, nothing else may go out either.
+fn outside(seen: &Evidence, want: &Value) -> Verdict {
+    let outside = seen.outside.as_ref().ok_or("nobody counted packets")?;
+    if outside.seen == 0 {
+        return Err("no packet was seen, not even those of the case".to_owned());
+    }
+    let most = [outside.tcp, outside.udp, outside.dns].into_iter().max().unwrap_or(0);
+    said(want.as_u64() == u64::try_from(most).ok(), &outside.to_string())
 }
 
 /// One JSON object a line, and at least one.

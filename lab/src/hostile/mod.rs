@@ -1,6 +1,7 @@
 //! `cargo xtask hostile`: plays a file of hostile cases against the real server, everything on loopback.
 
 mod attack;
+mod browser;
 mod call;
 mod case;
 mod evidence;
@@ -10,6 +11,7 @@ pub(crate) mod innocent;
 mod looks;
 mod made;
 mod markdown;
+mod namespace;
 mod play;
 mod proxy;
 pub(crate) mod raw;
@@ -18,6 +20,7 @@ mod report;
 mod scenario;
 mod server;
 mod setup;
+mod sniffer;
 mod stage;
 mod traps;
 mod waiting;
@@ -72,6 +75,11 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Some(binary) => binary.canonicalize()?,
         None => programs::with_fail_points()?,
     };
+    let browser = files.iter().flat_map(|file| &file.cases).any(browser::needs) && browser::is_installed();
+    if browser && !namespace::is_inside() && namespace::is_possible() {
+        // Its lines are printed already.
+        return if namespace::run_again(&binary)? { Ok(()) } else { std::process::exit(1) };
+    }
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let failed = runtime.block_on(play_all(&files, &binary, args.verbose))?;
@@ -152,7 +160,7 @@ fn unknown(case: &Case, every: &Object) -> Option<String> {
     if let Some(key) = call::unknown(&case.input) {
         return Some(format!("input.{key} is not known"));
     }
-    let key = case.setup.keys().find(|key| !stage::knows(key) && !waiting::knows_setup(key))?;
+    let key = case.setup.keys().find(|key| !stage::knows(key))?;
     Some(format!("setup.{key} is not known"))
 }
 

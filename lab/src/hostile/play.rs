@@ -16,9 +16,10 @@ use super::innocent::Innocent;
 use super::raw::{self, Answer};
 use super::report::Outcome;
 use super::server::{Flavour, Server};
+use super::sniffer::{Outside, Sniffer};
 use super::stage::{self, Counters, Stage};
 use super::words::Words;
-use super::{call, expect, made, repeat, scenario};
+use super::{browser, call, expect, made, namespace, repeat, scenario};
 
 /// After a case, before it is looked at: what was still on its way arrives.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -31,6 +32,8 @@ pub(crate) struct Player {
     every: Object,
     stage: Stage,
     server: Option<Server>,
+    /// Only in a network namespace.
+    sniffer: Option<Sniffer>,
 }
 
 /// What was there before the case.
@@ -46,7 +49,8 @@ struct Before {
 impl Player {
     /// Opens the stage; the service starts with the first case.
     pub(crate) async fn start(binary: PathBuf, every: &Object) -> Result<Self> {
-        Ok(Self { binary, every: every.clone(), stage: Stage::start().await?, server: None })
+        let sniffer = if namespace::is_inside() { Some(Sniffer::start()?) } else { None };
+        Ok(Self { binary, every: every.clone(), stage: Stage::start().await?, server: None, sniffer })
     }
 
     /// Plays one case. The text says what was observed, for a person to read.
@@ -72,12 +76,20 @@ impl Player {
         let case = expand(case, &words)?;
         self.stage.prepare(&case)?;
         let (case, own) = with_own_job(case, &server, &key).await?;
+        if browser::needs(&case) {
+            // What a browser takes by itself is not the case's.
+            browser::is_alive(&self.stage, &server).await.context("before the case")?;
+        }
         let before = self.before(&case, &server, key.clone()).await?;
-        let memory = server.watch_memory();
+        let memory = if browser::needs(&case) { server.watch_tree() } else { server.watch_memory() };
         let mut seen = self.perform(&case, &mut server, &key).await?;
         seen.own_job = own.map(|own| own.path);
         self.wait(&case, &seen).await;
         seen.memory_mib = memory.finish().await;
+        if browser::needs(&case) {
+            seen.outside = self.outside();
+            seen.next = Some(browser::is_alive(&self.stage, &server).await.map_err(|error| format!("{error:#}")));
+        }
         self.look(&case, &mut server, &before, &mut seen).await?;
         let ended = scenario::ends_server(&case);
         if ended {
@@ -129,8 +141,16 @@ impl Player {
             false => None,
         };
         let cpu_seconds = server.cpu_seconds();
+        // Packets of before do not count.
+        self.outside();
         let sent = self.stage.origin.sent();
         Ok(Before { key, counters: self.stage.counters(), log_length: server.log().len(), credits, cpu_seconds, sent })
+    }
+
+    /// Packets that went past the stage and the service since the last look.
+    fn outside(&self) -> Option<Outside> {
+        let canary = [self.stage.canary.addr(), self.stage.canary.udp_addr()];
+        self.sniffer.as_ref().map(|sniffer| sniffer.take(&canary, self.stage.dns.addr()))
     }
 
     async fn perform(&self, case: &Case, server: &mut Server, key: &str) -> Result<Evidence> {

@@ -145,6 +145,11 @@ impl Server {
         self.node.watch_memory()
     }
 
+    /// The same for the service and everything that it has started.
+    pub(crate) fn watch_tree(&self) -> MemoryWatch {
+        self.node.watch_tree()
+    }
+
     /// Sends SIGTERM, waits for the end, and returns the exit code; none when a signal ended it.
     pub(crate) async fn terminate(&mut self, patience: Duration) -> Result<Option<i32>> {
         self.node.terminate()?;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use testkit::{Answer, Canary, Dns, Script, Site};
 
+use super::browser;
 use super::case::{Case, Object};
 use super::proxy::Proxy;
 use super::setup::{self, Place};
@@ -25,6 +26,7 @@ const ELSEWHERE: &[&str] = &[
     "innocent",
     "job",
     "log_level",
+    "needs",
     "parallel",
     "proxy",
     "raw",
@@ -123,6 +125,7 @@ impl Stage {
         self.proxy.prepare(case.setup.get("proxy"))?;
         let words = "Somebody else reads this page while a case is played. ".repeat(40);
         self.origin2.html(INNOCENT_PAGE, format!("<h1>A page of its own</h1><p>{words}</p>"));
+        self.origin2.html(browser::ALIVE_PAGE, browser::alive_page());
         self.origin.script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
         for (key, value) in &case.setup {
             match key.as_str() {

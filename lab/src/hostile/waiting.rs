@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::case::{Case, Object};
-use super::scenario;
+use super::{browser, namespace, scenario};
 
 /// Paths that the service answers. A case on another path waits.
 const PATHS: &[&str] = &[
@@ -20,24 +20,13 @@ const PATHS: &[&str] = &[
 ];
 
 /// Formats that can be made. A case that asks for another one waits, unless it expects a refusal.
-const FORMATS: &[&str] = &["markdown", "html", "rawHtml", "rawBase64", "links", "images", "attributes"];
-
-/// Values of `setup.needs` that are there.
-const NEEDS: &[&str] = &[];
+const FORMATS: &[&str] = &["markdown", "html", "rawHtml", "rawBase64", "links", "images", "attributes", "screenshot"];
 
 /// Scrape options whose engine does not exist yet. A case that uses one waits, unless it expects a refusal.
-const OPTIONS_TO_COME: &[&str] = &["actions", "profile", "redactPII", "onlyCleanContent"];
+const OPTIONS_TO_COME: &[&str] = &["redactPII", "onlyCleanContent"];
 
 /// Expectations that can only be looked at when something else exists.
-const EXPECTATIONS_TO_COME: &[(&str, &str)] = &[
-    ("browser_alive_after", "the browser"),
-    ("dashboard_html_must_not_contain", "the dashboard"),
-    ("dns_queries_outside_proxy", "the browser"),
-    ("next_scrape_ok_seconds", "the browser"),
-];
-
-/// Members of `setup` that only such cases have.
-const SETUP_TO_COME: &[&str] = &["needs"];
+const EXPECTATIONS_TO_COME: &[(&str, &str)] = &[("dashboard_html_must_not_contain", "the dashboard")];
 
 /// What a case waits for; none when it can run.
 pub(crate) fn reason(case: &Case) -> Option<String> {
@@ -45,8 +34,8 @@ pub(crate) fn reason(case: &Case) -> Option<String> {
         let known = scenario::exists(case.input_text("scenario"));
         return (!known).then(|| "a scenario of its own".to_owned());
     }
-    if let Some(need) = case.setup.get("needs").and_then(Value::as_str).filter(|need| !NEEDS.contains(need)) {
-        return Some(format!("the {need}"));
+    if let Some(need) = need(case) {
+        return Some(need);
     }
     let path = path(case);
     // Who may call is decided before what is called.
@@ -69,9 +58,17 @@ pub(crate) fn knows_expectation(key: &str) -> bool {
     EXPECTATIONS_TO_COME.iter().any(|(known, _)| *known == key)
 }
 
-/// Whether the table knows a member of `setup` that no running case has.
-pub(crate) fn knows_setup(key: &str) -> bool {
-    SETUP_TO_COME.contains(&key)
+/// What the machine lacks for the case.
+fn need(case: &Case) -> Option<String> {
+    let need = case.setup.get("needs")?;
+    if need.as_str() != Some("browser") {
+        return Some(format!("the {need}"));
+    }
+    if !browser::is_installed() {
+        return Some("Chromium, which is not installed".to_owned());
+    }
+    let counts = case.expected.contains_key("dns_queries_outside_proxy");
+    (counts && !namespace::is_inside()).then(|| "a network namespace, which this machine does not allow".to_owned())
 }
 
 /// The path that a case calls; for a tool the path of its address.
@@ -122,11 +119,11 @@ mod tests {
         check(&json!({"input": scrape(json!({"url": "x"}))}), None);
         check(&json!({"input": {"path": "/v2/crawl/x"}}), None);
         check(&json!({"input": {"path": "/v2/monitor/x"}}), Some("/v2/monitor, which does not exist yet"));
-        check(&json!({"input": scrape(json!({})), "setup": {"needs": "browser"}}), Some("the browser"));
+        check(&json!({"input": scrape(json!({})), "setup": {"needs": "a moon"}}), Some("the \"a moon\""));
         check(&json!({"input": scrape(json!({"formats": ["markdown", {"type": "json"}]}))}), Some("the format json"));
         let refusal = json!({"http_any_of": [400]});
-        check(&json!({"input": scrape(json!({"actions": []})), "expected": refusal}), None);
-        check(&json!({"input": scrape(json!({"actions": []}))}), Some("the option actions"));
+        check(&json!({"input": scrape(json!({"redactPII": true})), "expected": refusal}), None);
+        check(&json!({"input": scrape(json!({"redactPII": true}))}), Some("the option redactPII"));
         check(&json!({"input": {"tool": "slow -u {BASE_URL}/v2/scrape -l 60"}}), None);
         check(
             &json!({"input": {"tool": "slow -u {BASE_URL}/v2/monitor/1 -l 60"}}),

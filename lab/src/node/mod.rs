@@ -2,6 +2,7 @@
 
 mod counts;
 mod readings;
+mod tree;
 
 use std::fs::{self, OpenOptions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -18,6 +19,7 @@ use xtask::up;
 
 pub use counts::Counts;
 pub use readings::{Memory, MemoryWatch, cpu};
+pub use tree::{Process, Tree, adopt_orphans};
 
 use crate::service;
 
@@ -262,10 +264,24 @@ impl Node {
         readings::memory(self.child.id())
     }
 
+    /// It and everything that it has started.
+    ///
+    /// # Errors
+    /// When /proc cannot be read.
+    pub fn tree(&self) -> Result<Tree> {
+        Tree::below(self.child.id())
+    }
+
     /// Watches how much its memory grows from now on.
     #[must_use]
     pub fn watch_memory(&self) -> MemoryWatch {
         MemoryWatch::start(self.child.id())
+    }
+
+    /// Watches how much it and everything that it has started grow from now on.
+    #[must_use]
+    pub fn watch_tree(&self) -> MemoryWatch {
+        MemoryWatch::start_tree(self.child.id())
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {

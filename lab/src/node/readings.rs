@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use tokio::task::JoinHandle;
 
 use super::counts::Counts;
+use super::tree::Tree;
 
 /// Resident memory of a process, in MiB.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +50,17 @@ impl MemoryWatch {
     pub(super) fn start(pid: u32) -> Self {
         // Writing 5 sets VmHWM to the present VmRSS.
         let marked = fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok();
+        Self::sample(pid, marked, Duration::from_millis(20), now_kib)
+    }
+
+    /// What processes share is counted once. There is no mark of a whole tree, so there are only samples.
+    pub(super) fn start_tree(pid: u32) -> Self {
+        Self::sample(pid, false, Duration::from_millis(200), |pid| {
+            Tree::below(pid).map_or(0, |tree| (tree.pss_mib * 1024.0) as u64)
+        })
+    }
+
+    fn sample(pid: u32, marked: bool, every: Duration, now_kib: fn(u32) -> u64) -> Self {
         let before = now_kib(pid);
         let (peak, stop) = (Arc::new(AtomicU64::new(before)), Arc::new(AtomicBool::new(false)));
         let (shared_peak, shared_stop) = (Arc::clone(&peak), Arc::clone(&stop));
@@ -56,7 +68,7 @@ impl MemoryWatch {
         let task = tokio::task::spawn_blocking(move || {
             while !shared_stop.load(Ordering::Relaxed) {
                 shared_peak.fetch_max(now_kib(pid), Ordering::Relaxed);
-                std::thread::sleep(Duration::from_millis(20));
+                std::thread::sleep(every);
             }
         });
         Self { pid, before, marked, peak, stop, task }

@@ -1,0 +1,1 @@
+window.$docsify = { name: "Pruning", loadSidebar: true, basePath: "/api/docsify/" };

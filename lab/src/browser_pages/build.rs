@@ -1,0 +1,56 @@
+//! Building the pages: Node does it, below the target folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use xtask::{say, sh};
+
+use super::book;
+
+/// The oldest Node that can build the pages.
+const MIN_NODE: u32 = 20;
+
+/// The major version of Node on the PATH; none without Node.
+pub(crate) fn node() -> Option<u32> {
+    let version = sh::output(Command::new("node").arg("--version")).ok()?;
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// Whether Node can build and run what the pages need; else a line says so.
+pub(crate) fn has_node() -> bool {
+    let found = node();
+    let fine = found.is_some_and(|major| major >= MIN_NODE);
+    if !fine {
+        let have = found.map_or("none is on the PATH".to_owned(), |major| format!("this is {major}"));
+        say!("skipped: the pages are built by Node {MIN_NODE} or newer, and {have}");
+    }
+    fine
+}
+
+/// Installs the packages of the pages as the lock file has them, when they are not there.
+pub(crate) fn install() -> Result<()> {
+    let (home, installed) = (book::home(), book::home().join("node_modules/.package-lock.json"));
+    let age = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    if age(&installed) >= age(&home.join("package-lock.json")) && installed.is_file() {
+        return Ok(());
+    }
+    let mut npm = Command::new("npm");
+    npm.current_dir(&home).args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+    sh::step("npm ci", || sh::run(&mut npm))
+}
+
+/// Builds pages, all without names, and returns the folder that they are in, a folder for each.
+pub(crate) fn build(only: &[String]) -> Result<PathBuf> {
+    install()?;
+    let metadata =
+        Command::new("cargo").args(["metadata", "--no-deps", "--format-version=1"]).current_dir(sh::root()).output()?;
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&metadata.stdout).context("cargo metadata tells nothing")?;
+    let target = metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
+    let folder = Path::new(target).join("browser-pages");
+    let mut node = Command::new("node");
+    node.current_dir(book::home()).arg("build.mjs").arg(&folder).args(only);
+    sh::step("build pages", || sh::run(&mut node))?;
+    Ok(folder)
+}

@@ -1,0 +1,55 @@
+//! What cases with a browser need besides: that one is there, that it has started before the case is measured, and that
+//! it still works afterwards.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::case::Case;
+use super::raw::{self, Answer};
+use super::server::Server;
+use super::stage::Stage;
+
+/// Where the package chromium-headless-shell puts its program.
+const CHROMIUM: &str = "/usr/lib/chromium/chromium-headless-shell";
+/// The page of the second origin that only a browser can read.
+pub(crate) const ALIVE_PAGE: &str = "/alive";
+const ALIVE: &str = "The browser is alive and well";
+/// Longest time for it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether the case needs one.
+pub(crate) fn needs(case: &Case) -> bool {
+    case.setup.get("needs").and_then(Value::as_str) == Some("browser")
+}
+
+/// Whether one is installed.
+pub(crate) fn is_installed() -> bool {
+    Path::new(CHROMIUM).is_file()
+}
+
+/// The HTML of [`ALIVE_PAGE`].
+pub(crate) fn alive_page() -> String {
+    let (first, rest) = ALIVE.split_once(' ').unwrap_or((ALIVE, ""));
+    format!(
+        "<div id=root></div><script>document.getElementById('root').textContent = ['{first}', '{rest}'].join(' ')</script>"
+    )
+}
+
+/// Scrapes it, and returns how long that took; an answer without its text is an error.
+pub(crate) async fn is_alive(stage: &Stage, server: &Server) -> Result<Duration> {
+    let url = format!("http://origin2.test:{}{ALIVE_PAGE}", stage.origin2.addr().port());
+    let body = json!({"url": url, "formats": ["markdown"], "maxAge": 0, "waitFor": 100, "timeout": 30_000});
+    let started = Instant::now();
+    let request = raw::post(server.addr, "/v2/scrape", &server.other.key, &body);
+    let (answer, _): (Answer, _) = raw::exchange(server.addr, request, PATIENCE).await.context("no next scrape")?;
+    ensure!(
+        answer.status == 200 && answer.text().contains(ALIVE),
+        "the next scrape: {} {}",
+        answer.status,
+        answer.text()
+    );
+    Ok(started.elapsed())
+}

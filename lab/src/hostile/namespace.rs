@@ -1,0 +1,45 @@
+//! A network namespace of its own for a run: nothing in it but loopback, and every address is led there, so that what
+//! tries to leave is seen and reaches nobody.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use xtask::sh;
+
+/// Set for the run inside.
+const INSIDE: &str = "QUARRY_LAB_NAMESPACE";
+const PREPARE: &str = "ip link set lo up && ip route add default dev lo && (ip -6 route add default dev lo || true) && exec \"$0\" \"$@\"";
+
+/// Whether this run is inside.
+#[expect(clippy::disallowed_methods, reason = "the run outside says so to the run inside")]
+pub(crate) fn is_inside() -> bool {
+    std::env::var_os(INSIDE).is_some()
+}
+
+/// Whether this machine can make one.
+pub(crate) fn is_possible() -> bool {
+    sh::on_path("ip") && unshare().arg("true").stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Runs this program again with the same arguments, inside, with a server that was built; returns whether it succeeded.
+pub(crate) fn run_again(server: &Path) -> Result<bool> {
+    let own = std::env::current_exe()?;
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if !arguments.iter().any(|argument| argument == "--server") {
+        arguments.extend(["--server".into(), server.into()]);
+    }
+    let mut command = unshare();
+    command.args(["sh", "-c", PREPARE]).arg(own).args(arguments).env(INSIDE, "yes");
+    Ok(command.status().context("cannot start unshare")?.success())
+}
+
+fn unshare() -> Command {
+    let mut command = Command::new("unshare");
+    command.arg("--net");
+    if !sh::is_root() {
+        command.arg("--map-root-user");
+    }
+    command
+}
