@@ -21,6 +21,8 @@ words! {
         Threats = "threats",
         /// The catalog of provider tools.
         Catalog = "catalog",
+        /// Cookies and storage of a browser, kept from one scrape to the next.
+        Profiles = "profiles",
     }
 }
 

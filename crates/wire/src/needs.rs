@@ -1,7 +1,9 @@
 //! What fields of requests need that not every server has. A feature that needs nothing of the sort has no line here.
 
 use crate::batch::BatchRequest;
-use crate::capability::Capability::{self, Browser, Catalog, Changes, Media, Model, Products, Redaction, Threats};
+use crate::capability::Capability::{
+    self, Browser, Catalog, Changes, Media, Model, Products, Profiles, Redaction, Threats,
+};
 use crate::code::Code;
 use crate::crawl::{CrawlRequest, ParamsPreview};
 use crate::format::FormatKind;
@@ -52,7 +54,7 @@ type Asks = fn(&ScrapeOptions) -> bool;
 /// The field, who asks for it, what it needs, the code.
 const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
     ("actions", |options| !options.actions.is_empty(), Browser, Code::ScrapeActionsNotSupported),
-    ("profile", |options| options.profile.is_some(), Browser, Code::ScrapeProfileNotSupported),
+    ("profile", |options| options.profile.is_some(), Profiles, Code::ScrapeProfileNotSupported),
     ("redactPII", |options| options.redact_pii.is_some(), Redaction, Code::ScrapeRedactPiiNotSupported),
     ("onlyCleanContent", |options| options.only_clean_content, Model, Code::ScrapeOnlyCleanContentNotSupported),
     ("checkPromptInjection", |o| o.check_prompt_injection, Model, Code::ScrapePromptInjectionCheckNotSupported),

@@ -100,6 +100,8 @@ fn an_engine_that_runs_scripts_is_a_capability() {
     assert_eq!(tools.capabilities(), Capabilities::default());
     tools.engines.push(Arc::new(Browser::default()));
     assert!(tools.capabilities().has(Capability::Browser));
+    // Nothing keeps them yet, so who asks for one is told.
+    assert!(!tools.capabilities().has(Capability::Profiles));
 }
 
 fn nowhere() -> Target {
