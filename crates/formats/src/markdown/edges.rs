@@ -12,34 +12,63 @@ pub(super) struct Edges {
     pub(super) doubled: bool,
 }
 
+impl Default for Edges {
+    fn default() -> Self {
+        Self { first: ' ', last: ' ', after: ' ', doubled: false }
+    }
+}
+
 /// Stands for a delimiter that is not known yet; it counts as punctuation.
 pub(super) const DELIMITER: char = '\u{1}';
 
-/// Finds out what stands at the edges of every mark.
-pub(super) fn survey(text: &str, events: &[Event], edges: &mut Vec<Edges>) {
-    edges.resize(events.len(), Edges { first: ' ', last: ' ', after: ' ', doubled: false });
-    let mut survey = Survey { events, edges, open: Vec::new(), begun: 0, ended: Vec::new(), blank: true, last: ' ' };
+/// Finds out what stands at the edges of every mark of one paragraph: the one that begins with the event `at`, whose piece
+/// of the text begins at `start`. `outer` are the marks that are open there, outermost first; `parts` says whether two line
+/// breaks in a row end a paragraph.
+pub(super) fn survey(
+    (text, events): (&str, &[Event]),
+    (at, mut start): (usize, usize),
+    parts: bool,
+    outer: impl Iterator<Item = usize>,
+    edges: &mut [Edges],
+) {
+    let open: Vec<_> = outer.map(|mark| (mark, false)).collect();
+    // A mark that began in an earlier paragraph has other edges in this one.
+    open.iter().for_each(|(mark, _)| edges[*mark] = Edges::default());
+    let mut survey = Survey { events, edges, open, begun: 0, ended: Vec::new(), blank: true, last: ' ' };
     let mut inner: Vec<usize> = Vec::new();
-    let mut start = 0;
-    for (at, event) in events.iter().enumerate() {
+    let mut breaks = 0;
+    for (at, event) in events.iter().enumerate().skip(at) {
+        let is_next = parts && breaks > 1;
         match *event {
             Event::Text(end) => {
                 let piece = &text[start..end];
                 let core = piece.trim();
                 survey.blank |= piece.starts_with(char::is_whitespace);
                 if let (Some(first), Some(last)) = (core.chars().next(), core.chars().next_back()) {
+                    if is_next {
+                        break;
+                    }
                     survey.content(first, last);
                     inner.clear();
                     survey.blank = piece.ends_with(char::is_whitespace);
+                    breaks = 0;
                 }
                 start = end;
             }
+            Event::Code(end) if text[start..end].trim_matches('\n').is_empty() => {
+                survey.blank |= end > start;
+                start = end;
+            }
+            Event::Code(_) | Event::Raw(_) if is_next => break,
             Event::Code(end) | Event::Raw(end) => {
                 survey.content(DELIMITER, DELIMITER);
                 inner.clear();
-                start = end;
+                (start, breaks) = (end, 0);
             }
-            Event::Break => survey.blank = true,
+            Event::Break => {
+                survey.blank = true;
+                breaks += 1;
+            }
             Event::Open { .. } => survey.open.push((at, false)),
             Event::Close(from) => survey.close(from, &mut inner),
         }

@@ -18,6 +18,13 @@ pub(super) enum Place {
     Cell,
 }
 
+impl Place {
+    /// Whether two line breaks in a row part paragraphs here.
+    fn parts(self) -> bool {
+        matches!(self, Self::Paragraph | Self::Item)
+    }
+}
+
 type Source<'r> = (&'r str, &'r [Event], &'r [Link]);
 
 /// Hands the paragraphs of `source` to `done`; two line breaks in a row part paragraphs. The buffers are cleared.
@@ -27,12 +34,10 @@ pub(super) fn write(
     (edges, out): (&mut Vec<Edges>, &mut String),
     done: &mut dyn FnMut(&str),
 ) {
-    edges.clear();
     // Most paragraphs have no marks; for those the look at what surrounds each mark can be saved.
     let marked = events.iter().any(|event| event.opens().is_some());
-    if marked {
-        survey(text, events, edges);
-    }
+    edges.clear();
+    edges.resize(if marked { events.len() } else { 0 }, Edges::default());
     out.clear();
     let struck = events.iter().any(|event| event.opens() == Some(Mark::Strike));
     let spot = Spot {
@@ -47,11 +52,11 @@ pub(super) fn write(
         tags: text.contains('>'),
         ..Spot::default()
     };
-    let mut writer =
-        Writer { links, events, edges, place, spot, out, done, open: Vec::new(), written: 0, blank: false, breaks: 0 };
+    let (open, written, blank, breaks) = (Vec::new(), 0, false, 0);
+    let mut writer = Writer { text, links, events, edges, place, spot, out, done, open, written, blank, breaks };
     let mut start = 0;
     for (at, event) in events.iter().enumerate() {
-        writer.event(at, *event, text, &mut start);
+        writer.event(at, *event, &mut start);
     }
     writer.end_paragraph();
 }
@@ -68,9 +73,11 @@ enum End {
 }
 
 struct Writer<'r> {
+    text: &'r str,
     links: &'r [Link],
     events: &'r [Event],
-    edges: &'r [Edges],
+    /// One entry an event, for the marks of the paragraph that is written; empty where nothing is marked.
+    edges: &'r mut [Edges],
     place: Place,
     spot: Spot,
     out: &'r mut String,
@@ -84,15 +91,17 @@ struct Writer<'r> {
 }
 
 impl Writer<'_> {
-    fn event(&mut self, at: usize, event: Event, text: &str, start: &mut usize) {
+    fn event(&mut self, at: usize, event: Event, start: &mut usize) {
+        let (text, began) = (self.text, *start);
+        let mut piece = |end| &text[std::mem::replace(start, end)..end];
         match event {
             Event::Break => self.breaks += 1,
             Event::Text(end) => {
-                let piece = &text[std::mem::replace(start, end)..end];
+                let piece = piece(end);
                 self.blank |= piece.starts_with(char::is_whitespace);
                 let core = piece.trim();
                 if !core.is_empty() {
-                    let plain = self.begin();
+                    let plain = self.begin(at, began);
                     let ends_blank = piece.len() > piece.trim_end().len();
                     let next = if ends_blank || self.breaks_after(at) { ' ' } else { DELIMITER };
                     let spot = Spot { in_link: self.in_link(), next, ..self.spot };
@@ -102,18 +111,18 @@ impl Writer<'_> {
                 }
             }
             Event::Code(end) => {
-                let piece = &text[std::mem::replace(start, end)..end];
+                let piece = piece(end);
                 self.blank |= piece.starts_with('\n');
                 if !piece.trim_matches('\n').is_empty() {
-                    self.begin();
+                    self.begin(at, began);
                     push_code_span(self.out, piece.trim_matches('\n'), self.spot.in_cell);
                     self.blank = false;
                 }
                 self.blank |= piece.ends_with('\n');
             }
             Event::Raw(end) => {
-                let piece = &text[std::mem::replace(start, end)..end];
-                self.begin();
+                let piece = piece(end);
+                self.begin(at, began);
                 self.out.push_str(piece);
                 self.blank = false;
             }
@@ -136,10 +145,14 @@ impl Writer<'_> {
         matches!(self.events.get(at + 1), None | Some(Event::Break))
     }
 
-    /// Writes what parts the next piece from the last one, and the marks that begin with it. True when the piece is the
-    /// first of its line.
-    fn begin(&mut self) -> bool {
+    /// Writes what parts the next piece, that of the event `at`, from the last one, and the marks that begin with it. True
+    /// when the piece is the first of its line. `start` is where it begins in the text.
+    fn begin(&mut self, at: usize, start: usize) -> bool {
         self.separate();
+        if self.out.is_empty() && !self.edges.is_empty() {
+            let open = self.open.iter().map(|(mark, _)| *mark);
+            survey((self.text, self.events), (at, start), self.place.parts(), open, self.edges);
+        }
         let line_start = self.out.is_empty() || self.out.ends_with('\n');
         self.spot.later_line = line_start && !self.out.is_empty();
         let plain = self.written == self.open.len();
@@ -372,6 +385,9 @@ mod tests {
         check("a||b", "a¶b");
         check("||a| |", "a");
         check("*a|b*", "**a  \nb**");
+        // Each paragraph has marks of its own.
+        check("*a /b||c/* d", "**a _b_**¶**_c_** d");
+        check("*/a||b/*", "**_a_**¶**_b_**");
         check("a|# b", "a  \n\\# b");
         assert_eq!(paragraph("a|b||c", Place::Cell), "a<br>b<br>c");
         assert_eq!(paragraph("a|b #", Place::Heading), "a b \\#");

@@ -273,6 +273,41 @@ fn structure(html: &str) -> Vec<String> {
     elements.nodes().iter().map(line).collect()
 }
 
+/// Converts a page, and what a reader makes of the outcome.
+fn check_again(source: &str) {
+    let page = Page::parse(source, &url());
+    let once = written(&content(&page, &whole_page()));
+    // A header without rows may have been one of several rows, the others empty; alone it is no table.
+    let rows = |line: &str| line.contains("| ");
+    if once.lines().zip(once.lines().skip(1).chain([""])).any(|(a, b)| a.contains("| ---") && !rows(b)) {
+        return;
+    }
+    let shown = rendered(&once);
+    let again = Page::parse(&shown, &url());
+    let twice = written(&content(&again, &whole_page()));
+    // White space but for its amount: a list that a page wrote without items may come back as a line of its own.
+    // Lists that touch have different marks.
+    let mark = |word: &str| match word {
+        "*" => "-".to_owned(),
+        _ => word.strip_suffix(')').filter(|n| n.parse::<u32>().is_ok()).map_or(word.to_owned(), |n| format!("{n}.")),
+    };
+    let squeezed = |text: &str| text.split_whitespace().map(mark).collect::<Vec<_>>().join(" ");
+    assert_eq!(squeezed(&twice), squeezed(&once), "{source}\n{once}\n{twice}\n{shown}");
+}
+
+/// What the property below has found.
+#[test]
+fn pages_that_once_changed_when_they_were_converted_again() {
+    for source in [
+        // The inner mark applies to all of the first paragraph, and so to the same text as the outer one.
+        "<b><i><b> x <br><br></b> y </i></b>",
+        "<i><b><i>x<br><br></i>y</b></i>",
+        "<s><b>x<br><br><s>y</s></b></s>",
+    ] {
+        check_again(source);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(300), failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -326,22 +361,7 @@ proptest! {
     fn converting_what_was_rendered_changes_nothing(nodes in tree()) {
         let (mut source, mut words) = (String::new(), 0);
         write(&nodes, &mut source, &mut words);
-        let page = Page::parse(&source, &url());
-        let once = written(&content(&page, &whole_page()));
-        // A header without rows may have been one of several rows, the others empty; alone it is no table.
-        let rows = |line: &str| line.contains("| ");
-        prop_assume!(!once.lines().zip(once.lines().skip(1).chain([""])).any(|(a, b)| a.contains("| ---") && !rows(b)));
-        let shown = rendered(&once);
-        let again = Page::parse(&shown, &url());
-        let twice = written(&content(&again, &whole_page()));
-        // White space but for its amount: a list that a page wrote without items may come back as a line of its own.
-        // Lists that touch have different marks.
-        let mark = |word: &str| match word {
-            "*" => "-".to_owned(),
-            _ => word.strip_suffix(')').filter(|n| n.parse::<u32>().is_ok()).map_or(word.to_owned(), |n| format!("{n}.")),
-        };
-        let squeezed = |text: &str| text.split_whitespace().map(mark).collect::<Vec<_>>().join(" ");
-        prop_assert_eq!(squeezed(&twice), squeezed(&once), "{}\n{}\n{}\n{}", &source, &once, &twice, &shown);
+        check_again(&source);
     }
 
     #[test]
