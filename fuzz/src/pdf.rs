@@ -4,7 +4,7 @@ use documents::{MarkdownOptions, ReadOptions, blocks, html, markdown, read};
 
 /// A file.
 pub fn pdf(input: &[u8]) {
-    let Ok(document) = read(input, &ReadOptions { max_pages: Some(20) }) else { return };
+    let Ok(document) = read(input, &ReadOptions { max_pages: Some(20), ..ReadOptions::default() }) else { return };
     let markdown = markdown(&document, &MarkdownOptions { page_markers: true });
     let letters = markdown.text.chars().count() as u64;
     assert!(!html(&document).contains("<script"), "text became markup");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::markdown::{Markdown, block_markdown};
-use crate::model::{Block, BlockKind, Content, Document, Page};
+use crate::model::{Block, BlockKind, Content, Document, Page, Source};
 
 /// Pixels per point: boxes are those of a page that is drawn at 200 dots per inch.
 const PIXELS: f32 = 200.0 / 72.0;
@@ -69,7 +69,7 @@ fn page_blocks(page: &Page, spans: &[Option<[u64; 2]>]) -> PageBlocks {
     let spans = spans.iter().copied().chain(std::iter::repeat(None));
     let items = (0..).zip(page.blocks.iter().zip(spans)).map(|(place, (block, span))| item(page, place, block, span));
     let pixels = |points: f32| Some(f64::from((points * PIXELS).round()));
-    let status = match (page.quality.cut, page.quality.needs_ocr()) {
+    let status = match (page.quality.cut, page.needs_ocr()) {
         (false, false) => "ok",
         (true, _) => "partial",
         (false, true) if page.quality.characters > 0 => "partial",
@@ -93,8 +93,19 @@ fn item(page: &Page, place: u32, block: &Block, span: Option<[u64; 2]>) -> Block
         bbox: block.rect.share_of(page.width, page.height),
         markdown_span: span,
         reading_order: place,
-        source: Some("native_text".to_owned()),
-        confidence: Confidence { layout: Some((f64::from(block.confidence) * 100.0).round() / 100.0), ocr: None },
+        source: Some(source(page.source).to_owned()),
+        confidence: Confidence { layout: Some(rounded(block.confidence)), ocr: block.recognition.map(rounded) },
+    }
+}
+
+fn rounded(share: f32) -> f64 {
+    (f64::from(share) * 100.0).round() / 100.0
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Embedded => "native_text",
+        Source::Recognised => "layout_ocr",
     }
 }
 

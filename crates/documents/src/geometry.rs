@@ -4,8 +4,10 @@
 //! crop box as it is shown (after `/Rotate`), x to the right, y **down**. A baseline is therefore a y, and what is above has the
 //! smaller one.
 
+use serde::{Deserialize, Serialize};
+
 /// A rectangle in page space, `x0 <= x1` and `y0 <= y1`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rect {
     /// Left edge.
     pub x0: f32,

@@ -29,6 +29,7 @@ mod metadata;
 mod model;
 mod objects;
 mod open;
+mod recognised;
 mod sample;
 mod structure;
 mod table;
@@ -38,19 +39,46 @@ pub use error::Error;
 pub use geometry::Rect;
 pub use html::html;
 pub use markdown::{Markdown, MarkdownOptions, block_markdown, markdown, page_markdown};
-pub use model::{Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Span, Table};
+pub use model::{
+    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Source, Span, Table,
+};
+pub use recognised::{Recognise, RecogniseError, RecognisedPage, RecognisedWord};
 #[doc(hidden)]
 pub use sample::sample;
 
 use content::Budget;
 use font::Fonts;
 use open::Pdf;
+use serde::{Deserialize, Serialize};
 
 /// How a document is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Pages after this one are not read.
     pub max_pages: Option<u32>,
+    /// Which pages are recognised.
+    pub mode: Mode,
+}
+
+impl ReadOptions {
+    /// How many of so many pages are read.
+    #[must_use]
+    pub fn pages_of(&self, all: u32) -> u32 {
+        self.max_pages.map_or(all, |most| most.min(all))
+    }
+}
+
+/// Which pages are recognised from pictures of them. Without anything that recognises, none is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// None.
+    Fast,
+    /// Those whose embedded text is missing or cannot be read.
+    #[default]
+    Auto,
+    /// All.
+    Ocr,
 }
 
 /// Reads a PDF.
@@ -60,27 +88,62 @@ pub struct ReadOptions {
 /// [`Error::Encrypted`] without the password, [`Error::Broken`] if there is no page in it, [`Error::Limit`] if a part that cannot
 /// be done without is too large. That no page has text is no error here: see [`Document::require_text`].
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Document, Error> {
-    let pdf = Pdf::open(bytes)?;
-    let most = options.max_pages.map_or(usize::MAX, |most| most as usize);
-    let (mut fonts, mut budget) = (Fonts::default(), Budget::default());
-    let layouts: Vec<_> = pdf
-        .pages
-        .iter()
-        .take(most)
-        .map(|id| match pdf.page(*id) {
-            Some(page) => layout::page(&content::read(&pdf, page, &mut fonts, &mut budget)),
-            None => layout::PageLayout::default(),
-        })
-        .collect();
-    let metadata = metadata::read(&pdf, layouts.len());
-    Ok(Document { pages: structure::pages(layouts, &structure::outline(&pdf)), metadata })
+    Ok(Opened::new(bytes)?.read(options, None))
+}
+
+/// A PDF whose pages are known and not yet read.
+pub struct Opened(Pdf);
+
+impl Opened {
+    /// Opens a PDF.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn new(bytes: &[u8]) -> Result<Self, Error> {
+        Pdf::open(bytes).map(Self)
+    }
+
+    /// How many pages it has.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        u32::try_from(self.0.pages.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Reads it. Pages that are to be recognised are asked for one by one, in order.
+    #[must_use]
+    pub fn read(&self, options: &ReadOptions, recognise: Option<&mut dyn Recognise>) -> Document {
+        let pdf = &self.0;
+        let (mut fonts, mut budget) = (Fonts::default(), Budget::default());
+        let mut reader = recognised::Reader::new(options.mode, recognise);
+        let numbered = (1..=options.pages_of(self.pages())).zip(&pdf.pages);
+        let layouts: Vec<_> = numbered
+            .map(|(number, id)| {
+                let embedded =
+                    pdf.page(*id).map(|page| layout::page(content::read(pdf, page, &mut fonts, &mut budget)));
+                reader.page(number, embedded.unwrap_or_default())
+            })
+            .collect();
+        let metadata = metadata::read(pdf, layouts.len());
+        Document { pages: structure::pages(layouts, &structure::outline(pdf)), metadata }
+    }
+}
+
+/// Reads pictures, each of which is a page of its own: nothing is embedded, so all are recognised.
+#[must_use]
+pub fn read_pictures(count: u32, options: &ReadOptions, recognise: &mut dyn Recognise) -> Document {
+    let pages = options.pages_of(count);
+    let mut reader = recognised::Reader::new(Mode::Ocr, Some(recognise));
+    let layouts = (1..=pages).map(|number| reader.page(number, layout::PageLayout::default())).collect();
+    let metadata = Metadata { num_pages: pages, total_pages: count, ..Metadata::default() };
+    Document { pages: structure::pages(layouts, &structure::Outline::default()), metadata }
 }
 
 impl Document {
-    /// The pages whose embedded text is not enough, counted from 1.
+    /// The pages of which more is shown than was read, counted from 1.
     #[must_use]
     pub fn pages_for_ocr(&self) -> Vec<u32> {
-        self.pages.iter().filter(|page| page.quality.needs_ocr()).map(|page| page.number).collect()
+        self.pages.iter().filter(|page| page.needs_ocr()).map(|page| page.number).collect()
     }
 
     /// Refuses a document without any text that counts.

@@ -1,6 +1,7 @@
 //! What a document is read into.
 
 use crate::geometry::Rect;
+use crate::recognised::RecogniseError;
 
 /// A document.
 #[derive(Debug, Clone, Default)]
@@ -51,11 +52,35 @@ pub struct Page {
     pub blocks: Vec<Block>,
     /// How good its text is.
     pub quality: Quality,
+    /// Where its text comes from.
+    pub source: Source,
+    /// How sure its characters are, 0 to 1, if they were recognised.
+    pub confidence: Option<f32>,
+    /// Why it was not recognised, though it was to be.
+    pub failure: Option<RecogniseError>,
     /// Addresses that the page links to, in the order of the page, each once.
     pub links: Vec<String>,
 }
 
-/// How good the embedded text of a page is.
+/// Where the text of a page comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Source {
+    /// It is embedded in the document.
+    #[default]
+    Embedded,
+    /// It was recognised from a picture of the page.
+    Recognised,
+}
+
+impl Page {
+    /// The page shows more than was read of it, so it should be recognised.
+    #[must_use]
+    pub fn needs_ocr(&self) -> bool {
+        self.source == Source::Embedded && (self.failure.is_some() || self.quality.needs_ocr())
+    }
+}
+
+/// How good the text of a page is.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Quality {
     /// Characters other than spaces.
@@ -126,6 +151,8 @@ pub struct Block {
     pub repeated: bool,
     /// How sure the layout is, 0 to 1.
     pub confidence: f32,
+    /// How sure its characters are, 0 to 1, if they were recognised.
+    pub recognition: Option<f32>,
 }
 
 /// What a block holds.

@@ -10,15 +10,18 @@ pub(crate) mod figures;
 pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod paragraphs;
+mod recognised;
 pub(crate) mod text;
 pub(crate) mod words;
 
-use crate::content::page::{Fill, Flags, PageContent};
+use crate::content::page::{Fill, Flags, LinkArea, PageContent};
 use crate::geometry::Rect;
 use crate::layout::lines::Line;
 use crate::layout::paragraphs::Paragraph;
+pub(crate) use crate::layout::recognised::{Recognition, recognised};
 use crate::layout::words::{Turn, Word, directions, words};
-use crate::model::Quality;
+use crate::model::{Quality, Source};
+use crate::recognised::RecogniseError;
 use crate::table::edges::Edges;
 use crate::table::{Found, bands, columns, grid};
 
@@ -42,11 +45,24 @@ pub(crate) struct PageLayout {
     /// Boxes are in page space.
     pub(crate) parts: Vec<Part>,
     pub(crate) links: Vec<String>,
+    /// Where the links lie.
+    pub(crate) areas: Vec<LinkArea>,
     pub(crate) quality: Quality,
+    pub(crate) source: Source,
+    /// How sure the characters are, if they were recognised.
+    pub(crate) recognition: Recognition,
+    /// Why the page was not recognised, though it was to be.
+    pub(crate) failure: Option<RecogniseError>,
 }
 
 /// Lays out a page.
-pub(crate) fn page(content: &PageContent) -> PageLayout {
+pub(crate) fn page(content: PageContent) -> PageLayout {
+    let mut layout = laid_out(&content);
+    layout.areas = content.links;
+    layout
+}
+
+fn laid_out(content: &PageContent) -> PageLayout {
     let mut layout = PageLayout {
         width: content.width,
         height: content.height,

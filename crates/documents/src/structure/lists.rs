@@ -54,7 +54,14 @@ impl List {
         self.levels.clear();
         if let Some(rect) = self.rect.take() {
             let content = Content::List(std::mem::take(&mut self.items));
-            blocks.push(Block { kind: BlockKind::Text, rect, content, repeated: false, confidence: 0.8 });
+            blocks.push(Block {
+                kind: BlockKind::Text,
+                rect,
+                content,
+                repeated: false,
+                confidence: 0.8,
+                recognition: None,
+            });
         }
     }
 }

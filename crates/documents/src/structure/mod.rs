@@ -70,12 +70,18 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
     code.flush(&mut blocks);
     list.flush(&mut blocks);
     blocks.retain(|block| !is_blank(block));
+    for block in &mut blocks {
+        block.recognition = layout.recognition.confidence(&block.rect);
+    }
     Page {
         number: u32::try_from(index + 1).unwrap_or(u32::MAX),
         width: layout.width,
         height: layout.height,
         blocks,
         quality: layout.quality,
+        source: layout.source,
+        confidence: layout.recognition.mean(),
+        failure: layout.failure,
         links: layout.links,
     }
 }
@@ -91,7 +97,8 @@ fn is_blank(block: &Block) -> bool {
 
 fn block(part: Part, mark: &Mark, body: &Body) -> Block {
     let rect = part.rect();
-    let make = |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence };
+    let make =
+        |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence, recognition: None };
     match part {
         Part::Table(found) => make(BlockKind::Table, Content::Table(found.table), found.confidence),
         Part::Figure(_, text) if text.is_empty() => make(BlockKind::Figure, Content::Picture, 0.7),
@@ -154,7 +161,14 @@ impl Code {
         if let Some(rect) = self.rect.take() {
             let lines = std::mem::take(&mut self.lines);
             let content = Content::Code(lines);
-            blocks.push(Block { kind: BlockKind::Text, rect, content, repeated: false, confidence: 0.7 });
+            blocks.push(Block {
+                kind: BlockKind::Text,
+                rect,
+                content,
+                repeated: false,
+                confidence: 0.7,
+                recognition: None,
+            });
         }
     }
 }

@@ -1,0 +1,72 @@
+//! What a ZIP file holds, without unpacking it (APPNOTE.TXT of PKWARE, sections 4.3.7, 4.3.12 and 4.3.16).
+
+use memchr::memmem;
+
+use crate::bytes::{u16_at, u32_at};
+
+/// More entries than any document has.
+const MAX_ENTRIES: usize = 65_536;
+/// The comment after the end of the directory has at most 65 535 bytes, and the end itself 22.
+const LONGEST_END: usize = 65_535 + 22;
+
+/// One file in the archive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub name: &'a [u8],
+    /// Stored as it is, so that `data` is what it holds.
+    stored: bool,
+    data: &'a [u8],
+}
+
+/// Its files as the directory at the end lists them; without a directory, as they follow each other.
+pub(crate) fn entries(file: &[u8]) -> Vec<Entry<'_>> {
+    let listed = directory(file).unwrap_or_default();
+    if listed.is_empty() { found(file) } else { listed }
+}
+
+/// The first bytes of a file that is stored without compression.
+pub(crate) fn stored<'a>(entries: &[Entry<'a>], name: &str) -> Option<&'a [u8]> {
+    let entry = entries.iter().find(|entry| entry.name == name.as_bytes())?;
+    entry.stored.then_some(entry.data)
+}
+
+fn directory(file: &[u8]) -> Option<Vec<Entry<'_>>> {
+    let tail = file.len().saturating_sub(LONGEST_END);
+    let end = tail + memmem::rfind(&file[tail..], b"PK\x05\x06")?;
+    let (size, offset) = (u32_at(file, end + 12)? as usize, u32_at(file, end + 16)? as usize);
+    // Junk before the archive moves everything; then the directory is what stands before its end.
+    let is_there = |at: &usize| file.get(*at..*at + 4).is_some_and(|mark| mark == b"PK\x01\x02");
+    let start = Some(offset).filter(is_there).or_else(|| end.checked_sub(size).filter(is_there))?;
+    let moved = start.saturating_sub(offset);
+    let (mut entries, mut at) = (Vec::new(), start);
+    while entries.len() < MAX_ENTRIES && is_there(&at) {
+        let name_length = usize::from(u16_at(file, at + 28)?);
+        let name = file.get(at + 46..at + 46 + name_length)?;
+        let local = u32_at(file, at + 42)? as usize + moved;
+        let stored = u16_at(file, at + 10)? == 0;
+        entries.push(Entry { name, stored, data: data(file, local, u32_at(file, at + 20)? as usize) });
+        at += 46 + name_length + usize::from(u16_at(file, at + 30)?) + usize::from(u16_at(file, at + 32)?);
+    }
+    Some(entries)
+}
+
+/// What stands behind a local header, nothing if that is not in the file.
+fn data(file: &[u8], header: usize, length: usize) -> &[u8] {
+    let start = || {
+        let name = usize::from(u16_at(file, header.checked_add(26)?)?);
+        header.checked_add(30 + name + usize::from(u16_at(file, header + 28)?))
+    };
+    let bytes = start().and_then(|start| file.get(start..start.saturating_add(length)));
+    bytes.unwrap_or_default()
+}
+
+/// Files of an archive that was cut off, by their local headers.
+fn found(file: &[u8]) -> Vec<Entry<'_>> {
+    let headers = memmem::find_iter(file, b"PK\x03\x04").take(MAX_ENTRIES);
+    let entry = |at: usize| {
+        let name = file.get(at + 30..at + 30 + usize::from(u16_at(file, at + 26)?))?;
+        let stored = u16_at(file, at + 8)? == 0;
+        Some(Entry { name, stored, data: data(file, at, u32_at(file, at + 18)? as usize) })
+    };
+    headers.filter_map(entry).collect()
+}

@@ -1,0 +1,106 @@
+//! Pages that are recognised from pictures of them.
+//!
+//! Who recognises is not known here: a [`Recognise`] answers with words and where they stand, and the layout is made from those
+//! as from glyphs.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::geometry::Rect;
+use crate::layout::{self, PageLayout};
+use crate::Mode;
+
+/// Recognises pages.
+pub trait Recognise {
+    /// Recognises one page, counted from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`RecogniseError::OutOfTime`] ends the recognition of the document: no further page is asked for.
+    fn page(&mut self, number: u32) -> Result<RecognisedPage, RecogniseError>;
+}
+
+/// Why a page could not be recognised.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
+pub enum RecogniseError {
+    /// No time was left for it.
+    #[error("no time was left to recognise the page; allow more time or fewer pages")]
+    OutOfTime,
+    /// Anything else.
+    #[error("the page could not be recognised: {0}")]
+    Failed(String),
+}
+
+/// What was recognised on a page. All places are those of the upright page, in points from its top left corner.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecognisedPage {
+    /// Width of the upright page, in points.
+    pub width: f32,
+    /// Height of the upright page, in points.
+    pub height: f32,
+    /// Quarters by which the page, as it is shown, was turned clockwise to be upright: 0 to 3.
+    pub turned: u8,
+    /// Its words in the order in which they are read.
+    pub words: Vec<RecognisedWord>,
+    /// Straight lines along the axes.
+    pub rules: Vec<Rect>,
+    /// Shaded boxes.
+    pub fills: Vec<Rect>,
+    /// Pictures on it.
+    pub pictures: Vec<Rect>,
+}
+
+/// A word.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecognisedWord {
+    /// Its text.
+    pub text: String,
+    /// The box around its ink.
+    pub rect: Rect,
+    /// The height at which it stands.
+    pub baseline: f32,
+    /// Height of the em.
+    pub size: f32,
+    /// How thick its strokes are, as a share of the em; 0 if that is not known.
+    pub weight: f32,
+    /// How sure the characters are, 0 to 1.
+    pub confidence: f32,
+    /// The line that it belongs to, counted through the page.
+    pub line: u32,
+    /// The block of text that it belongs to, counted through the page.
+    pub block: u32,
+}
+
+/// The recognition of one document.
+pub(crate) struct Reader<'a> {
+    mode: Mode,
+    recognise: Option<&'a mut dyn Recognise>,
+    out_of_time: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(mode: Mode, recognise: Option<&'a mut dyn Recognise>) -> Self {
+        Self { mode, recognise, out_of_time: false }
+    }
+
+    /// The layout of a page, recognised if that is wanted. What is embedded stays if nothing is recognised.
+    pub(crate) fn page(&mut self, number: u32, embedded: PageLayout) -> PageLayout {
+        let wanted = match self.mode {
+            Mode::Fast => false,
+            Mode::Auto => embedded.quality.needs_ocr(),
+            Mode::Ocr => true,
+        };
+        let Some(recognise) = self.recognise.as_deref_mut().filter(|_| wanted) else { return embedded };
+        let answer = if self.out_of_time { Err(RecogniseError::OutOfTime) } else { recognise.page(number) };
+        match answer {
+            Ok(page) if !page.words.is_empty() || embedded.quality.characters == 0 => {
+                layout::recognised(&page, embedded)
+            }
+            Ok(_) => embedded,
+            Err(error) => {
+                self.out_of_time |= error == RecogniseError::OutOfTime;
+                PageLayout { failure: Some(error), ..embedded }
+            }
+        }
+    }
+}
