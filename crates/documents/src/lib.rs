@@ -18,7 +18,9 @@
 //! `blocks` write it down.
 
 mod blocks;
+mod bytes;
 mod content;
+mod detect;
 mod error;
 mod font;
 mod geometry;
@@ -35,6 +37,7 @@ mod structure;
 mod table;
 
 pub use blocks::{BlockItem, Confidence, PageBlocks, blocks};
+pub use detect::{Family, ImageKind, Kind, detect, looks_like};
 pub use error::Error;
 pub use geometry::Rect;
 pub use html::html;

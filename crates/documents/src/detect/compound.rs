@@ -7,7 +7,11 @@ use crate::bytes::{u16_at, u32_at};
 pub(super) const SIGNATURE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 /// Numbers from this one on are marks, not sectors or entries.
 const FIRST_MARK: u32 = 0xFFFF_FFFA;
+/// An entry of the directory: its length, and where it names the entries beside and below it.
 const ENTRY: usize = 128;
+const LEFT: usize = 68;
+const RIGHT: usize = 72;
+const CHILD: usize = 76;
 /// What a directory of a document has at most, in sectors; and the steps through the list of tables.
 const MAX_SECTORS: usize = 4096;
 
@@ -15,15 +19,12 @@ const MAX_SECTORS: usize = 4096;
 /// tree is damaged.
 pub(super) fn root_names(file: &[u8]) -> Vec<String> {
     let directory = directory(file);
-    let mut names = Vec::new();
-    let (mut seen, mut waiting) = (HashSet::new(), vec![child(&directory, 0, 76)]);
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
+    let mut waiting: Vec<usize> = neighbour(&directory, 0, CHILD).into_iter().collect();
     while let Some(index) = waiting.pop() {
-        let Some(index) = index else { continue };
-        if seen.insert(index)
-            && let Some(name) = name(&directory, index)
-        {
-            names.push(name);
-            waiting.extend([child(&directory, index, 68), child(&directory, index, 72)]);
+        if seen.insert(index) {
+            names.extend(name(&directory, index));
+            waiting.extend([LEFT, RIGHT].iter().filter_map(|field| neighbour(&directory, index, *field)));
         }
     }
     if names.is_empty() {
@@ -84,7 +85,7 @@ impl<'a> Sectors<'a> {
     }
 }
 
-fn child(directory: &[u8], index: usize, field: usize) -> Option<usize> {
+fn neighbour(directory: &[u8], index: usize, field: usize) -> Option<usize> {
     u32_at(directory, index * ENTRY + field).filter(|number| *number < FIRST_MARK).map(|number| number as usize)
 }
 

@@ -159,7 +159,10 @@ const ROWS: [Row; 24] = [
         Kind::Odp,
         Family::Presentation,
         &["odp", "otp"],
-        &["application/vnd.oasis.opendocument.presentation", "application/vnd.oasis.opendocument.presentation-template"],
+        &[
+            "application/vnd.oasis.opendocument.presentation",
+            "application/vnd.oasis.opendocument.presentation-template",
+        ],
     ),
     row(
         Kind::Xlsx,
@@ -182,12 +185,7 @@ const ROWS: [Row; 24] = [
         &["xls", "xlt"],
         &["application/vnd.ms-excel", "application/msexcel", "application/x-msexcel", "application/x-excel"],
     ),
-    row(
-        Kind::Xlsb,
-        Family::Spreadsheet,
-        &["xlsb"],
-        &["application/vnd.ms-excel.sheet.binary.macroenabled.12"],
-    ),
+    row(Kind::Xlsb, Family::Spreadsheet, &["xlsb"], &["application/vnd.ms-excel.sheet.binary.macroenabled.12"]),
     row(
         Kind::Ods,
         Family::Spreadsheet,

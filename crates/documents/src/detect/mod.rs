@@ -102,8 +102,8 @@ fn image(bytes: &[u8]) -> Option<ImageKind> {
 /// Packages of OOXML are known by where their main part lies, those of OpenDocument and EPUB by what they say in `mimetype`.
 fn in_zip(bytes: &[u8], said: Option<Kind>) -> Option<Kind> {
     let entries = zip::entries(bytes);
-    if let Some(mime_type) = zip::stored(&entries, "mimetype") {
-        return std::str::from_utf8(mime_type).ok().and_then(|text| Kind::of_mime_type(text.trim()));
+    if let Some(mime_type) = zip::beginning(&entries, "mimetype", 128) {
+        return std::str::from_utf8(&mime_type).ok().and_then(|text| Kind::of_mime_type(text.trim()));
     }
     let names: Vec<String> = entries.iter().map(|entry| part_name(entry.name)).collect();
     let has = |part: &str| names.iter().any(|name| name == part);
@@ -120,7 +120,7 @@ fn in_zip(bytes: &[u8], said: Option<Kind>) -> Option<Kind> {
     } else if has("meta-inf/container.xml") {
         Some(Kind::Epub)
     } else {
-        // Main parts in other places, a packed `mimetype`, archives that are cut off: plausible if they are called so.
+        // Main parts in other places, archives that are cut off: plausible if they are called so.
         let is_package = has("[content_types].xml") || has("meta-inf/manifest.xml") || has("content.xml");
         said.filter(|kind| is_zipped(*kind) && (is_package || names.is_empty()))
     }

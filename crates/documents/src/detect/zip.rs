@@ -1,11 +1,15 @@
 //! What a ZIP file holds, without unpacking it (APPNOTE.TXT of PKWARE, sections 4.3.7, 4.3.12 and 4.3.16).
 
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
 use memchr::memmem;
 
 use crate::bytes::{u16_at, u32_at};
 
-/// More entries than any document has.
+/// More entries than any document has, and longer names.
 const MAX_ENTRIES: usize = 65_536;
+const MAX_NAME: usize = 1024;
 /// The comment after the end of the directory has at most 65 535 bytes, and the end itself 22.
 const LONGEST_END: usize = 65_535 + 22;
 
@@ -13,9 +17,9 @@ const LONGEST_END: usize = 65_535 + 22;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub name: &'a [u8],
-    /// Stored as it is, so that `data` is what it holds.
-    stored: bool,
-    data: &'a [u8],
+    /// 0 for stored as it is, 8 for deflated.
+    method: u16,
+    packed: &'a [u8],
 }
 
 /// Its files as the directory at the end lists them; without a directory, as they follow each other.
@@ -24,10 +28,16 @@ pub(crate) fn entries(file: &[u8]) -> Vec<Entry<'_>> {
     if listed.is_empty() { found(file) } else { listed }
 }
 
-/// The first bytes of a file that is stored without compression.
-pub(crate) fn stored<'a>(entries: &[Entry<'a>], name: &str) -> Option<&'a [u8]> {
+/// The first bytes of a file, `most` of them.
+pub(crate) fn beginning(entries: &[Entry<'_>], name: &str, most: u64) -> Option<Vec<u8>> {
     let entry = entries.iter().find(|entry| entry.name == name.as_bytes())?;
-    entry.stored.then_some(entry.data)
+    let mut bytes = Vec::new();
+    let read = match entry.method {
+        0 => entry.packed.take(most).read_to_end(&mut bytes),
+        8 => DeflateDecoder::new(entry.packed).take(most).read_to_end(&mut bytes),
+        _ => return None,
+    };
+    read.is_ok().then_some(bytes)
 }
 
 fn directory(file: &[u8]) -> Option<Vec<Entry<'_>>> {
@@ -43,15 +53,15 @@ fn directory(file: &[u8]) -> Option<Vec<Entry<'_>>> {
         let name_length = usize::from(u16_at(file, at + 28)?);
         let name = file.get(at + 46..at + 46 + name_length)?;
         let local = u32_at(file, at + 42)? as usize + moved;
-        let stored = u16_at(file, at + 10)? == 0;
-        entries.push(Entry { name, stored, data: data(file, local, u32_at(file, at + 20)? as usize) });
+        let packed = packed(file, local, u32_at(file, at + 20)? as usize);
+        entries.push(Entry { name: short(name), method: u16_at(file, at + 10)?, packed });
         at += 46 + name_length + usize::from(u16_at(file, at + 30)?) + usize::from(u16_at(file, at + 32)?);
     }
     Some(entries)
 }
 
 /// What stands behind a local header, nothing if that is not in the file.
-fn data(file: &[u8], header: usize, length: usize) -> &[u8] {
+fn packed(file: &[u8], header: usize, length: usize) -> &[u8] {
     let start = || {
         let name = usize::from(u16_at(file, header.checked_add(26)?)?);
         header.checked_add(30 + name + usize::from(u16_at(file, header + 28)?))
@@ -65,8 +75,13 @@ fn found(file: &[u8]) -> Vec<Entry<'_>> {
     let headers = memmem::find_iter(file, b"PK\x03\x04").take(MAX_ENTRIES);
     let entry = |at: usize| {
         let name = file.get(at + 30..at + 30 + usize::from(u16_at(file, at + 26)?))?;
-        let stored = u16_at(file, at + 8)? == 0;
-        Some(Entry { name, stored, data: data(file, at, u32_at(file, at + 18)? as usize) })
+        let packed = packed(file, at, u32_at(file, at + 18)? as usize);
+        Some(Entry { name: short(name), method: u16_at(file, at + 8)?, packed })
     };
     headers.filter_map(entry).collect()
+}
+
+/// Headers may overlap, so that a file of invented ones would hold more names than bytes.
+fn short(name: &[u8]) -> &[u8] {
+    &name[..name.len().min(MAX_NAME)]
 }
