@@ -1,5 +1,7 @@
 //! What a document is read into.
 
+use serde::{Deserialize, Serialize};
+
 use crate::geometry::Rect;
 use crate::recognised::RecogniseError;
 
@@ -13,7 +15,7 @@ pub struct Document {
 }
 
 /// What a document says about itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// Its title.
     pub title: Option<String>,

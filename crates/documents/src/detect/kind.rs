@@ -1,7 +1,9 @@
 //! The kinds of documents, and what each is called: one table.
 
+use serde::{Deserialize, Serialize};
+
 /// What a document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Portable Document Format.
     Pdf,
@@ -42,7 +44,7 @@ pub enum Kind {
 }
 
 /// What a picture is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageKind {
     /// PNG.
     Png,

@@ -1,0 +1,77 @@
+//! A fence around a program that runs code of strangers: no files but those it needs to start, no network, no signals to
+//! others, and bounded memory, time, processes and room.
+//!
+//! A process puts the fence up around itself ([`Fence::put_up`]) and then becomes the program, or goes on as it is. It must
+//! have one thread, so this is done by a process that was started for it. Four walls stand one behind the other:
+//! namespaces (an own network without any interface, an own empty `/tmp`), Landlock (files), seccomp (system calls) and
+//! limits of the process. A kernel that lacks one of them is refused, with the reason.
+
+mod error;
+#[cfg(target_os = "linux")]
+mod files;
+mod limits;
+#[cfg(target_os = "linux")]
+mod spaces;
+#[cfg(target_os = "linux")]
+mod syscalls;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use error::FenceError;
+pub use limits::Limits;
+
+/// The only folder that a fenced program may write to. It is its own, empty at the start and gone with the program.
+pub const HOME: &str = "/tmp";
+
+/// What a program may do behind the fence.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Fence {
+    /// Files and folders that it may read and execute. What does not exist is left out.
+    pub reads: Vec<PathBuf>,
+    /// What lies in [`HOME`] at the start; none means that there is no such folder.
+    pub files: Option<Vec<StartFile>>,
+    /// How much it may use.
+    pub limits: Limits,
+}
+
+/// A file that lies in [`HOME`] at the start.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct StartFile {
+    /// Its path within [`HOME`], as `bin/tool`; only files in `bin` can be executed.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Fence {
+    /// Puts the fence up around this process, for good.
+    ///
+    /// # Errors
+    /// [`FenceError`] with the wall that could not be put up. Some walls may stand by then: the process is of no use to
+    /// anything but saying so.
+    #[cfg(target_os = "linux")]
+    pub fn put_up(&self) -> Result<(), FenceError> {
+        if rustix::process::geteuid().is_root() {
+            return Err(FenceError::Root);
+        }
+        self.limits.for_the_start()?;
+        spaces::leave()?;
+        if let Some(files) = &self.files {
+            spaces::home(&self.limits, files)?;
+        }
+        let signals_stay_inside = files::wall(&self.reads, self.files.is_some())?;
+        self.limits.for_the_program()?;
+        syscalls::wall(signals_stay_inside)
+    }
+
+    /// Puts the fence up around this process, for good.
+    ///
+    /// # Errors
+    /// Always: this system has none of the walls.
+    #[cfg(not(target_os = "linux"))]
+    pub fn put_up(&self) -> Result<(), FenceError> {
+        Err(FenceError::System)
+    }
+}

@@ -1,0 +1,246 @@
+//! Seccomp: which system calls the program may make. What is not named here does not exist for it.
+
+use std::collections::BTreeMap;
+
+use libc::c_long;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
+
+use crate::FenceError;
+
+/// The flags of `clone` that make new namespaces.
+const NEW_SPACES: u64 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET) as u64;
+
+/// The family of sockets that stay on the machine.
+const UNIX: u64 = libc::AF_UNIX as u64;
+
+/// Files that are open, or are opened where Landlock lets it.
+const FILES: &[c_long] = &[
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_readv,
+    libc::SYS_writev,
+    libc::SYS_pread64,
+    libc::SYS_pwrite64,
+    libc::SYS_preadv,
+    libc::SYS_pwritev,
+    libc::SYS_lseek,
+    libc::SYS_openat,
+    libc::SYS_openat2,
+    libc::SYS_close,
+    libc::SYS_close_range,
+    libc::SYS_dup,
+    libc::SYS_dup3,
+    libc::SYS_pipe2,
+    libc::SYS_fcntl,
+    libc::SYS_flock,
+    libc::SYS_ioctl,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_statfs,
+    libc::SYS_fstatfs,
+    libc::SYS_readlinkat,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_getdents64,
+    libc::SYS_mkdirat,
+    libc::SYS_unlinkat,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+    libc::SYS_linkat,
+    libc::SYS_symlinkat,
+    libc::SYS_ftruncate,
+    libc::SYS_fallocate,
+    libc::SYS_fsync,
+    libc::SYS_fdatasync,
+    libc::SYS_fadvise64,
+    libc::SYS_copy_file_range,
+    libc::SYS_sendfile,
+    libc::SYS_getcwd,
+    libc::SYS_chdir,
+    libc::SYS_fchdir,
+    libc::SYS_umask,
+];
+
+/// Memory, threads, processes of its own, and waiting.
+const PROCESS: &[c_long] = &[
+    libc::SYS_brk,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_futex,
+    libc::SYS_set_robust_list,
+    libc::SYS_get_robust_list,
+    libc::SYS_set_tid_address,
+    libc::SYS_rseq,
+    libc::SYS_membarrier,
+    libc::SYS_sched_yield,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_getcpu,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigsuspend,
+    libc::SYS_rt_sigtimedwait,
+    libc::SYS_rt_sigpending,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_execve,
+    libc::SYS_wait4,
+    libc::SYS_waitid,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_epoll_create1,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_eventfd2,
+    libc::SYS_nanosleep,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_setitimer,
+    libc::SYS_getitimer,
+    // With these two a program can only fence itself in further.
+    libc::SYS_prctl,
+    libc::SYS_seccomp,
+];
+
+/// Questions about itself and the time.
+const QUESTIONS: &[c_long] = &[
+    libc::SYS_getpid,
+    libc::SYS_getppid,
+    libc::SYS_gettid,
+    libc::SYS_getuid,
+    libc::SYS_geteuid,
+    libc::SYS_getgid,
+    libc::SYS_getegid,
+    libc::SYS_getresuid,
+    libc::SYS_getresgid,
+    libc::SYS_getgroups,
+    libc::SYS_getpgid,
+    libc::SYS_getsid,
+    libc::SYS_getpriority,
+    libc::SYS_getrusage,
+    libc::SYS_getrandom,
+    libc::SYS_times,
+    libc::SYS_uname,
+    libc::SYS_sysinfo,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_getres,
+    libc::SYS_gettimeofday,
+];
+
+/// Older names for the same, which x86 has kept.
+#[cfg(target_arch = "x86_64")]
+const OLDER: &[c_long] = &[
+    libc::SYS_open,
+    libc::SYS_creat,
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_access,
+    libc::SYS_readlink,
+    libc::SYS_getdents,
+    libc::SYS_mkdir,
+    libc::SYS_rmdir,
+    libc::SYS_unlink,
+    libc::SYS_rename,
+    libc::SYS_link,
+    libc::SYS_symlink,
+    libc::SYS_pipe,
+    libc::SYS_dup2,
+    libc::SYS_poll,
+    libc::SYS_select,
+    libc::SYS_epoll_create,
+    libc::SYS_epoll_wait,
+    libc::SYS_eventfd,
+    libc::SYS_fork,
+    libc::SYS_vfork,
+    libc::SYS_getpgrp,
+    libc::SYS_getrlimit,
+    libc::SYS_setrlimit,
+    libc::SYS_arch_prctl,
+    libc::SYS_alarm,
+    libc::SYS_pause,
+    libc::SYS_time,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER: &[c_long] = &[];
+
+/// Signals: named when nothing but the program can be reached by them.
+const SIGNALS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];
+
+/// What programs try in earnest, and therefore get "operation not permitted" for instead of "not implemented". An own
+/// session or group would take a process away from the signal that ends the others.
+const FORBIDDEN: &[c_long] = &[
+    libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_sendmsg,
+    libc::SYS_bind,
+    libc::SYS_ptrace,
+    libc::SYS_mount,
+    libc::SYS_unshare,
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+];
+
+/// Filters the system calls of this process and of all that it starts.
+pub(crate) fn wall(signals_stay_inside: bool) -> Result<(), FenceError> {
+    let failed = |error: &dyn std::fmt::Display| FenceError::Calls(error.to_string());
+    let allowed = allowed(signals_stay_inside).map_err(|error| failed(&error))?;
+    let missing = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    let allowed = filter(allowed, missing, SeccompAction::Allow).map_err(|error| failed(&error))?;
+    let mut named: BTreeMap<c_long, Vec<SeccompRule>> = FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
+    if !signals_stay_inside {
+        named.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
+    }
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let forbidden = filter(named, SeccompAction::Allow, refused).map_err(|error| failed(&error))?;
+    // Of two filters that both refuse, the error of the later one counts.
+    apply_filter(&allowed).map_err(|error| failed(&error))?;
+    apply_filter(&forbidden).map_err(|error| failed(&error))
+}
+
+fn filter(
+    calls: BTreeMap<c_long, Vec<SeccompRule>>,
+    others: SeccompAction,
+    these: SeccompAction,
+) -> Result<BpfProgram, BackendError> {
+    SeccompFilter::new(calls, others, these, std::env::consts::ARCH.try_into()?)?.try_into()
+}
+
+fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
+    let always = [FILES, PROCESS, QUESTIONS, OLDER];
+    let mut calls: BTreeMap<_, _> = always.into_iter().flatten().map(|call| (*call, Vec::new())).collect();
+    if signals_stay_inside {
+        calls.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
+    }
+    // Its newer form, whose flags a filter cannot see, does not exist: libraries then take this one.
+    let no_spaces = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(NEW_SPACES), 0)?;
+    calls.insert(libc::SYS_clone, vec![SeccompRule::new(vec![no_spaces])?]);
+    // Two ends of its own, which event loops want, with nothing but each other to send to.
+    let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, UNIX)?;
+    calls.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix])?]);
+    let nowhere = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
+    calls.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![nowhere])?]);
+    calls.insert(libc::SYS_recvfrom, Vec::new());
+    // Limits of its own, not those of another process.
+    let itself = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 0)?;
+    calls.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![itself])?]);
+    Ok(calls)
+}
