@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::cdp::CdpError;
 use crate::emulation::Emulation;
-use crate::line::Place;
 use crate::pool::Lease;
 use crate::tab::Tab;
+use cpu::line::Place;
 
 /// How long Chromium may take to remove a context.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -8,7 +8,6 @@ mod context;
 mod dom;
 mod emulation;
 mod error;
-mod line;
 mod page;
 mod pdf;
 mod place;

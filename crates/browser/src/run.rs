@@ -16,11 +16,11 @@ use crate::cdp::CdpError;
 use crate::context::{Context, Plan};
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
-use crate::line::{NoPlace, Place};
 use crate::page::{Shown, Stay};
 use crate::requests::{Blocker, Download, Requests};
 use crate::tab::Tab;
 use crate::visit::{Acted, State, Visit, Visited};
+use cpu::line::{NoPlace, Place};
 
 /// Time that is kept at the end for what takes the page down, at most.
 const RESERVE: Duration = Duration::from_secs(3);

@@ -1,6 +1,7 @@
 //! Work that keeps a core busy: in threads of its own, as many as there is room for, and no longer than somebody waits.
-//! See [`Cpu`].
+//! See [`Cpu`]. And a fair [`line`] for anything of which there are few places.
 
+pub mod line;
 mod places;
 
 use std::sync::Arc;

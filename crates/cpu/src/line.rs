@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 /// Hands out a bounded number of places. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Line(Arc<Mutex<State>>);
+pub struct Line(Arc<Mutex<State>>);
 
 struct State {
     free: usize,
@@ -27,11 +27,11 @@ struct Waiter {
 }
 
 /// A place, given back when dropped.
-pub(crate) struct Place(Arc<Mutex<State>>);
+pub struct Place(Arc<Mutex<State>>);
 
 /// Why there is no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoPlace {
+pub enum NoPlace {
     /// As many wait as may.
     Full,
     /// The deadline passed.
@@ -39,13 +39,16 @@ pub(crate) enum NoPlace {
 }
 
 impl Line {
-    pub(crate) fn new(places: usize, max_waiting: usize) -> Self {
+    /// A line for so many places, in which at most `max_waiting` wait.
+    #[must_use]
+    pub fn new(places: usize, max_waiting: usize) -> Self {
         let (turns, queues) = (VecDeque::new(), HashMap::new());
         Self(Arc::new(Mutex::new(State { free: places, max_waiting, waiting: 0, turns, queues, last_number: 0 })))
     }
 
     /// How many wait.
-    pub(crate) fn waiting(&self) -> usize {
+    #[must_use]
+    pub fn waiting(&self) -> usize {
         self.0.lock().waiting
     }
 
@@ -53,7 +56,7 @@ impl Line {
     ///
     /// # Errors
     /// See [`NoPlace`].
-    pub(crate) async fn enter(&self, owner: &str, deadline: Instant) -> Result<Place, NoPlace> {
+    pub async fn enter(&self, owner: &str, deadline: Instant) -> Result<Place, NoPlace> {
         let (number, place) = {
             let mut state = self.0.lock();
             // Nobody is free while somebody waits.
