@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use cpu::line::Line;
+
 use crate::ads::Ads;
 use crate::pool::Pool;
 use crate::settings::Settings;
-use cpu::line::Line;
 
 /// Browsers to visit pages with. Cheap to clone; clones share everything. No process is started before somebody visits
 /// a page, and none is kept when nobody has for a while.

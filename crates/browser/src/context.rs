@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cpu::line::Place;
 use net::{EgressPass, EgressProxy};
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use crate::cdp::CdpError;
 use crate::emulation::Emulation;
 use crate::pool::Lease;
 use crate::tab::Tab;
-use cpu::line::Place;
 
 /// How long Chromium may take to remove a context.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use cpu::line::{NoPlace, Place};
 use net::EgressPass;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -20,7 +21,6 @@ use crate::page::{Shown, Stay};
 use crate::requests::{Blocker, Download, Requests};
 use crate::tab::Tab;
 use crate::visit::{Acted, State, Visit, Visited};
-use cpu::line::{NoPlace, Place};
 
 /// Time that is kept at the end for what takes the page down, at most.
 const RESERVE: Duration = Duration::from_secs(3);

@@ -5,7 +5,11 @@
 //! have one thread, so this is done by a process that was started for it. Four walls stand one behind the other:
 //! namespaces (an own network without any interface, an own empty `/tmp`), Landlock (files), seccomp (system calls) and
 //! limits of the process. A kernel that lacks one of them is refused, with the reason.
+//!
+//! A program of our own that only reads what strangers wrote needs less, and must work where there are no namespaces: it has an
+//! [`Enclosure`].
 
+mod enclosure;
 mod error;
 #[cfg(target_os = "linux")]
 mod files;
@@ -19,6 +23,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use enclosure::Enclosure;
 pub use error::FenceError;
 pub use limits::Limits;
 

@@ -45,7 +45,7 @@ impl Limits {
 }
 
 #[cfg(target_os = "linux")]
-fn set(resource: rustix::process::Resource, most: u64, what: &'static str) -> Result<(), FenceError> {
+pub(crate) fn set(resource: rustix::process::Resource, most: u64, what: &'static str) -> Result<(), FenceError> {
     let limit = rustix::process::Rlimit { current: Some(most), maximum: Some(most) };
     rustix::process::setrlimit(resource, limit).map_err(|error| FenceError::Limit { what, source: error.into() })
 }

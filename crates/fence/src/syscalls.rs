@@ -199,6 +199,12 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_utimensat,
 ];
 
+/// Other programs, and more processes of this one.
+#[cfg(target_arch = "x86_64")]
+const PROGRAMS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat, libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const PROGRAMS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
+
 /// Filters the system calls of this process and of all that it starts.
 pub(crate) fn wall(signals_stay_inside: bool) -> Result<(), FenceError> {
     let failed = |error: &dyn std::fmt::Display| FenceError::Calls(error.to_string());
@@ -214,6 +220,20 @@ pub(crate) fn wall(signals_stay_inside: bool) -> Result<(), FenceError> {
     // Of two filters that both refuse, the error of the later one counts.
     apply_filter(&allowed).map_err(|error| failed(&error))?;
     apply_filter(&forbidden).map_err(|error| failed(&error))
+}
+
+/// Lets this process start nothing but threads.
+pub(crate) fn no_programs() -> Result<(), FenceError> {
+    let failed = |error: &dyn std::fmt::Display| FenceError::Calls(error.to_string());
+    let thread = libc::CLONE_THREAD as u64;
+    let no_thread = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0);
+    let no_thread =
+        no_thread.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|error| failed(&error))?;
+    let mut calls: BTreeMap<c_long, Vec<SeccompRule>> = PROGRAMS.iter().map(|call| (*call, Vec::new())).collect();
+    calls.insert(libc::SYS_clone, vec![no_thread]);
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    apply_filter(&filter(calls, SeccompAction::Allow, refused).map_err(|error| failed(&error))?)
+        .map_err(|error| failed(&error))
 }
 
 fn filter(
