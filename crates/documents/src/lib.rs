@@ -15,7 +15,8 @@
 //!
 //! The way of a file: `open` finds objects and pages, `content` runs the content of each page with the fonts of `font`, `layout`
 //! and `table` find what stands where, `structure` decides for the whole document what it means, and `markdown`, `html` and
-//! `blocks` write it down.
+//! `blocks` write it down. What a file is says `detect`; with the feature `office`, `office` reads what is neither a PDF nor a
+//! picture.
 
 mod blocks;
 mod bytes;
@@ -30,6 +31,8 @@ mod markdown;
 mod metadata;
 mod model;
 mod objects;
+#[cfg(feature = "office")]
+mod office;
 mod open;
 mod recognised;
 mod sample;
@@ -45,6 +48,8 @@ pub use markdown::{Markdown, MarkdownOptions, block_markdown, markdown, page_mar
 pub use model::{
     Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Source, Span, Table,
 };
+#[cfg(feature = "office")]
+pub use office::{Office, office};
 pub use recognised::{Recognise, RecogniseError, RecognisedPage, RecognisedWord};
 #[doc(hidden)]
 pub use sample::sample;
@@ -119,14 +124,10 @@ impl Opened {
         let pdf = &self.0;
         let (mut fonts, mut budget) = (Fonts::default(), Budget::default());
         let mut reader = recognised::Reader::new(options.mode, recognise);
-        let numbered = (1..=options.pages_of(self.pages())).zip(&pdf.pages);
-        let layouts: Vec<_> = numbered
-            .map(|(number, id)| {
-                let embedded =
-                    pdf.page(*id).map(|page| layout::page(content::read(pdf, page, &mut fonts, &mut budget)));
-                reader.page(number, embedded.unwrap_or_default())
-            })
-            .collect();
+        let some = pdf.pages.iter().take(options.pages_of(self.pages()) as usize);
+        let layout = |page| layout::page(content::read(pdf, page, &mut fonts, &mut budget));
+        let embedded = some.map(|id| pdf.page(*id).map(layout).unwrap_or_default()).collect();
+        let layouts = reader.pages(embedded);
         let metadata = metadata::read(pdf, layouts.len());
         Document { pages: structure::pages(layouts, &structure::outline(pdf)), metadata }
     }
@@ -137,7 +138,7 @@ impl Opened {
 pub fn read_pictures(count: u32, options: &ReadOptions, recognise: &mut dyn Recognise) -> Document {
     let pages = options.pages_of(count);
     let mut reader = recognised::Reader::new(Mode::Ocr, Some(recognise));
-    let layouts = (1..=pages).map(|number| reader.page(number, layout::PageLayout::default())).collect();
+    let layouts = reader.pages((0..pages).map(|_| layout::PageLayout::default()).collect());
     let metadata = Metadata { num_pages: pages, total_pages: count, ..Metadata::default() };
     Document { pages: structure::pages(layouts, &structure::Outline::default()), metadata }
 }

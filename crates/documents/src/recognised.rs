@@ -6,12 +6,15 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::Mode;
 use crate::geometry::Rect;
 use crate::layout::{self, PageLayout};
-use crate::Mode;
 
 /// Recognises pages.
 pub trait Recognise {
+    /// Hears which pages will be asked for, in that order, before the first of them: time to begin with several at once.
+    fn expect(&mut self, _pages: &[u32]) {}
+
     /// Recognises one page, counted from 1.
     ///
     /// # Errors
@@ -83,13 +86,27 @@ impl<'a> Reader<'a> {
         Self { mode, recognise, out_of_time: false }
     }
 
-    /// The layout of a page, recognised if that is wanted. What is embedded stays if nothing is recognised.
-    pub(crate) fn page(&mut self, number: u32, embedded: PageLayout) -> PageLayout {
-        let wanted = match self.mode {
+    /// The layouts of pages, recognised where that is wanted. What is embedded stays where nothing is recognised.
+    pub(crate) fn pages(&mut self, embedded: Vec<PageLayout>) -> Vec<PageLayout> {
+        let numbered = || (1..).zip(&embedded);
+        let wanted: Vec<u32> = numbered().filter(|(_, page)| self.wants(page)).map(|(number, _)| number).collect();
+        match self.recognise.as_deref_mut().filter(|_| !wanted.is_empty()) {
+            Some(recognise) => recognise.expect(&wanted),
+            None => return embedded,
+        }
+        (1..).zip(embedded).map(|(number, page)| self.page(number, page)).collect()
+    }
+
+    fn wants(&self, embedded: &PageLayout) -> bool {
+        match self.mode {
             Mode::Fast => false,
             Mode::Auto => embedded.quality.needs_ocr(),
             Mode::Ocr => true,
-        };
+        }
+    }
+
+    fn page(&mut self, number: u32, embedded: PageLayout) -> PageLayout {
+        let wanted = self.wants(&embedded);
         let Some(recognise) = self.recognise.as_deref_mut().filter(|_| wanted) else { return embedded };
         let answer = if self.out_of_time { Err(RecogniseError::OutOfTime) } else { recognise.page(number) };
         match answer {
