@@ -125,8 +125,8 @@ impl Opened {
         let (mut fonts, mut budget) = (Fonts::default(), Budget::default());
         let mut reader = recognised::Reader::new(options.mode, recognise);
         let some = pdf.pages.iter().take(options.pages_of(self.pages()) as usize);
-        let layout = |page| layout::page(content::read(pdf, page, &mut fonts, &mut budget));
-        let embedded = some.map(|id| pdf.page(*id).map(layout).unwrap_or_default()).collect();
+        let mut layout = |page| layout::page(content::read(pdf, page, &mut fonts, &mut budget));
+        let embedded = some.map(|id| pdf.page(*id).map(&mut layout).unwrap_or_default()).collect();
         let layouts = reader.pages(embedded);
         let metadata = metadata::read(pdf, layouts.len());
         Document { pages: structure::pages(layouts, &structure::outline(pdf)), metadata }

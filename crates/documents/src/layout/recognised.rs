@@ -1,5 +1,7 @@
 //! The layout of a page from words that were recognised on a picture of it.
 
+use std::collections::HashMap;
+
 use super::words::{Direction, Turn, Word};
 use super::{PageLayout, Scene, figures, parts};
 use crate::content::page::{Fill, PageContent, Style};
@@ -15,6 +17,10 @@ const BOLD: f32 = 1.3;
 /// Height of letters above the baseline, and depth below it, as shares of the em.
 const ASCENT: f32 = 0.78;
 const DESCENT: f32 = 0.22;
+/// Sizes that differ by at most this share are one.
+const SAME_SIZE: f32 = 0.07;
+/// Lines of one page whose sizes are compared with each other.
+const MAX_LINES: usize = 1500;
 /// Places of the styles that are told apart.
 const PLAIN_STYLE: u16 = 0;
 const BOLD_STYLE: u16 = 1;
@@ -85,20 +91,18 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
 }
 
 fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word> {
-    let usual = usual_weight(&page.words);
-    let mut out = Vec::with_capacity(page.words.len());
-    for (order, word) in (0..).zip(page.words.iter().take(MAX_RECOGNISED)) {
-        let usable = [word.rect.x0, word.rect.y0, word.rect.x1, word.rect.y1, word.baseline, word.size];
-        if word.text.is_empty() || !usable.iter().all(|value| value.is_finite()) || word.size <= 0.0 {
-            continue;
-        }
-        let (y0, y1) = (word.baseline - ASCENT * word.size, word.baseline + DESCENT * word.size);
+    let usable: Vec<&RecognisedWord> = page.words.iter().take(MAX_RECOGNISED).filter(|word| is_usable(word)).collect();
+    let looks = Looks::of(&usable);
+    let mut out = Vec::with_capacity(usable.len());
+    for (order, word) in (0..).zip(usable) {
+        let look = looks.get(word);
+        let (y0, y1) = (word.baseline - ASCENT * look.size, word.baseline + DESCENT * look.size);
         out.push(Word {
             text: word.text.clone(),
             rect: Rect { x0: word.rect.x0, y0, x1: word.rect.x1, y1 },
             baseline: word.baseline,
-            size: word.size,
-            style: if word.weight > BOLD * usual { BOLD_STYLE } else { PLAIN_STYLE },
+            size: look.size,
+            style: if look.bold { BOLD_STYLE } else { PLAIN_STYLE },
             order,
             spaced: true,
             joined: false,
@@ -115,16 +119,80 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word>
     out
 }
 
-/// The weight of the letter in the middle when all are sorted by weight; infinite if none is known.
-fn usual_weight(words: &[RecognisedWord]) -> f32 {
-    let mut weights: Vec<(f32, usize)> = words.iter().map(|word| (word.weight, word.text.chars().count())).collect();
-    weights.retain(|(weight, _)| *weight > 0.0);
-    weights.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = weights.iter().map(|(_, letters)| letters).sum::<usize>() / 2;
+fn is_usable(word: &RecognisedWord) -> bool {
+    let numbers = [word.rect.x0, word.rect.y0, word.rect.x1, word.rect.y1, word.baseline, word.size, word.weight];
+    !word.text.is_empty() && word.size > 0.0 && numbers.iter().all(|number| number.is_finite())
+}
+
+/// The look of each line: what is measured on a picture varies from line to line of one text, so sizes that hardly differ become
+/// equal, and bold is what is clearly thicker than most of the page.
+struct Looks(HashMap<u32, Look>);
+
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    size: f32,
+    bold: bool,
+    letters: usize,
+    weight: f32,
+}
+
+impl Looks {
+    fn of(words: &[&RecognisedWord]) -> Self {
+        let mut lines: HashMap<u32, Vec<&RecognisedWord>> = HashMap::new();
+        words.iter().copied().for_each(|word| lines.entry(word.line).or_default().push(word));
+        let mut looks: Vec<(u32, Look)> = lines.iter().map(|(line, words)| (*line, measured(words))).collect();
+        looks.sort_by_key(|(line, _)| *line);
+        let usual =
+            middle(looks.iter().filter(|(_, look)| look.weight > 0.0).map(|(_, look)| (look.weight, look.letters)));
+        looks.iter_mut().for_each(|(_, look)| look.bold = usual.is_some_and(|usual| look.weight > BOLD * usual));
+        equalise(&mut looks);
+        Self(looks.into_iter().collect())
+    }
+
+    fn get(&self, word: &RecognisedWord) -> Look {
+        self.0.get(&word.line).copied().unwrap_or(measured(&[word]))
+    }
+}
+
+fn measured(words: &[&RecognisedWord]) -> Look {
+    let letters = |word: &RecognisedWord| word.text.chars().count();
+    let known = words.iter().filter(|word| word.weight > 0.0);
+    Look {
+        size: middle(words.iter().map(|word| (word.size, letters(word)))).unwrap_or(0.0),
+        bold: false,
+        letters: words.iter().map(|word| letters(word)).sum(),
+        weight: middle(known.map(|word| (word.weight, letters(word)))).unwrap_or(0.0),
+    }
+}
+
+/// Gives lines whose sizes hardly differ one size, that with the most letters first.
+fn equalise(looks: &mut [(u32, Look)]) {
+    if looks.len() > MAX_LINES {
+        return;
+    }
+    let mut open: Vec<usize> = (0..looks.len()).collect();
+    while !open.is_empty() {
+        let near = |place: usize, size: f32| (looks[place].1.size / size - 1.0).abs() <= SAME_SIZE;
+        let members = |size: f32| open.iter().copied().filter(move |place| near(*place, size));
+        let letters = |place: usize| members(looks[place].1.size).map(|other| looks[other].1.letters).sum::<usize>();
+        let Some(most) = open.iter().copied().max_by_key(|place| letters(*place)) else { return };
+        let group: Vec<usize> = members(looks[most].1.size).collect();
+        let size = middle(group.iter().map(|place| (looks[*place].1.size, looks[*place].1.letters)));
+        let size = size.unwrap_or(looks[most].1.size);
+        group.iter().for_each(|place| looks[*place].1.size = size);
+        open.retain(|place| *place != most && !group.contains(place));
+    }
+}
+
+/// The value of the letter in the middle when all are sorted by it.
+fn middle(values: impl Iterator<Item = (f32, usize)>) -> Option<f32> {
+    let mut values: Vec<(f32, usize)> = values.collect();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, letters)| letters).sum::<usize>() / 2;
     let mut before = 0;
-    let middle = weights.iter().find(|(_, letters)| {
+    let found = values.iter().find(|(_, letters)| {
         before += letters;
         before > half
     });
-    middle.map_or(f32::INFINITY, |(weight, _)| *weight)
+    found.or(values.last()).map(|(value, _)| *value)
 }

@@ -2,8 +2,13 @@
 #![expect(clippy::expect_used, reason = "helpers of tests fail the test")]
 
 mod contract;
+mod detection;
 mod fonts;
 mod hostile;
 mod layout;
+#[cfg(feature = "office")]
+mod office;
+mod packages;
 mod paper;
+mod recognised;
 mod tables;

@@ -1,0 +1,181 @@
+//! Pages that are recognised: words with boxes become what glyphs become.
+
+use documents::{
+    BlockKind, Content, Document, MarkdownOptions, Mode, Opened, ReadOptions, Recognise, RecogniseError,
+    RecognisedPage, RecognisedWord, Rect, Source, blocks, markdown, read_pictures,
+};
+
+use crate::paper::{Paper, lines, text};
+
+/// Recognises what it was given, page by page, and notes which pages were asked for.
+#[derive(Default)]
+struct Eyes {
+    pages: Vec<Result<RecognisedPage, RecogniseError>>,
+    asked: Vec<u32>,
+}
+
+impl Eyes {
+    fn of(pages: Vec<RecognisedPage>) -> Self {
+        Self { pages: pages.into_iter().map(Ok).collect(), asked: Vec::new() }
+    }
+}
+
+impl Recognise for Eyes {
+    fn page(&mut self, number: u32) -> Result<RecognisedPage, RecogniseError> {
+        self.asked.push(number);
+        self.pages[number as usize - 1].clone()
+    }
+}
+
+/// A recognised page under construction.
+struct Scan(RecognisedPage);
+
+impl Scan {
+    fn new() -> Self {
+        Self(RecognisedPage { width: 612.0, height: 792.0, ..RecognisedPage::default() })
+    }
+
+    /// A line of words, each letter half an em wide.
+    fn line(mut self, x: f32, baseline: f32, size: f32, weight: f32, text: &str) -> Self {
+        let number = self.0.words.len() as u32;
+        let mut left = x;
+        for word in text.split(' ') {
+            let right = left + 0.5 * size * word.chars().count() as f32;
+            self.0.words.push(RecognisedWord {
+                text: word.to_owned(),
+                rect: Rect { x0: left, y0: baseline - 0.7 * size, x1: right, y1: baseline },
+                baseline,
+                size,
+                weight,
+                confidence: 0.9,
+                line: number,
+                block: 0,
+            });
+            left = right + 0.3 * size;
+        }
+        self
+    }
+
+    fn prose(self, baseline: f32) -> Self {
+        let sentence = "the quick brown dog jumped over the lazy fox and then it ran away with";
+        (0..6).fold(self, |scan, line| {
+            // Sizes as they are measured: a little off.
+            let size = 10.0 + 0.15 * (line % 3) as f32;
+            scan.line(72.0, baseline + 12.0 * line as f32, size, 0.08 + 0.004 * (line % 2) as f32, sentence)
+        })
+    }
+}
+
+fn scanned(scan: Scan) -> Document {
+    read_pictures(1, &ReadOptions::default(), &mut Eyes::of(vec![scan.0]))
+}
+
+fn text_of(document: &Document) -> String {
+    markdown(document, &MarkdownOptions::default()).text
+}
+
+#[test]
+fn headings_are_told_by_size_and_weight() {
+    let scan = Scan::new()
+        .line(72.0, 80.0, 18.0, 0.09, "Annual report")
+        .prose(120.0)
+        .line(72.0, 220.0, 10.0, 0.13, "Results of the year")
+        .prose(245.0);
+    let document = scanned(scan);
+    let headings: Vec<_> =
+        document.pages[0].blocks.iter().filter(|b| matches!(b.content, Content::Heading(..))).collect();
+    assert_eq!(headings.len(), 2, "{}", text_of(&document));
+    assert!(text_of(&document).contains("# Annual report\n\nthe quick brown dog"));
+    assert_eq!(document.pages[0].source, Source::Recognised);
+}
+
+#[test]
+fn ruled_tables_are_read() {
+    let mut scan = Scan::new().prose(100.0);
+    for (row, cells) in [["Year", "Income"], ["2023", "1,200"], ["2024", "1,350"]].iter().enumerate() {
+        let y = 260.0 + 20.0 * row as f32;
+        scan = scan.line(80.0, y, 10.0, 0.08, cells[0]).line(220.0, y, 10.0, 0.08, cells[1]);
+    }
+    let rule = |x0, y0, x1, y1| Rect { x0, y0, x1, y1 };
+    let across = (0..4).map(|row| rule(72.0, 246.0 + 20.0 * row as f32, 360.0, 247.0 + 20.0 * row as f32));
+    let down = [72.0, 210.0, 360.0].map(|x| rule(x, 246.0, x + 1.0, 306.0));
+    scan.0.rules.extend(across.chain(down));
+    assert!(text_of(&scanned(scan)).contains("| Year | Income |\n| --- | --- |\n| 2023 | 1,200 |\n| 2024 | 1,350 |"));
+}
+
+#[test]
+fn boxes_of_a_page_that_was_turned_are_those_of_the_page_as_shown() {
+    let mut scan = Scan::new().prose(100.0);
+    (scan.0.turned, scan.0.width, scan.0.height) = (1, 792.0, 612.0);
+    let document = scanned(scan);
+    let page = &document.pages[0];
+    assert_eq!((page.width, page.height), (612.0, 792.0));
+    let [block] = &page.blocks[..] else { panic!("one paragraph") };
+    // It was turned clockwise to be upright, so on the page its text runs upwards, and its first line is at the left.
+    assert!(block.rect.height() > block.rect.width());
+    assert!(block.rect.x0 < 110.0 && block.rect.y1 > 700.0, "{:?}", block.rect);
+    assert_eq!(block.recognition, Some(0.9));
+}
+
+#[test]
+fn only_pages_without_text_are_recognised() {
+    let image = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x7f EI Q";
+    let file = Paper::default().page(lines(72.0, 700.0, &["This page has a text of its own."])).page(image).file();
+    let opened = Opened::new(&file).expect("a document");
+    assert_eq!(opened.pages(), 2);
+    let read = |mode| {
+        let mut eyes = Eyes::of(vec![Scan::new().prose(90.0).0, Scan::new().prose(100.0).0]);
+        let document = opened.read(&ReadOptions { mode, ..ReadOptions::default() }, Some(&mut eyes));
+        (document, eyes.asked)
+    };
+    let (fast, asked) = read(Mode::Fast);
+    assert_eq!((asked.len(), fast.pages_for_ocr()), (0, vec![2]));
+    let (auto, asked) = read(Mode::Auto);
+    assert_eq!((asked, auto.pages_for_ocr()), (vec![2], vec![]));
+    assert!(text_of(&auto).starts_with("This page has a text of its own.\n\nthe quick brown dog"));
+    let wire = blocks(&auto, &markdown(&auto, &MarkdownOptions::default()));
+    let sources: Vec<_> = wire.iter().map(|page| page.items[0].source.as_deref()).collect();
+    assert_eq!(sources, [Some("native_text"), Some("layout_ocr")]);
+    assert_eq!(wire[0].items[0].confidence.ocr, None);
+    assert_eq!(wire[1].items[0].confidence.ocr, Some(0.9));
+    let (_, asked) = read(Mode::Ocr);
+    assert_eq!(asked, [1, 2]);
+}
+
+#[test]
+fn when_time_runs_out_the_pages_before_are_kept() {
+    let out = || Err(RecogniseError::OutOfTime);
+    let mut eyes = Eyes { pages: vec![Ok(Scan::new().prose(90.0).0), out(), out()], asked: Vec::new() };
+    let document = read_pictures(3, &ReadOptions::default(), &mut eyes);
+    assert_eq!(eyes.asked, [1, 2]);
+    let wire = blocks(&document, &markdown(&document, &MarkdownOptions::default()));
+    assert_eq!(wire.iter().map(|page| page.status.as_str()).collect::<Vec<_>>(), ["ok", "failed", "failed"]);
+    assert_eq!(document.pages_for_ocr(), [2, 3]);
+    assert_eq!(document.pages[1].failure, Some(RecogniseError::OutOfTime));
+}
+
+#[test]
+fn what_is_embedded_stays_when_nothing_is_recognised() {
+    let file = Paper::default().page(text("F1", 12.0, 72.0, 700.0, "Embedded.")).file();
+    let opened = Opened::new(&file).expect("a document");
+    let options = ReadOptions { mode: Mode::Ocr, ..ReadOptions::default() };
+    for answer in [Ok(RecognisedPage::default()), Err(RecogniseError::Failed("broken".to_owned()))] {
+        let failed = answer.is_err();
+        let document = opened.read(&options, Some(&mut Eyes { pages: vec![answer], asked: Vec::new() }));
+        assert_eq!(text_of(&document), "Embedded.");
+        assert_eq!(document.pages[0].needs_ocr(), failed);
+    }
+}
+
+#[test]
+fn a_lying_recogniser_breaks_nothing() {
+    let mut scan = Scan::new().prose(100.0);
+    let word = scan.0.words[0].clone();
+    scan.0.words.push(RecognisedWord { size: f32::NAN, ..word.clone() });
+    scan.0.words.push(RecognisedWord { size: -3.0, text: String::new(), ..word.clone() });
+    scan.0.words.push(RecognisedWord { baseline: f32::INFINITY, ..word });
+    scan.0.turned = 250;
+    scan.0.rules.push(Rect { x0: f32::NAN, y0: 0.0, x1: 1.0, y1: 1.0 });
+    let document = scanned(scan);
+    assert!(document.pages[0].blocks.iter().any(|block| block.kind == BlockKind::Text));
+}

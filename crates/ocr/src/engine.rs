@@ -1,0 +1,95 @@
+//! Tesseract, kept warm.
+
+use std::ffi::{CStr, CString};
+
+use tesseract::PageSegMode;
+use tesseract::plumbing::TessBaseApi;
+
+use crate::hocr::{self, Read};
+use crate::{Error, Frame, Grey, Languages, Page, page};
+
+/// Recognises pages, one at a time. Each language costs some tens of megabytes from its first use.
+pub struct Engine {
+    folder: CString,
+    languages: Vec<Language>,
+    /// The language that the last page was written in.
+    current: usize,
+}
+
+struct Language {
+    name: CString,
+    /// Once it was needed.
+    warm: Option<TessBaseApi>,
+}
+
+impl Engine {
+    /// Starts tesseract with the first of the languages; the others follow when a page seems to be written in none of those
+    /// before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Start`] if its data is damaged.
+    pub fn new(languages: &Languages) -> Result<Self, Error> {
+        let bad = || Error::Start(languages.folder().display().to_string());
+        let folder = CString::new(languages.folder().as_os_str().as_encoded_bytes()).map_err(|_| bad())?;
+        let names: Result<Vec<_>, _> = languages.names().iter().map(|name| CString::new(name.as_str())).collect();
+        let languages = names.map_err(|_| bad())?.into_iter().map(|name| Language { name, warm: None }).collect();
+        let mut engine = Self { folder, languages, current: 0 };
+        engine.warm(0)?;
+        Ok(engine)
+    }
+
+    /// Recognises a page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Recognise`] if tesseract fails.
+    pub fn page(&mut self, frame: &Frame) -> Result<Page, Error> {
+        page::recognise(self, frame)
+    }
+
+    pub(crate) fn current(&self) -> usize {
+        self.current
+    }
+
+    pub(crate) fn set_current(&mut self, language: usize) {
+        self.current = language;
+    }
+
+    /// How many languages there are.
+    pub(crate) fn count(&self) -> usize {
+        self.languages.len()
+    }
+
+    /// Reads a picture in one of the languages.
+    pub(crate) fn read(&mut self, language: usize, picture: &Grey, dpi: f32, mode: PageSegMode) -> Result<Read, Error> {
+        let length = |edge: usize| i32::try_from(edge).map_err(|_| Error::TooLarge);
+        let (width, height) = (length(picture.width())?, length(picture.height())?);
+        let engine = self.warm(language)?;
+        engine.set_page_seg_mode(mode.as_tess_page_seg_mode());
+        engine.set_image(picture.pixels(), width, height, 1, width).map_err(|_| Error::TooLarge)?;
+        engine.set_source_resolution(dpi.round() as i32);
+        engine.recognize().map_err(|_| Error::Recognise)?;
+        let text = engine.get_hocr_text(0).map_err(|_| Error::Recognise)?;
+        Ok(hocr::read(&text.as_ref().to_string_lossy()))
+    }
+
+    fn warm(&mut self, language: usize) -> Result<&mut TessBaseApi, Error> {
+        let language = self.languages.get_mut(language).ok_or(Error::Recognise)?;
+        let engine = match language.warm.take() {
+            Some(engine) => engine,
+            None => start(&self.folder, &language.name)?,
+        };
+        Ok(language.warm.insert(engine))
+    }
+}
+
+fn start(folder: &CStr, name: &CStr) -> Result<TessBaseApi, Error> {
+    let mut engine = TessBaseApi::create();
+    let bad = || Error::Start(name.to_string_lossy().into_owned());
+    engine.init_2(Some(folder), Some(name)).map_err(|_| bad())?;
+    for (setting, value) in [(c"debug_file", c"/dev/null")] {
+        engine.set_variable(setting, value).map_err(|_| bad())?;
+    }
+    Ok(engine)
+}

@@ -1,0 +1,218 @@
+//! Pictures in shades of grey.
+
+/// The most pixels that a picture may have, decoded or drawn: a letter page at 600 dpi has 34 million.
+pub const MAX_PIXELS: u64 = 36_000_000;
+/// The longest edge of a picture, in pixels; tesseract takes no more than 32 767.
+pub const MAX_EDGE: u32 = 30_000;
+
+/// A picture in shades of grey; 0 is black and 255 white.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grey {
+    width: usize,
+    height: usize,
+    pixels: Vec<u8>,
+}
+
+impl Grey {
+    /// A picture of rows from the top to the bottom; none if the number of pixels is not right, or beyond [`MAX_PIXELS`].
+    #[must_use]
+    pub fn new(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
+        let fits = is_allowed(width, height) && pixels.len() as u64 == u64::from(width) * u64::from(height);
+        fits.then_some(Self { width: width as usize, height: height as usize, pixels })
+    }
+
+    /// Pixels from left to right.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Pixels from top to bottom.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// All pixels, row by row.
+    #[must_use]
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    pub(crate) fn row(&self, y: usize) -> &[u8] {
+        &self.pixels[y * self.width..(y + 1) * self.width]
+    }
+
+    pub(crate) fn rows(&self) -> std::slice::ChunksExact<'_, u8> {
+        self.pixels.chunks_exact(self.width)
+    }
+
+    /// The picture turned clockwise by quarters.
+    #[must_use]
+    pub fn turned(&self, quarters: u8) -> Self {
+        let (width, height) = (self.width, self.height);
+        match quarters % 4 {
+            0 => self.clone(),
+            2 => Self { width, height, pixels: self.pixels.iter().rev().copied().collect() },
+            quarters => {
+                let mut pixels = vec![0; self.pixels.len()];
+                for (y, row) in self.rows().enumerate() {
+                    let column = if quarters == 1 { height - 1 - y } else { y };
+                    for (x, value) in row.iter().enumerate() {
+                        let line = if quarters == 1 { x } else { width - 1 - x };
+                        pixels[line * height + column] = *value;
+                    }
+                }
+                Self { width: height, height: width, pixels }
+            }
+        }
+    }
+
+    /// The picture rotated about its centre so that what descends to the right by an angle, in radians, becomes level. It
+    /// keeps its size; what comes in at the corners is white.
+    #[must_use]
+    pub fn levelled(&self, angle: f32) -> Self {
+        let (sin, cos) = angle.sin_cos();
+        let (cx, cy) = (self.width as f32 / 2.0, self.height as f32 / 2.0);
+        let mut pixels = vec![255; self.pixels.len()];
+        for (y, row) in pixels.chunks_exact_mut(self.width).enumerate() {
+            let dy = y as f32 - cy;
+            let (mut from_x, mut from_y) = (cx - cos * cx - sin * dy, cy - sin * cx + cos * dy);
+            for pixel in row {
+                *pixel = self.sample(from_x, from_y);
+                from_x += cos;
+                from_y += sin;
+            }
+        }
+        Self { width: self.width, height: self.height, pixels }
+    }
+
+    /// The shade at a place between pixels.
+    fn sample(&self, x: f32, y: f32) -> u8 {
+        if !(x >= 0.0 && y >= 0.0) {
+            return 255;
+        }
+        let (left, top) = (x as usize, y as usize);
+        if left + 1 >= self.width || top + 1 >= self.height {
+            return 255;
+        }
+        let at = top * self.width + left;
+        let (fx, fy) = (((x - left as f32) * 256.0) as u32, ((y - top as f32) * 256.0) as u32);
+        let mix = |a: u8, b: u8| u32::from(a) * (256 - fx) + u32::from(b) * fx;
+        let upper = mix(self.pixels[at], self.pixels[at + 1]);
+        let lower = mix(self.pixels[at + self.width], self.pixels[at + self.width + 1]);
+        ((upper * (256 - fy) + lower * fy) >> 16) as u8
+    }
+
+    /// Makes a box white: left, top, right and bottom, the latter two outside.
+    pub(crate) fn whiten(&mut self, [x0, y0, x1, y1]: [u32; 4]) {
+        let (x0, x1) = ((x0 as usize).min(self.width), (x1 as usize).min(self.width));
+        for y in (y0 as usize)..(y1 as usize).min(self.height) {
+            if let Some(row) = self.pixels.get_mut(y * self.width + x0..y * self.width + x1) {
+                row.fill(255);
+            }
+        }
+    }
+
+    /// The part of the picture inside a box, or nothing when that is empty.
+    pub(crate) fn cut(&self, [x0, y0, x1, y1]: [u32; 4]) -> Option<Self> {
+        let (x1, y1) = (x1.min(self.width as u32), y1.min(self.height as u32));
+        let rows = (y0..y1).flat_map(|y| self.row(y as usize).get(x0 as usize..x1 as usize).unwrap_or_default());
+        Self::new(x1.checked_sub(x0)?, y1.checked_sub(y0)?, rows.copied().collect())
+    }
+
+    /// The picture made larger or smaller, or nothing when it would be too large.
+    #[must_use]
+    pub fn scaled(&self, factor: f32) -> Option<Self> {
+        let length = |edge: usize| ((edge as f32 * factor).round().max(1.0)) as u32;
+        let (width, height) = (length(self.width), length(self.height));
+        if !factor.is_finite() || !is_allowed(width, height) {
+            return None;
+        }
+        let whole = image::GrayImage::from_raw(self.width as u32, self.height as u32, self.pixels.clone())?;
+        let filter = image::imageops::FilterType::Triangle;
+        let scaled = image::imageops::resize(&whole, width, height, filter);
+        Self::new(width, height, scaled.into_raw())
+    }
+
+    /// The shade that best parts ink from paper (Otsu, "A threshold selection method from gray-level histograms", 1979).
+    #[must_use]
+    pub fn threshold(&self) -> u8 {
+        let mut counts = [0_u64; 256];
+        for value in &self.pixels {
+            counts[usize::from(*value)] += 1;
+        }
+        let total = self.pixels.len() as f64;
+        let sum: f64 = counts.iter().enumerate().map(|(shade, count)| shade as f64 * *count as f64).sum();
+        let (mut dark, mut dark_sum, mut best, mut found) = (0.0, 0.0, -1.0, 127);
+        for (shade, count) in counts.iter().enumerate() {
+            dark += *count as f64;
+            dark_sum += shade as f64 * *count as f64;
+            let light = total - dark;
+            if dark == 0.0 || light == 0.0 {
+                continue;
+            }
+            let apart = dark_sum / dark - (sum - dark_sum) / light;
+            let between = dark * light * apart * apart;
+            if between > best {
+                (best, found) = (between, shade);
+            }
+        }
+        u8::try_from(found).unwrap_or(127)
+    }
+}
+
+/// Whether a picture of this size is taken.
+pub(crate) fn is_allowed(width: u32, height: u32) -> bool {
+    let edges = [width, height].iter().all(|edge| (1..=MAX_EDGE).contains(edge));
+    edges && u64::from(width) * u64::from(height) <= MAX_PIXELS
+}
+
+/// How light a colour is.
+pub(crate) fn luminance(red: u8, green: u8, blue: u8) -> u8 {
+    ((u32::from(red) * 77 + u32::from(green) * 150 + u32::from(blue) * 29) >> 8) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(width: u32, height: u32, pixels: &[u8]) -> Grey {
+        Grey::new(width, height, pixels.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn quarters_turn_clockwise() {
+        let wide = picture(3, 2, &[1, 2, 3, 4, 5, 6]);
+        assert_eq!(wide.turned(1), picture(2, 3, &[4, 1, 5, 2, 6, 3]));
+        assert_eq!(wide.turned(2), picture(3, 2, &[6, 5, 4, 3, 2, 1]));
+        assert_eq!(wide.turned(3), picture(2, 3, &[3, 6, 2, 5, 1, 4]));
+        assert_eq!(wide.turned(1).turned(3), wide);
+    }
+
+    #[test]
+    fn a_line_that_descends_is_levelled() {
+        let mut pixels = vec![255; 200 * 100];
+        for x in 10..190 {
+            let y = 45 + x / 20;
+            pixels[y * 200 + x] = 0;
+            pixels[(y + 1) * 200 + x] = 0;
+        }
+        let level = picture(200, 100, &pixels).levelled((1.0_f32 / 20.0).atan());
+        let dark = |row: &[u8]| row.iter().filter(|value| **value < 128).count();
+        assert!(level.rows().map(dark).max().unwrap() > 150);
+    }
+
+    #[test]
+    fn the_threshold_parts_ink_from_paper() {
+        let pixels: Vec<u8> = (0..1000).map(|place| if place % 10 == 0 { 40 } else { 230 }).collect();
+        assert!((40..230).contains(&picture(100, 10, &pixels).threshold()));
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        assert!(Grey::new(2, 2, vec![0; 3]).is_none());
+        assert!(Grey::new(0, 2, Vec::new()).is_none());
+        assert!(!is_allowed(6001, 6001) && !is_allowed(MAX_EDGE + 1, 1) && is_allowed(5100, 6600));
+    }
+}

@@ -1,0 +1,196 @@
+//! The pages of a PDF as pictures.
+//!
+//! A page that is nothing but one picture, as those of scans are, is not drawn: its picture is taken as it was scanned.
+
+use hayro::hayro_interpret::font::GlyphRun;
+use hayro::hayro_interpret::util::TransformExt;
+use hayro::hayro_interpret::{
+    BlendMode, ClipPath, Context, Device, DrawMode, DrawProps, Image, ImageData, ImageDrawProps, InterpreterCache,
+    InterpreterSettings, RasterImage, SoftMask, interpret_page,
+};
+use hayro::hayro_syntax::page::Page;
+use hayro::hayro_syntax::{LoadPdfError, Pdf};
+use hayro::kurbo::{Affine, BezPath, Rect};
+use hayro::vello_cpu::color::palette::css::WHITE;
+use hayro::{PixmapSettings, RenderCache, RenderSettings, render};
+
+use crate::grey::{is_allowed, luminance};
+use crate::picture::Frame;
+use crate::{Error, Grey, MAX_PIXELS};
+
+/// How finely pages are drawn, in dots per inch.
+const DPI: f32 = 200.0;
+/// The longest edge that can be drawn, in pixels.
+const MAX_DRAWN_EDGE: f32 = 30_000.0;
+/// Pictures of scans are taken as they are between these, in dots per inch.
+const SCANNED: std::ops::RangeInclusive<f32> = 90.0..=450.0;
+/// The share of a page that the picture of a scan covers at least.
+const WHOLE: f64 = 0.9;
+
+/// Draws the pages of one PDF.
+pub struct Renderer(Pdf);
+
+impl Renderer {
+    /// Opens a PDF, with the empty password if it is encrypted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broken`] if it cannot be read.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, Error> {
+        Pdf::new(bytes).map(Self).map_err(|error| match error {
+            LoadPdfError::Decryption(_) => Error::Broken("it is encrypted".to_owned()),
+            LoadPdfError::Invalid => Error::Broken("it is not a PDF".to_owned()),
+        })
+    }
+
+    /// How many pages it has.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        u32::try_from(self.0.pages().len()).unwrap_or(u32::MAX)
+    }
+
+    /// Draws a page, counted from 1, at 200 dpi; a large page less finely, a scanned page as it was scanned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPage`], or [`Error::TooLarge`] if even a coarse picture would have too many pixels.
+    pub fn render(&self, number: u32) -> Result<Frame, Error> {
+        let place = (number as usize).checked_sub(1).ok_or(Error::NoPage(number))?;
+        let page = self.0.pages().get(place).ok_or(Error::NoPage(number))?;
+        match scanned(&self.0, page) {
+            Some(frame) => Ok(frame),
+            None => drawn(page),
+        }
+    }
+}
+
+fn drawn(page: &Page<'_>) -> Result<Frame, Error> {
+    let (width, height) = page.render_dimensions();
+    let most = (MAX_PIXELS as f32 / (width * height)).sqrt().min(MAX_DRAWN_EDGE / width.max(height));
+    let scale = (DPI / 72.0).min(most);
+    if !scale.is_finite() || width * scale < 1.0 || height * scale < 1.0 {
+        return Err(Error::TooLarge);
+    }
+    let settings = RenderSettings { force_image_interpolation: true, hinting: false, ..RenderSettings::default() };
+    let size = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
+    let pixmap = render(page, &RenderCache::new(), &InterpreterSettings::default(), &settings, &size);
+    let pixels = pixmap.data().iter().map(|pixel| luminance(pixel.r, pixel.g, pixel.b)).collect();
+    let grey = Grey::new(u32::from(pixmap.width()), u32::from(pixmap.height()), pixels).ok_or(Error::TooLarge)?;
+    Ok(Frame { grey, dpi: scale * 72.0 })
+}
+
+/// The picture that is all of a page, turned as the page is.
+fn scanned(pdf: &Pdf, page: &Page<'_>) -> Option<Frame> {
+    let (width, height) = page.render_dimensions();
+    let sheet = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
+    let mut finder = Finder { sheet, scan: Scan::None };
+    let cache = InterpreterCache::new();
+    let place = page.initial_transform(true).to_kurbo();
+    let mut context = Context::new(place, sheet, &cache, pdf.xref(), InterpreterSettings::default());
+    interpret_page(page, &mut context, &mut finder);
+    match finder.scan {
+        Scan::One(frame) => Some(frame),
+        Scan::None | Scan::Other => None,
+    }
+}
+
+/// What a page is made of.
+enum Scan {
+    None,
+    /// One picture that covers it.
+    One(Frame),
+    /// Something else.
+    Other,
+}
+
+/// Looks for the picture of a scan.
+struct Finder {
+    sheet: Rect,
+    scan: Scan,
+}
+
+impl Finder {
+    fn add(&mut self, image: &RasterImage<'_>, transform: Affine) {
+        let found = match self.scan {
+            Scan::None => self.frame(image, transform),
+            Scan::One(_) | Scan::Other => None,
+        };
+        self.scan = found.map_or(Scan::Other, Scan::One);
+    }
+
+    fn frame(&self, image: &RasterImage<'_>, transform: Affine) -> Option<Frame> {
+        let size = Rect::new(0.0, 0.0, f64::from(image.width()), f64::from(image.height()));
+        let covered = transform.transform_rect_bbox(size).intersect(self.sheet);
+        let quarters = quarters(&transform)?;
+        let dpi = (72.0 / transform.determinant().abs().sqrt()) as f32;
+        if covered.area() < WHOLE * self.sheet.area() || !SCANNED.contains(&dpi) {
+            return None;
+        }
+        // What does not fill the page as it is would have to be cut or moved.
+        let even = |a: f64, b: f64| (a - b).abs() < 0.02 * b;
+        let around = transform.transform_rect_bbox(size);
+        if !even(around.width(), self.sheet.width()) || !even(around.height(), self.sheet.height()) {
+            return None;
+        }
+        let mut grey = None;
+        image.with_rgba(|image, alpha| grey = if alpha.is_none() { shades(image) } else { None }, None);
+        let grey = grey?;
+        let across = if quarters % 2 == 1 { grey.height() } else { grey.width() };
+        let dpi = across as f32 * 72.0 / self.sheet.width() as f32;
+        Some(Frame { grey: grey.turned(quarters), dpi })
+    }
+}
+
+/// The quarters by which a map turns clockwise; none if it does anything else but scale and move.
+fn quarters(transform: &Affine) -> Option<u8> {
+    let [a, b, c, d, ..] = transform.as_coeffs();
+    let size = a.abs().max(b.abs());
+    let zero = |value: f64| value.abs() < 0.01 * size;
+    let square = |x: f64, y: f64| (x.abs() / y.abs() - 1.0).abs() < 0.05;
+    if zero(b) && zero(c) && square(a, d) && a * d > 0.0 {
+        return Some(if a > 0.0 { 0 } else { 2 });
+    }
+    (zero(a) && zero(d) && square(b, c) && b * c < 0.0).then_some(if b > 0.0 { 1 } else { 3 })
+}
+
+fn shades(image: ImageData) -> Option<Grey> {
+    if !is_allowed(image.width(), image.height()) {
+        return None;
+    }
+    match image {
+        ImageData::Luma(luma) => Grey::new(luma.width, luma.height, luma.data),
+        ImageData::Rgb(rgb) => {
+            let pixels = rgb.data.chunks_exact(3).map(|pixel| luminance(pixel[0], pixel[1], pixel[2])).collect();
+            Grey::new(rgb.width, rgb.height, pixels)
+        }
+    }
+}
+
+impl<'a> Device<'a> for Finder {
+    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {
+        self.scan = Scan::Other;
+    }
+
+    fn push_clip_path(&mut self, _: &ClipPath) {}
+
+    fn push_transparency_group(&mut self, opacity: f32, mask: Option<SoftMask<'a>>, mode: BlendMode) {
+        if opacity < 1.0 || mask.is_some() || mode != BlendMode::default() {
+            self.scan = Scan::Other;
+        }
+    }
+
+    fn draw_glyph_run(&mut self, _: &GlyphRun<'_, 'a>, _: DrawProps<'a>, _: &DrawMode) {
+        self.scan = Scan::Other;
+    }
+
+    fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        match image {
+            Image::Raster(image) => self.add(&image, props.transform),
+            Image::Stencil(_) => self.scan = Scan::Other,
+        }
+    }
+
+    fn pop_clip(&mut self) {}
+
+    fn pop_transparency_group(&mut self) {}
+}

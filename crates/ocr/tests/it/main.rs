@@ -1,0 +1,7 @@
+//! Tesseract on pictures that are drawn here.
+#![expect(clippy::expect_used, reason = "helpers of tests fail the test")]
+
+mod hostile;
+mod pages;
+mod paper;
+mod pictures;
