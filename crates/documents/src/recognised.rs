@@ -19,7 +19,7 @@ pub trait Recognise {
     ///
     /// # Errors
     ///
-    /// [`RecogniseError::OutOfTime`] ends the recognition of the document: no further page is asked for.
+    /// [`RecogniseError`]. After [`RecogniseError::OutOfTime`] later pages are asked for still: they may be there already.
     fn page(&mut self, number: u32) -> Result<RecognisedPage, RecogniseError>;
 }
 
@@ -78,12 +78,11 @@ pub struct RecognisedWord {
 pub(crate) struct Reader<'a> {
     mode: Mode,
     recognise: Option<&'a mut dyn Recognise>,
-    out_of_time: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(mode: Mode, recognise: Option<&'a mut dyn Recognise>) -> Self {
-        Self { mode, recognise, out_of_time: false }
+        Self { mode, recognise }
     }
 
     /// The layouts of pages, recognised where that is wanted. What is embedded stays where nothing is recognised.
@@ -108,16 +107,12 @@ impl<'a> Reader<'a> {
     fn page(&mut self, number: u32, embedded: PageLayout) -> PageLayout {
         let wanted = self.wants(&embedded);
         let Some(recognise) = self.recognise.as_deref_mut().filter(|_| wanted) else { return embedded };
-        let answer = if self.out_of_time { Err(RecogniseError::OutOfTime) } else { recognise.page(number) };
-        match answer {
+        match recognise.page(number) {
             Ok(page) if !page.words.is_empty() || embedded.quality.characters == 0 => {
                 layout::recognised(&page, embedded)
             }
             Ok(_) => embedded,
-            Err(error) => {
-                self.out_of_time |= error == RecogniseError::OutOfTime;
-                PageLayout { failure: Some(error), ..embedded }
-            }
+            Err(error) => PageLayout { failure: Some(error), ..embedded },
         }
     }
 }
