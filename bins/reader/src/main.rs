@@ -1,3 +1,18 @@
-//! The program that reads documents: started by the server and the worker, one document at a time, behind a fence.
+//! The program that reads documents: started by the server and the worker, it reads one document at a time behind a fence.
 
-fn main() {}
+mod eyes;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if reader::is_child(std::env::args_os()) {
+        return reader::child(Some(eyes::make));
+    }
+    // Nobody is left to tell when standard error is closed.
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "quarry-reader is started by quarry-server and quarry-worker; it does nothing alone"
+    );
+    ExitCode::FAILURE
+}

@@ -38,7 +38,7 @@ pub struct Settings {
     pub longest: Duration,
     /// Languages of recognised text, as tesseract names them. Default: none, which means all that are installed, by the
     /// script of each page.
-    #[serde(deserialize_with = "setting::list")]
+    #[serde(deserialize_with = "languages")]
     pub ocr_languages: Vec<String>,
 }
 
@@ -84,6 +84,14 @@ impl Settings {
 fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
     let text = String::deserialize(input)?;
     Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
+}
+
+/// Names of files in the folder of language data, so nothing that leads out of it.
+fn languages<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    setting::each(input, |name| {
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name.then(|| name.to_owned()).ok_or_else(|| format!("{name}: expected a name such as `eng` or `chi_sim`"))
+    })
 }
 
 fn memory<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {

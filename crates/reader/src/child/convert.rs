@@ -1,0 +1,108 @@
+//! What was read, as the answer says it.
+
+use documents::{Document, MarkdownOptions, Page, RecogniseError, blocks, html, markdown, page_markdown};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wire::{PageText, PdfMode};
+
+use crate::job::{Answer, Failure, Options};
+
+/// The answer to a document with pages. `blind` says why no text could be recognised, if none could.
+pub(super) fn answer(document: &Document, options: &Options, blind: Option<&str>) -> Result<Answer, Failure> {
+    let counts = document.pages.iter().any(|page| page.quality.counts());
+    if !counts {
+        refuse(document, options.mode, blind)?;
+    }
+    let text = markdown(document, &MarkdownOptions { page_markers: options.page_markers });
+    let pages = |page: &Page| PageText { page_number: page.number, markdown: page_markdown(page) };
+    let layout = if options.wants.blocks { same(&blocks(document, &text))? } else { Vec::new() };
+    let warnings = warnings(document, options.mode, blind);
+    Ok(Answer {
+        html: options.wants.html.then(|| html(document)),
+        links: document.links(),
+        pages: if options.wants.pages { document.pages.iter().map(pages).collect() } else { Vec::new() },
+        blocks: layout,
+        metadata: document.metadata.clone(),
+        pages_read: document.metadata.num_pages,
+        is_partial: !document.pages_for_ocr().is_empty() && options.mode != PdfMode::Fast,
+        warnings,
+        markdown: text.text,
+    })
+}
+
+/// Refuses a document of which something is shown and nothing was read.
+fn refuse(document: &Document, mode: PdfMode, blind: Option<&str>) -> Result<(), Failure> {
+    if document.pages_for_ocr().is_empty() {
+        return Ok(());
+    }
+    if mode == PdfMode::Fast {
+        return Err(Failure::OcrRequired);
+    }
+    if let Some(why) = blind {
+        return Err(Failure::OcrMissing(why.to_owned()));
+    }
+    match document.pages.iter().find_map(|page| page.failure.as_ref()) {
+        Some(RecogniseError::OutOfTime) => Err(Failure::Timeout),
+        Some(RecogniseError::Failed(why)) => Err(Failure::Broken(format!("no page could be recognised: {why}"))),
+        None => Ok(()),
+    }
+}
+
+fn warnings(document: &Document, mode: PdfMode, blind: Option<&str>) -> Vec<String> {
+    let those = |is: &dyn Fn(&Page) -> bool| -> Vec<u32> {
+        document.pages.iter().filter(|page| is(page)).map(|page| page.number).collect()
+    };
+    let late = those(&|page| page.failure == Some(RecogniseError::OutOfTime));
+    let failed = those(&|page| matches!(page.failure, Some(RecogniseError::Failed(_))));
+    let unread = those(&|page| page.needs_ocr() && page.failure.is_none());
+    let cut = those(&|page| page.quality.cut);
+    let unread_why = match (mode, blind) {
+        (PdfMode::Fast, _) => "is in pictures or cannot be decoded; use the mode `auto` to have it recognised",
+        (_, Some(why)) => why,
+        (_, None) => "is in pictures, in which no words were recognised",
+    };
+    [
+        (unread, format!("text that was not read: {unread_why}")),
+        (late, "not recognised, as the time was over; allow more time or fewer pages".to_owned()),
+        (failed, "not recognised, as the page made it fail".to_owned()),
+        (cut, "read in part, as there is more on it than one page may hold".to_owned()),
+    ]
+    .into_iter()
+    .filter(|(pages, _)| !pages.is_empty())
+    .map(|(pages, what)| format!("{}: {what}", numbers(&pages)))
+    .collect()
+}
+
+/// Pages in words: `pages 1, 3-5`.
+fn numbers(pages: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for page in pages {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *page => *last = *page,
+            _ => runs.push((*page, *page)),
+        }
+    }
+    let words = runs.iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first}-{last}"),
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    if pages.len() == 1 { format!("page {words}") } else { format!("pages {words}") }
+}
+
+/// The same in another crate's types.
+fn same<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, Failure> {
+    let same = serde_json::to_value(value).and_then(serde_json::from_value);
+    same.map_err(|error| Failure::Broken(format!("its layout cannot be written: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_named_in_runs() {
+        assert_eq!(numbers(&[3]), "page 3");
+        assert_eq!(numbers(&[1, 3, 4, 5, 9]), "pages 1, 3-5, 9");
+    }
+}

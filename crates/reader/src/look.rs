@@ -1,0 +1,167 @@
+//! The pages of one document that are recognised: by several children, in whatever order, and handed over in the order in which
+//! they are asked for.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use documents::{Kind, RecogniseError, RecognisedPage};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::frame::{Said, Told};
+use crate::job::{Failure, Job};
+use crate::pool::Inner;
+use crate::process::Child;
+
+/// How long one page may take. A second is usual; some never end.
+const MAX_PAGE: Duration = Duration::from_secs(60);
+
+type Seen = Result<RecognisedPage, RecogniseError>;
+
+/// The pages of a document. Dropping it ends the children that are at work on them.
+pub(crate) struct Looks {
+    work: Work,
+    workers: JoinSet<()>,
+    results: mpsc::Receiver<(u32, Seen)>,
+    seen: HashMap<u32, Seen>,
+}
+
+/// What every worker knows.
+#[derive(Clone)]
+struct Work {
+    pool: Arc<Inner>,
+    file: Bytes,
+    kind: Kind,
+    owner: String,
+    /// When all must be done that is to be of use.
+    until: Instant,
+    queue: Arc<Mutex<VecDeque<u32>>>,
+    results: mpsc::Sender<(u32, Seen)>,
+}
+
+impl Looks {
+    pub(crate) fn new(pool: &Arc<Inner>, job: &Job, until: Instant) -> Self {
+        // Those who work do not run far ahead of what is asked for.
+        let (sender, results) = mpsc::channel(2 * pool.settings.places());
+        let work = Work {
+            pool: Arc::clone(pool),
+            file: job.bytes.clone(),
+            kind: job.kind,
+            owner: job.owner.clone(),
+            until,
+            queue: Arc::default(),
+            results: sender,
+        };
+        Self { work, workers: JoinSet::new(), results, seen: HashMap::new() }
+    }
+
+    /// These pages will be asked for, in this order.
+    pub(crate) fn expect(&mut self, numbers: &[u32]) {
+        self.work.queue.lock().extend(numbers);
+        for _ in self.workers.len()..self.work.pool.settings.places().min(numbers.len()) {
+            self.workers.spawn(self.work.clone().run());
+        }
+    }
+
+    /// The page, when it is recognised.
+    pub(crate) async fn page(&mut self, number: u32) -> Seen {
+        loop {
+            if let Some(seen) = self.seen.remove(&number) {
+                return seen;
+            }
+            // Results are there before their worker ends.
+            while let Ok((other, seen)) = self.results.try_recv() {
+                self.seen.insert(other, seen);
+            }
+            if self.seen.contains_key(&number) {
+                continue;
+            }
+            while self.workers.try_join_next().is_some() {}
+            if self.workers.is_empty() {
+                self.ask_again(number);
+            }
+            match timeout_at(self.work.until, self.results.recv()).await {
+                Ok(Some((other, seen))) => drop(self.seen.insert(other, seen)),
+                Ok(None) | Err(_) => return Err(RecogniseError::OutOfTime),
+            }
+        }
+    }
+
+    /// Nobody is at work on this page, as it was not expected.
+    fn ask_again(&mut self, number: u32) {
+        let mut queue = self.work.queue.lock();
+        if !queue.contains(&number) {
+            queue.push_front(number);
+        }
+        drop(queue);
+        self.workers.spawn(self.work.clone().run());
+    }
+}
+
+impl Work {
+    /// Recognises pages until none is left.
+    async fn run(self) {
+        while !self.queue.lock().is_empty() {
+            let Ok(_place) = self.pool.pages.enter(&self.owner, self.until).await else { return };
+            if let Err(failure) = self.with_child().await {
+                let failed = Err(RecogniseError::Failed(why(failure)));
+                let Some(number) = self.queue.lock().pop_front() else { return };
+                self.send(number, failed).await;
+            }
+        }
+    }
+
+    /// Recognises pages with one child, until none is left or somebody else waits for the place.
+    async fn with_child(&self) -> Result<(), Failure> {
+        let mut child = self.pool.child().await?;
+        if child.tell(&Told::Look { kind: self.kind }, &self.file).await.is_err() {
+            return Err(child.fate().await);
+        }
+        loop {
+            let Some(number) = self.queue.lock().pop_front() else { break };
+            match timeout(MAX_PAGE, look(&mut child, number)).await {
+                Ok(Some(seen)) => self.send(number, seen).await,
+                Ok(None) => {
+                    let failed = RecogniseError::Failed(why(child.fate().await));
+                    self.send(number, Err(failed)).await;
+                    return Ok(());
+                }
+                Err(_) => {
+                    let failed = format!("it took longer than {} s", MAX_PAGE.as_secs());
+                    self.send(number, Err(RecogniseError::Failed(failed))).await;
+                    return Ok(());
+                }
+            }
+            if self.pool.pages.waiting() > 0 {
+                break;
+            }
+        }
+        self.pool.put_back(child);
+        Ok(())
+    }
+
+    async fn send(&self, number: u32, seen: Seen) {
+        // Nobody listens when the document is done with.
+        let _ = self.results.send((number, seen)).await;
+    }
+}
+
+/// A page by a child; none when the child is of no use any more.
+async fn look(child: &mut Child, number: u32) -> Option<Seen> {
+    child.tell(&Told::Page(number), &[]).await.ok()?;
+    match child.hear().await.ok()? {
+        Said::Seen(seen) => Some(seen),
+        _ => None,
+    }
+}
+
+fn why(failure: Failure) -> String {
+    match failure {
+        Failure::Limit(why) | Failure::Unavailable(why) | Failure::Broken(why) => why,
+        _ => "the process that recognises it ended".to_owned(),
+    }
+}

@@ -1,0 +1,9 @@
+//! Documents in real processes.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod ends;
+mod hostile;
+mod pages;
+mod reads;
+mod world;

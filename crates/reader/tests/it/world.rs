@@ -1,0 +1,79 @@
+//! Pools for tests, and a look at processes from outside.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use documents::{ImageKind, Kind};
+use reader::{Answer, Job, Options, Pool, ReadError, Settings};
+use tokio::time::Instant;
+
+/// One of our examples, beside the tests.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.parent().unwrap().parent().unwrap().join("examples").join(name)
+}
+
+pub(crate) fn settings() -> Settings {
+    Settings { reader: Some(example("child")), children: 2, memory: 256 << 20, ..Settings::default() }
+}
+
+pub(crate) fn pool() -> Pool {
+    Pool::new(settings()).unwrap()
+}
+
+pub(crate) fn job(bytes: impl Into<Vec<u8>>, kind: Kind) -> Job {
+    let (name, owner, options) = (None, "test".to_owned(), Options::default());
+    Job { bytes: bytes.into().into(), kind, name, owner, options }
+}
+
+/// A picture that the eyes of our child obey; see the example.
+pub(crate) fn orders(text: &str) -> Job {
+    job(text, Kind::Image(ImageKind::Png))
+}
+
+pub(crate) fn pdf(text: &str) -> Job {
+    job(documents::sample(text), Kind::Pdf)
+}
+
+pub(crate) fn after(seconds: f32) -> Instant {
+    Instant::now() + Duration::from_secs_f32(seconds)
+}
+
+/// Reads what costs nothing.
+pub(crate) async fn read(pool: &Pool, job: Job, deadline: Instant) -> Result<Answer, ReadError<()>> {
+    pool.read(job, deadline, async |_| Ok(())).await
+}
+
+/// Another document is read as if nothing had been.
+pub(crate) async fn works(pool: &Pool) {
+    let answer = read(pool, pdf("All is well."), after(20.0)).await.unwrap();
+    assert_eq!(answer.markdown, "All is well.");
+}
+
+/// Numbers of the children of a process that are alive.
+pub(crate) fn children_of(parent: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    all.filter(|pid| stat(*pid).is_some_and(|(state, its)| its == parent && state != 'Z')).collect()
+}
+
+pub(crate) fn is_alive(pid: u32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// State and parent of a process.
+fn stat(pid: u32) -> Option<(char, u32)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// Waits until it is so.
+pub(crate) async fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let end = after(10.0);
+    while !is() {
+        assert!(Instant::now() < end, "still not so after 10 s: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
