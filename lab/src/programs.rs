@@ -6,20 +6,22 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use xtask::{sh, up};
 
-/// The server, with the worker beside it.
+/// The server, with the worker and the reader beside it.
 ///
 /// # Errors
 /// When the build fails, or the folder is not there.
 pub fn release() -> Result<PathBuf> {
-    given().unwrap_or_else(|| up::build("release", &["--package", "quarry-server", "--package", "quarry-worker"]))
+    let programs = ["--package", "quarry-server", "--package", "quarry-worker", "--package", "quarry-reader"];
+    given().unwrap_or_else(|| up::build("release", &programs))
 }
 
-/// The server with its fail points.
+/// The server with its fail points, and the reader beside it.
 ///
 /// # Errors
 /// As [`release`].
 pub fn with_fail_points() -> Result<PathBuf> {
-    let build = || up::build("release", &["--package", "quarry-server", "--features", "fail-points"]);
+    let programs = ["--package", "quarry-server", "--package", "quarry-reader"];
+    let build = || up::build("release", &[&programs[..], &["--features", "quarry-server/fail-points"]].concat());
     given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
 }
 

@@ -71,6 +71,8 @@ impl TestApp {
         config.admin.token = base::Secret::new(ADMIN_TOKEN);
         // Most tests say what a server without one does; the others say that they want it.
         config.browser.enabled = false;
+        config.documents.enabled = false;
+        config.documents.reader = reader();
         change(&mut config);
         let own_database = config.store.url.expose().is_empty() && config.data.dir == data.path();
         let running = runtime.spawn(quarry_server::start(config)).await.expect("no panic").expect("the service starts");
@@ -87,6 +89,18 @@ impl TestApp {
     /// A service in `open` mode with a browser.
     pub async fn with_browser() -> Self {
         Self::with(|config| config.browser.enabled = true).await
+    }
+
+    /// A service that wants keys and reads documents with the program beside the tests.
+    ///
+    /// # Panics
+    /// When it is not built.
+    pub async fn with_documents() -> Self {
+        Self::with(|config| {
+            config.auth.mode = AuthMode::Keys;
+            read_documents(config);
+        })
+        .await
     }
 
     /// A caller without a key.
@@ -158,6 +172,19 @@ impl TestApp {
     }
 }
 
+/// Has documents read by `quarry-reader`, which is built beside the tests: `cargo xtask test` builds the workspace first.
+///
+/// # Panics
+/// When it is not there.
+#[expect(clippy::expect_used, reason = "a test without its program has failed")]
+pub fn read_documents(config: &mut Config) {
+    let own = std::env::current_exe().expect("a program");
+    let reader = own.ancestors().nth(2).expect("a folder").join("quarry-reader");
+    assert!(reader.is_file(), "{} is not built; run cargo build --workspace first", reader.display());
+    config.documents.enabled = true;
+    config.documents.reader = Some(reader);
+}
+
 impl Drop for TestApp {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
@@ -174,4 +201,10 @@ impl Drop for TestApp {
         runtime.shutdown_background();
         assert!(faults.is_empty(), "the service of this test is not done:\n{faults}");
     }
+}
+
+/// The program that reads documents in tests, one of our examples; none where only tests were built.
+fn reader() -> Option<std::path::PathBuf> {
+    let tests = std::env::current_exe().ok()?;
+    Some(tests.ancestors().nth(2)?.join("examples/read_documents")).filter(|path| path.is_file())
 }

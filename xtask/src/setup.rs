@@ -40,8 +40,13 @@ const MANUALS: &[Manual] = &[
     Manual { package: "git-doc", folder: "git-doc", pages: "" },
 ];
 
-const PACKAGES: &[Package] = &[
-    Package { name: "build-essential", present: || sh::on_path("cc"), why: "SQLite and the TLS library hold C code" },
+const COMPILER: Package =
+    Package { name: "build-essential", present: || sh::on_path("cc"), why: "SQLite and the TLS library hold C code" };
+
+const CPP: Package = Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" };
+
+/// What tests drive.
+const DRIVEN: &[Package] = &[
     Package {
         name: "postgresql",
         present: || db::binaries().is_some(),
@@ -52,8 +57,30 @@ const PACKAGES: &[Package] = &[
         present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
         why: "pages with scripts are visited with a real browser",
     },
-    Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" },
 ];
+
+/// What `quarry-reader` is built with, and needs.
+const OCR: &[Package] = &[
+    Package {
+        name: "pkg-config",
+        present: || sh::on_path("pkg-config"),
+        why: "libraries of the system are found by it",
+    },
+    Package {
+        name: "libtesseract-dev",
+        present: || has_library("tesseract"),
+        why: "text in pictures is recognised with it",
+    },
+    Package { name: "libleptonica-dev", present: || has_library("lept"), why: "tesseract takes pictures in its form" },
+    Package { name: "libclang-dev", present: has_libclang, why: "the headers of tesseract are read with it" },
+    Package { name: "tesseract-ocr-eng", present: has_english, why: "tesseract knows English by it" },
+];
+
+const POPPLER: Package = Package {
+    name: "poppler-utils",
+    present: || sh::on_path("pdftotext"),
+    why: "the time that documents take is compared with that of pdftotext",
+};
 
 /// Where distributions put the program that the crate `browser` starts.
 const CHROMIUM: &[&str] = &["/usr/lib/chromium/chromium-headless-shell", "/usr/lib64/chromium-browser/headless_shell"];
@@ -71,7 +98,7 @@ const TOOLS: &[Tool] = &[
 
 /// Installs everything that building, testing and checking need.
 pub(crate) fn all() -> Result<()> {
-    packages(PACKAGES)?;
+    packages(&[&[COMPILER], DRIVEN, OCR, &[CPP]].concat())?;
     for tool in TOOLS {
         install(tool)?;
     }
@@ -107,19 +134,19 @@ impl Manual {
 
 /// Installs what the tests need.
 pub(crate) fn for_tests() -> Result<()> {
-    packages(&PACKAGES[..3])?;
+    packages(&[&[COMPILER], DRIVEN, OCR].concat())?;
     install(&TOOLS[0])
 }
 
 /// Installs what `cargo xtask check` needs.
 pub(crate) fn for_checks() -> Result<()> {
-    packages(&PACKAGES[..1])?;
+    packages(&[&[COMPILER], OCR].concat())?;
     install(&TOOLS[1])
 }
 
 /// Installs what `cargo xtask fuzz` needs.
 pub(crate) fn for_fuzzing() -> Result<()> {
-    packages(&[PACKAGES[0], PACKAGES[3]])
+    packages(&[COMPILER, CPP])
 }
 
 /// Installs moto in a virtual environment of its own, and returns its folder.
@@ -135,9 +162,41 @@ pub fn for_s3() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs what a build needs.
+/// Installs what a build of the server needs.
 pub(crate) fn for_build() -> Result<()> {
-    packages(&PACKAGES[..1])
+    packages(&[COMPILER])
+}
+
+/// Installs what a build of the reader needs besides. Whether it is there: not every system has these packages.
+pub(crate) fn for_ocr() -> Result<bool> {
+    if sh::on_path("apt-get") {
+        packages(OCR)?;
+    }
+    Ok(OCR.iter().all(|package| (package.present)()))
+}
+
+/// Installs the programs that `cargo xtask bench documents` compares with.
+///
+/// # Errors
+/// When they cannot be installed.
+pub fn for_documents() -> Result<()> {
+    packages(&[POPPLER])
+}
+
+fn has_library(name: &str) -> bool {
+    sh::output(sh::command("pkg-config").args(["--exists", name])).is_ok()
+}
+
+/// In the folder of some version of LLVM.
+fn has_libclang() -> bool {
+    let versions = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let mut versions = versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("llvm-"));
+    versions.any(|version| version.path().join("lib/libclang.so").exists())
+}
+
+fn has_english() -> bool {
+    let folders = fs::read_dir("/usr/share/tesseract-ocr").into_iter().flatten().flatten();
+    folders.into_iter().any(|version| version.path().join("tessdata/eng.traineddata").is_file())
 }
 
 fn packages(wanted: &[Package]) -> Result<()> {

@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// Where the service listens.
     #[arg(long, default_value = "127.0.0.1:3002")]
     listen: String,
+    /// Leave out quarry-reader: scans and pictures are not read then, and the build takes half as long.
+    #[arg(long)]
+    without_ocr: bool,
     /// Build without optimisation: quicker to build, slower to run.
     #[arg(long)]
     debug: bool,
@@ -33,7 +36,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     sh::step("setup", setup::for_build)?;
     let profile = if args.debug { "dev" } else { "up" };
-    let program = sh::step("build", || build(profile, &["--package", "quarry-server"]))?;
+    let mut packages = vec!["--package", "quarry-server"];
+    if !args.without_ocr && sh::step("setup of text recognition", setup::for_ocr)? {
+        packages.extend(["--package", "quarry-reader"]);
+    }
+    let program = sh::step("build", || build(profile, &packages))?;
     serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
     let mut child = start(&program, args)?;
     wait_ready(&mut child, &args.listen)?;

@@ -11,6 +11,9 @@ use clap::Parser as _;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    if reader::is_child(std::env::args_os()) {
+        return reader::child(None);
+    }
     #[cfg(feature = "fail-points")]
     let _scenario = fail::FailScenario::setup();
     match run(Cli::parse()) {

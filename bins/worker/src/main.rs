@@ -19,6 +19,9 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    if reader::is_child(std::env::args_os()) {
+        return reader::child(None);
+    }
     #[cfg(feature = "fail-points")]
     let _scenario = fail::FailScenario::setup();
     match run(&Cli::parse()) {

@@ -38,6 +38,8 @@ pub struct Config {
     pub fetch: Fetch,
     /// The browser.
     pub browser: ::browser::Settings,
+    /// PDF, office files and pictures.
+    pub documents: reader::Settings,
     /// The page cache.
     pub cache: CacheSettings,
     /// Files that are handed out by URL.
@@ -76,6 +78,8 @@ pub struct Server {
     pub head_timeout: Duration,
     #[serde(rename = "body_timeout_s", deserialize_with = "setting::some_seconds")]
     pub body_timeout: Duration,
+    #[serde(rename = "upload_timeout_s", deserialize_with = "setting::some_seconds")]
+    pub upload_timeout: Duration,
     #[serde(rename = "write_timeout_s", deserialize_with = "setting::some_seconds")]
     pub write_timeout: Duration,
     #[serde(rename = "idle_timeout_s", deserialize_with = "setting::some_seconds")]

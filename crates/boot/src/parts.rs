@@ -38,7 +38,8 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     if let Some(browser) = browser.clone() {
         engines.push(Arc::new(BrowserEngine::new(browser, client.in_flight().clone())));
     }
-    let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu };
+    let documents = documents(config)?;
+    let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };
     let app = App::new(Parts {
         browser,
         store,
@@ -177,6 +178,22 @@ fn browser(config: &Config, client: &net::Client) -> Result<Option<Arc<Browser>>
         }
         (None, _) => Ok(None),
     }
+}
+
+/// Who reads documents, where there is a program for it. What it can do is asked beside the start.
+fn documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> {
+    let pool =
+        reader::Pool::new(config.documents.clone()).map_err(|error| ConfigError::new("DOCUMENTS__READER", error))?;
+    if !pool.can_read() {
+        return Ok(None);
+    }
+    let pool = Arc::new(pool);
+    let look = Arc::clone(&pool);
+    tokio::spawn(async move {
+        look.look().await;
+        tracing::info!(can_ocr = look.can_ocr(), languages = look.languages().join(" "), "documents are read");
+    });
+    Ok(Some(pool))
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {

@@ -2,6 +2,7 @@
 
 mod browser;
 mod crawl;
+mod documents;
 mod load;
 mod markdown;
 mod queue;
@@ -22,6 +23,8 @@ pub(crate) enum Bench {
     Crawl(crawl::Args),
     /// Pages that need a browser, beside playwright-core on the same Chromium, in turn.
     Browser(browser::Args),
+    /// Processor time and memory of documents by their readers, beside pdftotext.
+    Documents(documents::Args),
     /// Adding jobs to the queue, beside plain SQL.
     QueueEnqueue(queue::Args),
     /// Claiming and finishing jobs, beside plain SQL.
@@ -57,6 +60,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {
         Bench::Browser(args) => runtime.block_on(browser::run(args)),
+        Bench::Documents(args) => runtime.block_on(documents::run(args)),
         Bench::Crawl(args) => runtime.block_on(crawl::run(args)),
         Bench::QueueEnqueue(args) => queue::enqueue(&args),
         Bench::QueueCycle(args) => queue::cycle(&args),

@@ -11,6 +11,7 @@ use super::case::Object;
 use super::follow::Job;
 use super::innocent::{Waits, p99};
 use super::raw::Answer;
+use super::readers::Readers;
 use super::sniffer::Outside;
 use super::stage::Counters;
 
@@ -79,6 +80,8 @@ pub(crate) struct Evidence {
     pub(crate) secrets: Vec<String>,
     /// Packets that went past the stage and the service; only known in a network namespace.
     pub(crate) outside: Option<Outside>,
+    /// The processes that read documents; only looked at when the case has one.
+    pub(crate) readers: Option<Readers>,
     /// How long the next page took that needs a browser, or why it did not come; only asked when the case needs one.
     pub(crate) next: Option<Result<Duration, String>>,
     /// What a scenario has observed, under the names of its expectations.
@@ -184,6 +187,9 @@ impl Evidence {
         out += &format!(", {:.1} s of processor time", self.cpu_seconds);
         if let Some(outside) = &self.outside {
             out += &format!(", {outside}");
+        }
+        if let Some(readers) = &self.readers {
+            out += &format!(", {readers}");
         }
         if let Some(next) = &self.next {
             out += &format!(", next page {next:?}");

@@ -15,6 +15,7 @@ mod namespace;
 mod play;
 mod proxy;
 pub(crate) mod raw;
+mod readers;
 mod repeat;
 mod report;
 mod scenario;

@@ -14,12 +14,13 @@ use super::evidence::{Evidence, read_files};
 use super::follow::{Job, follow};
 use super::innocent::Innocent;
 use super::raw::{self, Answer};
+use super::readers::Readers;
 use super::report::Outcome;
 use super::server::{Flavour, Server};
 use super::sniffer::{Outside, Sniffer};
 use super::stage::{self, Counters, Stage};
 use super::words::Words;
-use super::{browser, call, expect, made, namespace, repeat, scenario};
+use super::{browser, call, expect, made, namespace, readers, repeat, scenario};
 
 /// After a case, before it is looked at: what was still on its way arrives.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -81,11 +82,15 @@ impl Player {
             browser::is_alive(&self.stage, &server).await.context("before the case")?;
         }
         let before = self.before(&case, &server, key.clone()).await?;
-        let memory = if browser::needs(&case) { server.watch_tree() } else { server.watch_memory() };
+        let starts_others = browser::needs(&case) || readers::has_document(&case);
+        let memory = if starts_others { server.watch_tree() } else { server.watch_memory() };
         let mut seen = self.perform(&case, &mut server, &key).await?;
         seen.own_job = own.map(|own| own.path);
         self.wait(&case, &seen).await;
         seen.memory_mib = memory.finish().await;
+        if readers::has_document(&case) {
+            seen.readers = Some(Readers::of(&server).await?);
+        }
         if browser::needs(&case) {
             seen.outside = self.outside();
             seen.next = Some(browser::is_alive(&self.stage, &server).await.map_err(|error| format!("{error:#}")));
@@ -272,6 +277,7 @@ impl Player {
         if stage::needs_tls(case) && !seen.origin.iter().any(|request| request.method == "PRI") {
             failures.push("the origin could not attack, as the service did not speak HTTP/2 to it".to_owned());
         }
+        failures.extend(seen.readers.as_ref().and_then(|readers| readers.check().err()));
         for (key, want) in case.expected.iter().chain(every) {
             match expect::check(key, want, seen) {
                 Some(Ok(())) => {}

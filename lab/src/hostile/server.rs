@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use client::Client;
 use http::Method;
-use lab::{Installation, MemoryWatch, Node, service};
+use lab::{Installation, MemoryWatch, Node, Tree, service};
 use serde_json::Value;
 
 use super::stage::Stage;
@@ -148,6 +148,11 @@ impl Server {
     /// The same for the service and everything that it has started.
     pub(crate) fn watch_tree(&self) -> MemoryWatch {
         self.node.watch_tree()
+    }
+
+    /// The service and everything that it has started.
+    pub(crate) fn tree(&self) -> Result<Tree> {
+        self.node.tree()
     }
 
     /// Sends SIGTERM, waits for the end, and returns the exit code; none when a signal ended it.

@@ -11,6 +11,7 @@ const PATHS: &[&str] = &[
     "/v2/crawl",
     "/v2/batch/scrape",
     "/v2/map",
+    "/v2/parse",
     "/v2/team/",
     "/v2/concurrency-check",
     "/health",

@@ -5,6 +5,7 @@
 mod body;
 mod caller;
 mod crowd;
+mod documents;
 mod doors;
 mod ending;
 mod lists;

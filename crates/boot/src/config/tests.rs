@@ -32,6 +32,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     assert_eq!(config.cache, defaults.cache);
     assert_eq!(config.files, defaults.files);
     assert_eq!(config.browser, ::browser::Settings::default());
+    assert_eq!(config.documents, reader::Settings::default());
     assert_eq!(config.retention, defaults.retention);
     assert_eq!(config.auth.mode, defaults.auth);
     assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
@@ -51,7 +52,8 @@ fn each_key_of_the_manual_is_read() {
             let mut without = manual.clone();
             without[section].as_table_mut().unwrap().remove(key);
             let read = toml::Value::Table(without).try_into::<Config>();
-            let crates_own = matches!(section.as_str(), "browser" | "cache" | "files" | "queues" | "retention");
+            let crates_own =
+                matches!(section.as_str(), "browser" | "cache" | "documents" | "files" | "queues" | "retention");
             assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
             let mut more = manual.clone();
             more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());
@@ -116,6 +118,8 @@ fn bad_values_name_their_key() {
     check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
     check("QUARRY__FILES__PUBLIC_URL", "quarry.example.com", "expected an address such as https://");
     check("QUARRY__FILES__MAX_MIB", "0", "between 1 and 1024");
+    check("QUARRY__DOCUMENTS__MEMORY_MIB", "8", "at least 64");
+    check("QUARRY__DOCUMENTS__OCR_LANGUAGES", "eng,../x", "../x");
     check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
     check("QUARRY__EGRESS__RESOLVERS", "127.0.0.1:53,dns", "dns");
     check("QUARRY__SERVER__TRUSTED_PROXIES", "proxy", "proxy");

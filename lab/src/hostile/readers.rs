@@ -1,0 +1,56 @@
+//! What cases with a document leave behind: the processes that read it, and whether one of them is still at work.
+
+use std::fmt;
+use std::time::Duration;
+
+use lab::Tree;
+use serde_json::Value;
+
+use super::case::Case;
+use super::server::Server;
+
+/// How long they are watched.
+const WATCH: Duration = Duration::from_millis(500);
+/// How much of that one may use that does nothing.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// The processes that the service has started, after the answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Readers {
+    /// How many there are, ended ones that nobody has asked for not counted.
+    pub(crate) count: usize,
+    /// Processor time of the busiest, while they were watched.
+    pub(crate) busiest: Duration,
+}
+
+/// Whether the case is about a document.
+pub(crate) fn has_document(case: &Case) -> bool {
+    case.input.get("json").and_then(Value::as_object).is_some_and(|json| json.contains_key("parsers"))
+}
+
+impl Readers {
+    /// Looks at them, for half a second.
+    pub(crate) async fn of(server: &Server) -> anyhow::Result<Self> {
+        let tree = server.tree()?;
+        let before: Vec<_> = children(&tree).map(|id| (id, lab::cpu(id).unwrap_or_default())).collect();
+        tokio::time::sleep(WATCH).await;
+        let used = before.iter().map(|(id, before)| lab::cpu(*id).unwrap_or_default().saturating_sub(*before));
+        Ok(Self { count: before.len(), busiest: used.max().unwrap_or_default() })
+    }
+
+    /// None of them does anything any more.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.busiest <= IDLE { Ok(()) } else { Err(format!("a document is still being read: {self}")) }
+    }
+}
+
+impl fmt::Display for Readers {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (busiest, watched) = (self.busiest.as_millis(), WATCH.as_millis());
+        write!(out, "{} children, {busiest} ms of processor time in the {watched} ms after the answer", self.count)
+    }
+}
+
+fn children(tree: &Tree) -> impl Iterator<Item = u32> {
+    tree.processes.iter().skip(1).filter(|process| !process.ended).map(|process| process.id)
+}
