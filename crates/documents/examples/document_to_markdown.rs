@@ -1,11 +1,11 @@
-//! A PDF as markdown: `document_to_markdown FILE` prints it; with `--serve` each line of the input, `IN<tab>OUT`, writes the
-//! markdown of a file to another, and its blocks beside it.
+//! A document as markdown: `document_to_markdown FILE` prints it; with `--serve` each line of the input, `IN<tab>OUT`, writes the
+//! markdown of a file to another, and the blocks of a PDF beside it. Office files need the feature `office`.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::{env, fs, io};
 
-use documents::{MarkdownOptions, ReadOptions, blocks, markdown, read};
+use documents::{Kind, MarkdownOptions, ReadOptions, blocks, detect, markdown, read};
 
 fn main() -> io::Result<()> {
     let argument = env::args().nth(1).unwrap_or_default();
@@ -33,10 +33,35 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a file, and writes its markdown and its blocks if there is a place for them.
+/// Reads a file, and writes its markdown if there is a place for it.
 fn convert(from: &Path, to: Option<&Path>) -> Result<String, String> {
     let bytes = fs::read(from).map_err(|error| error.to_string())?;
-    let document = read(&bytes, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    let name = from.file_name().map(|name| name.to_string_lossy().into_owned());
+    match detect(&bytes, None, name.as_deref()) {
+        Some(Kind::Pdf) | None => pdf(&bytes, to),
+        Some(kind) => {
+            let markdown = office(&bytes, kind)?;
+            if let Some(to) = to {
+                fs::write(to, &markdown).map_err(|error| error.to_string())?;
+            }
+            Ok(markdown)
+        }
+    }
+}
+
+#[cfg(feature = "office")]
+fn office(bytes: &[u8], kind: Kind) -> Result<String, String> {
+    documents::office(bytes, kind).map(|office| office.markdown).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "office"))]
+fn office(_: &[u8], kind: Kind) -> Result<String, String> {
+    Err(format!("this program was built without the feature office, which reads {}", kind.word()))
+}
+
+/// Reads a PDF, and writes its markdown and its blocks if there is a place for them.
+fn pdf(bytes: &[u8], to: Option<&Path>) -> Result<String, String> {
+    let document = read(bytes, &ReadOptions::default()).map_err(|error| error.to_string())?;
     let markdown = markdown(&document, &MarkdownOptions::default());
     if let Some(to) = to {
         fs::write(to, &markdown.text).map_err(|error| error.to_string())?;

@@ -8,8 +8,8 @@ pub enum Error {
     /// It is encrypted and the empty password does not open it.
     #[error("the document is encrypted; remove its password and try again")]
     Encrypted,
-    /// It is not a PDF, or too damaged to find a page in it.
-    #[error("the document is broken: {0}; save it again with a PDF program and try again")]
+    /// It is not what it is read as, or too damaged to find a page in it.
+    #[error("the document is broken: {0}; save it again with the program that made it and try again")]
     Broken(String),
     /// Reading it would take more memory or work than one document may cost.
     #[error("the document goes beyond a limit: {0}; split it and try again")]

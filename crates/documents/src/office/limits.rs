@@ -1,0 +1,79 @@
+//! What a file may cost, before anybody reads it.
+//!
+//! The converter keeps a part of a package as a tree, at some 400 bytes for each element, and has limits that a server of many
+//! teams cannot afford. So archives are unpacked once, keeping nothing, to see what they hold.
+
+use std::io::{Cursor, Read};
+
+use memchr::memchr_iter;
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::rows;
+use crate::detect::Kind;
+use crate::error::Error;
+
+/// Files in one archive.
+const MAX_ENTRIES: usize = 10_000;
+/// Bytes of all files in an archive, unpacked.
+const MAX_UNPACKED: u64 = 192 * 1024 * 1024;
+/// Tags in one part of an archive, and in all.
+const MAX_TAGS: usize = 900_000;
+const MAX_ALL_TAGS: usize = 4_000_000;
+
+/// Refuses what would take too much memory.
+pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<(), Error> {
+    match kind {
+        Kind::Csv => rows::check(bytes),
+        Kind::Doc | Kind::Rtf | Kind::Ppt | Kind::Xls | Kind::Pdf | Kind::Image(_) => Ok(()),
+        // An encrypted package is a compound file, which the converter knows.
+        _ if bytes.starts_with(b"PK") => archive(bytes),
+        _ => Ok(()),
+    }
+}
+
+fn archive(bytes: &[u8]) -> Result<(), Error> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes))
+        .map_err(|error| Error::Broken(format!("it is not a whole archive: {error}")))?;
+    if archive.len() > MAX_ENTRIES {
+        return Err(Error::Limit("it has too many parts"));
+    }
+    let (mut unpacked, mut tags) = (0_u64, 0_usize);
+    for index in 0..archive.len() {
+        let file = match archive.by_index(index) {
+            Ok(file) => file,
+            Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(Error::Encrypted),
+            // Whether the document can do without this part is for its reader to say.
+            Err(_) => continue,
+        };
+        let (size, in_part) = measure(file, MAX_UNPACKED - unpacked)?;
+        unpacked += size;
+        tags += in_part;
+        if in_part > MAX_TAGS || tags > MAX_ALL_TAGS {
+            return Err(Error::Limit("it has too many parts"));
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a part and how many of them open a tag. A damaged part ends where it is damaged.
+fn measure(mut file: impl Read, room: u64) -> Result<(u64, usize), Error> {
+    let mut chunk = [0; 32 * 1024];
+    let (mut size, mut tags, mut is_markup) = (0_u64, 0, None);
+    while let Ok(length @ 1..) = file.read(&mut chunk) {
+        let part = &chunk[..length];
+        size += length as u64;
+        if size > room {
+            return Err(Error::Limit("it is too large when unpacked"));
+        }
+        if *is_markup.get_or_insert_with(|| opens_markup(part)) {
+            tags += memchr_iter(b'<', part).count();
+        }
+    }
+    Ok((size, tags))
+}
+
+fn opens_markup(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start).trim_ascii_start();
+    matches!(start, [b'<', ..] | [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
+}

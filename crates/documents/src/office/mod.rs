@@ -1,0 +1,97 @@
+//! Office files, rows of values and books.
+//!
+//! The conversion is anydoc's. What stands around it here: what a file may cost is checked before (`limits`), tables that it
+//! does not see are mended after (`sheets`, `slides`), HTML and links are made of the same markdown (`html`), and what a document
+//! says about itself is read beside it (`properties`).
+
+mod grid;
+mod html;
+mod limits;
+mod properties;
+mod rows;
+mod sheets;
+mod slides;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anydoc::{ConvertError, Format};
+
+use crate::detect::Kind;
+use crate::error::Error;
+use crate::model::Metadata;
+
+/// What an office file, rows of values or a book are read into.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Office {
+    /// GitHub's dialect. Sheets of a workbook with several begin with `## ` and their name.
+    pub markdown: String,
+    /// The same as HTML, without styles.
+    pub html: String,
+    /// Absolute addresses that it links to, each once, in order.
+    pub links: Vec<String>,
+    /// What it says about itself. It has no pages.
+    pub metadata: Metadata,
+}
+
+/// Reads what is neither a PDF nor a picture. Nothing in it is run, and nothing that it refers to is fetched.
+///
+/// # Errors
+///
+/// [`Error::Encrypted`], [`Error::Limit`] before it takes much more memory than its text, and [`Error::Broken`], also for a kind
+/// that is not read here.
+pub fn office(bytes: &[u8], kind: Kind) -> Result<Office, Error> {
+    let Some(format) = format(kind) else {
+        return Err(Error::Broken(format!("{} is not an office format", kind.word())));
+    };
+    limits::check(bytes, kind)?;
+    let html::Written { markdown, html, links } = html::written(mended(convert(bytes, format)?, bytes, kind));
+    Ok(Office { markdown, html, links, metadata: properties::read(bytes, kind) })
+}
+
+fn format(kind: Kind) -> Option<Format> {
+    Some(match kind {
+        Kind::Docx | Kind::Docm => Format::Docx,
+        Kind::Doc => Format::Doc,
+        Kind::Odt => Format::Odt,
+        Kind::Rtf => Format::Rtf,
+        Kind::Pptx | Kind::Pptm => Format::Pptx,
+        Kind::Ppt => Format::Ppt,
+        Kind::Odp => Format::Odp,
+        Kind::Xlsx | Kind::Xlsm | Kind::Xls | Kind::Xlsb => Format::Excel,
+        Kind::Ods => Format::Ods,
+        Kind::Csv => Format::Csv,
+        Kind::Epub => Format::Epub,
+        Kind::Pdf | Kind::Image(_) => return None,
+    })
+}
+
+fn convert(bytes: &[u8], format: Format) -> Result<String, Error> {
+    // A file that makes the converter panic is a broken file, and the next one is read.
+    match catch_unwind(AssertUnwindSafe(|| anydoc::to_markdown_bytes(bytes, format))) {
+        Ok(markdown) => Ok(markdown?),
+        Err(_) => Err(Error::Broken("its parts contradict each other".to_owned())),
+    }
+}
+
+fn mended(markdown: String, bytes: &[u8], kind: Kind) -> String {
+    match kind {
+        Kind::Xlsx | Kind::Xlsm | Kind::Xls | Kind::Xlsb | Kind::Ods => sheets::with_tables_apart(&markdown),
+        Kind::Ppt => slides::with_tables(markdown, bytes),
+        _ => markdown,
+    }
+}
+
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Self {
+        match error {
+            ConvertError::Encrypted => Self::Encrypted,
+            ConvertError::ResourceLimit { limit, .. } => Self::Limit(match limit {
+                "max_xml_depth" | "max_record_depth" => "its parts are nested too deeply",
+                "max_grid_slots" | "max_expansion" | "max_expansion_text_bytes" => "a table is too large",
+                "max_entry_bytes" | "max_total_bytes" => "it is too large when unpacked",
+                _ => "it has too many parts",
+            }),
+            other => Self::Broken(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Rows of values: what they cost.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use encoding_rs::{UTF_16BE, UTF_16LE};
+
+use crate::error::Error;
+
+/// The widest sheet that spreadsheets know.
+const MAX_COLUMNS: usize = 16_384;
+/// Places in the table, rows by columns: some 400 bytes each while it is written.
+const MAX_PLACES: usize = 1_000_000;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Records that are looked at to find what separates values.
+const SAMPLE: usize = 20;
+
+/// Refuses a table that is too wide or too large. Short rows are filled up, so one long row costs as many places as there are
+/// rows.
+pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.len() > MAX_BYTES {
+        return Err(Error::Limit("it is too long"));
+    }
+    let text = narrow(bytes);
+    let (mut rows, mut widest, mut record) = (0_usize, 0_usize, ByteRecord::new());
+    let mut reader = reader(&text, delimiter(&text));
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        rows += 1;
+        widest = widest.max(record.len());
+        if widest > MAX_COLUMNS {
+            return Err(Error::Limit("it has too many columns"));
+        }
+        if rows.saturating_mul(widest) > MAX_PLACES {
+            return Err(Error::Limit("it has too many cells"));
+        }
+    }
+    Ok(())
+}
+
+/// UTF-16 as UTF-8; the separators of every other encoding stand for themselves.
+fn narrow(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let decoded = match bytes {
+        [0xFF, 0xFE, ..] => UTF_16LE.decode(bytes).0,
+        [0xFE, 0xFF, ..] => UTF_16BE.decode(bytes).0,
+        _ => return Cow::Borrowed(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)),
+    };
+    Cow::Owned(decoded.into_owned().into_bytes())
+}
+
+fn reader(text: &[u8], delimiter: u8) -> Reader<&[u8]> {
+    ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text)
+}
+
+/// What separates the values: that which splits most of the first records alike, by the same count as the converter makes.
+fn delimiter(text: &[u8]) -> u8 {
+    let mut best = (b',', 0);
+    for candidate in *b",;\t|" {
+        let mut widths: HashMap<usize, usize> = HashMap::new();
+        for record in reader(text, candidate).into_byte_records().map_while(Result::ok).take(SAMPLE) {
+            *widths.entry(record.len()).or_default() += 1;
+        }
+        let usual = widths.into_iter().max_by_key(|(width, often)| (*often, *width));
+        if let Some((width @ 2.., often)) = usual
+            && often * 1000 + width.min(500) > best.1
+        {
+            best = (candidate, often * 1000 + width.min(500));
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_are_told_apart() {
+        for (text, separator) in [
+            ("a,b\n1,2", b','),
+            ("a;b\n\"1,5\";2", b';'),
+            ("a\tb\n1,0\t2,0", b'\t'),
+            ("a|b\nc|d", b'|'),
+            ("a\nb", b','),
+        ] {
+            assert_eq!(delimiter(text.as_bytes()), separator, "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_that_are_too_large_are_refused() {
+        let wide = "a,".repeat(20_000);
+        assert_eq!(check(wide.as_bytes()), Err(Error::Limit("it has too many columns")));
+        let long_row = format!("{}\n{}", "a,".repeat(10_000), "b\n".repeat(1000));
+        assert_eq!(check(long_row.as_bytes()), Err(Error::Limit("it has too many cells")));
+        let utf16: Vec<u8> = [0xFEFF].into_iter().chain(wide.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert_eq!(check(&utf16), Err(Error::Limit("it has too many columns")));
+        assert_eq!(check("a,b\n".repeat(100_000).as_bytes()), Ok(()));
+    }
+}
