@@ -1,7 +1,7 @@
 //! Links whose name says that they do not lead to a page.
 
-/// Endings of files that hold nothing to read. Documents and pictures that the service can turn into text, data in
-/// text form (json, xml, txt, csv) and feeds are not in it. Sorted, lower case.
+/// Endings of files that hold nothing to read. Documents that the service turns into text, data in text form (json, xml,
+/// txt, csv) and feeds are not in it; pictures are, as hardly any has words and every page has many. Sorted, lower case.
 const SKIPPED: &[&str] = &[
     "7z",
     "aac",
@@ -33,10 +33,15 @@ const SKIPPED: &[&str] = &[
     "img",
     "ipa",
     "iso",
+    "j2c",
+    "j2k",
     "jar",
     "jfif",
+    "jp2",
     "jpeg",
+    "jpf",
     "jpg",
+    "jpx",
     "js",
     "jxl",
     "lz",

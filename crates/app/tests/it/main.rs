@@ -7,6 +7,7 @@ mod auth;
 mod cache;
 mod cache_rules;
 mod credits;
+mod file_types;
 mod jobs;
 mod log;
 mod maintain;
