@@ -9,7 +9,7 @@
 //! ledger.apply("team", "plan", &Command::Grant { amount: 10 })?;
 //! ledger.apply("team", "scrape:1", &Command::Reserve { amount: quote(&options) })?;
 //!
-//! let cost = price(&Outcome::Page { extras: vec![] });
+//! let cost = price(&Outcome::Page { pages: 1, extras: vec![] });
 //! let post = Command::Post { reservation: "scrape:1".into(), amount: cost };
 //! ledger.apply("team", "scrape:1/post", &post)?;
 //! assert_eq!(ledger.balance("team").available, 9);
@@ -24,4 +24,4 @@ pub use booking::{
     Account, Balance, Command, Entry, Hold, LedgerError, Step, Transfer, entries, post_key, step, void_key,
 };
 pub use ledger::{Applied, Ledger, Record};
-pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, extras, price, quote};
+pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, extras, price, quote, quote_pages};

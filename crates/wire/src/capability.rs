@@ -7,6 +7,10 @@ words! {
     pub enum Capability {
         /// A browser, which runs the scripts of pages.
         Browser = "browser",
+        /// Readers of documents: PDF and office files.
+        Documents = "documents",
+        /// Readers that take text off pictures.
+        Ocr = "ocr",
         /// A language model.
         Model = "model",
         /// Products and menus told apart from the page around them.

@@ -12,6 +12,7 @@ use crate::words::words;
 const RESERVED: &[&str] = &[
     "url",
     "sourceURL",
+    "sourceFile",
     "statusCode",
     "contentType",
     "error",
@@ -39,11 +40,15 @@ pub struct Metadata {
     /// where the page has several values.
     #[serde(flatten, serialize_with = "page_keys")]
     pub page: Map<String, Value>,
-    /// Where the page was in the end, after redirects.
+    /// Where the page was in the end, after redirects. An uploaded file has no address.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub url: String,
     /// The URL as it was given, letter for letter but for a user name and password.
-    #[serde(rename = "sourceURL")]
+    #[serde(rename = "sourceURL", skip_serializing_if = "String::is_empty")]
     pub source_url: String,
+    /// The name of the uploaded file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_file: Option<String>,
     /// The HTTP status of the page. 2xx and 304 mean that it loaded.
     pub status_code: u16,
     /// The media type of the body.
@@ -127,6 +132,7 @@ mod tests {
             page: Map::new(),
             url: "https://example.com/final".into(),
             source_url: "https://example.com/".into(),
+            source_file: Some("a.pdf".into()),
             status_code: 200,
             content_type: Some("text/html".into()),
             error: Some("none".into()),
@@ -157,7 +163,8 @@ mod tests {
     #[test]
     fn a_page_cannot_speak_for_the_service() {
         let page = RESERVED.iter().map(|key| ((*key).to_owned(), json!("lie"))).collect();
-        let text = serde_json::to_string(&Metadata { page, ..Metadata::default() }).unwrap();
+        let ours = Metadata { page, url: "https://example.com/".into(), ..Metadata::default() };
+        let text = serde_json::to_string(&ours).unwrap();
         assert!(!text.contains("lie"), "{text}");
         // Our keys once, and nothing else.
         assert_eq!(text.matches("\"url\"").count(), 1);

@@ -2,12 +2,14 @@
 
 use crate::batch::BatchRequest;
 use crate::capability::Capability::{
-    self, Browser, Catalog, Changes, Media, Model, Products, Profiles, Redaction, Threats,
+    self, Browser, Catalog, Changes, Media, Model, Ocr, Products, Profiles, Redaction, Threats,
 };
 use crate::code::Code;
 use crate::crawl::{CrawlRequest, ParamsPreview};
 use crate::format::FormatKind;
 use crate::map::MapRequest;
+use crate::parse::ParseRequest;
+use crate::parser::{Parser, PdfMode};
 use crate::scrape::{ScrapeOptions, ScrapeRequest};
 use crate::threat::{ThreatMode, ThreatProtection};
 
@@ -59,6 +61,7 @@ const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
     ("onlyCleanContent", |options| options.only_clean_content, Model, Code::ScrapeOnlyCleanContentNotSupported),
     ("checkPromptInjection", |o| o.check_prompt_injection, Model, Code::ScrapePromptInjectionCheckNotSupported),
     ("threatProtection", wants_threat_protection, Threats, Code::ScrapeThreatProtectionNotSupported),
+    ("parsers", wants_ocr, Ocr, Code::ScrapeOcrNotSupported),
 ];
 
 /// What these options need; `at` says where they stand in the body: nothing, or the path of their field and a dot.
@@ -77,6 +80,14 @@ impl ScrapeRequest {
     pub fn needs(&self) -> Vec<Need> {
         let tools = || Need::new("domainTools", Catalog, Code::ScrapeDomainToolsNotSupported);
         of_options(&self.options, "").chain(self.domain_tools.then(tools)).collect()
+    }
+}
+
+impl ParseRequest {
+    /// What a server must have for it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        of_options(&self.options, "").collect()
     }
 }
 
@@ -117,6 +128,12 @@ impl ParamsPreview {
 
 fn wants_threat_protection(options: &ScrapeOptions) -> bool {
     expects_protection(options.threat_protection.as_ref())
+}
+
+/// A picture in the list is no such wish: clients name both kinds whatever they scrape.
+fn wants_ocr(options: &ScrapeOptions) -> bool {
+    let of_all = |parser: &Parser| matches!(parser, Parser::Pdf(pdf) if pdf.mode == PdfMode::Ocr);
+    options.parsers.iter().flatten().any(of_all)
 }
 
 /// Mode `off` and an empty object ask for nothing; anything else, a list without a mode included, expects to be enforced.
@@ -186,6 +203,9 @@ mod tests {
             ],
         );
         check(json!({ "actions": [{ "type": "scrape" }] }), &[("actions", Code::ScrapeActionsNotSupported)]);
+        let ocr = json!({ "parsers": ["image", { "type": "pdf", "mode": "ocr" }] });
+        check(ocr, &[("parsers", Code::ScrapeOcrNotSupported)]);
+        check(json!({ "parsers": ["pdf", "image"] }), &[]);
         check(json!({ "profile": { "name": "a" } }), &[("profile", Code::ScrapeProfileNotSupported)]);
         check(json!({ "redactPII": true }), &[("redactPII", Code::ScrapeRedactPiiNotSupported)]);
         check(json!({ "onlyCleanContent": true }), &[("onlyCleanContent", Code::ScrapeOnlyCleanContentNotSupported)]);

@@ -13,7 +13,7 @@ use crate::error::{FieldError, Invalid};
 use crate::words::Word;
 
 /// More faults than this help nobody; a body of a million unknown keys must not become an answer of that size.
-const MAX_FAULTS: usize = 20;
+pub(crate) const MAX_FAULTS: usize = 20;
 /// Longest part of a caller's key that an error repeats.
 const MAX_KEY_CHARS: usize = 64;
 const UNKNOWN_KEY: &str = "is not a known key";

@@ -11,6 +11,7 @@ mod formats;
 mod jobs;
 mod map;
 mod options;
+mod parse;
 mod schema;
 mod tools;
 

@@ -14,6 +14,7 @@ use wire::{
     wire::Answer<wire::TokenUsage>, wire::Periods<wire::CreditPeriod>, wire::Periods<wire::TokenPeriod>, wire::QueueStatus,
     wire::Concurrency, wire::CrawlRequest, wire::BatchRequest, wire::ParamsPreview, wire::Started, wire::BatchStarted, wire::Cancelled,
     wire::JobProgress, wire::JobErrors, wire::ActiveCrawls, wire::WatchMessage<'static>, wire::MapRequest, wire::MapAnswer,
+    wire::ParseUploaded, wire::UploadUrlRequest, wire::Answer<wire::UploadUrl>, wire::Answer<wire::ParseFormats>,
 )))]
 struct Api;
 
