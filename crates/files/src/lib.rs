@@ -37,6 +37,7 @@
 mod content;
 mod link;
 mod settings;
+mod upload;
 
 use std::error::Error;
 use std::fmt;
@@ -55,8 +56,9 @@ use url::Url;
 use uuid::Uuid;
 
 pub use blobs::Pieces;
-pub use link::Link;
+pub use link::{Link, UploadLink};
 pub use settings::Settings;
+pub use upload::{Place, Sent, Slot};
 
 use link::Key;
 
@@ -65,7 +67,7 @@ const BATCH: i64 = 500;
 /// How long an address in an S3 store holds, at most. A client follows it at once; players ask it for more for a while.
 const MAX_PRESIGNED: Duration = Duration::from_secs(60 * 60);
 
-/// Keeps files and hands them out. Cheap to clone.
+/// Keeps files, hands them out and takes them. Cheap to clone.
 #[derive(Clone)]
 pub struct Files(Arc<Inner>);
 
@@ -165,19 +167,7 @@ impl Files {
             return Err(FilesError::TooLarge { limit });
         }
         let id = new_id();
-        let now = self.0.clock.now();
-        let row = Row {
-            id: id.to_string(),
-            team_id: new.team,
-            owner: new.owner,
-            kind: new.kind.to_owned(),
-            blob: blob_key(id),
-            content_type: content::content_type(&new.content_type),
-            name: content::name(&new.name),
-            bytes,
-            created_at: now,
-            expires_at: new.expires_at,
-        };
+        let row = self.row(id, new, bytes);
         let url = self.url(id, &row, address).await?;
         rows::insert(&mut self.conn().await?, &row).await?;
         self.0.blobs.put(&row.blob, body).await?;
@@ -274,10 +264,29 @@ impl Files {
         }
     }
 
+    fn row(&self, id: Uuid, new: NewFile, bytes: i64) -> Row {
+        Row {
+            id: id.to_string(),
+            team_id: new.team,
+            owner: new.owner,
+            kind: new.kind.to_owned(),
+            blob: blob_key(id),
+            content_type: content::content_type(&new.content_type),
+            name: content::name(&new.name),
+            bytes,
+            created_at: self.0.clock.now(),
+            expires_at: new.expires_at,
+        }
+    }
+
     async fn url(&self, id: Uuid, row: &Row, address: &str) -> Result<String, FilesError> {
-        let base = self.0.settings.public_url.as_ref().map_or(address, Url::as_str);
         let path = self.key().await?.sign(id, &row.name, row.expires_at.timestamp());
-        Ok(format!("{}{path}", base.trim_end_matches('/')))
+        Ok(self.at(address, &path))
+    }
+
+    fn at(&self, address: &str, path: &str) -> String {
+        let base = self.0.settings.public_url.as_ref().map_or(address, Url::as_str);
+        format!("{}{path}", base.trim_end_matches('/'))
     }
 
     async fn key(&self) -> Result<&Key, FilesError> {

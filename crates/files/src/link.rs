@@ -23,6 +23,16 @@ pub struct Link<'a> {
     pub signature: &'a str,
 }
 
+/// The parts of a URL that somebody sends a file to. What signs it differs from what signs a [`Link`], so that neither stands
+/// for the other.
+#[derive(Debug, Clone, Copy)]
+pub struct UploadLink<'a> {
+    /// Which file, its name, the end and the signature.
+    pub link: Link<'a>,
+    /// The most bytes that it takes.
+    pub size: u64,
+}
+
 /// What URLs are signed with.
 pub(crate) struct Key(Hmac<Sha256>);
 
@@ -46,6 +56,25 @@ impl Key {
         let mut digest = [0; 32];
         hex::decode_to_slice(link.signature, &mut digest).is_ok()
             && self.mac(link.id, link.name, link.until).verify_slice(&digest).is_ok()
+    }
+
+    /// Path and query of a URL that takes up to `size` bytes.
+    pub(crate) fn sign_upload(&self, id: Uuid, name: &str, until: i64, size: u64) -> String {
+        let signature = hex::encode(self.upload_mac(id, name, until, size).finalize().into_bytes());
+        let name = utf8_percent_encode(name, RESERVED);
+        format!("/files/{id}/{name}?until={until}&size={size}&signature={signature}")
+    }
+
+    /// As [`Key::verify`].
+    pub(crate) fn verify_upload(&self, UploadLink { link, size }: &UploadLink<'_>) -> bool {
+        let mut digest = [0; 32];
+        hex::decode_to_slice(link.signature, &mut digest).is_ok()
+            && self.upload_mac(link.id, link.name, link.until, *size).verify_slice(&digest).is_ok()
+    }
+
+    /// No id begins like that.
+    fn upload_mac(&self, id: Uuid, name: &str, until: i64, size: u64) -> Hmac<Sha256> {
+        self.0.clone().chain_update(format!("upload\n{id}\n{until}\n{size}\n{name}"))
     }
 
     fn mac(&self, id: Uuid, name: &str, until: i64) -> Hmac<Sha256> {
@@ -100,6 +129,18 @@ mod tests {
             assert!(!key().verify(&changed), "{changed:?}");
         }
         assert!(!Key::new(&Secret::new("another key")).verify(&link));
+    }
+
+    #[test]
+    fn reading_and_sending_are_two_things() {
+        let (read, send) = (key().sign(ID, "a.pdf", 1000), key().sign_upload(ID, "a.pdf", 1000, 5));
+        let link = |signature| Link { id: ID, name: "a.pdf", until: 1000, signature };
+        let upload = |signature, size| UploadLink { link: link(signature), size };
+        assert!(send.contains("?until=1000&size=5&signature="), "{send}");
+        assert!(key().verify_upload(&upload(signature(&send), 5)));
+        assert!(!key().verify_upload(&upload(signature(&send), 6)));
+        assert!(!key().verify_upload(&upload(signature(&read), 5)));
+        assert!(!key().verify(&link(signature(&send))));
     }
 
     #[test]
