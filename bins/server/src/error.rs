@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use ::fetch::FetchError;
-use ::scrape::ScrapeError;
+use ::scrape::{DocumentError, ScrapeError};
 use app::AppError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,7 +13,7 @@ use boot::browser::Foreign;
 use boot::logging::Chain;
 use boot::operator::Repeated;
 use serde_json::{Value, json};
-use wire::{Code, ErrorBody};
+use wire::{Code, ErrorBody, ParseRefusal};
 
 /// A refused or failed request, ready to be sent.
 #[derive(Debug)]
@@ -86,6 +86,17 @@ impl From<wire::Invalid> for Failure {
     }
 }
 
+impl From<ParseRefusal> for Failure {
+    fn from(refusal: ParseRefusal) -> Self {
+        match refusal {
+            ParseRefusal::Invalid(invalid) => invalid.into(),
+            ParseRefusal::Unsupported(invalid) => {
+                Self::new(Code::ParseUnsupportedOptions, invalid.message.clone()).details(invalid.details())
+            }
+        }
+    }
+}
+
 impl From<AppError> for Failure {
     /// The code is the error's own; here is decided only what else the answer holds.
     fn from(error: AppError) -> Self {
@@ -98,9 +109,10 @@ impl From<AppError> for Failure {
                 let details = json!({ "index": index, "type": kind, "selector": selector, "reason": reason });
                 Self::new(code, text).details(details)
             }
-            AppError::Scrape(ScrapeError::Fetch(FetchError::Unavailable { .. })) => {
-                Self::new(code, text).retry_after(5)
-            }
+            AppError::Scrape(
+                ScrapeError::Fetch(FetchError::Unavailable { .. })
+                | ScrapeError::Document(DocumentError::Unavailable(_)),
+            ) => Self::new(code, text).retry_after(5),
             // Made for the caller: it names no address that the caller did not give.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
@@ -114,6 +126,7 @@ impl From<AppError> for Failure {
             | AppError::NotFound(_)
             | AppError::NoCachedData
             | AppError::LockdownMiss
+            | AppError::UnsupportedFile(_)
             | AppError::JobFinished
             | AppError::DuplicateRequest
             | AppError::MapTimeout
@@ -158,6 +171,8 @@ mod tests {
         check(AppError::JobFinished, 409, "JOB_FINISHED");
         check(AppError::DuplicateRequest, 409, "duplicate_request");
         check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
+        let (body, _) = check(AppError::UnsupportedFile("a ZIP archive".into()), 400, "PARSE_UNSUPPORTED_FILE");
+        assert!(body.contains("looks like a ZIP archive"), "{body}");
         check(AppError::FileGone, 410, "FILE_GONE");
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
@@ -176,7 +191,13 @@ mod tests {
         of(FetchError::TooLarge { what: "body", limit: 1 }.into(), 422, "SCRAPE_TOO_LARGE");
         of(FetchError::TooManyRedirects.into(), 422, "SCRAPE_TOO_MANY_REDIRECTS");
         of(FetchError::Proxy { reason: reason() }.into(), 422, "SCRAPE_PROXY_ERROR");
-        of(ScrapeError::UnsupportedFile { content_type: reason() }, 422, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+        of(ScrapeError::UnsupportedFile { content_type: reason(), advice: "" }, 422, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+        of(DocumentError::Encrypted.into(), 422, "SCRAPE_DOCUMENT_ENCRYPTED");
+        of(DocumentError::Broken("broken".into()).into(), 422, "SCRAPE_DOCUMENT_BROKEN");
+        of(DocumentError::Limit("large".into()).into(), 422, "SCRAPE_DOCUMENT_LIMIT");
+        of(DocumentError::OcrRequired.into(), 422, "SCRAPE_PDF_OCR_REQUIRED");
+        of(DocumentError::OcrMissing("install it".into()).into(), 400, "SCRAPE_OCR_NOT_SUPPORTED");
+        of(DocumentError::Unavailable("busy".into()).into(), 503, "READER_UNAVAILABLE");
         of(FetchError::Unavailable { reason: reason() }.into(), 503, "BROWSER_UNAVAILABLE");
         let selector = Some("#go".to_owned());
         let action = FetchError::Action { index: 6, kind: "click", selector, reason: "nothing matches".into() };

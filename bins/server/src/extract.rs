@@ -37,6 +37,15 @@ const DISCARD_FOR: Duration = Duration::from_secs(5);
 /// See [`DISCARD_FOR`].
 const DISCARD_BYTES: usize = 128 * 1024 * 1024;
 
+/// Files that are taken at the same time, and how many of them one caller may send.
+const UPLOADS_AT_ONCE: usize = 4;
+const UPLOADS_OF_ONE: usize = 2;
+
+/// Bounds how many files are taken at the same time.
+pub(crate) fn uploads() -> Shares {
+    Shares::new(UPLOADS_AT_ONCE, UPLOADS_OF_ONE)
+}
+
 /// Bounds how many large bodies are read at the same time.
 pub(crate) fn large_bodies() -> Shares {
     Shares::new(LARGE_AT_ONCE, LARGE_OF_ONE)
@@ -106,16 +115,19 @@ pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
     url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-struct BodyLimits<'a> {
-    bytes: usize,
-    until: Instant,
-    large: &'a Shares,
+/// What a body may take.
+pub(crate) struct BodyLimits<'a> {
+    pub(crate) bytes: usize,
+    /// When it must have arrived.
+    pub(crate) until: Instant,
+    pub(crate) large: &'a Shares,
     /// Who sends.
-    owner: &'a str,
+    pub(crate) owner: &'a str,
 }
 
 impl BodyLimits<'_> {
-    async fn read(&self, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
+    /// Reads all of it.
+    pub(crate) async fn read(&self, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
         let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|length| length > self.bytes as u64) {
             // A client that waits for 100 Continue has sent nothing that would be in the way of the answer.
@@ -141,7 +153,8 @@ impl BodyLimits<'_> {
         Ok(read.freeze())
     }
 
-    async fn chunk(&self, body: &mut Body) -> Result<Option<Bytes>, Failure> {
+    /// The next piece of it; `None` at its end.
+    pub(crate) async fn chunk(&self, body: &mut Body) -> Result<Option<Bytes>, Failure> {
         loop {
             match timeout_at(self.until, body.frame()).await {
                 Ok(Some(Ok(frame))) => {
@@ -169,18 +182,18 @@ impl BodyLimits<'_> {
         Failure::new(Code::UnsupportedMediaType, "the body must be sent with Content-Type: application/json")
     }
 
-    fn too_large(&self) -> Failure {
+    pub(crate) fn too_large(&self) -> Failure {
         let mib = self.bytes / (1024 * 1024);
         Failure::new(Code::PayloadTooLarge, format!("the body of the request is larger than {mib} MiB"))
     }
 
-    fn too_slow(&self) -> Failure {
+    pub(crate) fn too_slow(&self) -> Failure {
         Failure::new(Code::BadRequest, "the body of the request took too long to arrive")
     }
 }
 
 /// Reads and forgets. A connection that is closed with unread bytes is reset, and the reset can overtake the answer.
-async fn discard(mut body: Body) {
+pub(crate) async fn discard(mut body: Body) {
     let until = Instant::now() + DISCARD_FOR;
     let mut left = DISCARD_BYTES;
     while let Ok(Some(Ok(frame))) = timeout_at(until, body.frame()).await {
@@ -190,7 +203,7 @@ async fn discard(mut body: Body) {
     }
 }
 
-fn encoding(headers: &HeaderMap) -> Result<(), Failure> {
+pub(crate) fn encoding(headers: &HeaderMap) -> Result<(), Failure> {
     match headers.get(header::CONTENT_ENCODING) {
         Some(value) if !value.as_bytes().eq_ignore_ascii_case(b"identity") => {
             Err(Failure::new(Code::UnsupportedMediaType, "compressed request bodies are not accepted"))
@@ -200,7 +213,7 @@ fn encoding(headers: &HeaderMap) -> Result<(), Failure> {
 }
 
 /// `application/json` or `application/…+json` (RFC 6839 section 3.1), with any parameters, said once.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
     let only = lines.next().filter(|_| lines.next().is_none()).and_then(|value| value.to_str().ok());
     let kind = only.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
@@ -219,7 +232,7 @@ fn empty() -> Failure {
     refused("the body of the request is empty, expected a JSON object")
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, Failure> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Failure> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
         return Err(empty());

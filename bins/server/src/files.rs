@@ -6,17 +6,21 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::files::{self, File, Link};
+use app::parse::{self, UploadLink};
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use tokio::time::Instant;
 use uuid::Uuid;
-use wire::Code;
+use wire::{Code, Invalid, Received};
 
 use crate::Service;
 use crate::error::Failure;
-use crate::extract::query;
+use crate::extract::{BodyLimits, encoding, query};
+use crate::request::{RequestContext, reader};
 
 use range::Wanted;
 
@@ -59,6 +63,51 @@ pub(crate) async fn show(
         Some(url) => Ok(redirect(url.as_str())),
         None => body(&service, &file, &headers).await,
     }
+}
+
+/// Send a file to its signed URL, to have it read by `POST /v2/parse`.
+#[utoipa::path(
+    put,
+    path = "/files/{id}/{name}",
+    tag = "files",
+    params(
+        ("id" = String, Path, description = "Id of the file"),
+        ("name" = String, Path, description = "Name of the file"),
+        ("until" = i64, Query, description = "When the URL ends, in seconds since 1970"),
+        ("size" = u64, Query, description = "The most bytes that it takes"),
+        ("signature" = String, Query, description = "The signature over all of this"),
+    ),
+    request_body(content = String, content_type = "application/octet-stream"),
+    responses((status = 200, description = "OK", body = Received))
+)]
+pub(crate) async fn receive(
+    State(service): State<Arc<Service>>,
+    place: FilePath,
+    uri: Uri,
+    Extension(context): Extension<RequestContext>,
+    request: Request,
+) -> Result<Json<Received>, Failure> {
+    let unknown = || Failure::from(AppError::NotFound("file"));
+    let Ok(Path((id, name))) = place else { return Err(unknown()) };
+    let until = query(&uri, "until").and_then(|until| until.parse().ok()).ok_or_else(unknown)?;
+    let size = query(&uri, "size").and_then(|size| size.parse().ok()).ok_or_else(unknown)?;
+    let signature = query(&uri, "signature").ok_or_else(unknown)?;
+    let link = Link { id, name: &name, until, signature: &signature };
+    let most = parse::slot(&service.app, &UploadLink { link, size }).await?;
+    let (head, body) = request.into_parts();
+    encoding(&head.headers)?;
+    let limits = BodyLimits {
+        bytes: usize::try_from(most).unwrap_or(usize::MAX),
+        until: Instant::now() + service.config.server.upload_timeout,
+        large: &service.uploads,
+        owner: &reader(None, Some(&context)),
+    };
+    let body = limits.read(&head.headers, body).await?;
+    if body.is_empty() {
+        return Err(Invalid::at("file", "must not be empty").into());
+    }
+    parse::receive(&service.app, id, body).await?;
+    Ok(Json(Received { success: true }))
 }
 
 async fn find(service: &Service, place: FilePath, uri: &Uri) -> Result<File, Failure> {

@@ -30,7 +30,9 @@ mod health;
 mod job;
 mod limits;
 mod map;
+mod multipart;
 pub mod openapi;
+mod parse;
 mod refusals;
 mod request;
 mod response_budget;
@@ -82,6 +84,8 @@ pub(crate) struct Service {
     pub(crate) operator: Option<Operator>,
     /// Bounds how many large bodies are read at the same time.
     pub(crate) large_bodies: Shares,
+    /// Bounds how many files are taken at the same time.
+    pub(crate) uploads: Shares,
     pub(crate) prometheus: PrometheusHandle,
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
@@ -135,6 +139,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         refusals: Refusals::default(),
         operator: Operator::new(&config.admin.token),
         large_bodies: extract::large_bodies(),
+        uploads: extract::uploads(),
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),

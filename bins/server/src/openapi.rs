@@ -48,6 +48,7 @@ pub(crate) async fn show() -> Json<Document> {
         (name = "map", description = "The URLs of a site"),
         (name = "crawl", description = "Whole sites"),
         (name = "batch", description = "Lists of pages"),
+        (name = "parse", description = "Files that are sent instead of named"),
         (name = "files", description = "What a scrape leaves behind besides its document"),
         (name = "team", description = "Usage and limits of the calling team"),
         (name = "admin", description = "For the operator; 404 unless `admin.token` is set"),
@@ -73,7 +74,9 @@ impl Modify for Bearer {
 fn add_refusals(document: &mut Document) {
     for (path, item) in &mut document.paths.paths {
         let access = Access::of(path);
-        for operation in [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
+        for operation in
+            [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
+        {
             for status in refusals(access, operation.request_body.is_some(), path.contains('{')) {
                 refuse(operation, *status);
             }
@@ -84,7 +87,8 @@ fn add_refusals(document: &mut Document) {
 fn refusals(access: Access, takes_body: bool, takes_id: bool) -> &'static [u16] {
     match (access, takes_body, takes_id) {
         (Access::Health, _, _) => &[],
-        (Access::Signed, _, _) => &[404, 410, 416, 500],
+        (Access::Signed, false, _) => &[404, 410, 416, 500],
+        (Access::Signed, true, _) => &[400, 404, 410, 413, 415, 500, 503],
         (Access::Open, _, _) => &[403],
         (Access::Metrics, _, _) => &[401, 403, 404],
         (Access::Team, false, false) => &[400, 401, 403, 429, 500, 503],

@@ -14,7 +14,9 @@ use wire::Code;
 
 use crate::auth::Listener;
 use crate::error::Failure;
-use crate::{Service, admin, auth, batch, crawl, files, health, map, openapi, root, scrape, team, telemetry, webhooks};
+use crate::{
+    Service, admin, auth, batch, crawl, files, health, map, openapi, parse, root, scrape, team, telemetry, webhooks,
+};
 
 /// Answers under this many bytes are sent as they are.
 const COMPRESS_ABOVE: u64 = 1024;
@@ -42,7 +44,16 @@ fn handlers() -> Vec<Described> {
 }
 
 fn scraping() -> Vec<Described> {
-    vec![routes!(scrape::scrape), routes!(scrape::read), routes!(map::map), routes!(files::show)]
+    vec![
+        routes!(scrape::scrape),
+        routes!(scrape::read),
+        routes!(map::map),
+        routes!(parse::parse),
+        routes!(parse::upload_url),
+        routes!(parse::formats),
+        routes!(files::show),
+        routes!(files::receive),
+    ]
 }
 
 fn jobs() -> Vec<Described> {
@@ -103,7 +114,13 @@ impl Route {
     /// `None` for a method that the API does not use.
     fn of(parts: Described) -> Option<Self> {
         let (path, item) = parts.1.paths.first_key_value()?;
-        let operations = [("GET", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
+        let operations = [
+            ("GET", &item.get),
+            ("POST", &item.post),
+            ("PUT", &item.put),
+            ("PATCH", &item.patch),
+            ("DELETE", &item.delete),
+        ];
         let (method, operation) =
             operations.into_iter().find_map(|(method, operation)| Some((method, operation.as_ref()?)))?;
         let summary = operation.summary.as_deref().unwrap_or_default().trim_end_matches('.').to_owned();

@@ -25,13 +25,52 @@ const PARALLEL_LINES: usize = 4;
 /// Who pays, and from what.
 #[derive(Clone)]
 pub(crate) enum Source {
-    Reserved(Reservation),
+    Reserved(Held),
     /// A team without a limit: nothing is set aside, the charge is booked at the end.
     Unlimited {
         key: String,
         team: String,
         api_key: Option<String>,
     },
+}
+
+/// What was set aside for one request: the first reservation, and those that were added when it turned out to cost more.
+#[derive(Clone)]
+pub(crate) struct Held {
+    pub(crate) first: Reservation,
+    pub(crate) more: Vec<Reservation>,
+}
+
+impl Held {
+    /// All reservations, each with its part of `credits`: those before pay first.
+    fn parts(&self, credits: i64) -> impl Iterator<Item = (&Reservation, i64)> {
+        let mut left = credits;
+        std::iter::once(&self.first).chain(&self.more).enumerate().map(move |(index, held)| {
+            // The last one is asked for all that is left, so that what no reservation covers is refused.
+            let part = if index == self.more.len() { left } else { left.min(held.hold.amount) };
+            left -= part;
+            (held, part)
+        })
+    }
+
+    pub(crate) fn amount(&self) -> i64 {
+        std::iter::once(&self.first).chain(&self.more).map(|held| held.hold.amount).sum()
+    }
+
+    fn orders(&self, credits: i64) -> Vec<Order<'_>> {
+        let order = |(held, amount): (_, _)| {
+            let held: &Reservation = held;
+            Order { key: &held.key, api_key: held.api_key.as_deref(), task: Task::Settle { held, amount } }
+        };
+        self.parts(credits).map(order).collect()
+    }
+
+    async fn settle(&self, conn: &mut Conn, credits: i64, at: Timestamp) -> Result<(), StoreError> {
+        for (held, amount) in self.parts(credits) {
+            ledger::settle(conn, held, amount, at).await?;
+        }
+        Ok(())
+    }
 }
 
 /// What is to be written.
@@ -49,7 +88,7 @@ pub(crate) enum Change {
         copy: Option<Box<NewCopy>>,
     },
     /// Gives all of it back.
-    Release(Reservation),
+    Release(Held),
 }
 
 /// The reservation that [`Change::Reserve`] made.
@@ -152,7 +191,7 @@ impl Change {
     fn team(&self) -> &str {
         match self {
             Self::Reserve { source, .. } | Self::Settle { source, .. } => source.team(),
-            Self::Release(held) => &held.team,
+            Self::Release(held) => &held.first.team,
         }
     }
 
@@ -172,22 +211,16 @@ impl Change {
         }
     }
 
-    /// What is booked; a team without a limit books nothing for what costs nothing.
-    fn order(&self) -> Option<Order<'_>> {
-        let of = |key, api_key, task| Some(Order { key, api_key, task });
+    /// What is booked, one after the other; a team without a limit books nothing for what costs nothing.
+    fn orders(&self) -> Vec<Order<'_>> {
         match self {
-            Self::Reserve { source, amount, expires_at } => {
-                let (key, api_key) = source.key();
-                of(key, api_key, Task::Reserve { amount: *amount, expires_at: *expires_at })
-            }
-            Self::Settle { source: Source::Reserved(held), credits, .. } => {
-                of(&held.key, held.api_key.as_deref(), Task::Settle { held, amount: *credits })
-            }
+            Self::Reserve { source, amount, expires_at } => vec![source.reserve(*amount, *expires_at)],
+            Self::Settle { source: Source::Reserved(held), credits, .. } => held.orders(*credits),
             Self::Settle { source: Source::Unlimited { key, api_key, .. }, credits, .. } if *credits > 0 => {
-                of(key, api_key.as_deref(), Task::Charge { amount: *credits })
+                vec![Order { key, api_key: api_key.as_deref(), task: Task::Charge { amount: *credits } }]
             }
-            Self::Settle { .. } => None,
-            Self::Release(held) => of(&held.key, held.api_key.as_deref(), Task::Settle { held, amount: 0 }),
+            Self::Settle { .. } => Vec::new(),
+            Self::Release(held) => held.orders(0),
         }
     }
 
@@ -200,7 +233,7 @@ impl Change {
             Self::Settle { source, credits, row, .. } => {
                 settle(conn, source, *credits, row.as_deref(), at).await.map(|()| None)
             }
-            Self::Release(held) => ledger::void(conn, held, at).await.map(|_| None),
+            Self::Release(held) => held.settle(conn, 0, at).await.map(|()| None),
         }
     }
 }
@@ -208,7 +241,7 @@ impl Change {
 impl Source {
     fn team(&self) -> &str {
         match self {
-            Self::Reserved(held) => &held.team,
+            Self::Reserved(held) => &held.first.team,
             Self::Unlimited { team, .. } => team,
         }
     }
@@ -216,7 +249,7 @@ impl Source {
     /// Under which it is booked, and the id of the API key.
     fn key(&self) -> (&str, Option<&str>) {
         match self {
-            Self::Reserved(held) => (&held.key, held.api_key.as_deref()),
+            Self::Reserved(held) => (&held.first.key, held.first.api_key.as_deref()),
             Self::Unlimited { key, api_key, .. } => (key, api_key.as_deref()),
         }
     }
@@ -225,9 +258,15 @@ impl Source {
         let (key, api_key) = self.key();
         Booking { key, team: self.team(), api_key, at }
     }
+
+    fn reserve(&self, amount: i64, expires_at: Timestamp) -> Order<'_> {
+        let (key, api_key) = self.key();
+        Order { key, api_key, task: Task::Reserve { amount, expires_at } }
+    }
 }
 
-async fn settle(
+/// Charges, gives the rest back, and adds the row of the scrape.
+pub(crate) async fn settle(
     conn: &mut Conn,
     source: &Source,
     credits: i64,
@@ -235,9 +274,7 @@ async fn settle(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     match source {
-        Source::Reserved(held) => {
-            ledger::settle(conn, held, credits, at).await?;
-        }
+        Source::Reserved(held) => held.settle(conn, credits, at).await?,
         Source::Unlimited { .. } if credits > 0 => {
             ledger::charge(conn, &source.booking(at), credits).await?;
         }
@@ -309,7 +346,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
 fn by_team(group: &[Waiting]) -> BTreeMap<&str, Vec<(usize, Order<'_>)>> {
     let mut teams: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for (place, Waiting { change, .. }) in group.iter().enumerate() {
-        if let Some(order) = change.order() {
+        for order in change.orders() {
             teams.entry(change.team()).or_default().push((place, order));
         }
     }

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 
 use fetch::FetchError;
-use scrape::ScrapeError;
+use scrape::{DocumentError, ScrapeError};
 use site::SiteError;
 use wire::{Code, Need};
 
@@ -43,6 +43,9 @@ pub enum AppError {
     /// The page could not be turned into a document.
     #[error(transparent)]
     Scrape(ScrapeError),
+    /// The file that was sent is of a kind that is not read; what it looks like.
+    #[error("the file looks like {0}, which is not read; GET /v2/parse/formats lists what is")]
+    UnsupportedFile(String),
     /// A map had nothing to show at its deadline.
     #[error("The map operation timed out: nothing was found within timeout, a longer one may help")]
     MapTimeout,
@@ -92,6 +95,7 @@ impl AppError {
             Self::NoCachedData => Code::ScrapeNoCachedData,
             Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
             Self::Scrape(error) => scrape_code(error),
+            Self::UnsupportedFile(_) => Code::ParseUnsupportedFile,
             Self::MapTimeout => Code::MapTimeout,
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
             Self::JobFinished => Code::JobFinished,
@@ -127,6 +131,14 @@ fn scrape_code(error: &ScrapeError) -> Code {
         },
         ScrapeError::NoCopy => Code::ScrapeNoCachedData,
         ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
+        ScrapeError::Document(error) => match error {
+            DocumentError::Encrypted => Code::ScrapeDocumentEncrypted,
+            DocumentError::Broken(_) => Code::ScrapeDocumentBroken,
+            DocumentError::Limit(_) => Code::ScrapeDocumentLimit,
+            DocumentError::OcrRequired => Code::ScrapePdfOcrRequired,
+            DocumentError::OcrMissing(_) => Code::ScrapeOcrNotSupported,
+            DocumentError::Unavailable(_) => Code::ReaderUnavailable,
+        },
         ScrapeError::Selectors => Code::BadRequest,
         ScrapeError::Timeout => Code::ScrapeTimeout,
         ScrapeError::Panicked | ScrapeError::Port(_) => Code::UnknownError,

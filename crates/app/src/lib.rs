@@ -16,7 +16,7 @@
 //!     store,
 //!     client,
 //!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu },
+//!     tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
 //!     browser: None,
 //!     capabilities: wire::Capabilities::default(),
 //!     clock: Arc::new(base::SystemClock),
@@ -58,6 +58,7 @@ pub mod keys;
 pub mod map;
 mod metrics;
 mod orphans;
+pub mod parse;
 mod reservation;
 mod room;
 pub mod runs;

@@ -2,12 +2,13 @@
 
 use base::Timestamp;
 use billing::LedgerError;
-use store::StoreError;
+use store::ledger::Reservation;
 use store::scrapes::Scrape;
+use store::{Conn, StoreError};
 use tokio::runtime::Handle;
 
 use crate::auth::Caller;
-use crate::bookings::{Change, Source};
+use crate::bookings::{Change, Held, Source, settle};
 use crate::cache::NewCopy;
 use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
@@ -44,7 +45,47 @@ impl Funds {
 
     async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
         let held = app.bookings().write(&app, Change::Reserve { source, amount, expires_at }).await?;
-        Ok(Self { app, source: held.map(Source::Reserved) })
+        let reserved = |first| Source::Reserved(Held { first, more: Vec::new() });
+        Ok(Self { app, source: held.map(reserved) })
+    }
+
+    /// Sets more aside: `amount` credits in all. What was set aside before stays when there is not enough.
+    ///
+    /// # Errors
+    /// As [`Funds::reserve`].
+    pub(crate) async fn raise(&mut self, amount: i64) -> Result<(), AppError> {
+        let Some(Source::Reserved(held)) = &self.source else { return Ok(()) };
+        let before = held.amount();
+        if before >= amount {
+            return Ok(());
+        }
+        // The amount only grows, so that each has a key of its own.
+        let Reservation { key, team, api_key, expires_at, .. } = held.first.clone();
+        let source = Source::Unlimited { key: format!("{key}/{amount}"), team, api_key };
+        let more = Self::hold(self.app.clone(), source, amount - before, expires_at);
+        let mut more = tracked(&self.app.tracker, more).await.map_err(|error| match refused(error) {
+            // The caller is told of the whole.
+            AppError::InsufficientCredits { available, .. } => {
+                AppError::InsufficientCredits { needed: amount, available: available + before }
+            }
+            other => other,
+        })?;
+        if let (Some(Source::Reserved(held)), Some(Source::Reserved(more))) = (&mut self.source, more.source.take()) {
+            held.more.push(more.first);
+        }
+        Ok(())
+    }
+
+    /// Charges `credits` and gives the rest back in the transaction of somebody else. Dropped after its commit, the funds give
+    /// back nothing more.
+    ///
+    /// # Errors
+    /// Those of [`store::ledger::settle`] and [`store::ledger::charge`].
+    pub(crate) async fn settle_in(&self, conn: &mut Conn, credits: i64, at: Timestamp) -> Result<(), StoreError> {
+        match &self.source {
+            Some(source) => settle(conn, source, credits, None, at).await,
+            None => Ok(()),
+        }
     }
 
     /// Charges `credits`, gives the rest back and writes the row of the scrape and the copy of its page, all or nothing.
@@ -79,15 +120,15 @@ impl Funds {
 
 impl Drop for Funds {
     fn drop(&mut self) {
-        let Some(Source::Reserved(reservation)) = self.source.take() else {
+        let Some(Source::Reserved(held)) = self.source.take() else {
             return;
         };
         // Outside a runtime, as at the very end of a process, the reservation expires instead.
         let Ok(runtime) = Handle::try_current() else { return };
         let app = self.app.clone();
         let release = async move {
-            let key = reservation.key.clone();
-            if let Err(error) = app.bookings().write(&app, Change::Release(reservation)).await {
+            let key = held.first.key.clone();
+            if let Err(error) = app.bookings().write(&app, Change::Release(held)).await {
                 tracing::warn!(%error, key, "reservation not given back yet, it will expire");
             }
         };
@@ -101,5 +142,134 @@ pub(crate) fn refused(error: StoreError) -> AppError {
             AppError::InsufficientCredits { needed, available }
         }
         other => AppError::BillingUnavailable(Box::new(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use billing::Balance;
+    use store::ledger;
+
+    use super::*;
+    use crate::runs::tests::app;
+
+    /// What becomes of the funds of a request.
+    #[derive(Debug, Clone, Copy)]
+    enum End {
+        Settled(i64),
+        Dropped,
+    }
+
+    async fn balance(app: &App, team: &str) -> Balance {
+        ledger::balance(&mut app.conn().await.unwrap(), team).await.unwrap()
+    }
+
+    /// A caller of a new team with so many credits.
+    async fn poor(app: &App, caller: &Caller, id: &str, credits: i64) -> Caller {
+        let team = store::teams::Team { unlimited: false, ..store::teams::Team::new(id, id, app.now()) };
+        let conn = &mut app.conn().await.unwrap();
+        store::teams::create(conn, &team).await.unwrap();
+        let key = format!("grant:{id}");
+        ledger::grant(conn, &ledger::Booking { key: &key, team: id, api_key: None, at: app.now() }, credits)
+            .await
+            .unwrap();
+        Caller { team, ..caller.clone() }
+    }
+
+    /// Every way from a reservation over raises to its end: what is spent is what was charged, and nothing stays set aside.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nothing_is_lost_and_nothing_is_spent_twice() {
+        const CREDITS: i64 = 6;
+        let (app, caller, _folder) = app().await;
+        let expires_at = app.now() + chrono::TimeDelta::minutes(5);
+        let mut number = 0;
+        for (first, raises) in [(1, &[][..]), (1, &[1]), (1, &[4]), (1, &[6]), (1, &[7]), (2, &[1, 3, 5]), (1, &[9, 2])]
+        {
+            let covered = raises.iter().copied().filter(|to| *to <= CREDITS).fold(first, i64::max);
+            let ends = (0..=covered).map(End::Settled).chain([End::Dropped]);
+            for end in ends {
+                number += 1;
+                let id = format!("team-{number}");
+                let caller = poor(&app, &caller, &id, CREDITS).await;
+                let key = format!("scrape:{number}");
+                let mut funds = Funds::reserve(&app, &caller, key, first, expires_at).await.unwrap();
+                for to in raises {
+                    let raised = funds.raise(*to).await;
+                    match raised {
+                        Ok(()) => assert!(*to <= CREDITS, "{to}"),
+                        Err(AppError::InsufficientCredits { needed, available }) => {
+                            assert_eq!((needed, available), (*to, CREDITS), "as if nothing were set aside yet");
+                        }
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+                let held = balance(&app, &id).await;
+                assert_eq!((held.reserved, held.available, held.spent), (covered, CREDITS - covered, 0));
+                let spent = match end {
+                    End::Settled(credits) => {
+                        funds.settle(credits, None, None).await.unwrap();
+                        credits
+                    }
+                    End::Dropped => {
+                        drop(funds);
+                        0
+                    }
+                };
+                settled(&app, &id, spent, CREDITS).await;
+            }
+        }
+        app.drain().await;
+    }
+
+    /// What was dropped gives back in the background.
+    async fn settled(app: &App, team: &str, spent: i64, credits: i64) {
+        for _ in 0..200 {
+            let now = balance(app, team).await;
+            if (now.reserved, now.spent, now.available) == (0, spent, credits - spent) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("{:?}, {spent} of {credits} spent", balance(app, team).await);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn more_than_is_set_aside_cannot_be_charged() {
+        let (app, caller, _folder) = app().await;
+        let caller = poor(&app, &caller, "team-a", 10).await;
+        let expires_at = app.now() + chrono::TimeDelta::minutes(5);
+        let mut funds = Funds::reserve(&app, &caller, "scrape:1".to_owned(), 1, expires_at).await.unwrap();
+        funds.raise(3).await.unwrap();
+        assert!(matches!(funds.settle(4, None, None).await, Err(AppError::BillingUnavailable(_))));
+        settled(&app, "team-a", 0, 10).await;
+        app.drain().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_surcharge_goes_with_the_transaction_of_its_page() {
+        let (app, caller, _folder) = app().await;
+        let caller = poor(&app, &caller, "team-a", 10).await;
+        let expires_at = app.now() + chrono::TimeDelta::minutes(5);
+        let reserve = |key: &str| Funds::reserve(&app, &caller, key.to_owned(), 4, expires_at);
+        let (written, undone) = (reserve("page:1").await.unwrap(), reserve("page:2").await.unwrap());
+        let now = app.now();
+        let mut conn = app.conn().await.unwrap();
+        let rolled_back = conn.tx(async |conn: &mut Conn| {
+            undone.settle_in(conn, 3, now).await?;
+            Err::<(), _>(StoreError::Inconsistent("on purpose".to_owned()))
+        });
+        assert!(rolled_back.await.is_err());
+        conn.tx(async |conn: &mut Conn| written.settle_in(conn, 3, now).await).await.unwrap();
+        drop(conn);
+        drop((written, undone));
+        settled(&app, "team-a", 3, 10).await;
+        // A team without a limit is charged at once.
+        let rich = Caller { team: store::teams::Team { unlimited: true, ..caller.team.clone() }, ..caller.clone() };
+        let funds = Funds::reserve(&app, &rich, "page:3".to_owned(), 4, expires_at).await.unwrap();
+        app.conn().await.unwrap().tx(async |conn: &mut Conn| funds.settle_in(conn, 2, now).await).await.unwrap();
+        drop(funds);
+        let end = balance(&app, "team-a").await;
+        assert_eq!((end.spent, end.reserved, end.granted), (5, 0, 12));
+        app.drain().await;
     }
 }

@@ -3,6 +3,7 @@
 mod copies;
 mod files;
 mod kept;
+mod purse;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use std::time::Duration;
 use ::scrape::{Copies, Files, Ports, ScrapeError, Scraped, Target};
 use base::{Stop, Timestamp, new_id};
 use billing::Outcome;
-use fetch::BasicAuth;
+use chrono::TimeDelta;
+use fetch::{BasicAuth, Fetched};
 use store::scrapes::Scrape;
 use tokio::time::Instant;
 use url::Url;
@@ -18,6 +20,7 @@ use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
 
 use self::copies::CacheCopies;
 use self::files::Place;
+use self::purse::{Purse, RunPurse};
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::cache::{self, CacheSlot, NewCopy, OnMiss, PageCopy, Policy, Situation};
@@ -26,11 +29,15 @@ use crate::reservation::Funds;
 use crate::{App, AppError, credentials, metrics};
 
 pub use self::kept::read;
+pub(crate) use self::purse::Surcharge;
+
+/// How long a page of a run may wait to be written down.
+const WRITTEN_WITHIN: TimeDelta = TimeDelta::minutes(10);
 
 /// Turns a page into a document and charges the caller's team.
 ///
 /// `timeout` of the options is one deadline for everything up to the document. A request that is refused or fails costs
-/// nothing, except a lockdown miss (1 credit). Dropping the future gives the reserved credits back. With zero data
+/// nothing, except a lockdown miss (1 credit). What a PDF costs is set aside when its pages are known, before they are read. Dropping the future gives the reserved credits back. With zero data
 /// retention nothing is written but the credits; with lockdown, additionally, no connection is made.
 ///
 /// # Errors
@@ -59,15 +66,45 @@ pub async fn scrape_with_room(
         admit(app, caller, entry, || check_request(app, caller, &request)).await?;
     let scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
     let copies = scraping.copies(app, caller);
+    let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
-    let last = move |mut scraped: Scraped, _: &Stop| {
-        stamp.put(&mut scraped.document);
-        scraped
-    };
-    let result = scraping.run(app, caller, &copies, last).await;
+    let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
+    let result = scraping.run(app, caller, (&copies, &purse), last).await;
     // Not before the body is kept: until then it is in memory as well.
     result.iter().for_each(Scraped::shrink_room);
-    scraping.settle(caller, funds, result, copies.into_used()).await
+    scraping.settle(caller, purse.into_funds(), result, copies.into_used()).await
+}
+
+/// Turns a file that the caller has sent into a document, as [`scrape()`] does with a page. Nothing is fetched and no copy is
+/// kept.
+pub(crate) async fn file(
+    app: &App,
+    caller: &Caller,
+    (wanted, fetched): (Wanted, Fetched),
+    funds: Funds,
+    started: Instant,
+) -> Result<(Document, net::Room), AppError> {
+    let scraping = Scraping::new(app, caller, wanted, started);
+    let purse = scraping.purse(funds);
+    let stamp = scraping.stamp();
+    let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
+    let ports = Ports { funds: Some(&purse), ..Ports::default() };
+    let looks_like = looks_like(&fetched, scraping.target.file.as_deref());
+    let result = ::scrape::read(&app.tools, ports, &scraping.target, fetched, last).await;
+    result.iter().for_each(Scraped::shrink_room);
+    let result = result.map_err(|error| match error {
+        ScrapeError::UnsupportedFile { .. } => AppError::UnsupportedFile(looks_like),
+        error => error.into(),
+    });
+    scraping.settle(caller, purse.into_funds(), result, None).await
+}
+
+/// What a file that is not read looks like.
+fn looks_like(fetched: &Fetched, name: Option<&str>) -> String {
+    match documents::detect(&fetched.body, fetched.content_type.as_deref(), name) {
+        Some(kind) => format!("a {} file", kind.word()),
+        None => documents::looks_like(&fetched.body).to_owned(),
+    }
 }
 
 /// One page of a crawl or a batch: as [`scrape()`], but whoever runs the job has checked the request, pays, and writes down
@@ -79,29 +116,33 @@ where
 {
     let scraping = Scraping::new(app, caller, wanted, Instant::now());
     let copies = scraping.copies(app, caller);
+    let purse = scraping.run_purse(app, caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
-    let last = move |mut scraped: Scraped, stop: &Stop| {
-        let metadata = &scraped.document.metadata;
+    let last = move |scraped: Scraped, stop: &Stop| {
+        let (metadata, pages) = (&scraped.document.metadata, scraped.pages);
         // The time in our own line says nothing of the host.
         let waited = Duration::from_millis(metadata.concurrency_queue_duration_ms.unwrap_or(0));
         let (took, cache) = (started.elapsed().saturating_sub(waited), metadata.cache_state);
-        stamp.put(&mut scraped.document);
-        (last(scraped, took, stop), took, cache)
+        (last(stamp.put(scraped), took, stop), took, (cache, pages))
     };
-    let result = scraping.run(app, caller, &copies, last).await;
-    let credits = scraping.price(&result);
+    let result = scraping.run(app, caller, (&copies, &purse), last).await;
+    let credits = scraping.price(result.as_ref().map(|(_, _, (_, pages))| *pages));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
-    scraping.log(caller, result.as_ref().map(|(_, _, cache)| *cache), credits);
+    scraping.log(caller, result.as_ref().map(|(_, _, (cache, _))| *cache), credits);
     let took = result.as_ref().map_or_else(|_| started.elapsed(), |(_, took, _)| *took);
     metrics::page(took);
     let copy = copies.into_used().and_then(PageCopy::into_new);
-    Charged { result: result.map(|(made, ..)| made), credits, took, copy }
+    let beyond = (credits - billing::quote(&scraping.target.options)).max(0);
+    let surcharge = purse.into_surcharge().filter(|_| result.is_ok()).map(|surcharge| surcharge.costing(beyond));
+    Charged { result: result.map(|(made, ..)| made), credits, surcharge, took, copy }
 }
 
 /// What became of a page of a job, and what it costs.
 pub(crate) struct Charged<T> {
     pub(crate) result: Result<T, AppError>,
     pub(crate) credits: i64,
+    /// The part of them that was set aside for this page alone.
+    pub(crate) surcharge: Option<Surcharge>,
     /// From the beginning to the document, without what it waited for a browser.
     pub(crate) took: Duration,
     /// What goes into the cache, to be written with the page.
@@ -116,6 +157,8 @@ pub(crate) struct Wanted {
     pub(crate) url: Url,
     /// `url` as it is told back.
     pub(crate) source: String,
+    /// What the file is called that was sent to us; then there is no address.
+    pub(crate) file: Option<String>,
     /// The URL that the headers and `basic_auth` were given for.
     pub(crate) given_for: Url,
     /// User name and password that stood in `given_for`.
@@ -135,6 +178,7 @@ impl Wanted {
         Self {
             id,
             source: request.source.or(&url),
+            file: None,
             given_for: url.clone(),
             url,
             basic_auth,
@@ -170,20 +214,33 @@ struct Scraping {
 /// What only we know of a document.
 struct Stamp {
     id: String,
-    credits: i64,
+    price: Price,
+}
+
+/// What a document costs.
+enum Price {
+    /// By its pages.
+    Of(Arc<ScrapeOptions>),
+    /// What it has cost.
+    Known(i64),
 }
 
 impl Stamp {
-    fn put(self, document: &mut Document) {
-        document.metadata.scrape_id = self.id;
-        document.metadata.credits_used = self.credits;
+    fn put(self, mut scraped: Scraped) -> Scraped {
+        let metadata = &mut scraped.document.metadata;
+        metadata.scrape_id = self.id;
+        metadata.credits_used = match self.price {
+            Price::Of(options) => billing::quote_pages(&options, scraped.pages),
+            Price::Known(credits) => credits,
+        };
+        scraped
     }
 }
 
 impl Scraping {
     fn new(app: &App, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
-        let Wanted { id, url, source, given_for, basic_auth, options, zero_data_retention, collect_links, run } =
-            wanted;
+        let Wanted { id, url, source, file, given_for, basic_auth, options, zero_data_retention, .. } = wanted;
+        let Wanted { collect_links, run, .. } = wanted;
         let cache = app.settings.cache;
         let situation = Situation {
             enabled: cache.enabled,
@@ -202,6 +259,7 @@ impl Scraping {
             policy: cache::policy(&options, situation, began),
             target: Target {
                 source,
+                file,
                 given_for,
                 basic_auth,
                 private,
@@ -222,17 +280,35 @@ impl Scraping {
 
     /// For a document that comes out.
     fn stamp(&self) -> Stamp {
-        Stamp { id: self.id.clone(), credits: self.price(&Ok(())) }
+        Stamp { id: self.id.clone(), price: Price::Of(Arc::clone(&self.target.options)) }
     }
 
-    async fn run<T, F>(&self, app: &App, caller: &Caller, copies: &dyn Copies, last: F) -> Result<T, AppError>
+    fn purse(&self, funds: Funds) -> Purse {
+        Purse::new(funds, Arc::clone(&self.target.options))
+    }
+
+    fn run_purse<'a>(&self, app: &'a App, caller: &'a Caller) -> RunPurse<'a> {
+        let timeout = TimeDelta::milliseconds(self.target.options.timeout.into());
+        // A page may be tried again, with credits of its own.
+        let key = format!("page:{}:{}", self.id, new_id());
+        RunPurse::new(app, caller, key, Arc::clone(&self.target.options), self.began + timeout + WRITTEN_WITHIN)
+    }
+
+    async fn run<T, F>(
+        &self,
+        app: &App,
+        caller: &Caller,
+        (copies, funds): (&dyn Copies, &dyn ::scrape::Funds),
+        last: F,
+    ) -> Result<T, AppError>
     where
         T: Send + 'static,
         F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
     {
         let owner = || self.run.clone().unwrap_or_else(|| self.id.clone());
         let files = (!self.target.private).then(|| Place::new(app, caller, owner()));
-        let ports = Ports { copies: Some(copies), files: files.as_ref().map(|place| place as &dyn Files) };
+        let files = files.as_ref().map(|place| place as &dyn Files);
+        let ports = Ports { copies: Some(copies), files, funds: Some(funds) };
         let result = ::scrape::run(&app.tools, ports, &self.target, last).await;
         result.map_err(|error| match (error, self.policy.on_miss) {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
@@ -248,7 +324,7 @@ impl Scraping {
         result: Result<Scraped, AppError>,
         used: Option<PageCopy>,
     ) -> Result<(Document, net::Room), AppError> {
-        let credits = self.price(&result);
+        let credits = self.price(result.as_ref().map(|scraped| scraped.pages));
         let copy = used.as_ref().map(PageCopy::id);
         // The row is for asking later; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, (credits, copy)));
@@ -265,14 +341,13 @@ impl Scraping {
         }
     }
 
-    fn price<T>(&self, result: &Result<T, AppError>) -> i64 {
-        let extras = || billing::extras(&self.target.options);
-        billing::price(&match result {
-            Ok(_) if self.target.options.lockdown => Outcome::LockdownHit { extras: extras() },
-            Ok(_) => Outcome::Page { extras: extras() },
-            Err(AppError::LockdownMiss) => Outcome::LockdownMiss,
-            Err(_) => Outcome::Failed,
-        })
+    /// What it costs, by how many pages its price counts.
+    fn price(&self, pages: Result<u32, &AppError>) -> i64 {
+        match pages {
+            Ok(pages) => billing::quote_pages(&self.target.options, pages),
+            Err(AppError::LockdownMiss) => billing::price(&Outcome::LockdownMiss),
+            Err(_) => billing::price(&Outcome::Failed),
+        }
     }
 
     fn row(&self, caller: &Caller, result: &Result<Scraped, AppError>, (credits, copy): (i64, Option<&str>)) -> Scrape {
@@ -282,7 +357,7 @@ impl Scraping {
             id: self.id.clone(),
             team_id: caller.team.id.clone(),
             api_key_id: caller.key.clone(),
-            url: Some(self.target.url.to_string()),
+            url: self.target.file.is_none().then(|| self.target.url.to_string()),
             status_code: metadata.map(|metadata| i32::from(metadata.status_code)),
             error_code: result.as_ref().err().map(|error| error.code().as_str().to_owned()),
             cache_state: metadata.and_then(|metadata| metadata.cache_state).map(|state| state.as_str().to_owned()),
@@ -298,7 +373,8 @@ impl Scraping {
         let mut shown = self.target.url.clone();
         shown.set_query(None);
         shown.set_fragment(None);
-        let url = if self.target.private { "" } else { shown.as_str() };
+        let is_named = !self.target.private && self.target.file.is_none();
+        let url = if is_named { shown.as_str() } else { "" };
         let duration_ms = self.started.elapsed().as_millis();
         let team = caller.team.id.as_str();
         match result {

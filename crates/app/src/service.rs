@@ -16,7 +16,7 @@ use store::{Conn, Store};
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
-use wire::Capabilities;
+use wire::{Capabilities, Capability};
 
 use crate::bookings::Bookings;
 use crate::callers::Callers;
@@ -189,10 +189,17 @@ impl App {
         &self.store
     }
 
-    /// What this server can do beyond what every server can.
+    /// What this server can do beyond what every server can. Whether text can be recognised is known some time after the start.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
-        self.capabilities
+        let recognises = self.tools.documents.as_ref().is_some_and(|pool| pool.can_ocr());
+        self.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
+    }
+
+    /// Room for the body of a request in the budget for all bodies in memory.
+    #[must_use]
+    pub fn room_for_body(&self) -> net::Room {
+        self.client.in_flight().room()
     }
 
     pub(crate) fn bookings(&self) -> &Bookings {

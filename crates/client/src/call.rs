@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 use wire::{
-    ActiveCrawls, Answer, BatchStarted, Cancelled, CreditUsage, JobErrors, JobProgress, MapAnswer, ResultsQuery,
-    ScrapeAnswer, Started, TeamCreated, TeamView,
+    ActiveCrawls, Answer, BatchStarted, Cancelled, CreditUsage, FileFormat, JobErrors, JobProgress, MapAnswer,
+    ParseFormats, ResultsQuery, ScrapeAnswer, Started, TeamCreated, TeamView, UploadUrl,
 };
 
 use crate::{Client, Error, Result, Run};
@@ -18,6 +18,21 @@ impl Client {
     /// Turns a page into data: `POST /v2/scrape`.
     pub async fn scrape(&self, request: &impl Serialize) -> Result<ScrapeAnswer> {
         self.post("/v2/scrape", request).await
+    }
+
+    /// A place to send a file to, by a `PUT` of its bytes: `POST /v2/parse/upload-url`.
+    pub async fn upload_url(&self, request: &impl Serialize) -> Result<UploadUrl> {
+        Ok(self.post::<Answer<UploadUrl>>("/v2/parse/upload-url", request).await?.data)
+    }
+
+    /// Turns a file into data that was sent to such a place, as a [`wire::ParseUploaded`]: `POST /v2/parse`.
+    pub async fn parse(&self, request: &impl Serialize) -> Result<ScrapeAnswer> {
+        self.post("/v2/parse", request).await
+    }
+
+    /// The kinds of files that can be sent: `GET /v2/parse/formats`.
+    pub async fn parse_formats(&self) -> Result<Vec<FileFormat>> {
+        Ok(self.get::<Answer<ParseFormats>>("/v2/parse/formats").await?.data.formats)
     }
 
     /// Lists the addresses of a site: `POST /v2/map`.

@@ -4,15 +4,20 @@ use std::sync::Arc;
 
 use base::Stop;
 use branding::Sample;
+use bytes::Bytes;
 use fetch::{Fetched, Verdict};
 use parking_lot::Mutex;
 use serde::Deserialize as _;
+use url::Url;
 use wire::{Document, FormatKind, ScrapeOptions};
 
 use crate::detect::Route;
+use crate::document::{self, Read};
+use crate::embedded;
 use crate::fetch::Page;
+use crate::finish::Told;
 use crate::source::{Origin, PageSource, Source, TextSource, add};
-use crate::{CpuError, ScrapeError, Scraped, Target, Tools};
+use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools};
 
 /// What became of a page.
 pub(crate) enum Derived<T> {
@@ -31,6 +36,10 @@ pub(crate) struct Draft {
     pub(crate) page: Page,
     pub(crate) warnings: Vec<String>,
     pub(crate) verdict: Verdict,
+    /// How many pages its price counts.
+    pub(crate) pages: u32,
+    /// The PDF that is all that the page shows.
+    pub(crate) embedded: Option<Url>,
 }
 
 /// What is done with the result, by whichever thread gets that far. Clones share it; it can be taken once.
@@ -54,31 +63,41 @@ impl<F> Clone for Last<F> {
     }
 }
 
-/// Makes a draft of a page. The body is parsed once. The same thread completes it and does `last`, unless `wants_draft` and
-/// another step of the plan may bring more.
+/// Makes a draft of a page. The body is parsed once; a document is read elsewhere before. The same thread completes it and
+/// does `last`, unless another step of the plan, or something in the page, may bring more.
 ///
 /// # Errors
-/// [`ScrapeError::Selectors`], and those of [`on_thread`].
+/// [`ScrapeError::Selectors`], and those of [`document::read`] and [`on_thread`].
 pub(crate) async fn derive<T, F>(
     tools: &Tools,
+    ports: Ports<'_>,
     target: &Target,
     (page, route): (Page, Route),
-    wants_draft: bool,
+    more: More,
     last: &Last<F>,
 ) -> Result<Derived<T>, ScrapeError>
 where
     T: Send + 'static,
     F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
 {
-    let (source_url, last) = (target.source.clone(), last.clone());
-    let wants = Wants { options: Arc::clone(&target.options), collect_links: target.collect_links, judge: wants_draft };
+    let body = match route {
+        Route::Document(kind) => {
+            Body::Read(Box::new(document::read(tools, ports, target, (&page.fetched, kind)).await?))
+        }
+        Route::Page => Body::Page,
+        Route::Text => Body::Text,
+        Route::Bytes => Body::Bytes,
+        Route::Nothing => Body::Nothing,
+    };
+    let (origin, last) = (Told::of(target), last.clone());
+    let wants = Wants { options: Arc::clone(&target.options), collect_links: target.collect_links, more };
     let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
-        let draft = draft(route, page, &wants, stop)?;
-        if wants_draft && draft.verdict != Verdict::Good {
+        let draft = draft(body, page, &wants, stop)?;
+        if draft.embedded.is_some() || (more.steps && draft.verdict != Verdict::Good) {
             return Ok(Derived::Draft(Box::new(draft)));
         }
-        Ok(Derived::Done(last.take()?(draft.finish(source_url), stop)))
+        Ok(Derived::Done(last.take()?(draft.finish(origin), stop)))
     };
     on_thread(tools, target, work).await?
 }
@@ -108,18 +127,41 @@ pub(crate) async fn on_thread<T: Send + 'static>(
 struct Wants {
     options: Arc<ScrapeOptions>,
     collect_links: bool,
-    /// Whether it matters that another way to the page may bring more.
-    judge: bool,
+    more: More,
 }
 
-fn draft(route: Route, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
-    let Made { document, links, warnings, verdict } = match route {
-        Route::Page => of_page(&mut page.fetched, wants, stop)?,
-        Route::Text => of_text(&mut page.fetched, wants, stop),
-        Route::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
-        Route::Nothing => Made::of(&Source::Bytes(&[]), wants, stop),
+/// What may follow a page.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct More {
+    /// Another way to it.
+    pub(crate) steps: bool,
+    /// The PDF that is all that it shows.
+    pub(crate) embedded: bool,
+}
+
+/// A body, by how it is read.
+enum Body {
+    Page,
+    Text,
+    Bytes,
+    Nothing,
+    Read(Box<Read>),
+}
+
+fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
+    let mut pages = 1;
+    let Made { document, links, warnings, verdict, embedded } = match body {
+        Body::Page => of_page(&mut page.fetched, wants, stop)?,
+        Body::Text => of_text(&mut page.fetched, wants, stop),
+        Body::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
+        Body::Nothing => Made::of(&Source::Bytes(&[]), wants, stop),
+        Body::Read(read) => {
+            page.fetched.body = Bytes::new();
+            pages = read.pages;
+            of_document(*read, wants, stop)
+        }
     };
-    Ok(Draft { document, links, page, warnings, verdict })
+    Ok(Draft { document, links, page, warnings, verdict, pages, embedded })
 }
 
 /// What a body became.
@@ -128,6 +170,7 @@ struct Made {
     links: Vec<String>,
     warnings: Vec<String>,
     verdict: Verdict,
+    embedded: Option<Url>,
 }
 
 impl Made {
@@ -140,8 +183,8 @@ impl Made {
         document.metadata.page = source.metadata();
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
-        let verdict = if wants.judge { source.verdict() } else { Verdict::Good };
-        Self { document, links, warnings: source.warnings(), verdict }
+        let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };
+        Self { document, links, warnings: source.warnings(), verdict, embedded: None }
     }
 }
 
@@ -154,8 +197,9 @@ fn of_page(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Result<Made, Sc
     let text = fetched.take_text();
     let mut made = {
         let page = formats::Page::parse_until(&text.as_str(), &fetched.url, stop);
-        let made =
+        let mut made =
             Made::of(&Source::Page(Box::new(PageSource::new(&page, &wants.options, origin, styles))), wants, stop);
+        made.embedded = wants.more.embedded.then(|| embedded::pdf(&page)).flatten();
         if page.is_out_of_steps() {
             return Err(ScrapeError::Selectors);
         }
@@ -164,6 +208,13 @@ fn of_page(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Result<Made, Sc
     // When the tree is gone, so that a large page is not in memory once more.
     made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
     Ok(made)
+}
+
+/// A document that was read.
+fn of_document(read: Read, wants: &Wants, stop: &Stop) -> Made {
+    let mut made = Made::of(&Source::Document(&read), wants, stop);
+    read.complete(&mut made.document);
+    made
 }
 
 /// A body that is text already: JSON, markdown, plain text.

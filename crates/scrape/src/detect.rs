@@ -1,9 +1,10 @@
 //! Phase 2: what to do with the body that arrived.
 
+use documents::Kind;
 use fetch::{BodyKind, Fetched};
-use wire::{FormatKind, Parser, ScrapeOptions};
+use wire::{FormatKind, Parser, ParserKind, ScrapeOptions};
 
-use crate::ScrapeError;
+use crate::{ScrapeError, Target, Tools};
 
 /// How the document is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(crate) enum Route {
     Page,
     /// Text already: plain text and markdown pass through, JSON becomes a code block.
     Text,
+    /// Read in a process of its own: PDF, office files, pictures.
+    Document(Kind),
     /// Nothing to read: an error answer whose body is a file.
     Nothing,
 }
@@ -23,24 +26,54 @@ pub(crate) enum Route {
 /// # Errors
 /// [`ScrapeError::UnsupportedFile`] for a file that is not read. An error answer is never refused: its status is
 /// what the caller wants to know.
-pub(crate) fn route(fetched: &Fetched, options: &ScrapeOptions) -> Result<Route, ScrapeError> {
-    if options.wants(FormatKind::RawBase64) {
+pub(crate) fn route(tools: &Tools, target: &Target, fetched: &Fetched) -> Result<Route, ScrapeError> {
+    if target.options.wants(FormatKind::RawBase64) {
         return Ok(Route::Bytes);
     }
     match fetched.kind {
         BodyKind::Html | BodyKind::Xml => Ok(Route::Page),
-        BodyKind::Json | BodyKind::Text | BodyKind::Markdown => Ok(Route::Text),
-        BodyKind::Pdf if leaves_pdf(options) => Ok(Route::Bytes),
-        BodyKind::Pdf | BodyKind::Image | BodyKind::Other if !fetched.is_loaded() => Ok(Route::Nothing),
-        BodyKind::Pdf | BodyKind::Image | BodyKind::Other => {
-            Err(ScrapeError::UnsupportedFile { content_type: name(fetched) })
-        }
+        BodyKind::Json | BodyKind::Markdown => Ok(Route::Text),
+        BodyKind::Text | BodyKind::Pdf | BodyKind::Image | BodyKind::Other => of_file(tools, target, fetched),
     }
 }
 
-/// `parsers` without a pdf entry returns the file (docs/CONTRACT.md, "Options").
-fn leaves_pdf(options: &ScrapeOptions) -> bool {
-    options.parsers.as_ref().is_some_and(|list| !list.iter().any(|parser| matches!(parser, Parser::Pdf(_))))
+/// The bytes decide what a file is; rows of values are text to all but their name.
+fn of_file(tools: &Tools, target: &Target, fetched: &Fetched) -> Result<Route, ScrapeError> {
+    let is_text = fetched.kind == BodyKind::Text;
+    let unsupported = |advice| Err(ScrapeError::UnsupportedFile { content_type: name(fetched), advice });
+    match kind(fetched, target.file.as_deref()) {
+        Some(Kind::Pdf) if !reads(&target.options, ParserKind::Pdf) => Ok(Route::Bytes),
+        _ if !fetched.is_loaded() => Ok(if is_text { Route::Text } else { Route::Nothing }),
+        Some(Kind::Image(_)) if !reads(&target.options, ParserKind::Image) => unsupported(LIST_IMAGE),
+        Some(kind) if tools.documents.is_some() => Ok(Route::Document(kind)),
+        _ if is_text => Ok(Route::Text),
+        _ => unsupported(TAKE_RAW),
+    }
+}
+
+const TAKE_RAW: &str = "the format rawBase64 returns them as they are";
+const LIST_IMAGE: &str =
+    "list `image` in `parsers` to have the text on them read, or take them as they are with rawBase64";
+
+/// Whether a page that arrived is a document: a file that a reader can make text of.
+#[must_use]
+pub fn is_document(fetched: &Fetched) -> bool {
+    kind(fetched, None).is_some()
+}
+
+fn kind(fetched: &Fetched, file: Option<&str>) -> Option<Kind> {
+    let name = file.unwrap_or_else(|| fetched.url.path());
+    let found = documents::detect(&fetched.body, fetched.content_type.as_deref(), Some(name));
+    // Broken beyond recognition, but what it was sent as is what the answer is about.
+    found.or_else(|| (fetched.kind == BodyKind::Pdf).then_some(Kind::Pdf))
+}
+
+/// Whether files of a kind are to be read. PDFs are unless there is a list without them (docs/CONTRACT.md, "Options").
+pub(crate) fn reads(options: &ScrapeOptions, kind: ParserKind) -> bool {
+    match &options.parsers {
+        Some(list) => list.iter().map(Parser::kind).any(|listed| listed == kind),
+        None => kind == ParserKind::Pdf,
+    }
 }
 
 fn name(fetched: &Fetched) -> String {
@@ -56,57 +89,115 @@ fn name(fetched: &Fetched) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use documents::ImageKind;
+    use reader::Pool;
+    use serde_json::{Value, json};
+    use tokio::time::Instant;
     use url::Url;
-    use wire::Format;
 
     use super::*;
+    use crate::Cpu;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+    const PDF: &[u8] = b"%PDF-1.4";
 
     fn fetched(status: u16, content_type: &str, body: &'static [u8]) -> Fetched {
-        Fetched::new(Url::parse("http://a/").unwrap(), status, Some(content_type.to_owned()), body.into())
+        let content_type = (!content_type.is_empty()).then(|| content_type.to_owned());
+        Fetched::new(Url::parse("http://a/report").unwrap(), status, content_type, body.into())
     }
 
-    #[test]
-    fn routes() {
+    fn tools(has_readers: bool) -> Tools {
+        let pool = || Arc::new(Pool::new(reader::Settings::default()).unwrap());
+        let documents = has_readers.then(pool);
+        Tools { engines: Vec::new(), proxies: Arc::default(), cpu: Cpu::new(1), documents }
+    }
+
+    fn target(options: Value) -> Target {
+        let options = wire::decode_options(options).unwrap();
+        Target::new(Url::parse("http://a/report").unwrap(), Arc::new(options), Instant::now())
+    }
+
+    fn route_of(options: Value, has_readers: bool, fetched: &Fetched) -> Result<Route, ScrapeError> {
+        route(&tools(has_readers), &target(options), fetched)
+    }
+
+    #[tokio::test]
+    async fn routes() {
         let check = |status, content_type, body, expect| {
-            assert_eq!(route(&fetched(status, content_type, body), &ScrapeOptions::default()).ok(), Some(expect));
+            let found = route_of(json!({}), true, &fetched(status, content_type, body)).ok();
+            assert_eq!(found, Some(expect), "{status} {content_type}");
         };
         check(200, "text/html", b"x", Route::Page);
         check(200, "application/atom+xml", b"<feed>", Route::Page);
         check(200, "application/json", b"{}", Route::Text);
         check(200, "text/markdown", b"# x", Route::Text);
-        check(404, "image/png", b"\x89PNG\r\n\x1a\n", Route::Nothing);
-        check(500, "application/pdf", b"%PDF-1.4", Route::Nothing);
+        check(200, "text/plain", b"a,b", Route::Text);
+        check(404, "image/png", PNG, Route::Nothing);
+        check(500, "application/pdf", PDF, Route::Nothing);
+        check(404, "text/csv", b"a,b", Route::Text);
         check(200, "application/pdf", b"<html>", Route::Page);
+        let pdf = Route::Document(Kind::Pdf);
+        check(200, "application/pdf", PDF, pdf);
+        check(200, "text/html", PDF, pdf);
+        check(200, "application/octet-stream", b"junk\n%PDF-1.4\n", pdf);
+        check(200, "application/pdf", b"junk\n%PDF-x", pdf);
+        check(200, "text/csv", b"a,b", Route::Document(Kind::Csv));
+        check(200, "text/plain", b"{\\rtf1 x}", Route::Document(Kind::Rtf));
     }
 
-    #[test]
-    fn files_are_refused_by_name() {
+    #[tokio::test]
+    async fn names_tell_what_bytes_do_not() {
+        let csv = fetched(200, "text/plain", b"a,b");
+        let named = Target { file: Some("prices.CSV".to_owned()), ..target(json!({})) };
+        assert_eq!(route(&tools(true), &named, &csv).unwrap(), Route::Document(Kind::Csv));
+        assert_eq!(route(&tools(false), &named, &csv).unwrap(), Route::Text, "without a reader");
+        let at = Fetched { url: Url::parse("http://a/prices.csv?x=1").unwrap(), ..csv };
+        assert_eq!(route_of(json!({}), true, &at).unwrap(), Route::Document(Kind::Csv));
+    }
+
+    #[tokio::test]
+    async fn pictures_are_read_where_they_are_listed() {
+        let png = fetched(200, "image/png", PNG);
+        let listed = json!({ "parsers": ["pdf", "image"] });
+        assert_eq!(route_of(listed.clone(), true, &png).unwrap(), Route::Document(Kind::Image(ImageKind::Png)));
+        let error = route_of(json!({}), true, &png).unwrap_err();
+        assert!(error.to_string().contains("list `image` in `parsers`"), "{error}");
+        let svg = fetched(200, "image/svg+xml", b"<svg xmlns='x'/>");
+        let error = route_of(listed, true, &svg).unwrap_err();
+        assert!(error.to_string().contains("image/svg+xml"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn files_are_refused_by_name() {
         let check = |content_type, body, expect: &str| {
-            let error = route(&fetched(200, content_type, body), &ScrapeOptions::default()).unwrap_err();
+            let error =
+                route_of(json!({ "parsers": ["pdf", "image"] }), false, &fetched(200, content_type, body)).unwrap_err();
             assert!(
-                matches!(&error, ScrapeError::UnsupportedFile { content_type } if content_type == expect),
+                matches!(&error, ScrapeError::UnsupportedFile { content_type, .. } if content_type == expect),
                 "{error}"
             );
         };
-        check("application/pdf", b"%PDF-1.4", "application/pdf");
-        check("application/octet-stream", b"%PDF-1.4", "application/pdf");
-        check("image/png; x=y", b"\x89PNG\r\n\x1a\n", "image/png");
-        check("text/html", b"\x89PNG\r\n\x1a\n", "image");
+        check("application/pdf", PDF, "application/pdf");
+        check("application/octet-stream", PDF, "application/pdf");
+        check("image/png; x=y", PNG, "image/png");
+        check("text/html", PNG, "image");
         check("application/zip", b"PK\x03\x04", "application/zip");
         check("text/html", b"PK\x03\x04", "unknown");
         check("video/mp4", b"\0\0\0 ftypisom", "video/mp4");
     }
 
-    #[test]
-    fn the_caller_may_take_files_as_they_are() {
-        let pdf = fetched(200, "application/pdf", b"%PDF-1.4");
-        let with = |parsers| route(&pdf, &ScrapeOptions { parsers, ..ScrapeOptions::default() }).ok();
-        assert_eq!(with(Some(Vec::new())), Some(Route::Bytes));
-        assert_eq!(with(Some(vec![Parser::Image])), Some(Route::Bytes));
-        assert_eq!(with(Some(vec![Parser::Pdf(wire::PdfParser::default())])), None);
-        let raw = ScrapeOptions { formats: vec![Format::RawBase64], ..ScrapeOptions::default() };
+    #[tokio::test]
+    async fn the_caller_may_take_files_as_they_are() {
+        let pdf = fetched(200, "application/pdf", PDF);
+        for parsers in [json!([]), json!(["image"])] {
+            assert_eq!(route_of(json!({ "parsers": parsers }), true, &pdf).unwrap(), Route::Bytes);
+        }
+        assert_eq!(route_of(json!({ "parsers": ["pdf"] }), true, &pdf).unwrap(), Route::Document(Kind::Pdf));
         for content_type in ["application/pdf", "text/html", "image/png", "video/mp4"] {
-            assert_eq!(route(&fetched(200, content_type, b"\x89PNG\r\n\x1a\n"), &raw).unwrap(), Route::Bytes);
+            let raw = route_of(json!({ "formats": ["rawBase64"] }), true, &fetched(200, content_type, PNG));
+            assert_eq!(raw.unwrap(), Route::Bytes);
         }
     }
 }

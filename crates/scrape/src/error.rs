@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use fetch::FetchError;
+use reader::ReadError;
 
 /// Why a scrape failed. The texts are fit for the caller.
 #[derive(Debug, thiserror::Error)]
@@ -17,11 +18,16 @@ pub enum ScrapeError {
     #[error("a part of the service that the scrape needs failed")]
     Port(#[source] Box<dyn Error + Send + Sync>),
     /// The URL leads to a file of a kind that is not read.
-    #[error("files of type {content_type} cannot be turned into text; the format rawBase64 returns them as they are")]
+    #[error("files of type {content_type} cannot be turned into text; {advice}")]
     UnsupportedFile {
         /// The type that the site gave, or what the bytes look like.
         content_type: String,
+        /// What the caller can do instead.
+        advice: &'static str,
     },
+    /// The document that was found cannot be read.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
     /// The selectors of the request cost more on this page than all of one request may.
     #[error(
         "includeTags, excludeTags and the selectors of attributes take too many steps on this page; use fewer or simpler ones"
@@ -33,6 +39,44 @@ pub enum ScrapeError {
     /// Our own code broke on this page. The service itself goes on.
     #[error("the page could not be processed")]
     Panicked,
+}
+
+/// Why a document cannot be read. The texts are fit for the caller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// It is locked with a password.
+    #[error("the document is encrypted; remove its password and try again")]
+    Encrypted,
+    /// It is damaged, or not what it says it is.
+    #[error("{0}")]
+    Broken(String),
+    /// Reading it takes more memory or work than one document may cost.
+    #[error("{0}")]
+    Limit(String),
+    /// Nothing but its embedded text was to be read, and it has none.
+    #[error("the PDF has no embedded text; use the mode `auto` or `ocr`")]
+    OcrRequired,
+    /// Its text would have to be recognised, for which this server lacks the means.
+    #[error("{0}")]
+    OcrMissing(String),
+    /// No reader is to be had now.
+    #[error("no reader of documents is to be had: {0}")]
+    Unavailable(String),
+}
+
+impl From<ReadError<Self>> for ScrapeError {
+    fn from(error: ReadError<Self>) -> Self {
+        Self::Document(match error {
+            ReadError::Afford(error) => return error,
+            ReadError::Timeout => return Self::Timeout,
+            ReadError::Encrypted => DocumentError::Encrypted,
+            ReadError::Broken(why) => DocumentError::Broken(why),
+            ReadError::Limit(why) => DocumentError::Limit(why),
+            ReadError::OcrRequired => DocumentError::OcrRequired,
+            ReadError::OcrMissing(why) => DocumentError::OcrMissing(why),
+            ReadError::Unavailable(why) => DocumentError::Unavailable(why),
+        })
+    }
 }
 
 impl From<FetchError> for ScrapeError {

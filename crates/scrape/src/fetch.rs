@@ -3,18 +3,21 @@
 use std::time::Duration;
 
 use base::Timestamp;
-use fetch::{FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
+use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
 use tokio::time::{Instant, timeout_at};
-use wire::{CacheState, Format, FormatKind};
+use url::Url;
+use wire::{CacheState, Format, FormatKind, ParserKind, ProxyUsed};
 
 use crate::captures::Captured;
-use crate::{CopyLookup, Ports, ScrapeError, Target, Tools, Wants, metrics};
+use crate::{CopyLookup, Ports, ScrapeError, Target, Tools, Wants, detect, embedded, export, metrics};
 
 /// Longest time that a document waits for its page to be kept.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
 /// Time before the deadline at which keeping the page is given up.
 const KEEP_MARGIN: Duration = Duration::from_millis(100);
 
+/// Longest time that is left for the page around a PDF that does not arrive.
+const MAX_TIME_FOR_PAGE: Duration = Duration::from_secs(2);
 /// See [`take`].
 const OVERRUN: Duration = Duration::from_millis(300);
 
@@ -62,7 +65,7 @@ pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> 
     })
 }
 
-/// The copy, else the page itself; one that answers with an error status is a page as well.
+/// What was found, else the page itself; one that answers with an error status is a page as well.
 ///
 /// # Errors
 /// [`ScrapeError::Fetch`] and [`ScrapeError::Timeout`] when no step got a page.
@@ -85,8 +88,10 @@ pub(crate) async fn fetch(
 /// refused stands.
 async fn steps(tools: &Tools, target: &Target, plan: &mut Plan) -> Result<Fetched, FetchError> {
     let (mut refused, mut failed) = (None, None);
+    let export = export::of(tools, target);
+    let url = export.as_ref().unwrap_or(&target.url);
     loop {
-        let answer = take(tools, target, plan).await;
+        let answer = take(tools, target, url, plan).await;
         let goes_on = plan.improve(Verdict::of(&answer));
         match answer {
             Ok(page) if goes_on => refused = Some(page),
@@ -100,13 +105,13 @@ async fn steps(tools: &Tools, target: &Target, plan: &mut Plan) -> Result<Fetche
 }
 
 /// Takes one step, within its share of the time.
-async fn take(tools: &Tools, target: &Target, plan: &Plan) -> Result<Fetched, FetchError> {
+async fn take(tools: &Tools, target: &Target, url: &Url, plan: &Plan) -> Result<Fetched, FetchError> {
     let Some(step) = plan.step() else {
         let reason = "nothing on this server can do all that the request asks for".to_owned();
         return Err(FetchError::Site { reason });
     };
     let deadline = plan.share(target.deadline);
-    let request = request(tools, target, step, deadline);
+    let request = request(tools, target, url, step, deadline);
     // Engines that show an unfinished page when their time is over need a moment for it.
     let cut = if plan.runs_scripts() { deadline + OVERRUN } else { deadline };
     let answer = timeout_at(cut, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));
@@ -126,14 +131,14 @@ async fn take(tools: &Tools, target: &Target, plan: &Plan) -> Result<Fetched, Fe
     }
 }
 
-fn request<'a>(tools: &Tools, target: &'a Target, step: &Step, deadline: Instant) -> FetchRequest<'a> {
+fn request<'a>(tools: &Tools, target: &'a Target, url: &'a Url, step: &Step, deadline: Instant) -> FetchRequest<'a> {
     let options = &target.options;
     let screenshot = options.formats.iter().find_map(|format| match format {
         Format::Screenshot(how) => Some(how),
         _ => None,
     });
     FetchRequest {
-        url: &target.url,
+        url,
         given: Given::new(&target.given_for, &options.headers, target.basic_auth.as_ref()),
         mobile: options.mobile,
         location: options.location.as_ref(),
@@ -149,6 +154,45 @@ fn request<'a>(tools: &Tools, target: &'a Target, step: &Step, deadline: Instant
         keeps_state: target.keeps_state,
         owner: &target.line,
     }
+}
+
+/// Whether a PDF that is all that the page shows stands for it: not where its caller wants to see the page, and not where
+/// nothing but a copy may answer.
+pub(crate) fn follows_embedded(tools: &Tools, ports: Ports<'_>, target: &Target) -> bool {
+    let options = &target.options;
+    let shown = [FormatKind::Screenshot, FormatKind::Branding, FormatKind::RawBase64];
+    let wants_page = !options.actions.is_empty() || shown.into_iter().any(|kind| options.wants(kind));
+    let is_copy = ports.copies.is_some_and(|copies| copies.is_all());
+    tools.documents.is_some() && !wants_page && !is_copy && detect::reads(options, ParserKind::Pdf)
+}
+
+/// Gets the PDF that a page embeds, by the plainest way. False when it cannot be had; otherwise it is what
+/// [`fetch`] brings next.
+pub(crate) async fn embedded(tools: &Tools, target: &Target, mut url: Url, found: &mut Found) -> bool {
+    base::address::cut_credentials(&mut url);
+    let Some(engine) = tools.engines.iter().min_by_key(|engine| engine.rank()) else { return false };
+    let left = target.deadline.saturating_duration_since(Instant::now());
+    // Without it the page is what there is, and takes a moment.
+    let deadline = target.deadline - (left / 10).min(MAX_TIME_FOR_PAGE);
+    let given = Given::new(&target.given_for, &target.options.headers, target.basic_auth.as_ref());
+    let proxy = ProxyUsed::Basic;
+    let request = FetchRequest {
+        mobile: target.options.mobile,
+        location: target.options.location.as_ref(),
+        proxy: tools.proxies.next(proxy),
+        skip_tls_verification: target.options.skip_tls_verification,
+        owner: &target.line,
+        ..FetchRequest::new(&url, given, deadline)
+    };
+    let Ok(Ok(mut fetched)) = timeout_at(deadline, engine.fetch(&request)).await else { return false };
+    if !fetched.is_loaded() || fetched.kind != BodyKind::Pdf {
+        return false;
+    }
+    metrics::step(engine.name(), "embedded");
+    fetched.proxy = proxy;
+    fetched.warnings.push(embedded::WARNING.to_owned());
+    found.copy = Some(Page { fetched, cache: found.cache, cached_at: None, captured: Captured::default() });
+    true
 }
 
 /// A later step that the site refuses must not replace the page that an earlier step brought.

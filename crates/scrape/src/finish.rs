@@ -22,23 +22,38 @@ where
     T: Send + 'static,
     F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
 {
-    let source_url = target.source.clone();
-    on_thread(tools, target, move |stop: &Stop| Ok(last.take()?(draft.finish(source_url), stop))).await?
+    let told = Told::of(target);
+    on_thread(tools, target, move |stop: &Stop| Ok(last.take()?(draft.finish(told), stop))).await?
+}
+
+/// How the caller named what was scraped.
+pub(crate) struct Told {
+    source_url: String,
+    file: Option<String>,
+}
+
+impl Told {
+    pub(crate) fn of(target: &Target) -> Self {
+        Self { source_url: target.source.clone(), file: target.file.clone() }
+    }
 }
 
 impl Draft {
     /// The document with what is known about the page besides its content.
-    pub(crate) fn finish(self, source_url: String) -> Scraped {
-        let Self { mut document, links, page: Page { fetched, cache, cached_at, captured }, mut warnings, .. } = self;
+    pub(crate) fn finish(self, told: Told) -> Scraped {
+        let Self { mut document, links, page, mut warnings, pages, .. } = self;
+        let Page { fetched, cache, cached_at, captured } = page;
         let metadata = &mut document.metadata;
         metadata.page =
             std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
-        metadata.url = fetched.url.to_string();
-        metadata.source_url = source_url;
+        (metadata.source_url, metadata.source_file) = (told.source_url, told.file.as_deref().map(clean));
+        // What was sent to us has no address.
+        metadata.url = if told.file.is_none() { fetched.url.to_string() } else { String::new() };
         metadata.status_code = fetched.status;
-        metadata.content_type = fetched.content_type.as_deref().map(clean);
+        let sent = fetched.content_type.as_deref().map(clean);
+        metadata.content_type = sent.or_else(|| metadata.content_type.take());
         metadata.error = (!fetched.is_loaded()).then(|| reason(&fetched));
-        metadata.proxy_used = Some(fetched.proxy);
+        metadata.proxy_used = told.file.is_none().then_some(fetched.proxy);
         metadata.cache_state = cache;
         metadata.cached_at = cached_at.map(wire::format_time);
         let state = fetched.rendered.and_then(|rendered| {
@@ -52,7 +67,7 @@ impl Draft {
         warnings.splice(0..0, fetched.warnings);
         warnings.extend(captured.warning.map(str::to_owned));
         document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-        Scraped { document, links, retry_after: fetched.retry_after, room: fetched.room, state }
+        Scraped { document, links, pages, retry_after: fetched.retry_after, room: fetched.room, state }
     }
 }
 
@@ -99,8 +114,8 @@ mod tests {
         let (cache, cached_at) = (Some(CacheState::Hit), Some(base::Timestamp::UNIX_EPOCH));
         let page = Page { fetched, cache, cached_at, captured: Captured::default() };
         let (document, links, warnings) = (Document::default(), Vec::new(), texts(own));
-        let draft = Draft { document, links, page, warnings, verdict: Verdict::Good };
-        draft.finish("http://a.test".to_owned()).document
+        let draft = Draft { document, links, page, warnings, verdict: Verdict::Good, pages: 1, embedded: None };
+        draft.finish(Told { source_url: "http://a.test".to_owned(), file: None }).document
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! use scrape::{Cpu, Ports, ScrapeError, Target, Tools};
 //!
 //! // Without an engine nothing is fetched.
-//! let tools = Tools { engines: Vec::new(), proxies: Arc::default(), cpu: Cpu::new(2) };
+//! let tools = Tools { engines: Vec::new(), proxies: Arc::default(), cpu: Cpu::new(2), documents: None };
 //! let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
 //! let target = Target::new("https://example.com/".parse()?, Arc::default(), deadline);
 //! let markdown = scrape::run(&tools, Ports::default(), &target, |scraped, _| scraped.document.markdown).await;
@@ -19,7 +19,10 @@
 mod captures;
 mod derive;
 mod detect;
+mod document;
+mod embedded;
 mod error;
+mod export;
 mod fetch;
 mod finish;
 mod metrics;
@@ -31,7 +34,8 @@ mod source;
 mod target;
 
 pub use cpu::{Cpu, CpuError};
-pub use error::ScrapeError;
-pub use ports::{Copies, CopyLookup, Files, Ports, Wants};
-pub use run::run;
+pub use detect::is_document;
+pub use error::{DocumentError, ScrapeError};
+pub use ports::{Copies, CopyLookup, Files, Funds, Ports, Wants};
+pub use run::{read, run};
 pub use target::{Scraped, Target, Tools};

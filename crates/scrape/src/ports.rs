@@ -16,6 +16,18 @@ pub struct Ports<'a> {
     pub copies: Option<&'a dyn Copies>,
     /// Where pictures and prints are kept. Without it they stand in the document, as `data:` URLs.
     pub files: Option<&'a dyn Files>,
+    /// Who pays for what costs more than a page. Without it everything is paid for.
+    pub funds: Option<&'a dyn Funds>,
+}
+
+/// Who pays for what costs more than a page.
+#[async_trait]
+pub trait Funds: Send + Sync {
+    /// Asked when it is known that so many pages of a PDF are going to be read, before any of them is.
+    ///
+    /// # Errors
+    /// [`ScrapeError::Port`] when they cannot be paid for; then none is read.
+    async fn cover(&self, pages: u32) -> Result<(), ScrapeError>;
 }
 
 /// A place for files that come out of pages.

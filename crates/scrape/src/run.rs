@@ -1,10 +1,12 @@
 //! The way of one page, from top to bottom.
 
-use ::fetch::Plan;
+use ::fetch::{Fetched, Plan};
 use tokio::join;
 use tokio::time::timeout_at;
 
-use crate::derive::{Derived, Draft, Last};
+use crate::captures::Captured;
+use crate::derive::{Derived, Draft, Last, More};
+use crate::fetch::Page;
 use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish};
 
 /// Turns a page into a document, and returns what `last` makes of that.
@@ -25,6 +27,33 @@ where
     timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
 }
 
+/// As [`run`], of a page or a file that is at hand: nothing is fetched, and nothing is kept.
+///
+/// # Errors
+/// As [`run`].
+pub async fn read<T, F>(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    fetched: Fetched,
+    last: F,
+) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    let last = Last::new(last);
+    let page = Page { fetched, cache: None, cached_at: None, captured: Captured::default() };
+    let phases = async {
+        let route = detect::route(tools, target, &page.fetched)?;
+        match derive::derive(tools, ports, target, (page, route), More::default(), &last).await? {
+            Derived::Done(done) => Ok(done),
+            Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
+        }
+    };
+    timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
+}
+
 async fn phases<T, F>(tools: &Tools, ports: Ports<'_>, target: &Target, last: Last<F>) -> Result<T, ScrapeError>
 where
     T: Send + 'static,
@@ -33,6 +62,7 @@ where
     let mut plan = Plan::new(&tools.engines, &tools.proxies, &target.options);
     let mut found = fetch::find(ports, target, &mut plan).await?;
     let mut before: Option<Box<Draft>> = None;
+    let mut follows_embedded = fetch::follows_embedded(tools, ports, target);
     let draft = loop {
         let made = async {
             let mut page = fetch::fetch(tools, target, &mut plan, &mut found).await?;
@@ -42,26 +72,33 @@ where
             page.captured = captures::keep(ports, target, &mut page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             // A later phase that needs the document before `finish` is one more reason for a draft here.
-            let wants_draft = plan.can_run_scripts();
+            let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
             let derive = async {
-                let route = detect::route(&page.fetched, &target.options)?;
-                derive::derive(tools, target, (page, route), wants_draft, &last).await
+                let route = detect::route(tools, target, &page.fetched)?;
+                derive::derive(tools, ports, target, (page, route), more, &last).await
             };
             join!(derive, keep).0
         };
-        match made.await {
-            Ok(Derived::Done(done)) => return Ok(done),
-            Ok(Derived::Draft(draft)) if plan.improve(draft.verdict) => before = Some(draft),
-            Ok(Derived::Draft(draft)) => break draft,
-            Err(error) => match before {
-                // When a later step fails, what came before stands.
-                Some(mut draft) => {
-                    draft.warnings.push(format!("the scripts of the page could not be run: {error}"));
-                    break draft;
-                }
-                None => return Err(error),
-            },
+        let mut draft = match (made.await, before.take()) {
+            (Ok(Derived::Done(done)), _) => return Ok(done),
+            (Ok(Derived::Draft(draft)), _) => draft,
+            // When a later step fails, what came before stands.
+            (Err(error), Some(mut draft)) => {
+                draft.warnings.push(format!("the scripts of the page could not be run: {error}"));
+                break draft;
+            }
+            (Err(error), None) => return Err(error),
+        };
+        if let Some(url) = draft.embedded.take() {
+            follows_embedded = false;
+            if fetch::embedded(tools, target, url, &mut found).await {
+                continue;
+            }
         }
+        if !plan.improve(draft.verdict) {
+            break draft;
+        }
+        before = Some(draft);
     };
     // What a model is asked about the draft, and what it is compared with, come here, a line each.
     finish::finish(tools, target, draft, last).await

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use url::Url;
 use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
 
+use crate::document::Read;
 use crate::needs_scripts::needs_scripts;
 use crate::plain;
 
@@ -21,6 +22,8 @@ pub(crate) enum Source<'a> {
     Page(Box<PageSource<'a>>),
     /// Text already: JSON, markdown, plain text.
     Text(TextSource<'a>),
+    /// A document that a reader has read.
+    Document(&'a Read),
     /// A file that is not read: in base64 it stands for every text format.
     Bytes(&'a [u8]),
 }
@@ -56,6 +59,7 @@ impl Source<'_> {
         match self {
             Self::Page(page) => page.markdown(),
             Self::Text(text) => text.markdown(),
+            Self::Document(read) => read.markdown(),
             Self::Bytes(bytes) => STANDARD.encode(bytes),
         }
     }
@@ -64,15 +68,17 @@ impl Source<'_> {
         match self {
             Self::Page(page) => formats::html(page.content()),
             Self::Text(text) => plain::preformatted(text.text),
+            Self::Document(read) => read.html(),
             Self::Bytes(bytes) => STANDARD.encode(bytes),
         }
     }
 
-    /// A file as it came, in base64. Text as it came is not copied here: it is moved into the document once no format
-    /// reads it any more.
+    /// A file as it came, in base64; of a document that was read, the page that stands for it. Text as it came is not copied
+    /// here: it is moved into the document once no format reads it any more.
     fn unread(&self) -> Option<String> {
         match self {
             Self::Page(_) | Self::Text(_) => None,
+            Self::Document(read) => Some(read.html()),
             Self::Bytes(bytes) => Some(STANDARD.encode(bytes)),
         }
     }
@@ -81,6 +87,7 @@ impl Source<'_> {
         match self {
             Self::Page(page) => formats::links(page.page),
             Self::Text(TextSource { text, url, stop, .. }) => formats::text_links(text, url, stop),
+            Self::Document(read) => read.links(),
             Self::Bytes(_) => Vec::new(),
         }
     }
@@ -88,7 +95,7 @@ impl Source<'_> {
     fn images(&self) -> Vec<String> {
         match self {
             Self::Page(page) => formats::images(page.page),
-            Self::Text(_) | Self::Bytes(_) => Vec::new(),
+            Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Vec::new(),
         }
     }
 
@@ -96,7 +103,7 @@ impl Source<'_> {
     fn attributes(&self, wanted: &AttributesFormat) -> Vec<AttributeValues> {
         let find = |selector: &str, attribute: &str| match self {
             Self::Page(page) => formats::attributes(page.page, selector, attribute),
-            Self::Text(_) | Self::Bytes(_) => Vec::new(),
+            Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Vec::new(),
         };
         let entry = |one: &wire::AttributeSelector| AttributeValues {
             selector: one.selector.clone(),
@@ -110,7 +117,7 @@ impl Source<'_> {
     fn branding(&self) -> Branding {
         match self {
             Self::Page(page) => page.branding(),
-            Self::Text(_) | Self::Bytes(_) => Branding::default(),
+            Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Branding::default(),
         }
     }
 
@@ -118,13 +125,18 @@ impl Source<'_> {
     pub(crate) fn metadata(&self) -> Map<String, Value> {
         match self {
             Self::Page(page) => formats::metadata(page.page),
+            Self::Document(read) => read.metadata(),
             Self::Text(_) | Self::Bytes(_) => Map::new(),
         }
     }
 
     /// What the caller should know about what was made of it so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let Self::Page(page) = self else { return Vec::new() };
+        let page = match self {
+            Self::Page(page) => page,
+            Self::Document(read) => return read.warnings(),
+            Self::Text(_) | Self::Bytes(_) => return Vec::new(),
+        };
         let cut = page.page.truncated().then_some(CUT);
         let bare = if page.origin == Origin::Rendered { BARE_FOR_GOOD } else { BARE };
         let declared = page.is_declared.get().then_some(DECLARED);
@@ -135,7 +147,7 @@ impl Source<'_> {
     pub(crate) fn verdict(&self) -> Verdict {
         match self {
             Self::Page(page) => page.verdict(),
-            Self::Text(_) | Self::Bytes(_) => Verdict::Good,
+            Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Verdict::Good,
         }
     }
 }

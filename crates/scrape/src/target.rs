@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
+use reader::Pool;
 use tokio::time::Instant;
 use url::Url;
-use wire::{Capabilities, Capability, Document, ScrapeOptions};
+use wire::{Block, Capabilities, Capability, Document, ScrapeOptions};
 
 use crate::Cpu;
 
@@ -19,6 +20,8 @@ pub struct Tools {
     pub proxies: Arc<Proxies>,
     /// Places for work that keeps a core busy.
     pub cpu: Cpu,
+    /// Who reads documents: PDF, office files, pictures. Without it they are refused.
+    pub documents: Option<Arc<Pool>>,
 }
 
 impl Tools {
@@ -26,7 +29,10 @@ impl Tools {
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         let runs_scripts = self.engines.iter().any(|engine| engine.offers(Feature::Scripts));
-        runs_scripts.then_some(Capability::Browser).into_iter().collect()
+        let reads = self.documents.is_some();
+        let recognises = self.documents.as_ref().is_some_and(|pool| pool.can_ocr());
+        let all = [(runs_scripts, Capability::Browser), (reads, Capability::Documents), (recognises, Capability::Ocr)];
+        all.into_iter().filter_map(|(has, capability)| has.then_some(capability)).collect()
     }
 }
 
@@ -35,8 +41,10 @@ impl Tools {
 pub struct Target {
     /// The page, `http` or `https`, without user name and password.
     pub url: Url,
-    /// `url` as it is told back (`metadata.sourceURL`).
+    /// `url` as it is told back (`metadata.sourceURL`); nothing for a file that was sent to us.
     pub source: String,
+    /// What the file is called that was sent to us.
+    pub file: Option<String>,
     /// The URL that the headers of `options` and `basic_auth` were given for: they go to its origin only.
     pub given_for: Url,
     /// User name and password that stood in `given_for`.
@@ -67,6 +75,7 @@ impl Target {
         Self {
             url,
             source,
+            file: None,
             given_for,
             basic_auth: None,
             options,
@@ -88,6 +97,8 @@ pub struct Scraped {
     pub document: Document,
     /// Where the page points to, whatever formats were asked for; empty unless [`Target::collect_links`].
     pub links: Vec<String>,
+    /// How many pages its price counts: those of a PDF that were read, else 1.
+    pub pages: u32,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
     /// What it holds of the budget for bodies in memory; to be kept for as long as the document is.
@@ -108,10 +119,13 @@ impl Scraped {
     pub fn shrink_room(&self) {
         let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
         let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
+        let pages = self.document.pages.iter().flatten().map(|page| page.markdown.len()).sum::<usize>();
+        let blocks = self.document.blocks.iter().flatten().flat_map(|page| &page.items);
+        let blocks = blocks.map(|block| size_of::<Block>() + block.content.len()).sum::<usize>();
         let lists =
             [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
         let captured = self.document.actions.iter().flat_map(|found| &found.scrapes).map(|page| page.html.len());
-        self.room.shrink((texts + lists + values + captured.sum::<usize>()) as u64);
+        self.room.shrink((texts + pages + blocks + lists + values + captured.sum::<usize>()) as u64);
     }
 }

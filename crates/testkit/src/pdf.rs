@@ -21,6 +21,10 @@ pub enum Pdf {
     RefCycle,
     /// That many pages.
     Pages(u32),
+    /// Nothing: that many pages, each with a line `Page N of the report.` and the title Report.
+    Report(u32),
+    /// One page that is a picture, without a letter.
+    Scan,
     /// Encrypted with a password that nobody has.
     Encrypted,
     /// Cut in the middle.
@@ -55,6 +59,8 @@ impl Pdf {
                 file(&[CATALOG, pages, b"4 0 R", b"3 0 R"], "")
             }
             Self::Pages(count) => many_pages(count),
+            Self::Report(count) => report(count),
+            Self::Scan => scan(),
             Self::Encrypted => plain(ENCRYPTED, b""),
             Self::Truncated => {
                 let mut whole = plain("", b"");
@@ -171,6 +177,28 @@ fn many_pages(count: u32) -> Vec<u8> {
     file(&[CATALOG, pages.as_bytes(), page], "")
 }
 
+fn report(count: u32) -> Vec<u8> {
+    let count = count as usize;
+    let kids: String = (0..count).map(|page| format!("{} 0 R ", 4 + 2 * page)).collect();
+    let pages = format!("<< /Type /Pages /Count {count} /Kids [{kids}] >>");
+    let info = b"<< /Title (Report) /Author (A. Quarrier) /CreationDate (D:20240131093005Z) >>";
+    let mut objects = vec![CATALOG.to_vec(), pages.into_bytes(), info.to_vec()];
+    for page in 0..count {
+        let text = format!("BT /F1 12 Tf 72 720 Td (Page {} of the report.) Tj ET", page + 1);
+        let contents = format!("/Contents {} 0 R", 5 + 2 * page);
+        let head = String::from_utf8_lossy(PLAIN_PAGE).replace("/Contents 4 0 R", &contents);
+        objects.extend([head.into_bytes(), stream("", text.as_bytes())]);
+    }
+    file(&objects.iter().map(Vec::as_slice).collect::<Vec<_>>(), "/Info 3 0 R")
+}
+
+/// Black above white, over the whole page.
+fn scan() -> Vec<u8> {
+    let entries = "/Type /XObject /Subtype /Image /Width 64 /Height 64 /BitsPerComponent 8 /ColorSpace /DeviceGray";
+    let image = stream(entries, &[[0_u8; 2048], [255; 2048]].concat());
+    one_page("", b"q 612 0 0 792 0 0 cm /X5 Do Q", &[image])
+}
+
 fn filter_chain(count: u32) -> Vec<u8> {
     let mut data = HELLO.to_vec();
     for _ in 0..count {
@@ -223,6 +251,14 @@ mod tests {
         assert!(file[start..].starts_with("xref\n0 5\n"));
         let first: usize = file[start..].lines().nth(3).unwrap()[..10].parse().unwrap();
         assert!(file[first..].starts_with("1 0 obj"));
+    }
+
+    #[test]
+    fn a_report_has_its_pages() {
+        let file = text(Pdf::Report(3));
+        assert_eq!(file.matches("/Type /Page ").count(), 3);
+        assert!(file.contains("/Kids [4 0 R 6 0 R 8 0 R ]") && file.contains("(Page 3 of the report.)"));
+        assert!(text(Pdf::Scan).contains("/Length 4096"));
     }
 
     #[test]

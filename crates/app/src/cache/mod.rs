@@ -101,7 +101,8 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError>
 /// Keeps a page if it says something lasting. A failure is logged and costs nothing but the copy.
 pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<PageCopy> {
     let bytes = kept_body(fetched).len();
-    if !policy::storable(fetched.status, fetched.kind, bytes) || !room::admits(app, bytes).await {
+    let is_document = fetched.kind == BodyKind::Other && scrape::is_document(fetched);
+    if !policy::storable(fetched.status, fetched.kind, is_document, bytes) || !room::admits(app, bytes).await {
         return None;
     }
     match write(app, slot, fetched).await {

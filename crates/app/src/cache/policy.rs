@@ -97,14 +97,20 @@ fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
 
 /// Whether an answer says something lasting about the page. A busy, broken or locked server (5xx, 401, 403, 429 …) does
 /// not, and must not be repeated for days from the cache.
-pub(crate) fn storable(status: u16, kind: BodyKind, body_bytes: usize) -> bool {
+/// Office files are kept, as documents are read again on each hit; pictures and other files are not.
+pub(crate) fn storable(status: u16, kind: BodyKind, is_document: bool, body_bytes: usize) -> bool {
     let lasting = match status {
         200..=299 => true,
         401 | 403 | 407 | 408 | 425 | 429 => false,
         400..=499 => true,
         _ => false,
     };
-    lasting && body_bytes > 0 && !matches!(kind, BodyKind::Image | BodyKind::Other)
+    let is_read = match kind {
+        BodyKind::Image => false,
+        BodyKind::Other => is_document,
+        _ => true,
+    };
+    lasting && body_bytes > 0 && is_read
 }
 
 /// Newer error copies that it takes before the page counts as gone (docs/CONTRACT.md, "Cache").
@@ -212,13 +218,14 @@ mod tests {
     #[test]
     fn lasting_answers() {
         for (status, expect) in [(200, true), (206, true), (404, true), (410, true), (500, false), (503, false)] {
-            assert_eq!(storable(status, BodyKind::Html, 1), expect, "{status}");
+            assert_eq!(storable(status, BodyKind::Html, false, 1), expect, "{status}");
         }
         for status in [401, 403, 407, 408, 425, 429, 304] {
-            assert!(!storable(status, BodyKind::Html, 1), "{status}");
+            assert!(!storable(status, BodyKind::Html, false, 1), "{status}");
         }
-        assert!(!storable(200, BodyKind::Html, 0));
-        assert!(!storable(200, BodyKind::Image, 1));
+        assert!(!storable(200, BodyKind::Html, false, 0));
+        assert!(!storable(200, BodyKind::Image, true, 1) && !storable(200, BodyKind::Other, false, 1));
+        assert!(storable(200, BodyKind::Other, true, 1) && storable(200, BodyKind::Pdf, true, 1));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use super::links::{Links, sorted};
 use super::submit::new_pages;
 use super::{PAGES, pages, secrets, url_of};
 use crate::cache::NewCopy;
-use crate::scrape::{self, Charged, Wanted};
+use crate::scrape::{self, Charged, Surcharge, Wanted};
 use crate::{App, AppError, credentials, room};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
@@ -62,6 +62,8 @@ pub(crate) struct PageResult {
     pub(super) context: Arc<Context>,
     pub(super) outcome: Outcome,
     pub(super) credits: i64,
+    /// The part of the credits that the run has not set aside.
+    pub(super) surcharge: Option<Surcharge>,
     pub(super) answer: Option<HostAnswer>,
     /// The page under the address that it turned out to have, when that is another than the one it was known by.
     pub(super) alias: Option<NewPage>,
@@ -164,6 +166,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let wanted = Wanted {
         id: job.id.clone(),
         source: SourceUrl::new(&job.payload.url).or(&url),
+        file: None,
         url: url.clone(),
         given_for,
         basic_auth,
@@ -175,7 +178,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth };
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
-    let Charged { result, credits, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
+    let Charged { result, credits, surcharge, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
     let seen = match result {
         Ok(seen) => seen.map_err(|error: AppError| again(&error))?,
         Err(error) => {
@@ -201,7 +204,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         packed.shrink_room();
         packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
     }
-    Ok(PageResult { credits, copy, ..result })
+    Ok(PageResult { credits, surcharge, copy, ..result })
 }
 
 /// What a page is seen as part of, in the thread that parsed it.
@@ -300,6 +303,7 @@ impl PageResult {
             context,
             outcome,
             credits: 0,
+            surcharge: None,
             answer: None,
             alias: None,
             landed: None,

@@ -19,6 +19,7 @@ use super::links::{self, Links};
 use super::page::{Outcome, PagePayload, PageResult};
 use super::{end, jobs_of};
 use crate::cache::write_copies;
+use crate::scrape::Surcharge;
 use crate::webhooks::{Source, emit_all};
 use crate::{App, metrics};
 
@@ -131,13 +132,15 @@ type Kept<'a> = (&'a str, &'a PageResult, &'a Packed);
 
 impl Record<'_> {
     async fn write(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
-        let (mut ended, mut kept, mut credits, mut links) = (Vec::new(), Vec::new(), 0, Links::default());
+        let (mut ended, mut kept, mut links) = (Vec::new(), Vec::new(), Links::default());
+        let (mut credits, mut surcharges) = (0, Vec::new());
         for (id, result) in results {
             self.progress.pending -= 1;
             links.take(&result.links);
             let page = self.settle(id, result);
             if page.state != PageState::Alias {
                 credits += result.credits;
+                surcharges.extend(&result.surcharge);
                 if let Outcome::Document(packed) = &result.outcome {
                     kept.push((*id, *result, packed.as_ref()));
                 }
@@ -147,7 +150,7 @@ impl Record<'_> {
         if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref()) {
             runs::set_landed(conn, &self.context.id, landed).await?;
         }
-        self.charge(conn, results.first().map_or("", |(id, _)| *id), credits).await?;
+        self.charge(conn, results.first().map_or("", |(id, _)| *id), credits, &surcharges).await?;
         runs::end_pages(conn, &ended, self.now).await?;
         self.keep(conn, &kept).await?;
         self.tell(conn, &kept, &ended).await?;
@@ -179,17 +182,28 @@ impl Record<'_> {
         EndedPage { id, state, reason }
     }
 
-    async fn charge(&mut self, conn: &mut Conn, first: &str, credits: i64) -> Result<(), StoreError> {
+    /// Charges what the run has set aside for its pages, and what single pages have set aside for themselves.
+    async fn charge(
+        &mut self,
+        conn: &mut Conn,
+        first: &str,
+        credits: i64,
+        surcharges: &[&Surcharge],
+    ) -> Result<(), StoreError> {
         if credits == 0 {
             return Ok(());
         }
+        for surcharge in surcharges {
+            surcharge.settle(conn, self.now).await?;
+        }
+        let of_run = credits - surcharges.iter().map(|surcharge| surcharge.amount).sum::<i64>();
         // A page is recorded once only, so its id makes the key unique.
         let key = format!("pages:{first}");
         let (team, api_key) = (self.context.caller.team.id.as_str(), self.context.caller.key.as_deref());
         let booking = Booking { key: &key, team, api_key, at: self.now };
         match &self.progress.reservation {
-            Some(reservation) => ledger::post(conn, &booking, reservation, credits).await?,
-            None => ledger::charge(conn, &booking, credits).await?,
+            Some(reservation) => ledger::post(conn, &booking, reservation, of_run).await?,
+            None => ledger::charge(conn, &booking, of_run).await?,
         };
         self.progress.credits += credits;
         metrics::charged(credits);

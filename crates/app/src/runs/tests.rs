@@ -34,7 +34,7 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
         store,
         client,
         blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
-        tools: ::scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu },
+        tools: ::scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu, documents: None },
         browser: None,
         capabilities: wire::Capabilities::default(),
         clock,

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, FormatKind, ScrapeOptions, ScrapeRequest};
 
 use super::copies::KeptCopy;
-use super::{Scraping, Stamp, Wanted};
+use super::{Price, Scraping, Stamp, Wanted};
 use crate::admit::{check_open, slot};
 use crate::auth::Caller;
 use crate::{App, AppError};
@@ -96,13 +96,13 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         Some(_) => Some(CacheState::Miss),
         None => None,
     };
-    let stamp = Stamp { id: row.id.clone(), credits: row.credits };
+    let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
     let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
     let copy = KeptCopy { app, id: &note.copy };
     let (source_url, warning, screenshot) = (note.source_url, note.warning, note.screenshot);
-    let last = move |mut scraped: Scraped, _: &Stop| {
+    let last = move |scraped: Scraped, _: &Stop| {
+        let mut scraped = stamp.put(scraped);
         let document = &mut scraped.document;
-        stamp.put(document);
         document.metadata.cache_state = cache;
         // The copy serves now, but for the caller the page was fresh when it was scraped.
         document.metadata.cached_at.take_if(|_| cache != Some(CacheState::Hit));

@@ -212,7 +212,7 @@ async fn open_with(
         store,
         client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu },
+        tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu, documents: None },
         browser: None,
         capabilities,
         clock: Arc::new(clock.clone()),

@@ -168,7 +168,7 @@ async fn files() {
     assert_eq!(setup::decoded(&unread.markdown.unwrap()), b"%PDF-1.4");
     for parsers in [None, Some(vec![Parser::Pdf(PdfParser::default())])] {
         assert!(
-            matches!(pdf(parsers).await, Err(ScrapeError::UnsupportedFile { content_type }) if content_type == "application/pdf")
+            matches!(pdf(parsers).await, Err(ScrapeError::UnsupportedFile { content_type, .. }) if content_type == "application/pdf")
         );
     }
     let html = document(200, "application/pdf", b"<h1>x</h1>", ScrapeOptions::default()).await.unwrap();

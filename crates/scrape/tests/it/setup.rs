@@ -21,7 +21,7 @@ pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     let engine = HttpEngine::new(net::Client::new(config).unwrap());
-    Tools { engines: vec![Arc::new(engine)], proxies: Arc::default(), cpu: Cpu::new(2) }
+    Tools { engines: vec![Arc::new(engine)], proxies: Arc::default(), cpu: Cpu::new(2), documents: None }
 }
 
 /// An engine that has the page at hand.

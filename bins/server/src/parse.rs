@@ -1,0 +1,106 @@
+//! `/v2/parse`: files that are sent instead of named.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use app::auth::Caller;
+use app::parse;
+use axum::extract::{FromRequest as _, Request, State};
+use axum::http::header;
+use axum::response::Response;
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::{
+    Answer, Code, ParseFormats, ParseRequest, ParseUploaded, ScrapeAnswer, UploadMethod, UploadUrl, UploadUrlRequest,
+};
+
+use crate::error::Failure;
+use crate::extract::{self, discard, is_json};
+use crate::request::{RequestContext, reader};
+use crate::{Service, multipart};
+
+/// The form of an upload, for the interface document; `multipart` reads it.
+#[derive(Serialize, ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ParseForm {
+    /// The file, with its name.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// How to read it, as JSON.
+    #[schema(required = false)]
+    options: ParseRequest,
+}
+
+/// Turn a file into data.
+///
+/// Sent as a form, or as JSON when the file was sent to an upload URL before.
+#[utoipa::path(
+    post,
+    path = "/v2/parse",
+    tag = "parse",
+    request_body(content((ParseForm = "multipart/form-data"), (ParseUploaded = "application/json"))),
+    responses((status = 200, description = "OK", body = ScrapeAnswer))
+)]
+pub(crate) async fn parse(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    Extension(context): Extension<RequestContext>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let owner = reader(Some(&caller), Some(&context));
+    let (data, room) = if is_json(request.headers()) {
+        let extract::Json(body) = extract::Json::from_request(request, &service).await?;
+        parse::parse_uploaded(&service.app, &caller, wire::decode_parse_uploaded(body)?).await?
+    } else {
+        let (head, body) = request.into_parts();
+        let Some(boundary) = multipart::boundary(&head.headers) else {
+            if !head.headers.contains_key(header::EXPECT) {
+                discard(body).await;
+            }
+            let why = "the body must be a form (multipart/form-data) with the part `file`, or JSON with `uploadRef`";
+            return Err(Failure::new(Code::UnsupportedMediaType, why));
+        };
+        let form = multipart::read(&service, (&head, body), boundary, &owner).await?;
+        parse::parse(&service.app, &caller, wire::decode_parse(form.options)?, form.upload).await?
+    };
+    Ok(service.outbox.document(&owner, data, room))
+}
+
+/// Get a URL to send a file to before it is read.
+#[utoipa::path(
+    post,
+    path = "/v2/parse/upload-url",
+    tag = "parse",
+    request_body = UploadUrlRequest,
+    responses((status = 200, description = "OK", body = Answer<UploadUrl>))
+)]
+pub(crate) async fn upload_url(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    extract::Json(body): extract::Json,
+) -> Result<Json<Answer<UploadUrl>>, Failure> {
+    let request = wire::decode_upload_url(body)?;
+    let (place, max_size_bytes) = parse::upload_url(&service.app, &caller, request).await?;
+    let headers = BTreeMap::from([("content-type".to_owned(), "application/octet-stream".to_owned())]);
+    Ok(Json(Answer::new(UploadUrl {
+        upload_url: place.url,
+        upload_ref: place.id.to_string(),
+        method: UploadMethod::Put,
+        headers,
+        fields: BTreeMap::new(),
+        expires_at: place.expires_at,
+        max_size_bytes,
+    })))
+}
+
+/// List the kinds of files that can be sent.
+#[utoipa::path(
+    get,
+    path = "/v2/parse/formats",
+    tag = "parse",
+    responses((status = 200, description = "OK", body = Answer<ParseFormats>))
+)]
+pub(crate) async fn formats(State(service): State<Arc<Service>>) -> Json<Answer<ParseFormats>> {
+    Json(Answer::new(parse::formats(&service.app)))
+}

@@ -1,0 +1,293 @@
+//! Files that a caller sends to have them turned into documents.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::files::{NewFile, Slot};
+use base::new_id;
+use bytes::Bytes;
+use chrono::TimeDelta;
+use documents::{Family, Kind};
+use fetch::Fetched;
+use tokio::time::Instant;
+use url::Url;
+use uuid::Uuid;
+use wire::{
+    Capability, Document, FileFormat, FileKind, Invalid, MAX_UPLOAD_BYTES, ParseFormats, ParseRequest, ParseUploaded,
+    Parser, UploadUrlRequest,
+};
+
+use crate::admit::{Admitted, Entry, admit};
+use crate::auth::Caller;
+use crate::check::check;
+use crate::scrape::{Wanted, file};
+use crate::{App, AppError, room};
+
+pub use ::files::{Link, Place, UploadLink};
+
+/// How long an upload URL, and the file that was sent there, are kept.
+const UPLOAD_LIFE: TimeDelta = TimeDelta::minutes(15);
+
+/// A file that was sent.
+pub struct Upload {
+    /// What it is called.
+    pub name: String,
+    /// What it was said to be.
+    pub content_type: Option<String>,
+    /// The file.
+    pub bytes: Bytes,
+    /// What it holds of the budget for bodies in memory.
+    pub room: net::Room,
+}
+
+/// What the file is taken from, when the request may begin.
+enum Origin {
+    Here(Upload),
+    /// It was sent to an upload URL.
+    Place(Uuid),
+}
+
+/// Turns a file into a document and charges the caller's team, as [`scrape`](crate::scrape::scrape()) does with a page. The
+/// answer is kept nowhere; with zero data retention nothing is written but the credits.
+///
+/// # Errors
+/// [`AppError`]; see its variants.
+#[crate::boxed]
+pub async fn parse(
+    app: &App,
+    caller: &Caller,
+    request: ParseRequest,
+    upload: Upload,
+) -> Result<(Document, net::Room), AppError> {
+    made(app, caller, request, Origin::Here(upload)).await
+}
+
+/// The same for a file that was sent to an upload URL of the team. It is read once: afterwards it is gone.
+///
+/// # Errors
+/// As [`parse()`], and [`AppError::NotFound`] when no such file is there.
+#[crate::boxed]
+pub async fn parse_uploaded(
+    app: &App,
+    caller: &Caller,
+    uploaded: ParseUploaded,
+) -> Result<(Document, net::Room), AppError> {
+    if uploaded.request.zero_data_retention {
+        let why = "needs the file in the request itself: at an upload URL it is kept for a while";
+        return Err(Invalid::at("zeroDataRetention", why).into());
+    }
+    let id = Uuid::try_parse(&uploaded.upload_ref).map_err(|_| AppError::NotFound("upload"))?;
+    made(app, caller, uploaded.request, Origin::Place(id)).await
+}
+
+async fn made(
+    app: &App,
+    caller: &Caller,
+    mut request: ParseRequest,
+    origin: Origin,
+) -> Result<(Document, net::Room), AppError> {
+    let (id, started) = (new_id().to_string(), Instant::now());
+    read_pictures(&mut request);
+    let entry = Entry {
+        started,
+        timeout: Duration::from_millis(request.options.timeout.into()),
+        key: format!("scrape:{id}"),
+        price: billing::quote(&request.options),
+    };
+    let check = || check(app, caller, &request.options, request.zero_data_retention, request.needs());
+    let Admitted { slot: _slot, funds, .. } = admit(app, caller, entry, check).await?;
+    let upload = match origin {
+        Origin::Here(upload) => upload,
+        Origin::Place(place) => take(app, caller, place).await?,
+    };
+    file(app, caller, page(id, request, upload), funds, started).await
+}
+
+/// Whoever sends a picture wants it read.
+fn read_pictures(request: &mut ParseRequest) {
+    let parsers = request.options.parsers.get_or_insert_with(|| vec![Parser::Pdf(wire::PdfParser::default())]);
+    if !parsers.contains(&Parser::Image) {
+        parsers.push(Parser::Image);
+    }
+}
+
+async fn take(app: &App, caller: &Caller, place: Uuid) -> Result<Upload, AppError> {
+    let sent = app.files().take(&caller.team.id, place).await?.ok_or(AppError::NotFound("upload"))?;
+    let room = app.room_for_body();
+    room.grow(sent.bytes.len() as u64).await;
+    Ok(Upload { name: sent.name, content_type: Some(sent.content_type), bytes: sent.bytes, room })
+}
+
+/// The file as if it had been fetched, from an address that nothing can be resolved against.
+fn page(id: String, request: ParseRequest, upload: Upload) -> (Wanted, Fetched) {
+    let Upload { name, content_type, bytes, room } = upload;
+    let nowhere = nowhere();
+    let mut fetched = Fetched::new(nowhere.clone(), 200, declared(&name, content_type.as_deref()), bytes);
+    fetched.room = room;
+    let wanted = Wanted {
+        id,
+        url: nowhere.clone(),
+        source: String::new(),
+        file: Some(name),
+        given_for: nowhere,
+        basic_auth: None,
+        options: Arc::new(request.options),
+        zero_data_retention: request.zero_data_retention,
+        collect_links: false,
+        run: None,
+    };
+    (wanted, fetched)
+}
+
+fn nowhere() -> Url {
+    match Url::parse("data:,") {
+        Ok(url) => url,
+        Err(_) => unreachable!("a data URL without data (RFC 2397)"),
+    }
+}
+
+/// What a file is to be taken for until its bytes are looked at: what its name says, else what it was said to be. Programs that
+/// send files often say nothing, or anything.
+fn declared(name: &str, content_type: Option<&str>) -> Option<String> {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let of_text = TEXTS.iter().find(|text| text.extensions.contains(&ending.as_str())).map(|text| text.mime_types);
+    let of_name = of_text.or_else(|| Kind::of_name(name).map(Kind::mime_types));
+    let named = of_name.and_then(<[_]>::first).copied().or(content_type);
+    named.map(str::to_owned)
+}
+
+/// What is read besides documents.
+struct TextFormat {
+    format: &'static str,
+    kind: FileKind,
+    extensions: &'static [&'static str],
+    mime_types: &'static [&'static str],
+}
+
+const TEXTS: [TextFormat; 5] = [
+    TextFormat {
+        format: "html",
+        kind: FileKind::Page,
+        extensions: &["html", "htm", "xhtml", "xht"],
+        mime_types: &["text/html", "application/xhtml+xml"],
+    },
+    TextFormat {
+        format: "markdown",
+        kind: FileKind::Text,
+        extensions: &["md", "markdown"],
+        mime_types: &["text/markdown", "text/x-markdown"],
+    },
+    TextFormat {
+        format: "text",
+        kind: FileKind::Text,
+        extensions: &["txt", "text", "log"],
+        mime_types: &["text/plain"],
+    },
+    TextFormat { format: "json", kind: FileKind::Text, extensions: &["json"], mime_types: &["application/json"] },
+    TextFormat {
+        format: "xml",
+        kind: FileKind::Page,
+        extensions: &["xml", "rss", "atom"],
+        mime_types: &["application/xml", "text/xml"],
+    },
+];
+
+/// What can be sent, and which of it this server can read.
+#[must_use]
+pub fn formats(app: &App) -> ParseFormats {
+    let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
+    let document = |kind: Kind| {
+        let (sort, needs) = match kind.family() {
+            Family::Document => (FileKind::Document, Capability::Documents),
+            Family::Presentation => (FileKind::Presentation, Capability::Documents),
+            Family::Spreadsheet => (FileKind::Spreadsheet, Capability::Documents),
+            Family::Image => (FileKind::Image, Capability::Ocr),
+        };
+        FileFormat {
+            format: kind.word().to_owned(),
+            kind: sort,
+            extensions: words(kind.extensions()),
+            mime_types: words(kind.mime_types()),
+            available: app.capabilities().has(needs),
+        }
+    };
+    let text = |text: &TextFormat| FileFormat {
+        format: text.format.to_owned(),
+        kind: text.kind,
+        extensions: words(text.extensions),
+        mime_types: words(text.mime_types),
+        available: true,
+    };
+    ParseFormats { formats: Kind::all().map(document).chain(TEXTS.iter().map(text)).collect() }
+}
+
+/// Makes a place for a file that [`parse_uploaded`] is to read. It costs nothing.
+///
+/// # Errors
+/// [`AppError::StorageFull`] when the disk is nearly full.
+#[crate::boxed]
+pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -> Result<(Place, u64), AppError> {
+    room::check(app)?;
+    let most = MAX_UPLOAD_BYTES.min(app.settings.files.max_bytes);
+    let max_bytes = request.declared_size_bytes.unwrap_or(most).min(most);
+    let new = NewFile {
+        team: caller.team.id.clone(),
+        owner: String::new(),
+        kind: "upload",
+        name: request.filename,
+        content_type: request.content_type.unwrap_or_default(),
+        expires_at: app.now() + UPLOAD_LIFE,
+    };
+    let address = caller.address.clone().unwrap_or_default();
+    Ok((app.files().expect(new, max_bytes, &address).await?, max_bytes))
+}
+
+/// How many bytes may be sent to an upload URL.
+///
+/// # Errors
+/// [`AppError::NotFound`] for a URL that we have not signed, [`AppError::FileGone`] when its time is over or a file is there.
+#[crate::boxed]
+pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<u64, AppError> {
+    match app.files().slot(link).await? {
+        Slot::Free { max_bytes } => Ok(max_bytes),
+        Slot::Gone => Err(AppError::FileGone),
+        Slot::Unknown => Err(AppError::NotFound("file")),
+    }
+}
+
+/// Keeps a file that was sent to an upload URL, whose [`slot`] was asked before.
+///
+/// # Errors
+/// [`AppError::FileGone`] when another file was sent there meanwhile, [`AppError::StorageFull`].
+#[crate::boxed]
+pub async fn receive(app: &App, id: Uuid, body: Bytes) -> Result<(), AppError> {
+    room::check(app)?;
+    if app.files().receive(id, body).await? { Ok(()) } else { Err(AppError::FileGone) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_taken_for_what_they_are_called() {
+        let check = |name: &str, content_type: Option<&str>, expect: Option<&str>| {
+            assert_eq!(declared(name, content_type).as_deref(), expect, "{name} {content_type:?}");
+        };
+        check("a.html", Some("application/octet-stream"), Some("text/html"));
+        check("a.XHT", None, Some("text/html"));
+        check("notes.md", Some("text/plain"), Some("text/markdown"));
+        check("a.pdf", None, Some("application/pdf"));
+        check("prices.CSV", Some("text/plain"), Some("text/csv"));
+        check("a", Some("text/csv"), Some("text/csv"));
+        check("a.bin", None, None);
+        check(".html", None, Some("text/html"));
+    }
+
+    #[test]
+    fn no_two_formats_share_a_name() {
+        let mut seen = std::collections::HashSet::new();
+        let all = Kind::all().flat_map(Kind::extensions).chain(TEXTS.iter().flat_map(|text| text.extensions));
+        all.for_each(|ending| assert!(seen.insert(*ending), "{ending}"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Documents on their way: what a reader is asked for, and what its answer becomes.
+
+use std::time::Duration;
+
+use documents::{Kind, Metadata};
+use fetch::Fetched;
+use reader::{Answer, Job, Options, Wants};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use wire::{Document, FormatKind, PageBlocks, Parser, PdfMode, PdfParser, ScrapeOptions};
+
+use crate::{DocumentError, Ports, ScrapeError, Target, Tools, plain};
+
+/// Longest time that a reader leaves for what comes after it: it ends earlier with the pages that it has.
+const MAX_TIME_AFTER: Duration = Duration::from_secs(1);
+
+/// A document that was read.
+pub(crate) struct Read {
+    kind: Kind,
+    answer: Answer,
+    /// How many pages its price counts.
+    pub(crate) pages: u32,
+    keeps_images: bool,
+}
+
+/// Has a document read, when a reader is free. A PDF is paid for before the first of its pages is read.
+///
+/// # Errors
+/// [`ScrapeError::Document`], those of [`Funds::cover`](crate::Funds::cover), and [`ScrapeError::Timeout`].
+pub(crate) async fn read(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    (fetched, kind): (&Fetched, Kind),
+) -> Result<Read, ScrapeError> {
+    let none = || DocumentError::Unavailable("this server has none".to_owned());
+    let pool = tools.documents.as_ref().ok_or_else(none)?;
+    let job = Job {
+        bytes: fetched.body.clone(),
+        kind,
+        name: target.file.clone(),
+        owner: target.line.clone(),
+        options: asked(&target.options, kind),
+    };
+    let left = target.deadline.saturating_duration_since(Instant::now());
+    let deadline = target.deadline - (left / 10).min(MAX_TIME_AFTER);
+    // Pictures and office files cost the same whatever they hold.
+    let funds = ports.funds.filter(|_| kind == Kind::Pdf);
+    let mut covered = 1;
+    let afford = async |pages: u32| {
+        covered = pages.max(1);
+        match funds {
+            Some(funds) => funds.cover(covered).await,
+            None => Ok(()),
+        }
+    };
+    let answer = pool.read(job, deadline, afford).await?;
+    let pages = if kind == Kind::Pdf { answer.pages_read.clamp(1, covered) } else { 1 };
+    Ok(Read { kind, answer, pages, keeps_images: !target.options.remove_base64_images })
+}
+
+/// What the options ask of a reader. The settings of PDFs hold for pictures as well, but for the mode.
+fn asked(options: &ScrapeOptions, kind: Kind) -> Options {
+    let pdf = options.parsers.iter().flatten().find_map(|parser| match parser {
+        Parser::Pdf(pdf) => Some(pdf.clone()),
+        Parser::Image => None,
+    });
+    let PdfParser { mode, max_pages, blocks, pages, page_markers } = pdf.unwrap_or_default();
+    let mode = if kind == Kind::Pdf { mode } else { PdfMode::Auto };
+    let html = options.wants(FormatKind::Html) || options.wants(FormatKind::RawHtml);
+    Options { mode, max_pages, page_markers, wants: Wants { html, pages, blocks } }
+}
+
+impl Read {
+    pub(crate) fn markdown(&self) -> String {
+        self.without_images(&self.answer.markdown)
+    }
+
+    pub(crate) fn html(&self) -> String {
+        self.answer.html.clone().unwrap_or_default()
+    }
+
+    pub(crate) fn links(&self) -> Vec<String> {
+        self.answer.links.clone()
+    }
+
+    /// What the document says about itself, under the names that pages use for it.
+    pub(crate) fn metadata(&self) -> Map<String, Value> {
+        let Metadata { title, author, subject, keywords, creator, producer, language, created, modified, .. } =
+            &self.answer.metadata;
+        let said = [
+            ("title", title),
+            ("author", author),
+            ("description", subject),
+            ("keywords", keywords),
+            ("language", language),
+            ("generator", if creator.is_some() { creator } else { producer }),
+            ("dcDateCreated", created),
+            ("modifiedTime", modified),
+        ];
+        let entry = |(key, value): (&str, &Option<String>)| Some((key.to_owned(), Value::from(value.clone()?)));
+        said.into_iter().filter_map(entry).collect()
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.answer.warnings.clone()
+    }
+
+    /// Adds what only documents have: pages, blocks, and how many pages there are.
+    pub(crate) fn complete(self, document: &mut Document) {
+        let Metadata { num_pages, total_pages, .. } = self.answer.metadata;
+        let metadata = &mut document.metadata;
+        metadata.content_type = self.kind.mime_types().first().map(|&name| name.to_owned());
+        (metadata.num_pages, metadata.total_pages) = (some(num_pages), some(total_pages));
+        let is_rewritten = document.markdown.as_ref().is_some_and(|text| *text != self.answer.markdown);
+        let mut pages = self.answer.pages.clone();
+        pages.iter_mut().for_each(|page| page.markdown = self.without_images(&page.markdown));
+        let mut blocks = self.answer.blocks;
+        if is_rewritten {
+            forget_spans(&mut blocks);
+        }
+        document.pages = (!pages.is_empty()).then_some(pages);
+        document.blocks = (!blocks.is_empty()).then_some(blocks);
+    }
+
+    fn without_images(&self, text: &str) -> String {
+        if self.keeps_images { text.to_owned() } else { plain::without_embedded_images(text) }
+    }
+}
+
+/// A count that is not known is 0.
+fn some(count: u32) -> Option<u32> {
+    (count > 0).then_some(count)
+}
+
+/// Blocks say where they stand in the markdown that they were found with, so that of another one they say nothing.
+fn forget_spans(blocks: &mut [PageBlocks]) {
+    blocks.iter_mut().flat_map(|page| &mut page.items).for_each(|block| block.markdown_span = None);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use wire::{Block, BlockKind, Confidence, PageStatus, PageText};
+
+    use super::*;
+
+    fn options(body: Value) -> ScrapeOptions {
+        wire::decode_options(body).unwrap()
+    }
+
+    #[test]
+    fn readers_are_asked_for_what_the_caller_wants() {
+        let check =
+            |body: Value, kind, expect: Options| assert_eq!(asked(&options(body.clone()), kind), expect, "{body}");
+        check(json!({}), Kind::Pdf, Options::default());
+        check(json!({ "parsers": ["image"] }), Kind::Pdf, Options::default());
+        let html = Options { wants: Wants { html: true, ..Wants::default() }, ..Options::default() };
+        check(json!({ "formats": ["html"] }), Kind::Docx, html);
+        check(json!({ "formats": ["rawHtml", "links"] }), Kind::Pdf, html);
+        let all = json!({ "parsers": ["image", { "type": "pdf", "mode": "ocr", "maxPages": 3, "blocks": true, "pages": true, "pageMarkers": true }] });
+        let wants = Wants { html: false, pages: true, blocks: true };
+        let all_asked = Options { mode: PdfMode::Ocr, max_pages: Some(3), page_markers: true, wants };
+        check(all.clone(), Kind::Pdf, all_asked);
+        check(all, Kind::Image(documents::ImageKind::Tiff), Options { mode: PdfMode::Auto, ..all_asked });
+    }
+
+    fn read(keeps_images: bool) -> Read {
+        let markdown = "# T\n\n![x](data:image/png;base64,AA) y".to_owned();
+        let block = Block {
+            id: "p1.b0".to_owned(),
+            kind: BlockKind::Text,
+            label: None,
+            content: "y".to_owned(),
+            bbox: None,
+            markdown_span: Some([5, 9]),
+            reading_order: 0,
+            source: None,
+            confidence: Confidence::default(),
+        };
+        let page = PageBlocks { page_number: 1, status: PageStatus::Ok, width: None, height: None, items: vec![block] };
+        let metadata = Metadata {
+            title: Some("T".to_owned()),
+            created: Some("2024-01-31T09:30:05Z".to_owned()),
+            producer: Some("press".to_owned()),
+            num_pages: 1,
+            total_pages: 4,
+            ..Metadata::default()
+        };
+        let pages = vec![PageText { page_number: 1, markdown: markdown.clone() }];
+        let answer = Answer { markdown, pages, blocks: vec![page], metadata, pages_read: 1, ..Answer::default() };
+        Read { kind: Kind::Pdf, answer, pages: 1, keeps_images }
+    }
+
+    #[test]
+    fn what_was_rewritten_has_no_places_any_more() {
+        for (keeps_images, span) in [(true, Some([5, 9])), (false, None)] {
+            let read = read(keeps_images);
+            let mut document = Document { markdown: Some(read.markdown()), ..Document::default() };
+            read.complete(&mut document);
+            let markdown = document.markdown.unwrap();
+            assert_eq!(markdown.contains("base64,"), keeps_images, "{markdown}");
+            assert_eq!(document.pages.unwrap()[0].markdown, markdown);
+            assert_eq!(document.blocks.unwrap()[0].items[0].markdown_span, span);
+        }
+    }
+
+    #[test]
+    fn a_document_says_what_it_is() {
+        let read = read(true);
+        let said = json!({ "title": "T", "dcDateCreated": "2024-01-31T09:30:05Z", "generator": "press" });
+        assert_eq!(Value::Object(read.metadata()), said);
+        let mut document = Document::default();
+        read.complete(&mut document);
+        let metadata = document.metadata;
+        assert_eq!((metadata.num_pages, metadata.total_pages), (Some(1), Some(4)));
+        assert_eq!(metadata.content_type.as_deref(), Some("application/pdf"));
+    }
+}
