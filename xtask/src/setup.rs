@@ -98,7 +98,7 @@ const TOOLS: &[Tool] = &[
 
 /// Installs everything that building, testing and checking need.
 pub(crate) fn all() -> Result<()> {
-    packages(&[&[COMPILER], DRIVEN, OCR, &[CPP]].concat())?;
+    packages(&[&[COMPILER][..], DRIVEN, OCR, &[CPP]].concat())?;
     for tool in TOOLS {
         install(tool)?;
     }
@@ -134,13 +134,13 @@ impl Manual {
 
 /// Installs what the tests need.
 pub(crate) fn for_tests() -> Result<()> {
-    packages(&[&[COMPILER], DRIVEN, OCR].concat())?;
+    packages(&[&[COMPILER][..], DRIVEN, OCR].concat())?;
     install(&TOOLS[0])
 }
 
 /// Installs what `cargo xtask check` needs.
 pub(crate) fn for_checks() -> Result<()> {
-    packages(&[&[COMPILER], OCR].concat())?;
+    packages(&[&[COMPILER][..], OCR].concat())?;
     install(&TOOLS[1])
 }
 
@@ -195,8 +195,8 @@ fn has_libclang() -> bool {
 }
 
 fn has_english() -> bool {
-    let folders = fs::read_dir("/usr/share/tesseract-ocr").into_iter().flatten().flatten();
-    folders.into_iter().any(|version| version.path().join("tessdata/eng.traineddata").is_file())
+    let mut folders = fs::read_dir("/usr/share/tesseract-ocr").into_iter().flatten().flatten();
+    folders.any(|version| version.path().join("tessdata/eng.traineddata").is_file())
 }
 
 fn packages(wanted: &[Package]) -> Result<()> {
