@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use e2e::{Client, TestApp, read_documents};
+use e2e::{Client, TestApp};
 use serde_json::{Value, json};
 use testkit::{Pdf, Reply};
 
@@ -263,8 +263,7 @@ async fn a_page_that_a_team_cannot_pay_fails_alone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_is_led_to_a_document_gives_it() {
     let app = TestApp::with(|config| {
-        config.browser.enabled = true;
-        read_documents(config);
+        (config.browser.enabled, config.documents.enabled) = (true, true);
     })
     .await;
     app.site.respond("/r.pdf", pdf(Pdf::Report(2)));

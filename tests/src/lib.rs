@@ -91,14 +91,11 @@ impl TestApp {
         Self::with(|config| config.browser.enabled = true).await
     }
 
-    /// A service that wants keys and reads documents with the program beside the tests.
-    ///
-    /// # Panics
-    /// When it is not built.
+    /// A service that wants keys and reads documents, by the program that is built with the tests.
     pub async fn with_documents() -> Self {
         Self::with(|config| {
             config.auth.mode = AuthMode::Keys;
-            read_documents(config);
+            config.documents.enabled = true;
         })
         .await
     }
@@ -170,19 +167,6 @@ impl TestApp {
     pub fn logs_errors(&self) {
         self.allowed.errors.store(true, Ordering::Relaxed);
     }
-}
-
-/// Has documents read by `quarry-reader`, which is built beside the tests: `cargo xtask test` builds the workspace first.
-///
-/// # Panics
-/// When it is not there.
-#[expect(clippy::expect_used, reason = "a test without its program has failed")]
-pub fn read_documents(config: &mut Config) {
-    let own = std::env::current_exe().expect("a program");
-    let reader = own.ancestors().nth(2).expect("a folder").join("quarry-reader");
-    assert!(reader.is_file(), "{} is not built; run cargo build --workspace first", reader.display());
-    config.documents.enabled = true;
-    config.documents.reader = Some(reader);
 }
 
 impl Drop for TestApp {
