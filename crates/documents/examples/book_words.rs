@@ -58,7 +58,8 @@ fn share(book: &[u8]) -> Result<f64, String> {
     }
     let (mut all, mut found) = (0_u32, 0_u32);
     for chapter in chapters(book).map_err(|error| error.to_string())? {
-        let plain = html2text::config::plain().link_footnotes(false).string_from_read(&chapter[..], 10_000).unwrap_or_default();
+        let plain =
+            html2text::config::plain().link_footnotes(false).string_from_read(&chapter[..], 10_000).unwrap_or_default();
         for word in words(&plain) {
             all += 1;
             if let Some(left) = there.get_mut(&word).filter(|left| **left > 0) {
@@ -70,17 +71,34 @@ fn share(book: &[u8]) -> Result<f64, String> {
     Ok(if all == 0 { 1.0 } else { f64::from(found) / f64::from(all) })
 }
 
+/// The files that the book lists as what is read, in the order of the archive.
 fn chapters(book: &[u8]) -> zip::result::ZipResult<Vec<Vec<u8>>> {
     let mut archive = ZipArchive::new(Cursor::new(book))?;
-    let is_chapter = |name: &str| name.ends_with(".xhtml") || name.ends_with(".html") || name.ends_with(".htm");
-    let names: Vec<String> = archive.file_names().filter(|name| is_chapter(name)).map(str::to_owned).collect();
+    let names: Vec<String> = archive.file_names().map(str::to_owned).collect();
+    let mut package = String::new();
+    if let Some(name) = names.iter().find(|name| name.ends_with(".opf")) {
+        archive.by_name(name)?.take(MAX_CHAPTER).read_to_string(&mut package)?;
+    }
+    let files = spine(&package);
     let mut chapters = Vec::new();
-    for name in names {
+    for name in names.iter().filter(|name| files.iter().any(|file| name.ends_with(file.as_str()))) {
         let mut chapter = Vec::new();
-        archive.by_name(&name)?.take(MAX_CHAPTER).read_to_end(&mut chapter)?;
+        archive.by_name(name)?.take(MAX_CHAPTER).read_to_end(&mut chapter)?;
         chapters.push(chapter);
     }
     Ok(chapters)
+}
+
+/// File names of the items that the spine names.
+fn spine(package: &str) -> Vec<String> {
+    let attribute = |tag: &str, name: &str| {
+        let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+        rest.split_once('"').map(|(value, _)| value.to_owned())
+    };
+    let tags = |name: &'static str| package.split('<').filter(move |tag| tag.starts_with(name));
+    let read: Vec<String> = tags("itemref ").filter_map(|tag| attribute(tag, "idref")).collect();
+    let items = tags("item ").filter(|tag| attribute(tag, "id").is_some_and(|id| read.contains(&id)));
+    items.filter_map(|tag| attribute(tag, "href")).collect()
 }
 
 /// Runs of letters and digits.

@@ -18,7 +18,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// Bytes of all files in an archive, unpacked.
 const MAX_UNPACKED: u64 = 192 * 1024 * 1024;
 /// Tags in one part of an archive, and in all.
-const MAX_TAGS: usize = 900_000;
+const MAX_TAGS: usize = 800_000;
 const MAX_ALL_TAGS: usize = 4_000_000;
 
 /// Refuses what would take too much memory.
@@ -50,7 +50,7 @@ fn archive(bytes: &[u8]) -> Result<(), Error> {
         unpacked += size;
         tags += in_part;
         if in_part > MAX_TAGS || tags > MAX_ALL_TAGS {
-            return Err(Error::Limit("it has too many parts"));
+            return Err(Error::Limit("it has too many cells or paragraphs"));
         }
     }
     Ok(())

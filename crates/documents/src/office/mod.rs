@@ -1,9 +1,10 @@
 //! Office files, rows of values and books.
 //!
-//! The conversion is anydoc's. What stands around it here: what a file may cost is checked before (`limits`), tables that it
-//! does not see are mended after (`sheets`, `slides`), HTML and links are made of the same markdown (`html`), and what a document
+//! The conversion is anydoc's. What stands around it here: what a file may cost is checked before (`limits`), what it does not
+//! see is mended before (`books`) or after (`sheets`, `slides`), HTML and links are made of the same markdown (`html`), and what a document
 //! says about itself is read beside it (`properties`).
 
+mod books;
 mod grid;
 mod html;
 mod limits;
@@ -12,6 +13,7 @@ mod rows;
 mod sheets;
 mod slides;
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anydoc::{ConvertError, Format};
@@ -44,7 +46,12 @@ pub fn office(bytes: &[u8], kind: Kind) -> Result<Office, Error> {
         return Err(Error::Broken(format!("{} is not an office format", kind.word())));
     };
     limits::check(bytes, kind)?;
-    let html::Written { markdown, html, links } = html::written(mended(convert(bytes, format)?, bytes, kind));
+    let file = match kind {
+        Kind::Epub => books::with_paragraphs(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned),
+        _ => Cow::Borrowed(bytes),
+    };
+    let markdown = mended(convert(&file, format)?, bytes, kind);
+    let html::Written { markdown, html, links } = html::written(markdown);
     Ok(Office { markdown, html, links, metadata: properties::read(bytes, kind) })
 }
 

@@ -91,7 +91,10 @@ fn no_word_of_a_book_is_lost() {
         <section><h3>y</h3><aside><p>z</p></aside></section><figure><figcaption>caption</figcaption></figure>\
         <p><code>c*d_e</code><span>span</span></p>";
     let markdown = markdown(&epub(chapter), "x.epub");
-    let plain = html2text::config::plain().link_footnotes(false).string_from_read(chapter.as_bytes(), 1000).expect("plain text");
+    let plain = html2text::config::plain()
+        .link_footnotes(false)
+        .string_from_read(chapter.as_bytes(), 1000)
+        .expect("plain text");
     let count = |text: &str| {
         let mut words: HashMap<String, i32> = HashMap::new();
         for word in text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -142,7 +145,7 @@ fn bombs_are_refused_before_they_are_opened() {
     let parts: Vec<(&str, &[u8])> = vec![("word/document.xml", &zeros), ("word/a.xml", &zeros)];
     assert_eq!(read(&ooxml("word/document.xml", &parts), "x"), Err(Error::Limit("it is too large when unpacked")));
     let many = docx(&"<w:p/>".repeat(1_000_000));
-    assert_eq!(read(&many, "x"), Err(Error::Limit("it has too many parts")));
+    assert_eq!(read(&many, "x"), Err(Error::Limit("it has too many cells or paragraphs")));
     let deep = docx(&format!("{}{}", "<w:p>".repeat(1000), "</w:p>".repeat(1000)));
     assert_eq!(read(&deep, "x"), Err(Error::Limit("its parts are nested too deeply")));
     let names: Vec<String> = (0..10_001).map(|number| format!("word/document{number}")).collect();
