@@ -48,6 +48,7 @@ pub fn office(bytes: &[u8], kind: Kind) -> Result<Office, Error> {
     limits::check(bytes, kind)?;
     let file = match kind {
         Kind::Epub => books::with_paragraphs(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned),
+        Kind::Csv => rows::utf8(bytes),
         _ => Cow::Borrowed(bytes),
     };
     let markdown = mended(convert(&file, format)?, bytes, kind);

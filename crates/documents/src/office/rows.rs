@@ -1,10 +1,11 @@
-//! Rows of values: what they cost.
+//! Rows of values: what they cost, and in which encoding they are.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use csv::{ByteRecord, Reader, ReaderBuilder};
-use encoding_rs::{UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::error::Error;
 
@@ -15,6 +16,8 @@ const MAX_PLACES: usize = 1_000_000;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Records that are looked at to find what separates values.
 const SAMPLE: usize = 20;
+/// How much text the guess of an encoding is made from.
+const GUESS: usize = 1 << 20;
 
 /// Refuses a table that is too wide or too large. Short rows are filled up, so one long row costs as many places as there are
 /// rows.
@@ -22,7 +25,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     if bytes.len() > MAX_BYTES {
         return Err(Error::Limit("it is too long"));
     }
-    let text = narrow(bytes);
+    let text = utf8(bytes);
     let (mut rows, mut widest, mut record) = (0_usize, 0_usize, ByteRecord::new());
     let mut reader = reader(&text, delimiter(&text));
     while reader.read_byte_record(&mut record).unwrap_or(false) {
@@ -38,14 +41,23 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// UTF-16 as UTF-8; the separators of every other encoding stand for themselves.
-fn narrow(bytes: &[u8]) -> Cow<'_, [u8]> {
+/// The text as UTF-8: by its mark, as it is if that is UTF-8, else by what its bytes look like.
+pub(super) fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     let decoded = match bytes {
         [0xFF, 0xFE, ..] => UTF_16LE.decode(bytes).0,
         [0xFE, 0xFF, ..] => UTF_16BE.decode(bytes).0,
-        _ => return Cow::Borrowed(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)),
+        _ if std::str::from_utf8(bytes).is_ok() => {
+            return Cow::Borrowed(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes));
+        }
+        _ => guessed(bytes).decode_without_bom_handling(bytes).0,
     };
     Cow::Owned(decoded.into_owned().into_bytes())
+}
+
+fn guessed(bytes: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(&bytes[..bytes.len().min(GUESS)], bytes.len() <= GUESS);
+    detector.guess(None, Utf8Detection::Allow)
 }
 
 fn reader(text: &[u8], delimiter: u8) -> Reader<&[u8]> {
@@ -85,6 +97,14 @@ mod tests {
         ] {
             assert_eq!(delimiter(text.as_bytes()), separator, "{text}");
         }
+    }
+
+    #[test]
+    fn old_encodings_are_recognised() {
+        let (japanese, ..) = encoding_rs::SHIFT_JIS.encode("名前,年齢,住所\n佐藤太郎,30,東京\n三木英子,25,大阪\n");
+        assert!(String::from_utf8_lossy(&utf8(&japanese)).contains("佐藤太郎,30,東京"));
+        assert_eq!(*utf8(b"Caf\xE9;2\nCr\xE8me;3"), *"Café;2\nCrème;3".as_bytes());
+        assert_eq!(*utf8(b"\xEF\xBB\xBFa"), *b"a");
     }
 
     #[test]
