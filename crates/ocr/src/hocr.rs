@@ -18,11 +18,9 @@ pub(crate) struct Line {
     pub(crate) bounds: Box4,
     /// The slope of the baseline, and how far it lies below the lower left corner of the box.
     pub(crate) baseline: (f32, f32),
-    /// Height from the lowest to the highest letters, of which the other two lie below and above small letters.
+    /// Height from the lowest to the highest letters.
     pub(crate) height: f32,
-    pub(crate) descent: f32,
-    pub(crate) ascent: f32,
-    /// It does not run to the right.
+    /// It does not run to the right: tesseract then says no baseline.
     pub(crate) turned: bool,
     /// The block that it belongs to.
     pub(crate) block: u32,
@@ -79,9 +77,7 @@ fn line(tag: &str, block: u32) -> Line {
         bounds: numbers(tag, "bbox").unwrap_or_default(),
         baseline: (slope, offset),
         height: one("x_size"),
-        descent: one("x_descenders"),
-        ascent: one("x_ascenders"),
-        turned: one("textangle") != 0.0,
+        turned: one("textangle") != 0.0 || !tag.contains("baseline "),
         block,
         words: Vec::new(),
     }

@@ -2,12 +2,20 @@
 
 use tesseract::PageSegMode;
 
-use crate::hocr::{Box4, Line, Read};
+use crate::hocr::{self, Box4, Line, Read};
 use crate::leaders::{self, Leader};
 use crate::{Engine, Error, Frame, Grey, letters, parts, rules, shades, skew};
 
 /// Pixels of a picture that is read: a letter page at 300 dpi has 8.4 million.
 const MAX_READ: f32 = 9_000_000.0;
+/// How high most letters are, in pixels, when a picture is neither too fine nor too coarse: those without a tail or a stroke
+/// above.
+const LETTER: f32 = 14.0;
+/// Letters that are lower are made larger, so many times at most.
+const LOW_LETTER: f32 = 9.0;
+const MAX_LARGER: f32 = 2.0;
+/// Dots per inch below which nothing is made coarser.
+const COARSE_DPI: f32 = 200.0;
 /// Angles that are put right, in radians: a tenth of a degree is a third of a line of text across a page.
 const MIN_ANGLE: f32 = 0.0015;
 /// Mean confidence, 0 to 100, below which a page may lie on its side or be written in another language.
@@ -75,12 +83,14 @@ pub(crate) fn recognise(engine: &mut Engine, frame: &Frame) -> Result<Page, Erro
     let sheet = Sheet::of(frame);
     let mut upright = sheet.upright(0);
     let mut read = upright.read(engine, engine.current())?;
-    if mean(&read) < DOUBTFUL {
-        let turned = best_turn(engine, &upright)?;
-        if turned != 0 {
-            upright = sheet.upright(turned);
-            read = upright.read(engine, engine.current())?;
-        }
+    let turned = match sideways(&read) {
+        Some(turned) => turned,
+        None if mean(&read) < DOUBTFUL => best_turn(engine, &upright)?,
+        None => 0,
+    };
+    if turned != 0 {
+        upright = sheet.upright(turned);
+        read = upright.read(engine, engine.current())?;
     }
     if mean(&read) < DOUBTFUL
         && let Some(language) = best_language(engine, &upright, &read)?
@@ -99,10 +109,9 @@ struct Sheet {
 
 impl Sheet {
     fn of(frame: &Frame) -> Self {
-        let pixels = (frame.grey.width() * frame.grey.height()) as f32;
-        let factor = (MAX_READ / pixels).sqrt();
-        let smaller = if factor < 1.0 { frame.grey.scaled(factor) } else { None };
-        match smaller {
+        let factor = factor(frame);
+        let scaled = if (0.95..1.05).contains(&factor) { None } else { frame.grey.scaled(factor) };
+        match scaled {
             Some(picture) => Self { dpi: frame.dpi * picture.width() as f32 / frame.grey.width() as f32, picture },
             None => Self { picture: frame.grey.clone(), dpi: frame.dpi },
         }
@@ -118,6 +127,27 @@ impl Sheet {
         leaders::erase(&mut picture, &leaders);
         Upright { picture, dpi: self.dpi, turned, threshold, leaders }
     }
+}
+
+/// How much larger or smaller a picture is read best: what is finer than needed only costs time.
+fn factor(frame: &Frame) -> f32 {
+    let pixels = (frame.grey.width() * frame.grey.height()) as f32;
+    let most = (MAX_READ / pixels).sqrt();
+    let wanted = match letter_height(&frame.grey) {
+        Some(height) if height > LETTER => (LETTER / height).max(COARSE_DPI / frame.dpi).min(1.0),
+        Some(height) if height < LOW_LETTER => (LETTER / height).min(MAX_LARGER),
+        _ => 1.0,
+    };
+    wanted.min(most)
+}
+
+/// The height of most letters, in pixels.
+fn letter_height(picture: &Grey) -> Option<f32> {
+    let parts = parts::parts(picture, picture.threshold());
+    let mut heights: Vec<u32> =
+        parts.iter().filter(|part| part.height() >= 5 && part.width() >= 2).map(|part| part.height()).collect();
+    heights.sort_unstable();
+    heights.get(heights.len() / 2).filter(|_| heights.len() >= 60).map(|height| *height as f32)
 }
 
 /// A picture that is upright, if it was turned rightly.
@@ -144,23 +174,29 @@ impl Upright {
     }
 
     fn page(&self, read: &Read) -> Page {
-        let areas = |boxes: Vec<Box4>| boxes.into_iter().map(|bounds| self.area(bounds)).collect();
+        let areas = |boxes: &[Box4]| boxes.iter().map(|bounds| self.area(*bounds)).collect();
+        let rules = rules::find(&self.picture, self.threshold, self.dpi);
         Page {
             width: self.points(self.picture.width() as f32),
             height: self.points(self.picture.height() as f32),
             turned: self.turned,
-            words: self.words(read),
-            rules: areas(rules::find(&self.picture, self.threshold, self.dpi)),
-            shades: areas(shades::find(&self.picture, self.dpi)),
-            pictures: areas(read.pictures.clone()),
+            words: self.words(read, &rules),
+            rules: areas(&rules),
+            shades: areas(&shades::find(&self.picture, self.dpi)),
+            pictures: areas(&read.pictures),
         }
     }
 
-    fn words(&self, read: &Read) -> Vec<Word> {
+    fn words(&self, read: &Read, rules: &[Box4]) -> Vec<Word> {
         let mut words = Vec::new();
-        for (number, line) in (0..).zip(&read.lines).filter(|(_, line)| !line.turned) {
+        for (number, line) in (0..).zip(&read.lines) {
+            if line.turned {
+                words.push(self.turned_line(number, line));
+                continue;
+            }
             let size = letters::size(line);
-            for word in line.words.iter().filter(|word| word.confidence >= MIN_CONFIDENCE) {
+            let sure = |word: &&hocr::Word| word.confidence >= MIN_CONFIDENCE && !is_rule(word, rules);
+            for word in line.words.iter().filter(sure) {
                 let [x0, _, x1, _] = word.bounds;
                 words.push(Word {
                     text: word.text.clone(),
@@ -175,30 +211,53 @@ impl Upright {
             }
         }
         let next = read.lines.len() as u32;
-        words.extend((next..).zip(&self.leaders).map(|(line, leader)| self.leader(line, leader, &read.lines)));
+        words.extend((next..).zip(&self.leaders).filter_map(|(line, leader)| self.leader(line, leader, &read.lines)));
         words
     }
 
-    /// A leader as a word, of the size of the line that it stands in.
-    fn leader(&self, number: u32, leader: &Leader, lines: &[Line]) -> Word {
+    /// A line that does not run to the right, as one word.
+    fn turned_line(&self, number: u32, line: &Line) -> Word {
+        let texts: Vec<&str> = line.words.iter().map(|word| word.text.as_str()).collect();
+        let sum: f32 = line.words.iter().map(|word| word.confidence).sum();
+        let [x0, _, x1, y1] = line.bounds;
+        Word {
+            text: texts.join(" "),
+            area: self.area(line.bounds),
+            baseline: self.points(y1),
+            size: self.points((x1 - x0).max(1.0)),
+            weight: 0.0,
+            confidence: sum / line.words.len().max(1) as f32 / 100.0,
+            line: number,
+            block: line.block,
+        }
+    }
+
+    /// A leader as a word, of the size of the line that it stands in; what stands in none is a line of a drawing.
+    fn leader(&self, number: u32, leader: &Leader, lines: &[Line]) -> Option<Word> {
         let bounds = leader.bounds();
         let middle = f32::midpoint(bounds[0], bounds[2]);
         let beside = lines.iter().filter(|line| line.bounds[1] < bounds[3] && bounds[1] < line.bounds[3]);
-        let beside = beside.min_by(|a, b| {
-            let gap = |line: &Line| (letters::baseline(line, middle) - bounds[3]).abs();
-            gap(a).total_cmp(&gap(b))
-        });
-        Word {
+        let gap = |line: &Line| (letters::baseline(line, middle) - bounds[3]).abs();
+        let line = beside.min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+        let size = letters::size(line);
+        (gap(line) < 0.25 * size && !line.turned).then(|| Word {
             text: ".".repeat(leader.dots.len()),
             area: self.area(bounds),
-            baseline: self.points(beside.map_or(bounds[3], |line| letters::baseline(line, middle))),
-            size: beside.map_or(10.0, |line| self.points(letters::size(line))),
+            baseline: self.points(letters::baseline(line, middle)),
+            size: self.points(size),
             weight: 0.0,
-            confidence: 0.9,
+            confidence: line.words.first().map_or(0.0, |word| word.confidence / 100.0),
             line: number,
-            block: beside.map_or(0, |line| line.block),
-        }
+            block: line.block,
+        })
     }
+}
+
+/// A line that is drawn, read as a letter.
+fn is_rule(word: &hocr::Word, rules: &[Box4]) -> bool {
+    let [x0, y0, x1, y1] = word.bounds;
+    let crossed = |rule: &Box4| rule[0] < x1 && x0 < rule[2] && rule[1] < y1 && y0 < rule[3];
+    word.text.chars().all(|letter| "|¦_—–-=~[]".contains(letter)) && rules.iter().any(crossed)
 }
 
 /// How sure the letters are on average, 0 to 100; 100 where there are none.
@@ -207,6 +266,22 @@ fn mean(read: &Read) -> f32 {
     let letters: usize = words().map(|word| word.text.chars().count()).sum();
     let sum: f32 = words().map(|word| word.confidence * word.text.chars().count() as f32).sum();
     if letters == 0 { 100.0 } else { sum / letters as f32 }
+}
+
+/// The quarters by which a page has to be turned most of whose letters are in lines that run up or down.
+fn sideways(read: &Read) -> Option<u8> {
+    let letters = |line: &Line| line.words.iter().map(|word| word.text.chars().count()).sum::<usize>();
+    let (turned, level): (Vec<&Line>, Vec<&Line>) = read.lines.iter().partition(|line| line.turned);
+    let sum = |lines: &[&Line]| lines.iter().map(|line| letters(line)).sum::<usize>();
+    if sum(&turned) <= sum(&level) {
+        return None;
+    }
+    let down = |line: &Line| match &line.words[..] {
+        [first, .., last] => (last.bounds[1] - first.bounds[1]).signum() as i32,
+        _ => 0,
+    };
+    // What runs down is turned back by a quarter.
+    Some(if turned.iter().map(|line| down(line)).sum::<i32>() >= 0 { 3 } else { 1 })
 }
 
 /// Letters that are sure.

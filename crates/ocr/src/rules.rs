@@ -11,6 +11,8 @@ const MAX_THICK: f32 = 0.03;
 const MAX_GAP: usize = 2;
 /// How far the pieces of one line may lie apart, in pixels, when it goes on one row higher or lower.
 const MAX_BREAK: i64 = 12;
+/// Pixels from one place of a run that is looked at to the next.
+const SAMPLE: usize = 5;
 /// Runs of one direction; with more the page is a picture.
 const MAX_RUNS: usize = 60_000;
 
@@ -18,8 +20,15 @@ const MAX_RUNS: usize = 60_000;
 pub(crate) fn find(picture: &Grey, threshold: u8, dpi: f32) -> Vec<Box4> {
     let least = (MIN_LENGTH * dpi) as usize;
     let thick = (MAX_THICK * dpi).max(3.0) as i64;
-    let across = lines(runs_across(picture, threshold, least), thick);
-    let down = lines(runs_down(picture, threshold, least), thick);
+    let dark = |x: i64, y: i64| {
+        let inside = (0..picture.width() as i64).contains(&x) && (0..picture.height() as i64).contains(&y);
+        inside && picture.row(y as usize)[x as usize] <= threshold
+    };
+    let mut across = runs_across(picture, threshold, least);
+    across.retain(|run| run.is_thin(thick, |along, at| dark(along, at)));
+    let mut down = runs_down(picture, threshold, least);
+    down.retain(|run| run.is_thin(thick, |along, at| dark(at, along)));
+    let (across, down) = (lines(across, thick), lines(down, thick));
     let across = across.into_iter().map(|line| [line.from, line.top, line.to, line.bottom + 1]);
     let down = down.into_iter().map(|line| [line.top, line.from, line.bottom + 1, line.to]);
     across.chain(down).map(|edges| edges.map(|edge| edge as f32)).collect()
@@ -31,6 +40,22 @@ struct Run {
     at: i64,
     from: i64,
     to: i64,
+}
+
+impl Run {
+    /// Whether it is a line for most of its length, with paper on both sides, and not a row of letters or the edge of a block.
+    fn is_thin(&self, thick: i64, dark: impl Fn(i64, i64) -> bool) -> bool {
+        let (mut thin, mut all) = (0, 0);
+        for along in (self.from..self.to).step_by(SAMPLE) {
+            let reach = |step: i64| (1..=thick).take_while(|far| dark(along, self.at + step * far)).count() as i64;
+            let (before, after) = (reach(-1), reach(1));
+            let clear = |at: i64| !dark(along, at);
+            let alone = clear(self.at - before - 2) && clear(self.at + after + 2);
+            all += 1;
+            thin += usize::from(before + after < thick && alone);
+        }
+        thin * 5 >= all * 3
+    }
 }
 
 fn runs_across(picture: &Grey, threshold: u8, least: usize) -> Vec<Run> {

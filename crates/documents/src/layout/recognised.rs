@@ -19,6 +19,10 @@ const ASCENT: f32 = 0.78;
 const DESCENT: f32 = 0.22;
 /// Sizes that differ by at most this share are one.
 const SAME_SIZE: f32 = 0.07;
+/// The narrowest gutter between columns, in ems.
+const GUTTER: f32 = 0.5;
+/// How far above and below a line those are that are around it, in ems.
+const AROUND: f32 = 3.2;
 /// Lines of one page whose sizes are compared with each other.
 const MAX_LINES: usize = 1500;
 /// Places of the styles that are told apart.
@@ -93,8 +97,9 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
 fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word> {
     let usable: Vec<&RecognisedWord> = page.words.iter().take(MAX_RECOGNISED).filter(|word| is_usable(word)).collect();
     let looks = Looks::of(&usable);
+    let joints = joints(&usable);
     let mut out = Vec::with_capacity(usable.len());
-    for (order, word) in (0..).zip(usable) {
+    for ((order, word), joined) in (0..).zip(usable).zip(joints) {
         let look = looks.get(word);
         let (y0, y1) = (word.baseline - ASCENT * look.size, word.baseline + DESCENT * look.size);
         out.push(Word {
@@ -105,7 +110,7 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word>
             style: if look.bold { BOLD_STYLE } else { PLAIN_STYLE },
             order,
             spaced: true,
-            joined: false,
+            joined,
             artifact: false,
             link: None,
         });
@@ -117,6 +122,66 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word>
         }
     }
     out
+}
+
+/// Which words go on with the line of the word before, however wide the gap between them is, as in justified text: all gaps of
+/// the line are equally wide, or words of the lines around fill the gap. Between columns neither is so.
+fn joints(words: &[&RecognisedWord]) -> Vec<bool> {
+    let mut by_height: Vec<&RecognisedWord> = words.to_vec();
+    by_height.sort_by(|a, b| a.baseline.total_cmp(&b.baseline));
+    let mut out = vec![false; words.len()];
+    let mut start = 0;
+    while start < words.len() {
+        let length = words[start..].iter().take_while(|word| word.line == words[start].line).count();
+        let line = &words[start..start + length];
+        let even = is_even(line);
+        for place in 1..length {
+            let gap = (line[place - 1].rect.x1, line[place].rect.x0);
+            let wide = gap.1 - gap.0 > 0.6 * line[place].size;
+            out[start + place] = gap.1 > gap.0 && (even || (wide && is_bridged(gap, line[place], &by_height)));
+        }
+        start += length;
+    }
+    out
+}
+
+/// All gaps of a line are about as wide.
+fn is_even(line: &[&RecognisedWord]) -> bool {
+    let gaps: Vec<f32> = line.windows(2).map(|pair| pair[1].rect.x0 - pair[0].rect.x1).collect();
+    let Some(usual) = middle(gaps.iter().map(|gap| (*gap, 1))) else { return false };
+    let size = line[0].size;
+    gaps.len() >= 4 && gaps.iter().all(|gap| (gap - usual).abs() < (0.2 * usual).max(0.2 * size))
+}
+
+/// Words of the lines above and of those below leave nothing free of the gap through which a gutter could run.
+fn is_bridged(gap: (f32, f32), word: &RecognisedWord, by_height: &[&RecognisedWord]) -> bool {
+    let first = by_height.partition_point(|other| other.baseline < word.baseline - AROUND * word.size);
+    let around = by_height[first..].iter().take_while(|other| other.baseline <= word.baseline + AROUND * word.size);
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for other in around {
+        let lower = other.baseline - word.baseline;
+        if lower.abs() > 0.6 * word.size {
+            if lower < 0.0 { above.push(other.rect) } else { below.push(other.rect) }
+        }
+    }
+    let sides = [above, below].map(|side| is_closed(gap, side, GUTTER * word.size));
+    sides.contains(&Some(true)) && !sides.contains(&Some(false))
+}
+
+/// Whether boxes leave no more than so much of a range free; nothing if none of them is near it.
+fn is_closed((from, to): (f32, f32), mut boxes: Vec<Rect>, most: f32) -> Option<bool> {
+    let (left, right) = boxes.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), r| (a.min(r.x0), b.max(r.x1)));
+    if left > from || right < to {
+        return None;
+    }
+    boxes.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+    let mut end = from;
+    let mut widest: f32 = 0.0;
+    for other in boxes.iter().filter(|other| other.x1 > from && other.x0 < to) {
+        widest = widest.max(other.x0 - end);
+        end = end.max(other.x1);
+    }
+    Some(widest.max(to - end) <= most)
 }
 
 fn is_usable(word: &RecognisedWord) -> bool {

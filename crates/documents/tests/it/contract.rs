@@ -81,7 +81,8 @@ fn a_document_says_what_it_is() {
     assert_eq!(metadata.created.as_deref(), Some("2024-01-31T09:30:05+01:00"));
     assert_eq!(metadata.language.as_deref(), Some("en-GB"));
     assert_eq!((metadata.num_pages, metadata.total_pages), (2, 2));
-    let first = read(&sample().file(), &ReadOptions { max_pages: Some(1), ..ReadOptions::default() }).expect("a document");
+    let first =
+        read(&sample().file(), &ReadOptions { max_pages: Some(1), ..ReadOptions::default() }).expect("a document");
     assert_eq!((first.pages.len(), first.metadata.num_pages, first.metadata.total_pages), (1, 1, 2));
 }
 
