@@ -13,7 +13,7 @@ const LEFT: usize = 68;
 const RIGHT: usize = 72;
 const CHILD: usize = 76;
 /// What a directory of a document has at most, in sectors; and the steps through the list of tables.
-const MAX_SECTORS: usize = 4096;
+const MAX_SECTORS: usize = 1024;
 
 /// Names of what lies in the root folder, in upper case, as names are compared in that format. All names of the file if its
 /// tree is damaged.
@@ -38,7 +38,8 @@ fn directory(file: &[u8]) -> Vec<u8> {
     let Some(sectors) = Sectors::of(file) else { return Vec::new() };
     let mut bytes = Vec::new();
     let mut next = u32_at(file, 48);
-    for _ in 0..MAX_SECTORS {
+    // A chain that leads back to itself ends when it is longer than the file.
+    for _ in 0..MAX_SECTORS.min(file.len() / sectors.size) {
         let Some(sector) = next.and_then(|number| sectors.get(number)) else { break };
         bytes.extend_from_slice(sector);
         next = next.and_then(|number| sectors.after(number));
