@@ -22,7 +22,6 @@ use crate::{Service, multipart};
 
 /// The form of an upload, for the interface document; `multipart` reads it.
 #[derive(Serialize, ToSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ParseForm {
     /// The file, with its name.
     #[schema(value_type = String, format = Binary)]
