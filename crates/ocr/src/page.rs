@@ -84,8 +84,8 @@ pub(crate) fn recognise(engine: &mut Engine, frame: &Frame) -> Result<Page, Erro
     let mut upright = sheet.upright(0);
     let mut read = upright.read(engine, engine.current())?;
     let turned = match sideways(&read) {
+        _ if mean(&read) < DOUBTFUL => best_turn(engine, &upright)?,
         Some(turned) => turned,
-        None if mean(&read) < DOUBTFUL => best_turn(engine, &upright)?,
         None => 0,
     };
     if turned != 0 {
