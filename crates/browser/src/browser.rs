@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cpu::line::Line;
 
 use crate::ads::Ads;
+use crate::holds::Holds;
 use crate::pool::Pool;
 use crate::settings::Settings;
 
@@ -16,6 +17,7 @@ pub struct Browser {
     pub(crate) pool: Arc<Pool>,
     pub(crate) line: Line,
     pub(crate) ads: Ads,
+    pub(crate) holds: Holds,
 }
 
 /// What goes on at the moment.
@@ -37,7 +39,7 @@ impl Browser {
     pub fn new(settings: Settings, client: net::Client) -> Self {
         let places = usize::from(settings.processes) * usize::from(settings.contexts);
         let line = Line::new(places, settings.waiting.into());
-        Self { client, pool: Pool::new(settings), line, ads: Ads::default() }
+        Self { client, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default() }
     }
 
     /// What goes on at the moment.

@@ -5,28 +5,33 @@ use std::time::Duration;
 
 use cpu::line::Place;
 use net::{EgressPass, EgressProxy};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
-use crate::cdp::CdpError;
+use crate::cdp::{CdpError, Session};
 use crate::emulation::Emulation;
 use crate::pool::Lease;
-use crate::tab::Tab;
+use crate::tab::{Children, Tab};
 
 /// How long Chromium may take to remove a context.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A context with its page. Dropping it removes both, and then gives back its place.
 pub(crate) struct Context {
-    pub(crate) tab: Tab,
-    pub(crate) proxy: EgressProxy,
+    pub(crate) tab: Arc<Tab>,
+    pub(crate) proxy: Arc<EgressProxy>,
     id: String,
-    held: Option<Held>,
+    held: Mutex<Option<Held>>,
 }
 
 /// What a context keeps for as long as Chromium has it.
 struct Held {
     lease: Lease,
-    _place: Arc<Place>,
+    /// None once the page is kept for a client, which waits in no line.
+    place: Option<Arc<Place>>,
+    /// Chromium asks once more for what was cut off: as long as it can, there must be somebody who refuses.
+    _proxy: Arc<EgressProxy>,
 }
 
 /// What a context is made with.
@@ -34,8 +39,8 @@ pub(crate) struct Plan {
     pub(crate) client: net::Client,
     pub(crate) pass: EgressPass,
     pub(crate) emulation: Emulation,
-    /// Called in each session below the page before its scripts run.
-    pub(crate) for_children: Vec<(&'static str, Value)>,
+    /// What becomes of what the page opens.
+    pub(crate) children: Children,
 }
 
 impl Context {
@@ -56,8 +61,10 @@ impl Context {
             .map_err(|error| CdpError::Refused { method: "egress proxy".to_owned(), message: error.to_string() })?;
         let params = json!({"disposeOnDetach": true, "proxyServer": format!("http://{}", proxy.addr()),
             "proxyBypassList": "<-loopback>"});
+        let proxy = Arc::new(proxy);
         let id = text(&browser.call("Target.createBrowserContext", params).await?, "browserContextId")?;
-        let guard = Guard { id: id.clone(), held: Some(Held { lease, _place: place }) };
+        let held = Held { lease, place: Some(place), _proxy: Arc::clone(&proxy) };
+        let guard = Guard { id: id.clone(), held: Some(held) };
         let deny = json!({"behavior": "deny", "browserContextId": id});
         let target = json!({"url": "about:blank", "browserContextId": id});
         let (_, made) = tokio::try_join!(
@@ -68,20 +75,54 @@ impl Context {
         let attach = json!({"targetId": target, "flatten": true});
         let session = text(&browser.call("Target.attachToTarget", attach).await?, "sessionId")?;
         let session = browser.sibling(session);
-        let tab = Tab::open(session, plan.for_children).await?;
+        let tab = Tab::open(session, target, plan.children).await?;
         plan.emulation.apply(&browser, &id, tab.session()).await?;
-        Ok(Self { tab, proxy, id, held: guard.defuse() })
+        Ok(Self { tab: Arc::new(tab), proxy, id, held: Mutex::new(guard.defuse()) })
+    }
+
+    /// Name of the context in the protocol.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The browser as a whole.
+    pub(crate) fn browser(&self) -> Option<Session> {
+        self.held.lock().as_ref().map(|held| held.lease.process.browser())
     }
 
     /// Whether the browser has ended, and not only this page.
     pub(crate) fn is_browser_gone(&self) -> bool {
-        self.held.as_ref().is_none_or(|held| held.lease.process.is_gone())
+        self.held.lock().as_ref().is_none_or(|held| held.lease.process.is_gone())
+    }
+
+    /// For those who wait for the end of the browser; none when the context is removed already.
+    pub(crate) fn end_token(&self) -> Option<CancellationToken> {
+        self.held.lock().as_ref().map(|held| held.lease.process.end_token())
+    }
+
+    /// Gives its place back although it stays.
+    pub(crate) fn keep(&self) {
+        let mut held = self.held.lock();
+        let place = held.as_mut().and_then(|held| {
+            held.lease.keep();
+            held.place.take()
+        });
+        drop(held);
+        drop(place);
+    }
+
+    /// Removes it, and waits until it is removed.
+    pub(crate) async fn remove(&self) {
+        let held = self.held.lock().take();
+        if let Some(held) = held {
+            let _ = tokio::spawn(remove(self.id.clone(), held)).await;
+        }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        drop(Guard { id: std::mem::take(&mut self.id), held: self.held.take() });
+        drop(Guard { id: std::mem::take(&mut self.id), held: self.held.get_mut().take() });
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::actions::{self, Actor};
 use crate::cdp::CdpError;
 use crate::run::broken;
-use crate::tab::Tab;
+use crate::tab::{Stage, Tab};
 use crate::visit::{Acted, Picture, Visit};
 use crate::wait::{Patience, settle};
 use crate::{BrowserError, dom, screenshot, scroll, styles};
@@ -19,6 +19,8 @@ const MAX_RESERVE: Duration = Duration::from_secs(2);
 const MAX_AFTER_SCROLL: Duration = Duration::from_secs(3);
 /// And after the last action.
 const MAX_AFTER_ACTIONS: Duration = Duration::from_secs(10);
+/// How long a document that is on its way when the page is taken may be waited for.
+const MAX_BETWEEN: Duration = Duration::from_millis(500);
 /// How long the page may take to tell its styles.
 const MAX_SAMPLE: Duration = Duration::from_secs(2);
 
@@ -28,6 +30,8 @@ pub(crate) struct Stay<'a> {
     visit: &'a Visit<'a>,
     /// When waiting has to end.
     soon: Instant,
+    /// Number of the document that has settled.
+    settled: u64,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -45,7 +49,7 @@ impl<'a> Stay<'a> {
     pub(crate) fn new(tab: &'a Tab, visit: &'a Visit<'a>) -> Self {
         let now = Instant::now();
         let left = visit.deadline.saturating_duration_since(now);
-        Self { tab, visit, soon: now + left - MAX_RESERVE.min(left / 5), warnings: Vec::new() }
+        Self { tab, visit, soon: now + left - MAX_RESERVE.min(left / 5), settled: 0, warnings: Vec::new() }
     }
 
     /// Waits until the page has settled, and for as long as the caller wants; scrolls over it if it loads what comes into view.
@@ -58,7 +62,9 @@ impl<'a> Stay<'a> {
         if self.visit.wait_for > Duration::ZERO {
             sleep_until((Instant::now() + self.visit.wait_for).min(self.soon)).await;
         }
-        bring_into_view(self.tab, self.soon).await
+        bring_into_view(self.tab, self.soon).await?;
+        self.settled = self.tab.stage().borrow().0;
+        Ok(())
     }
 
     /// Carries out the actions, and lets the page come to rest.
@@ -69,9 +75,11 @@ impl<'a> Stay<'a> {
         if self.visit.actions.is_empty() {
             return Ok(Acted::default());
         }
+        self.tab.let_move(true);
         let actor = Actor { tab: self.tab, is_mobile: self.visit.mobile, until: self.visit.deadline };
         let acted = actions::perform(&actor, self.visit.actions, &mut self.warnings).await?;
         rest(self.tab, self.soon.min(Instant::now() + MAX_AFTER_ACTIONS)).await?;
+        self.settled = self.tab.stage().borrow().0;
         Ok(acted)
     }
 
@@ -81,6 +89,7 @@ impl<'a> Stay<'a> {
     /// `Timeout`, `TooLarge` and `Crashed`.
     pub(crate) async fn capture(&mut self) -> Result<Shown, BrowserError> {
         let Visit { screenshot, mobile, deadline, .. } = *self.visit;
+        self.stand_still().await;
         let picture = match screenshot {
             Some(options) => Some(screenshot::take(self.tab, options, mobile, deadline, &mut self.warnings).await?),
             None => None,
@@ -92,7 +101,18 @@ impl<'a> Stay<'a> {
         }
         // A page that is kept open goes on.
         dom::let_scripts_run(self.tab).await;
+        self.tab.let_move(true);
         Ok(Shown { dom: capture.html, screenshot: picture, styles })
+    }
+
+    /// Keeps the page where it is, so that all that is taken of it is of one document. When it has gone elsewhere in this
+    /// moment, waits until there is something of that.
+    async fn stand_still(&self) {
+        self.tab.let_move(false);
+        let until = self.visit.deadline.min(Instant::now() + MAX_BETWEEN);
+        let mut stage = self.tab.stage();
+        let is_there = |(number, stage): &(u64, Stage)| *number == self.settled || *stage > Stage::Loading;
+        let _ = timeout_at(until, stage.wait_for(is_there)).await;
     }
 
     /// A sample of the computed styles. A page that is too busy for it is worth having without.

@@ -1,5 +1,6 @@
 //! The browsers of this process: started when somebody needs one, replaced when they are old, ended when nobody does.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ struct State {
 struct Slot {
     process: Arc<Process>,
     visits: usize,
+    /// Pages that stay open for a client: they take no room of visits, but the browser lasts as long as they do.
+    kept: usize,
     served: u32,
     /// Takes no more visits, and ends with its last one.
     retires: bool,
@@ -46,6 +49,13 @@ struct Slot {
 pub(crate) struct Lease {
     pub(crate) process: Arc<Process>,
     pool: Weak<Pool>,
+    is_kept: AtomicBool,
+}
+
+impl Slot {
+    fn is_used(&self) -> bool {
+        self.visits + self.kept > 0
+    }
 }
 
 /// What a look at the pool brings.
@@ -114,7 +124,8 @@ impl Pool {
             slot.visits += 1;
             slot.served += 1;
             slot.retires = slot.served >= self.settings.max_pages;
-            return Ok(Look::Found(Lease { process: Arc::clone(&slot.process), pool: Arc::downgrade(self) }));
+            let (process, pool, is_kept) = (Arc::clone(&slot.process), Arc::downgrade(self), AtomicBool::new(false));
+            return Ok(Look::Found(Lease { process, pool, is_kept }));
         }
         if let Some(launch) = &state.launch {
             return Ok(Look::Starting(launch.clone()));
@@ -136,17 +147,25 @@ impl Pool {
         let mut state = self.state.lock();
         state.launched += 1;
         if !state.closed {
-            state.slots.push(Slot { process, visits: 0, served: 0, retires: false, idle_since: Instant::now() });
+            state.slots.push(Slot {
+                process,
+                visits: 0,
+                kept: 0,
+                served: 0,
+                retires: false,
+                idle_since: Instant::now(),
+            });
         }
     }
 
-    fn give_back(&self, process: &Arc<Process>) {
+    fn give_back(&self, process: &Arc<Process>, is_kept: bool) {
         let mut state = self.state.lock();
         if let Some(slot) = state.slots.iter_mut().find(|slot| Arc::ptr_eq(&slot.process, process)) {
-            slot.visits -= 1;
+            slot.visits -= usize::from(!is_kept);
+            slot.kept -= usize::from(is_kept);
             slot.idle_since = Instant::now();
         }
-        state.slots.retain(|slot| !(slot.process.is_gone() || slot.retires && slot.visits == 0));
+        state.slots.retain(|slot| !(slot.process.is_gone() || slot.retires && !slot.is_used()));
         drop(state);
         self.room.notify_waiters();
     }
@@ -161,7 +180,7 @@ impl Pool {
             tracing::warn!(memory, "a browser takes far too much memory and is ended");
             slot.process.kill();
         }
-        let is_unused = slot.visits == 0 && (slot.retires || slot.idle_since.elapsed() >= settings.idle);
+        let is_unused = !slot.is_used() && (slot.retires || slot.idle_since.elapsed() >= settings.idle);
         if is_unused || slot.process.is_gone() {
             state.slots.retain(|slot| slot.process.pid() != pid);
             drop(state);
@@ -186,10 +205,27 @@ impl Pool {
     }
 }
 
+impl Lease {
+    /// Takes no room of visits any more.
+    pub(crate) fn keep(&self) {
+        if self.is_kept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Some(pool) = self.pool.upgrade() else { return };
+        let mut state = pool.state.lock();
+        if let Some(slot) = state.slots.iter_mut().find(|slot| Arc::ptr_eq(&slot.process, &self.process)) {
+            slot.visits -= 1;
+            slot.kept += 1;
+        }
+        drop(state);
+        pool.room.notify_waiters();
+    }
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.upgrade() {
-            pool.give_back(&self.process);
+            pool.give_back(&self.process, self.is_kept.load(Ordering::Relaxed));
         }
     }
 }

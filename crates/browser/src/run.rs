@@ -17,13 +17,18 @@ use crate::cdp::CdpError;
 use crate::context::{Context, Plan};
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
+use crate::held::{Held, Left, Watch};
 use crate::page::{Shown, Stay};
 use crate::requests::{Blocker, Download, Requests};
-use crate::tab::Tab;
-use crate::visit::{Acted, State, Visit, Visited};
+use crate::session::{MAX_AGE, OwnHeaders};
+use crate::state;
+use crate::tab::{Children, Tab};
+use crate::visit::{Acted, HeadersFor, State, Visit, Visited};
 
 /// Time that is kept at the end for what takes the page down, at most.
 const RESERVE: Duration = Duration::from_secs(3);
+/// How much longer than a visit a page can be held at least.
+const LEAST_HOLD: Duration = Duration::from_secs(1);
 /// An error status without a body: Chromium shows a page of its own in its place.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 
@@ -36,28 +41,90 @@ impl Browser {
     /// # Errors
     /// See [`BrowserError`]. Statuses such as 404 and 500 are pages.
     pub async fn visit(&self, visit: &Visit<'_>) -> Result<Visited, BrowserError> {
+        self.visit_until(visit, visit.deadline).await.map(|(visited, _)| visited)
+    }
+
+    /// As [`Browser::visit`], but the page is held open under `name` for a while ([`Settings::hold`](crate::Settings::hold)),
+    /// for [`Browser::resume`]. `headers` are those of the visit. It is given up when another visit waits for its place.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn visit_and_keep(
+        &self,
+        visit: &Visit<'_>,
+        headers: OwnHeaders,
+        name: &str,
+    ) -> Result<Visited, BrowserError> {
+        let hold = self.settings().hold;
+        if hold.is_zero() {
+            return self.visit(visit).await;
+        }
+        let (visited, left) = self.visit_until(visit, visit.deadline + hold + MAX_AGE).await?;
+        if visited.dom.is_some() && self.line.waiting() == 0 {
+            let held = self.hold(visit, left, Box::new(move |url| headers(url)), Instant::now() + hold).await;
+            self.holds.put(name, held);
+        }
+        Ok(visited)
+    }
+
+    /// As [`Browser::visit`], but the page stays open until `until`, or until what holds it is dropped. `headers` are those
+    /// of the visit, for what the page asks for then. It keeps its place among the visits.
+    ///
+    /// # Errors
+    /// As there, and `Unavailable` when the URL is a file, which nothing can be done with.
+    pub async fn visit_and_hold(
+        &self,
+        visit: &Visit<'_>,
+        headers: impl Fn(&Url) -> Vec<(String, String)> + Send + Sync + 'static,
+        until: Instant,
+    ) -> Result<(Visited, Held), BrowserError> {
+        let (visited, left) = self.visit_until(visit, until.max(visit.deadline + LEAST_HOLD)).await?;
+        if visited.dom.is_none() {
+            return Err(BrowserError::Unavailable { reason: "the URL is a file and no page".to_owned() });
+        }
+        Ok((visited, self.hold(visit, left, Box::new(headers), until).await))
+    }
+
+    async fn hold(&self, visit: &Visit<'_>, left: Left, headers: Box<HeadersFor<'static>>, until: Instant) -> Held {
+        let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
+        let watch = Watch { url: visit.url.clone(), headers, rules, bytes: self.client.page_bytes() };
+        Held::new(left, watch, until)
+    }
+
+    /// `until` is when nothing may be loaded any more, whatever becomes of the page after the visit.
+    async fn visit_until(&self, visit: &Visit<'_>, until: Instant) -> Result<(Visited, Left), BrowserError> {
         let began = Instant::now();
         let place = Arc::new(self.enter(visit).await?);
         let waited = began.elapsed();
         let has_acted = AtomicBool::new(false);
-        let mut result = self.attempt(visit, &place, &has_acted).await;
+        let mut result = self.attempt(visit, &place, &has_acted, until).await;
         if matches!(result, Err(Failure { is_browser_gone: true, .. })) && !has_acted.load(Ordering::Relaxed) {
-            result = self.attempt(visit, &place, &has_acted).await;
+            result = self.attempt(visit, &place, &has_acted, until).await;
         }
-        result.map(|visited| Visited { waited, ..visited }).map_err(|failure| failure.error)
+        let (visited, left) = result.map_err(|failure| failure.error)?;
+        Ok((Visited { waited, ..visited }, left))
     }
 
     async fn enter(&self, visit: &Visit<'_>) -> Result<Place, BrowserError> {
+        if !self.line.has_room() {
+            self.holds.give_up_one();
+        }
         self.line.enter(visit.owner, visit.deadline).await.map_err(|none| match none {
             NoPlace::Late => BrowserError::Timeout,
             NoPlace::Full => BrowserError::Unavailable { reason: "too many visits wait already".to_owned() },
         })
     }
 
-    async fn attempt(&self, visit: &Visit<'_>, place: &Arc<Place>, has_acted: &AtomicBool) -> Result<Visited, Failure> {
+    async fn attempt(
+        &self,
+        visit: &Visit<'_>,
+        place: &Arc<Place>,
+        has_acted: &AtomicBool,
+        until: Instant,
+    ) -> Result<(Visited, Left), Failure> {
         let lease = self.pool.lease(visit.deadline).await?;
         let emulation = Emulation::of(visit, &lease.process.version);
-        let timezone = emulation.timezone();
+        let (timezone, agent) = (emulation.timezone(), emulation.for_workers().1);
         let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
         let blocker = rules.clone().map(|rules| move |url: &str, page: &str, kind| rules.block(url, page, kind));
         let blocker = blocker.as_ref().map(|blocks| blocks as &Blocker);
@@ -65,10 +132,11 @@ impl Browser {
         let pass = EgressPass {
             proxy: visit.proxy.clone(),
             bytes: self.client.page_bytes(),
-            deadline: Some(visit.deadline + RESERVE),
+            deadline: Some(until.max(visit.deadline) + RESERVE),
         };
-        let for_children = vec![emulation.for_workers(), requests.enable()];
-        let plan = Plan { client: self.client.clone(), pass, emulation, for_children };
+        let calls = vec![emulation.for_workers(), requests.enable()];
+        let children = Children { calls, keeps_popups: false };
+        let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let process = Arc::clone(&lease.process);
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::clone(place), plan)).await;
         let context = opened
@@ -76,13 +144,18 @@ impl Browser {
             .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: broken(&error) })?;
         let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), has_acted, timezone };
         let events = context.tab.session().events_of(&["Fetch."]);
+        // For whoever holds the page afterwards: no request may fall into the gap between.
+        let later = context.tab.session().events_of(if until > visit.deadline { &["Fetch."] } else { &[] });
         let result = tokio::select! {
             result = run.steps() => result,
             () = requests.serve(&context.tab, events) => Err(BrowserError::Crashed),
             error = context.tab.ended() => Err(broken(&error)),
             () = tokio::time::sleep_until(visit.deadline) => Err(BrowserError::Timeout),
         };
-        result.map_err(|error| Failure { is_browser_gone: context.is_browser_gone(), error })
+        match result {
+            Ok(visited) => Ok((visited, Left { context, events: later, agent })),
+            Err(error) => Err(Failure { is_browser_gone: context.is_browser_gone(), error }),
+        }
     }
 }
 
@@ -108,13 +181,21 @@ pub(crate) fn broken(error: &CdpError) -> BrowserError {
 }
 
 /// One attempt, once it has a context.
-struct Run<'a> {
-    visit: &'a Visit<'a>,
-    context: &'a Context,
-    requests: &'a Requests<'a>,
-    rules: Option<&'a Rules>,
-    has_acted: &'a AtomicBool,
-    timezone: Option<&'static str>,
+pub(crate) struct Run<'a> {
+    pub(crate) visit: &'a Visit<'a>,
+    pub(crate) context: &'a Context,
+    pub(crate) requests: &'a Requests<'a>,
+    pub(crate) rules: Option<&'a Rules>,
+    pub(crate) has_acted: &'a AtomicBool,
+    pub(crate) timezone: Option<&'static str>,
+}
+
+/// What a page brought before it is captured.
+pub(crate) enum Arrived<'a> {
+    /// The URL is a file.
+    File(Download),
+    /// A page, with what its actions brought.
+    Page(Stay<'a>, Acted),
 }
 
 impl Run<'_> {
@@ -123,10 +204,27 @@ impl Run<'_> {
     }
 
     async fn steps(&self) -> Result<Visited, BrowserError> {
+        match self.arrive().await? {
+            Arrived::File(file) => self.file(file),
+            Arrived::Page(mut stay, acted) => {
+                let shown = stay.capture().await?;
+                if self.context.proxy.is_spent() {
+                    let mib = self.requests.max_body() >> 20;
+                    stay.warnings.push(format!(
+                        "the page wanted more than {mib} MiB with all that belongs to it, and did not get the rest"
+                    ));
+                }
+                self.visited(acted, shown, stay.warnings).await
+            }
+        }
+    }
+
+    /// Goes to the page, waits until it has settled, and acts.
+    pub(crate) async fn arrive(&self) -> Result<Arrived<'_>, BrowserError> {
         let visit = self.visit;
         self.introduce().await?;
         if let Some(file) = self.go().await? {
-            return self.file(file);
+            return Ok(Arrived::File(file));
         }
         self.check()?;
         let mut stay = Stay::new(self.tab(), visit);
@@ -142,19 +240,16 @@ impl Run<'_> {
         }
         let acted = stay.act().await?;
         self.check()?;
-        let shown = stay.capture().await?;
-        if self.context.proxy.is_spent() {
-            let mib = self.requests.max_body() >> 20;
-            stay.warnings.push(format!(
-                "the page wanted more than {mib} MiB with all that belongs to it, and did not get the rest"
-            ));
-        }
-        self.visited(acted, shown, stay.warnings).await
+        Ok(Arrived::Page(stay, acted))
     }
 
     /// What is told to the page before it goes anywhere.
     async fn introduce(&self) -> Result<(), BrowserError> {
         let session = self.tab().session();
+        if let Some(state) = self.visit.state {
+            let loaded = state::load(self.context, state, self.visit.deadline).await;
+            loaded.map_err(|error| broken(&error))?;
+        }
         let cookies = self.given_cookies();
         if !cookies.is_empty() {
             let set = session.call("Network.setCookies", json!({ "cookies": cookies })).await;
@@ -232,6 +327,9 @@ impl Run<'_> {
         if let Some(error) = document.failure.as_deref().filter(|error| *error != EMPTY_ERROR) {
             return Err(self.failure(error));
         }
+        if let Some(error) = document.cut_short.as_deref() {
+            return Err(self.failure(error));
+        }
         if document.header("proxy-status").is_some_and(|status| status.starts_with("quarry;"))
             && let Some(error) = self.refusal(&document.url)
         {
@@ -273,6 +371,7 @@ impl Run<'_> {
             styles: None,
             timezone: self.timezone.map(str::to_owned),
             state: None,
+            windows: Vec::new(),
             warnings: Vec::new(),
             waited: Duration::ZERO,
         }
@@ -294,13 +393,26 @@ impl Run<'_> {
             styles: shown.styles,
             acted,
             state: self.state().await?,
+            windows: self.windows(),
             warnings,
             ..self.nothing()
         })
     }
 
+    /// The windows that the page wanted to open, as far as there are pages at their addresses.
+    fn windows(&self) -> Vec<Url> {
+        let urls = self.tab().windows().into_iter().filter_map(|url| Url::parse(&url).ok());
+        urls.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
+    }
+
     async fn state(&self) -> Result<Option<State>, BrowserError> {
-        Ok(None)
+        if !self.visit.keeps_state {
+            return Ok(None);
+        }
+        let nothing = State::default();
+        let before = self.visit.state.unwrap_or(&nothing);
+        let state = state::save(self.context, before, self.visit.deadline).await;
+        state.map(Some).map_err(|error| broken(&error))
     }
 }
 

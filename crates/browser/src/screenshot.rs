@@ -13,7 +13,7 @@ use wire::{ScreenshotOptions, Viewport};
 use crate::cdp::CdpError;
 use crate::run::broken;
 use crate::stitch;
-use crate::tab::{Tab, World};
+use crate::tab::{ResourceKind, Tab, World};
 use crate::visit::Picture;
 use crate::wait::{self, Patience};
 use crate::{BrowserError, dom};
@@ -22,6 +22,8 @@ use crate::{BrowserError, dom};
 const READY: &str = include_str!("js/ready.js");
 /// How long fonts and pictures may keep a picture waiting.
 const MAX_READY: Duration = Duration::from_secs(3);
+/// How long those may that are there.
+const MOMENT: Duration = Duration::from_millis(300);
 /// How long a page may take to find its place in a window of another size.
 const MAX_RESIZE: Duration = Duration::from_secs(2);
 /// The highest picture, in pixels, that Chromium paints in one piece.
@@ -71,7 +73,7 @@ fn is_size(window: Window, size: Viewport) -> bool {
 }
 
 async fn ready(tab: &Tab, until: Instant) -> Result<Window, BrowserError> {
-    let patience = MAX_READY.min(until.saturating_duration_since(Instant::now()) / 2);
+    let patience = patience(tab).min(until.saturating_duration_since(Instant::now()) / 2);
     let args = [json!(u64::try_from(patience.as_millis()).unwrap_or_default())];
     let answer = match tab.evaluate(World::Own, READY, &args, Instant::now() + patience + patience / 4).await {
         // Scripts that never give way: the picture shows what there is.
@@ -83,6 +85,14 @@ async fn ready(tab: &Tab, until: Instant) -> Result<Window, BrowserError> {
     };
     let lacking = |_| broken(&CdpError::Malformed { method: "ready".to_owned(), lacks: "its members" });
     serde_json::from_value(answer.map_err(|error| broken(&error))?).map_err(lacking)
+}
+
+/// How long fonts and pictures are waited for: what has been coming for so long already gets a moment more.
+fn patience(tab: &Tab) -> Duration {
+    let open = tab.network().open();
+    let painted = open.iter().filter(|request| matches!(request.kind, ResourceKind::Image | ResourceKind::Font));
+    let youngest = painted.map(|request| request.since.elapsed()).min();
+    youngest.map_or(MAX_READY, |age| MAX_READY.saturating_sub(age).max(MOMENT))
 }
 
 async fn resize(tab: &Tab, window: Window, is_mobile: bool, until: Instant) -> Result<(), BrowserError> {

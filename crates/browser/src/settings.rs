@@ -43,7 +43,7 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// The user that browsers run as when the service runs as root, by name or as `uid` or `uid:gid`. Default: `nobody`.
     pub user: String,
-    /// How long the browser of a scrape is held for those who come back to it. Default: 30 s.
+    /// How long the page of a scrape is held for those who come back to it. Default: 30 s.
     #[serde(rename = "hold_s", deserialize_with = "setting::seconds")]
     pub hold: Duration,
     /// Folder of filter lists (`*.txt`) against advertisements. Default: none, which means the short list that is built in.

@@ -46,6 +46,30 @@ pub struct Visit<'a> {
     pub deadline: Instant,
 }
 
+impl<'a> Visit<'a> {
+    /// This page and nothing else: a desktop, no proxy, any certificate, advertisements kept out, nobody's place.
+    #[must_use]
+    pub fn new(url: &'a Url, headers: &'a HeadersFor<'a>, deadline: Instant) -> Self {
+        Self {
+            url,
+            headers,
+            mobile: false,
+            location: None,
+            proxy: None,
+            skip_tls_verification: true,
+            block_ads: true,
+            wait_for: Duration::ZERO,
+            actions: &[],
+            screenshot: None,
+            styles: false,
+            state: None,
+            keeps_state: false,
+            owner: "",
+            deadline,
+        }
+    }
+}
+
 /// What a visit brought. Has no `Debug`: pages are private.
 pub struct Visited {
     /// Where the browser is at the end, after redirects, scripts and history.
@@ -71,6 +95,8 @@ pub struct Visited {
     pub timezone: Option<String>,
     /// Cookies and storage at the end.
     pub state: Option<State>,
+    /// Where the windows were to go that the page wanted to open; none was opened.
+    pub windows: Vec<Url>,
     /// What the caller should know.
     pub warnings: Vec<String>,
     /// How long the visit waited for its place.

@@ -52,6 +52,12 @@ impl Line {
         self.0.lock().waiting
     }
 
+    /// Whether nobody would have to wait for a place.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.0.lock().free > 0
+    }
+
     /// Waits for a place, first come, first served among those of one owner, in turn among the owners.
     ///
     /// # Errors

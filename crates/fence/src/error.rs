@@ -9,7 +9,7 @@ pub enum FenceError {
     #[error("only Linux can fence programs in")]
     System,
     /// The process is root's, whom limits do not bind.
-    #[error("root cannot be fenced in; name another user for it in the settings")]
+    #[error("root cannot be fenced in; let another user run it (`browser.user`)")]
     Root,
     /// The kernel, or the container, gives no namespaces.
     #[error("namespaces cannot be had ({what}: {source}); allow unprivileged user namespaces")]

@@ -7,10 +7,8 @@ use landlock::{
     RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
+use crate::world::DEVICES;
 use crate::{FenceError, HOME};
-
-/// Devices that hold nothing of anybody.
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Fences files off. Whether signals cannot leave the fence either: only kernels of 6.12 and later see to that.
 pub(crate) fn wall(reads: &[PathBuf], with_home: bool) -> Result<bool, FenceError> {

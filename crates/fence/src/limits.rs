@@ -26,14 +26,14 @@ impl Limits {
     /// to let others go before it.
     pub(crate) fn for_the_start(&self) -> Result<(), FenceError> {
         use rustix::process::Resource;
-        let score = std::fs::write("/proc/self/oom_score_adj", "1000");
-        score.map_err(|source| FenceError::Limit { what: "memory", source })?;
+        // A service that lets others go first already stays so.
+        let _ = rustix::process::setpriority_process(None, 10);
         set(Resource::Core, 0, "core dumps")?;
         set(Resource::Cpu, self.cpu_s, "processor time")?;
         set(Resource::Fsize, self.room, "file size")?;
         set(Resource::Nofile, self.open_files, "open files")?;
-        rustix::process::setpriority_process(None, 10)
-            .map_err(|error| FenceError::Limit { what: "priority", source: error.into() })
+        let score = std::fs::write("/proc/self/oom_score_adj", "1000");
+        score.map_err(|source| FenceError::Limit { what: "memory", source })
     }
 
     /// Those that are counted anew in the program's own namespaces.

@@ -1,19 +1,12 @@
-//! Namespaces: an own network without an interface, own mounts, and an own count of processes.
+//! Namespaces: an own network without an interface, and an own count of processes.
 
-use std::ffi::CString;
 use std::fs;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
 
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{getegid, geteuid};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities};
 
-use crate::{FenceError, HOME, Limits, StartFile};
-
-/// How many files there may be in [`HOME`].
-const MAX_FILES: u32 = 4096;
+use crate::FenceError;
 
 /// Leaves the namespaces of whoever started this process. In the new ones it is nobody else, and may set up mounts.
 pub(crate) fn leave() -> Result<(), FenceError> {
@@ -38,20 +31,9 @@ fn unshare(flags: UnshareFlags) -> Result<(), Errno> {
     rustix::thread::unshare(flags)
 }
 
-/// Mounts an empty folder of bounded size over [`HOME`], which hides the real one, and lays out what is there at the start.
-pub(crate) fn home(limits: &Limits, files: &[StartFile]) -> Result<(), FenceError> {
-    let failed = |error: Errno| FenceError::Spaces { what: "mounting a folder", source: error.into() };
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(failed)?;
-    let options = format!("size={},nr_inodes={MAX_FILES},mode=700", limits.room);
-    let options = CString::new(options).map_err(|_| failed(Errno::INVAL))?;
-    mount("tmpfs", HOME, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()).map_err(failed)?;
-    let filled = files.iter().try_for_each(|file| {
-        let path = Path::new(HOME).join(&file.path);
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        let mut new = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).open(path)?;
-        std::io::Write::write_all(&mut new, file.text.as_bytes())
-    });
-    filled
-        .and_then(|()| std::env::set_current_dir(HOME))
-        .map_err(|source| FenceError::Spaces { what: "filling a folder", source })
+/// Gives up every right beyond those of an ordinary user, those over the own namespaces too.
+pub(crate) fn give_up_rights() -> Result<(), FenceError> {
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    set_capabilities(None, sets).map_err(|error| FenceError::Spaces { what: "giving up rights", source: error.into() })
 }

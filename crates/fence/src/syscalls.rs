@@ -22,6 +22,9 @@ const NEW_SPACES: u64 = (libc::CLONE_NEWNS
 /// The family of sockets that stay on the machine.
 const UNIX: u64 = libc::AF_UNIX as u64;
 
+/// `TIOCSTI` and `TIOCLINUX`, which put words into the mouth of whoever sits at the terminal.
+const TYPING: [u64; 2] = [0x5412, 0x541C];
+
 /// Files that are open, or are opened where Landlock lets it.
 const FILES: &[c_long] = &[
     libc::SYS_read,
@@ -42,7 +45,6 @@ const FILES: &[c_long] = &[
     libc::SYS_pipe2,
     libc::SYS_fcntl,
     libc::SYS_flock,
-    libc::SYS_ioctl,
     libc::SYS_fstat,
     libc::SYS_newfstatat,
     libc::SYS_statx,
@@ -196,7 +198,6 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_fchmodat,
     libc::SYS_fchown,
     libc::SYS_fchownat,
-    libc::SYS_utimensat,
 ];
 
 /// Other programs, and more processes of this one.
@@ -262,5 +263,12 @@ fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule
     // Limits of its own, not those of another process.
     let itself = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 0)?;
     calls.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![itself])?]);
+    // Times of open files: by name, it could be any file of the user, as Landlock does not look at this.
+    let open_file = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
+    calls.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![open_file])?]);
+    // Not what types into the terminal that the service may have been started from.
+    let no_typing = TYPING.map(|call| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, call));
+    let no_typing = no_typing.into_iter().collect::<Result<Vec<_>, _>>()?;
+    calls.insert(libc::SYS_ioctl, vec![SeccompRule::new(no_typing)?]);
     Ok(calls)
 }

@@ -64,18 +64,9 @@ async fn stroke(actor: &Actor<'_>, key: &Key, held: u8) -> Result<(), Failure> {
 }
 
 async fn down(actor: &Actor<'_>, key: &Key, held: u8) -> Result<(), Failure> {
-    let mut params = json!({"type": "rawKeyDown", "modifiers": held, "key": key.key, "code": key.code,
-        "windowsVirtualKeyCode": key.number});
-    // With Control and the like held down a key is an order and writes nothing.
-    if let Some(text) = key.text.as_deref().filter(|_| held & !keys::SHIFT == 0) {
-        params["type"] = "keyDown".into();
-        params["text"] = text.into();
-    }
-    send(actor, "Input.dispatchKeyEvent", params).await
+    send(actor, "Input.dispatchKeyEvent", key.event(true, held)).await
 }
 
 async fn up(actor: &Actor<'_>, key: &Key, held: u8) -> Result<(), Failure> {
-    let params = json!({"type": "keyUp", "modifiers": held, "key": key.key, "code": key.code,
-        "windowsVirtualKeyCode": key.number});
-    send(actor, "Input.dispatchKeyEvent", params).await
+    send(actor, "Input.dispatchKeyEvent", key.event(false, held)).await
 }

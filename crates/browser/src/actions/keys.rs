@@ -2,35 +2,37 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Value, json};
+
 /// Bits of the protocol for keys that are held down.
 const ALT: u8 = 1;
 const CONTROL: u8 = 2;
 const META: u8 = 4;
-pub(super) const SHIFT: u8 = 8;
+pub(crate) const SHIFT: u8 = 8;
 
 /// One key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// `KeyboardEvent.key`.
-    pub(super) key: Cow<'static, str>,
+    pub(crate) key: Cow<'static, str>,
     /// `KeyboardEvent.code`: its place on an American keyboard.
-    pub(super) code: Cow<'static, str>,
+    pub(crate) code: Cow<'static, str>,
     /// `KeyboardEvent.keyCode`; 0 for keys that never had one.
-    pub(super) number: u16,
+    pub(crate) number: u16,
     /// What it writes.
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
 /// A key with others held down.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stroke {
-    pub(super) modifiers: Vec<Key>,
-    pub(super) key: Key,
+pub(crate) struct Stroke {
+    pub(crate) modifiers: Vec<Key>,
+    pub(crate) key: Key,
 }
 
 impl Key {
     /// What holding it down adds to the modifiers.
-    pub(super) fn bit(&self) -> u8 {
+    pub(crate) fn bit(&self) -> u8 {
         match self.key.as_ref() {
             "Alt" => ALT,
             "Control" => CONTROL,
@@ -39,10 +41,31 @@ impl Key {
             _ => 0,
         }
     }
+
+    /// Parameters of `Input.dispatchKeyEvent`: the key goes down or up while others are held.
+    pub(crate) fn event(&self, is_down: bool, held: u8) -> Value {
+        // With Control and the like held down a key is an order and writes nothing.
+        let text = self.text.as_deref().filter(|_| is_down && held & !SHIFT == 0);
+        let kind = match (is_down, text) {
+            (false, _) => "keyUp",
+            (true, Some(_)) => "keyDown",
+            (true, None) => "rawKeyDown",
+        };
+        let mut event = json!({"type": kind, "modifiers": held, "key": self.key, "code": self.code,
+            "windowsVirtualKeyCode": self.number});
+        if let Some(text) = text {
+            event["text"] = text.into();
+        }
+        // Chromium leaves this one to the system, of which there is none.
+        if is_down && held == CONTROL && self.key.eq_ignore_ascii_case("a") {
+            event["commands"] = json!(["selectAll"]);
+        }
+        event
+    }
 }
 
 /// Reads `Enter`, `a`, `Control+A`, `Shift++`.
-pub(super) fn parse(text: &str) -> Option<Stroke> {
+pub(crate) fn parse(text: &str) -> Option<Stroke> {
     let (held, last) = match text.strip_suffix("++") {
         Some(held) => (held, "+"),
         None => text.rsplit_once('+').filter(|(_, last)| !last.is_empty()).unwrap_or(("", text)),
@@ -75,7 +98,7 @@ fn single(name: &str) -> Option<Key> {
 }
 
 /// The key that writes a character on an American keyboard; none when there is none.
-pub(super) fn of_char(c: char) -> Option<Key> {
+pub(crate) fn of_char(c: char) -> Option<Key> {
     let key = |code: Cow<'static, str>, number: u16| {
         Some(Key { key: c.to_string().into(), code, number, text: Some(c.to_string()) })
     };

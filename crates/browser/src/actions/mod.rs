@@ -2,7 +2,7 @@
 
 mod click;
 mod keyboard;
-mod keys;
+pub(crate) mod keys;
 mod script;
 mod scroll;
 mod wait;

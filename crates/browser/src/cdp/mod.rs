@@ -5,7 +5,9 @@ mod error;
 mod pipe;
 mod routes;
 mod session;
+mod tap;
 
 pub(crate) use error::CdpError;
 pub(crate) use pipe::Connection;
 pub(crate) use session::{Event, Events, Session};
+pub(crate) use tap::{Passed, Tap, What};

@@ -15,6 +15,7 @@ use tokio::task::AbortHandle;
 use super::error::CdpError;
 use super::routes::Routes;
 use super::session::{Event, Session};
+use super::tap::Sink;
 
 /// How many messages may wait to be written.
 const MAX_QUEUE: usize = 512;
@@ -93,6 +94,29 @@ impl Wire {
         let _ = self.out.send(encode(id, session, method, params)).await;
     }
 
+    pub(super) fn post_now(&self, session: Option<&Arc<str>>, method: &str, params: Value) {
+        let id = self.routes.lock().number();
+        let _ = self.out.try_send(encode(id, session, method, params));
+    }
+
+    /// Sends a call of a client, whose answer goes to its sink.
+    #[expect(clippy::too_many_arguments, reason = "a call, and where its answer goes")]
+    pub(super) async fn pass(
+        &self,
+        session: &Arc<str>,
+        call: u64,
+        method: &str,
+        params: Value,
+        sink: &Sink,
+    ) -> Result<(), CdpError> {
+        let id = self.routes.lock().expect_for(session, method, call, sink)?;
+        self.out.send(encode(id, Some(session), method, params)).await.map_err(|_| CdpError::Closed)
+    }
+
+    pub(super) fn tap(&self, session: &Arc<str>, sink: Sink) {
+        self.routes.lock().tap(session, sink);
+    }
+
     pub(super) fn listen(
         &self,
         session: Option<&Arc<str>>,
@@ -150,7 +174,7 @@ async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
             if !std::mem::take(&mut skips)
                 && let Ok(message) = serde_json::from_slice(&buffer[..end])
             {
-                wire.routes.lock().take(message);
+                wire.routes.lock().take(message, end);
             }
             buffer.drain(..=end);
             searched = 0;

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::CdpError;
 use super::session::Event;
+use super::tap::{Sink, What};
 
 /// The calls that wait for their answers and the listeners of events.
 #[derive(Default)]
@@ -15,6 +16,8 @@ pub(super) struct Routes {
     last_id: u64,
     pending: HashMap<u64, Pending>,
     listeners: Vec<Listener>,
+    /// Who is told everything of a session and of those below it.
+    taps: Vec<(Arc<str>, Sink)>,
     /// Session to the session that it was attached by. One that ended has no entry.
     parents: HashMap<Arc<str>, Option<Arc<str>>>,
     crashed: Vec<Arc<str>>,
@@ -24,7 +27,14 @@ pub(super) struct Routes {
 struct Pending {
     session: Option<Arc<str>>,
     method: String,
-    answer: oneshot::Sender<Result<Value, CdpError>>,
+    answer: Answer,
+}
+
+/// Where an answer goes.
+enum Answer {
+    Caller(oneshot::Sender<Result<Value, CdpError>>),
+    /// To a client, which has a number of its own for the call.
+    Client(u64, Sink),
 }
 
 struct Listener {
@@ -64,8 +74,33 @@ impl Routes {
         }
         let id = self.number();
         let (sender, receiver) = oneshot::channel();
-        self.pending.insert(id, Pending { session: session.cloned(), method: method.to_owned(), answer: sender });
+        let answer = Answer::Caller(sender);
+        self.pending.insert(id, Pending { session: session.cloned(), method: method.to_owned(), answer });
         Ok((id, receiver))
+    }
+
+    /// A number for a call of a client.
+    pub(super) fn expect_for(
+        &mut self,
+        session: &Arc<str>,
+        method: &str,
+        call: u64,
+        sink: &Sink,
+    ) -> Result<u64, CdpError> {
+        if self.closed {
+            return Err(CdpError::Closed);
+        }
+        let id = self.number();
+        let answer = Answer::Client(call, sink.clone());
+        self.pending.insert(id, Pending { session: Some(Arc::clone(session)), method: method.to_owned(), answer });
+        Ok(id)
+    }
+
+    pub(super) fn tap(&mut self, session: &Arc<str>, sink: Sink) {
+        self.taps.retain(|(_, sink)| !sink.is_closed());
+        if !self.closed {
+            self.taps.push((Arc::clone(session), sink));
+        }
     }
 
     /// Forgets a call that nobody waits for any more.
@@ -76,7 +111,8 @@ impl Routes {
     /// The answer to a call is too large to be read.
     pub(super) fn refuse(&mut self, id: u64) {
         if let Some(pending) = self.pending.remove(&id) {
-            let _ = pending.answer.send(Err(CdpError::TooLarge { method: pending.method }));
+            let error = CdpError::TooLarge { method: pending.method.clone() };
+            pending.fail(&error);
         }
     }
 
@@ -92,22 +128,22 @@ impl Routes {
         }
     }
 
-    /// Hands a message to whom it concerns.
-    pub(super) fn take(&mut self, mut message: Value) {
+    /// Hands a message of so many bytes to whom it concerns.
+    pub(super) fn take(&mut self, mut message: Value, size: usize) {
         if let Some(id) = message["id"].as_u64() {
             let Some(pending) = self.pending.remove(&id) else { return };
-            let result = match message.get("error") {
-                Some(error) => Err(CdpError::of(&pending.method, error)),
+            let outcome = match message.get_mut("error") {
+                Some(error) => Err(error.take()),
                 None => Ok(message["result"].take()),
             };
-            let _ = pending.answer.send(result);
+            pending.end(outcome, size);
             return;
         }
         let Some(method) = message["method"].as_str().map(str::to_owned) else { return };
         let session = message["sessionId"].as_str().map(|id| self.name(id));
         let event = Event { session, method, params: message["params"].take() };
         self.note(&event);
-        self.tell(&event);
+        self.tell(&event, size);
         if event.method == "Target.detachedFromTarget"
             && let Some(id) = event.params["sessionId"].as_str()
         {
@@ -148,7 +184,7 @@ impl Routes {
     }
 
     /// Tells the listeners of the session and of those above it. The browser itself hears only what is its own.
-    fn tell(&mut self, event: &Event) {
+    fn tell(&mut self, event: &Event, size: usize) {
         let mut line = vec![event.session.clone()];
         while let Some(Some(id)) = line.last()
             && let Some(Some(parent)) = self.parents.get(id)
@@ -162,13 +198,20 @@ impl Routes {
                 let _ = listener.events.try_send(event.clone());
             }
         }
+        self.taps.retain(|(session, sink)| {
+            if !line.iter().any(|of| of.as_ref() == Some(session)) {
+                return true;
+            }
+            let (method, params) = (event.method.clone(), event.params.clone());
+            sink.put(event.session.clone(), What::Event { method, params }, size)
+        });
     }
 
     /// Ends the calls of a session.
     fn fail(&mut self, session: &str, error: &CdpError) {
         let theirs = |pending: &Pending| pending.session.as_deref() == Some(session);
         for (_, pending) in self.pending.extract_if(|_, pending| theirs(pending)) {
-            let _ = pending.answer.send(Err(error.clone()));
+            pending.fail(error);
         }
     }
 
@@ -176,22 +219,45 @@ impl Routes {
     fn end(&mut self, session: &str, error: &CdpError) {
         self.fail(session, error);
         self.listeners.retain(|listener| listener.session.as_deref() != Some(session));
+        self.taps.retain(|(of, _)| of.as_ref() != session);
     }
 
     /// Ends everything: the other end is gone.
     pub(super) fn close(&mut self) {
         self.closed = true;
         for (_, pending) in self.pending.drain() {
-            let _ = pending.answer.send(Err(CdpError::Closed));
+            pending.fail(&CdpError::Closed);
         }
         self.listeners.clear();
+        self.taps.clear();
+    }
+}
+
+impl Pending {
+    fn end(self, outcome: Result<Value, Value>, size: usize) {
+        let Self { session, method, answer } = self;
+        match answer {
+            Answer::Caller(caller) => {
+                let _ = caller.send(outcome.map_err(|error| CdpError::of(&method, &error)));
+            }
+            Answer::Client(id, sink) => {
+                sink.put(session, What::Answer { id, method, outcome }, size);
+            }
+        }
+    }
+
+    fn fail(self, error: &CdpError) {
+        match self.answer {
+            Answer::Caller(caller) => {
+                let _ = caller.send(Err(error.clone()));
+            }
+            Answer::Client(..) => self.end(Err(json!({ "code": -32001, "message": error.to_string() })), 0),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const ALL: &[&str] = &[""];
@@ -201,7 +267,7 @@ mod tests {
         if let Some(parent) = parent {
             message["sessionId"] = parent.into();
         }
-        routes.take(message);
+        routes.take(message, 0);
     }
 
     #[test]
@@ -209,8 +275,8 @@ mod tests {
         let mut routes = Routes::default();
         let (first, mut one) = routes.expect(None, "A.b").unwrap();
         let (second, mut two) = routes.expect(None, "A.c").unwrap();
-        routes.take(json!({"id": second, "error": {"message": "no"}}));
-        routes.take(json!({"id": first, "result": {"x": 1}}));
+        routes.take(json!({"id": second, "error": {"message": "no"}}), 0);
+        routes.take(json!({"id": first, "result": {"x": 1}}), 0);
         assert_eq!(one.try_recv().unwrap(), Ok(json!({"x": 1})));
         assert_eq!(two.try_recv().unwrap().unwrap_err().to_string(), "A.c: no");
     }
@@ -227,7 +293,7 @@ mod tests {
             receiver
         };
         let (mut page, mut other, mut browser) = (listen(Some("page")), listen(Some("other")), listen(None));
-        routes.take(json!({"method": "Network.x", "sessionId": "worker", "params": {}}));
+        routes.take(json!({"method": "Network.x", "sessionId": "worker", "params": {}}), 0);
         assert_eq!(page.try_recv().unwrap().session.as_deref(), Some("worker"));
         assert!(other.try_recv().is_err() && browser.try_recv().is_err());
     }
@@ -240,7 +306,7 @@ mod tests {
         attach(&mut routes, Some("worker"), "below");
         let (sender, mut events) = mpsc::channel(8);
         routes.listen(Some(&Arc::from("page")), ALL, sender);
-        routes.take(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "page"}}));
+        routes.take(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "page"}}), 0);
         assert!(routes.parents.is_empty() && routes.listeners.is_empty() && routes.pending.is_empty());
         assert!(matches!(events.try_recv(), Err(mpsc::error::TryRecvError::Disconnected)));
     }
@@ -252,7 +318,7 @@ mod tests {
         let page: Arc<str> = Arc::from("page");
         let (_, mut theirs) = routes.expect(Some(&page), "A.b").unwrap();
         let (_, mut others) = routes.expect(None, "A.b").unwrap();
-        routes.take(json!({"method": "Inspector.targetCrashed", "sessionId": "page", "params": {}}));
+        routes.take(json!({"method": "Inspector.targetCrashed", "sessionId": "page", "params": {}}), 0);
         assert_eq!(theirs.try_recv().unwrap(), Err(CdpError::Crashed));
         assert!(others.try_recv().is_err());
         assert_eq!(routes.expect(Some(&page), "A.b").unwrap_err(), CdpError::Crashed);

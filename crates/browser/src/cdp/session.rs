@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::error::CdpError;
 use super::pipe::Wire;
+use super::tap::Tap;
 
 /// How many events may wait for a listener. A page that makes more of them than we read loses some: what it asked for then
 /// stays undone, which is its own harm.
@@ -71,12 +72,23 @@ impl Session {
         self.wire.post(self.id.as_ref(), method, params).await;
     }
 
+    /// As [`Session::post`], without waiting: what finds no room in the queue is dropped. For the end of things.
+    pub(crate) fn post_now(&self, method: &str, params: Value) {
+        self.wire.post_now(self.id.as_ref(), method, params);
+    }
+
     /// Events of this session and of those that Chromium attaches below it, whose method begins with one of the texts, such
     /// as `Fetch.`.
     pub(crate) fn events_of(&self, prefixes: &'static [&'static str]) -> Events {
         let (sender, receiver) = mpsc::channel(MAX_EVENTS);
         self.wire.listen(self.id.as_ref(), prefixes, sender);
         Events(receiver)
+    }
+
+    /// Everything that this session and those below it say from now on, for a client that speaks the protocol itself; none for
+    /// the browser itself, where all clients are one.
+    pub(crate) fn tap(&self) -> Option<Tap> {
+        Some(Tap::open(Arc::clone(&self.wire), Arc::clone(self.id.as_ref()?)))
     }
 
     /// Whether the process at the other end is gone.

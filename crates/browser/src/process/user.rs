@@ -29,6 +29,14 @@ impl User {
     }
 }
 
+impl Settings {
+    /// User and group of browsers and of other programs that are not trusted, by number; none means as ourselves.
+    #[must_use]
+    pub fn user_ids(&self) -> Option<(u32, u32)> {
+        User::of(self).ok().flatten().map(|user| (user.uid, user.gid))
+    }
+}
+
 /// `name`, `uid` or `uid:gid`, by the lines of passwd(5).
 fn read(text: &str, passwd: &str) -> Option<User> {
     if let Some((uid, gid)) = text.split_once(':') {

@@ -121,6 +121,10 @@ impl<'a> Requests<'a> {
             session.post("Fetch.failRequest", json!({"requestId": id, "errorReason": "BlockedByClient"})).await;
             return Ok(());
         }
+        if is_page(tab, params) && !tab.may_move() {
+            session.post("Fetch.failRequest", json!({"requestId": id, "errorReason": "Aborted"})).await;
+            return Ok(());
+        }
         let Some(lines) = self.lines(url, params) else {
             session.post("Fetch.continueRequest", json!({ "requestId": id })).await;
             return Ok(());
@@ -131,9 +135,7 @@ impl<'a> Requests<'a> {
 
     fn is_kept_out(&self, tab: &Tab, url: &str, params: &Value) -> bool {
         let kind = ResourceKind::of(params["resourceType"].as_str().unwrap_or_default());
-        let is_page =
-            kind == ResourceKind::Document && tab.main_frame().is_some_and(|main| params["frameId"] == main.0.as_ref());
-        !is_page && self.blocker.is_some_and(|blocks| blocks(url, &tab.document().url, kind))
+        !is_page(tab, params) && self.blocker.is_some_and(|blocks| blocks(url, &tab.document().url, kind))
     }
 
     /// All header lines of a request when they are to differ from what Chromium would send.
@@ -166,7 +168,7 @@ impl<'a> Requests<'a> {
 
     /// A document is there: it is shown unless it is a file that the visit is about.
     async fn answered(&self, tab: &Tab, session: &Session, params: &Value) -> Result<(), CdpError> {
-        let is_main = tab.main_frame().is_some_and(|main| params["frameId"] == main.0.as_ref());
+        let is_main = is_page(tab, params);
         let is_first = is_main && tab.document().number == self.before.load(Ordering::Relaxed);
         let by_force = self.takes_all.load(Ordering::Relaxed);
         if is_first && download::is_file(params, by_force) {
@@ -177,7 +179,8 @@ impl<'a> Requests<'a> {
             return Ok(());
         }
         // A script that leads to a file, or to where nobody may go, leads nowhere: the page stays as it is.
-        if is_main && !is_first && (download::is_file(params, false) || is_refused(params)) {
+        let leads_nowhere = || download::is_file(params, false) || is_refused(params) || !tab.may_move();
+        if is_main && !is_first && leads_nowhere() {
             let abort = json!({"requestId": params["requestId"], "errorReason": "Aborted"});
             session.post("Fetch.failRequest", abort).await;
             return Ok(());
@@ -185,6 +188,11 @@ impl<'a> Requests<'a> {
         session.post("Fetch.continueRequest", json!({"requestId": params["requestId"]})).await;
         Ok(())
     }
+}
+
+/// Whether it is about a document of the main frame.
+fn is_page(tab: &Tab, params: &Value) -> bool {
+    params["resourceType"] == "Document" && tab.main_frame().is_some_and(|main| params["frameId"] == main.0.as_ref())
 }
 
 /// Whether there is no answer of the site, but one of our proxy or none.

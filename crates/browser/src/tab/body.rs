@@ -82,6 +82,11 @@ impl Bodies {
         }
     }
 
+    /// Whether nothing of a document is still to come.
+    pub(super) fn has_ended(&self, loader: &str) -> bool {
+        self.list.iter().any(|part| part.loader == loader && part.is_done)
+    }
+
     fn set_head(&mut self, loader: &str, head: Vec<u8>, is_text: bool) {
         let limit = self.limit;
         if let Some(part) = self.part(loader) {

@@ -20,6 +20,8 @@ pub(crate) struct Document {
     pub(crate) is_download: bool,
     /// Chromium's word for why there is no document, such as `net::ERR_CONNECTION_RESET`: what is shown is its own page.
     pub(crate) failure: Option<String>,
+    /// Chromium's word for why the end of the document is missing, as `failure`.
+    pub(crate) cut_short: Option<String>,
     /// Name of this load in the protocol; another one for every document.
     pub(crate) loader: String,
     /// How many documents the main frame has shown so far, this one included; the blank one of the beginning is not counted.
@@ -43,6 +45,11 @@ pub(super) struct Documents {
     failures: VecDeque<(String, String)>,
 }
 
+/// Whether an answer that failed so is without its end. A page may stop it by itself, and is complete for those who look at it.
+fn breaks_off(reason: &str) -> bool {
+    reason != "net::ERR_ABORTED"
+}
+
 struct Answer {
     loader: String,
     status: u16,
@@ -62,6 +69,9 @@ impl Documents {
 
     /// A document did not come: `Network.loadingFailed`, whose request is named like its load.
     pub(super) fn failed(&mut self, loader: &str, reason: &str) {
+        if self.now.loader == loader && self.now.failure.is_none() {
+            self.now.cut_short = breaks_off(reason).then(|| reason.to_owned());
+        }
         self.failures.push_front((loader.to_owned(), reason.to_owned()));
         self.failures.truncate(MAX_ANSWERS);
     }
@@ -75,10 +85,12 @@ impl Documents {
             (next.status, next.headers) = (answer.status, answer.headers.clone());
         }
         next.url = format!("{}{}", text("url"), text("urlFragment"));
+        let why = self.failures.iter().find(|(of, _)| *of == loader).map(|(_, reason)| reason.clone());
         if let Some(unreachable) = frame["unreachableUrl"].as_str() {
-            let why = self.failures.iter().find(|(of, _)| *of == loader).map(|(_, reason)| reason.clone());
             next.failure = Some(why.unwrap_or_else(|| "net::ERR_FAILED".to_owned()));
             unreachable.clone_into(&mut next.url);
+        } else {
+            next.cut_short = why.filter(|why| breaks_off(why));
         }
         self.now = next;
         loader

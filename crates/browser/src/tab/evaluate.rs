@@ -16,7 +16,6 @@ pub(crate) enum World {
     /// see nor change. It reads the documents of all frames, those of other origins too.
     Own,
     /// The world of the page's scripts.
-    #[expect(dead_code, reason = "code of a caller that goes on with an open page runs there")]
     Page,
 }
 
@@ -59,6 +58,38 @@ impl Tab {
                 World::Own => self.call_in_own_world(frame, function, args).await,
                 World::Page => self.call_in_page(frame, function, args).await,
             }
+        };
+        tokio::time::timeout_at(deadline, run).await.unwrap_or(Err(CdpError::Timeout))
+    }
+
+    /// As [`Tab::evaluate`], with a node of the main frame as `this`, by its number (`backendNodeId`).
+    ///
+    /// # Errors
+    /// As there, and `Refused` when the node is gone.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "where, what, with what, until when: each call site reads as a sentence"
+    )]
+    pub(crate) async fn evaluate_on(
+        &self,
+        world: World,
+        node: i64,
+        function: &str,
+        args: &[Value],
+        deadline: Instant,
+    ) -> Result<Value, CdpError> {
+        let main = self.main_frame().ok_or(CdpError::Navigated)?;
+        let run = async {
+            let (session, _) = self.place(&main).ok_or(CdpError::Navigated)?;
+            let mut node = json!({ "backendNodeId": node });
+            if world == World::Own {
+                node["executionContextId"] = self.make_own_world(&session, &main).await?.into();
+            }
+            let node = session.call("DOM.resolveNode", node).await?;
+            let object = &node["object"]["objectId"];
+            let result = session.call("Runtime.callFunctionOn", params(function, args, "objectId", object)).await;
+            session.post("Runtime.releaseObject", json!({ "objectId": object })).await;
+            returned(result?)
         };
         tokio::time::timeout_at(deadline, run).await.unwrap_or(Err(CdpError::Timeout))
     }

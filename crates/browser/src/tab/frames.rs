@@ -45,6 +45,10 @@ struct Entry {
 }
 
 impl Frames {
+    pub(super) fn all(&self) -> Vec<Frame> {
+        self.list.iter().map(|entry| entry.frame.clone()).collect()
+    }
+
     pub(super) fn main(&self) -> Option<FrameId> {
         self.list.first().map(|entry| entry.frame.id.clone())
     }

@@ -7,7 +7,9 @@ mod frames;
 mod network;
 mod watch;
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use tokio::task::AbortHandle;
 pub(crate) use body::Body;
 pub(crate) use document::Document;
 pub(crate) use evaluate::World;
-pub(crate) use frames::FrameId;
+pub(crate) use frames::{Frame, FrameId};
 pub(crate) use network::{EVENT_STREAM, Network, OpenRequest, ResourceKind};
 
 use crate::cdp::{CdpError, Event, Session};
@@ -31,6 +33,7 @@ const MAX_BODY: usize = 100 << 20;
 /// A page. What happens in it is followed by a task of its own, which ends with it.
 pub(crate) struct Tab {
     session: Session,
+    target: String,
     view: Arc<View>,
     watcher: AbortHandle,
 }
@@ -57,17 +60,31 @@ pub(crate) struct View {
     stage: channel::Sender<(u64, Stage)>,
     /// Why the page is no more.
     end: channel::Sender<Option<CdpError>>,
+    /// Whether the main frame keeps the document that it has.
+    is_fixed: AtomicBool,
+    /// Where the windows were to go that the page has opened.
+    windows: Mutex<Vec<String>>,
+    /// Workers that belong to the page, by the names of their sessions.
+    workers: Mutex<HashMap<String, Session>>,
+    children: Children,
+}
+
+/// What becomes of what a page opens.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Children {
     /// Called in each session below the page before its scripts run.
-    for_children: Vec<(&'static str, Value)>,
+    pub(crate) calls: Vec<(&'static str, Value)>,
+    /// Whether windows of their own stay open; otherwise only their addresses are noted.
+    pub(crate) keeps_popups: bool,
 }
 
 impl Tab {
     /// Takes over a page target that was attached as `session`, and begins to follow it. Workers and frames of other
-    /// processes get the calls of `for_children` before they start.
+    /// processes get the calls of `children` before they start.
     ///
     /// # Errors
     /// Those of the calls.
-    pub(crate) async fn open(session: Session, for_children: Vec<(&'static str, Value)>) -> Result<Self, CdpError> {
+    pub(crate) async fn open(session: Session, target: String, children: Children) -> Result<Self, CdpError> {
         let view = Arc::new(View {
             frames: Mutex::default(),
             documents: Mutex::default(),
@@ -75,11 +92,14 @@ impl Tab {
             network: Network::new(),
             stage: channel::Sender::new((0, Stage::Loading)),
             end: channel::Sender::new(None),
-            for_children,
+            is_fixed: AtomicBool::new(false),
+            windows: Mutex::default(),
+            workers: Mutex::default(),
+            children,
         });
         let events = session.events_of(watch::DOMAINS);
         let watcher = tokio::spawn(watch::follow(events, session.clone(), Arc::clone(&view))).abort_handle();
-        let tab = Self { session, view, watcher };
+        let tab = Self { session, target, view, watcher };
         tab.enable().await?;
         Ok(tab)
     }
@@ -104,6 +124,16 @@ impl Tab {
         &self.session
     }
 
+    /// Name of the target in the protocol.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// All frames, the main frame first.
+    pub(crate) fn frames(&self) -> Vec<Frame> {
+        self.view.frames.lock().all()
+    }
+
     /// The main frame; none once the page has closed itself.
     pub(crate) fn main_frame(&self) -> Option<FrameId> {
         self.view.frames.lock().main()
@@ -123,6 +153,38 @@ impl Tab {
     /// The last address that a document of the main frame was asked for at, also when none came.
     pub(crate) fn asked(&self) -> String {
         self.view.documents.lock().asked.clone()
+    }
+
+    /// Whether the document that is shown has no end: its answer broke off.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.view.documents.lock().now.cut_short.is_some()
+    }
+
+    /// Whether all of the document that is shown has been received.
+    pub(crate) fn is_received(&self) -> bool {
+        let loader = self.document().loader;
+        self.view.bodies.lock().has_ended(&loader)
+    }
+
+    /// Lets the main frame go to another document, or not: then whatever it asks for, it stays where it is. It holds for
+    /// requests that are looked at ([`Requests`](crate::requests::Requests)).
+    pub(crate) fn let_move(&self, may_move: bool) {
+        self.view.is_fixed.store(!may_move, Ordering::Relaxed);
+    }
+
+    /// Whether the main frame may go to another document.
+    pub(crate) fn may_move(&self) -> bool {
+        !self.view.is_fixed.load(Ordering::Relaxed)
+    }
+
+    /// The addresses of windows that the page wanted to open, each once.
+    pub(crate) fn windows(&self) -> Vec<String> {
+        self.view.windows.lock().clone()
+    }
+
+    /// The sessions of the workers that belong to the page, by their names.
+    pub(crate) fn workers(&self) -> HashMap<String, Session> {
+        self.view.workers.lock().clone()
     }
 
     /// Waits until the page is no more, and says why.
@@ -145,6 +207,12 @@ impl Tab {
     /// The requests of the page, its frames and its workers.
     pub(crate) fn network(&self) -> &Network {
         &self.view.network
+    }
+
+    /// Forgets the documents so far, once the page shows nothing: the next one is the first.
+    pub(crate) fn begin_anew(&self) {
+        *self.view.documents.lock() = Documents::default();
+        self.view.stage.send_replace((0, Stage::Loading));
     }
 
     fn place(&self, frame: &FrameId) -> Option<(Session, Option<i64>)> {

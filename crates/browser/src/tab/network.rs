@@ -81,6 +81,7 @@ impl OpenRequest {
 /// A live view. All of it is told by events, so it lags by what the pipe takes.
 pub(crate) struct Network {
     open: Mutex<HashMap<Key, OpenRequest>>,
+    last_change: Mutex<Instant>,
 }
 
 /// Session and name of a request.
@@ -88,12 +89,26 @@ type Key = (Option<Arc<str>>, String);
 
 impl Network {
     pub(super) fn new() -> Self {
-        Self { open: Mutex::default() }
+        Self { open: Mutex::default(), last_change: Mutex::new(Instant::now()) }
     }
 
     /// The requests that are under way, in no order.
     pub(crate) fn open(&self) -> Vec<OpenRequest> {
         self.open.lock().values().cloned().collect()
+    }
+
+    /// How many of them count.
+    pub(crate) fn open_that_count(&self) -> usize {
+        self.open.lock().values().filter(|request| request.counts()).count()
+    }
+
+    /// When a request that counts last began or ended.
+    pub(crate) fn last_change(&self) -> Instant {
+        *self.last_change.lock()
+    }
+
+    fn touch(&self) {
+        *self.last_change.lock() = Instant::now();
     }
 
     /// Reads one event of the domain `Network`.
@@ -106,7 +121,7 @@ impl Network {
             "Network.responseReceived" => self.answer(&key, event.params["response"]["mimeType"] == EVENT_STREAM),
             "Network.dataReceived" => self.answer(&key, false),
             "Network.loadingFinished" | "Network.loadingFailed" | "Network.webSocketClosed" => {
-                self.open.lock().remove(&key);
+                self.end(&key);
             }
             _ => {}
         }
@@ -129,6 +144,9 @@ impl Network {
     }
 
     fn insert(&self, key: Key, request: OpenRequest) {
+        if request.counts() {
+            self.touch();
+        }
         let mut open = self.open.lock();
         if open.len() < MAX_OPEN || open.contains_key(&key) {
             open.insert(key, request);
@@ -142,6 +160,18 @@ impl Network {
             if is_stream {
                 request.kind = ResourceKind::EventSource;
             }
+        }
+    }
+
+    /// A worker runs: its script has come, whose end is told to nobody.
+    pub(super) fn begin_worker(&self, url: &str) {
+        self.open.lock().retain(|_, request| request.url != url);
+    }
+
+    fn end(&self, key: &Key) {
+        let ended = self.open.lock().remove(key);
+        if ended.is_some_and(|request| request.counts()) {
+            self.touch();
         }
     }
 

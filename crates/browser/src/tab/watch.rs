@@ -12,6 +12,12 @@ pub(super) const DOMAINS: &[&str] = &["Page.", "Network.", "Target.", "Inspector
 
 /// After so many dialogs the script that makes them is stopped: it would keep the page busy for ever.
 const MAX_DIALOGS: usize = 20;
+/// Workers that are asked whether they compute.
+const MAX_WORKERS: usize = 8;
+/// Windows whose addresses are noted.
+const MAX_WINDOWS: usize = 100;
+/// The longest address of those.
+const MAX_ADDRESS: usize = 2048;
 
 pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
     let mut dialogs = 0;
@@ -27,7 +33,9 @@ pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
                 view.end.send_replace(Some(CdpError::Crashed));
             }
             "Target.detachedFromTarget" => {
-                view.network.end_session(event.params["sessionId"].as_str().unwrap_or_default());
+                let session = event.params["sessionId"].as_str().unwrap_or_default();
+                view.network.end_session(session);
+                view.workers.lock().remove(session);
             }
             method if method.starts_with("Page.") => note_page(&view, &from, &event),
             method if method.starts_with("Network.") => note_network(&view, &from, &event),
@@ -55,10 +63,18 @@ async fn begin(from: &Session, params: &Value, view: &View) {
     let Some(id) = params["sessionId"].as_str() else { return };
     let child = from.sibling(id);
     match params["targetInfo"]["type"].as_str() {
-        Some("page") => {
+        Some("page") if !view.children.keeps_popups => {
             let target = &params["targetInfo"]["targetId"];
             from.browser().post("Target.closeTarget", json!({ "targetId": target })).await;
             return;
+        }
+        Some("page") => {}
+        Some("worker") => {
+            view.network.begin_worker(params["targetInfo"]["url"].as_str().unwrap_or_default());
+            let mut workers = view.workers.lock();
+            if workers.len() < MAX_WORKERS {
+                workers.insert(id.to_owned(), child.clone());
+            }
         }
         Some("iframe") => {
             child.post("Page.enable", json!({})).await;
@@ -67,8 +83,10 @@ async fn begin(from: &Session, params: &Value, view: &View) {
         }
         _ => {}
     }
-    child.post("Network.enable", network()).await;
-    for (method, params) in &view.for_children {
+    if params["targetInfo"]["type"] != "page" {
+        child.post("Network.enable", network()).await;
+    }
+    for (method, params) in &view.children.calls {
         child.post(method, params.clone()).await;
     }
     child.post("Runtime.runIfWaitingForDebugger", json!({})).await;
@@ -89,9 +107,17 @@ fn note_page(view: &View, from: &Session, event: &Event) {
                 text("url").clone_into(&mut view.documents.lock().now.url);
             }
         }
+        "Page.windowOpen" => note_window(view, text("url")),
         "Page.domContentEventFired" => advance(view, Stage::Parsed),
         "Page.loadEventFired" => advance(view, Stage::Loaded),
         _ => {}
+    }
+}
+
+fn note_window(view: &View, url: &str) {
+    let mut windows = view.windows.lock();
+    if windows.len() < MAX_WINDOWS && url.len() <= MAX_ADDRESS && !windows.iter().any(|known| known == url) {
+        windows.push(url.to_owned());
     }
 }
 

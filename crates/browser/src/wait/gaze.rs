@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::ahead::Ahead;
 use super::pulse::Pulse;
+use super::workers::Workers;
 use crate::cdp::CdpError;
 use crate::dom::{self, Text};
 use crate::tab::Tab;
@@ -33,6 +34,7 @@ pub(super) struct Gaze {
     /// Until when it is known to be busy with something.
     restless: Instant,
     unblocked: Instant,
+    workers: Workers,
     has_worker: bool,
 }
 
@@ -48,6 +50,7 @@ impl Gaze {
             last_change: now,
             restless: now,
             unblocked: now,
+            workers: Workers::default(),
             has_worker: false,
         }
     }
@@ -80,6 +83,11 @@ impl Gaze {
         self.unblocked
     }
 
+    /// When a worker has last computed what it was asked for.
+    pub(super) fn worked_until(&self) -> Option<Instant> {
+        self.workers.worked_until()
+    }
+
     /// Whether a service worker gets ready to serve the page.
     pub(super) fn waits_for_worker(&self) -> bool {
         self.has_worker
@@ -90,7 +98,7 @@ impl Gaze {
         let began = Instant::now();
         let pulse = Pulse::read(tab, until).await?;
         let seconds = (began - self.pulse_at).as_secs_f64().max(0.001);
-        if pulse.was_busy_since(&self.pulse, seconds) {
+        if pulse.was_busy_since(&self.pulse, seconds) | self.workers.look(tab) {
             self.restless = self.restless.max(began + Duration::from_millis(100));
         }
         self.is_stale |= pulse.moved_since(&self.pulse);

@@ -10,6 +10,7 @@ mod gaze;
 mod patience;
 mod pulse;
 mod traffic;
+mod workers;
 
 use std::time::Duration;
 
@@ -109,6 +110,10 @@ impl<'t> Watch<'t> {
             if let Err(error @ (CdpError::Closed | CdpError::Crashed)) = self.gaze.look(self.tab, until).await {
                 return Err(broken(&error));
             }
+            // Nothing more will come of it.
+            if self.tab.is_cut_short() {
+                return Ok(self.done());
+            }
             let now = Instant::now();
             if now >= until {
                 return self.give_up();
@@ -138,6 +143,7 @@ impl<'t> Watch<'t> {
         }
         if !self.is_stopped && (self.reloads >= MAX_RELOADS || number - self.first >= MAX_DOCUMENTS) {
             self.is_stopped = true;
+            self.tab.let_move(false);
             dom::stop_scripts(self.tab).await;
         }
         if self.is_stopped && self.stage == Stage::Parsed {
@@ -151,8 +157,11 @@ impl<'t> Watch<'t> {
         match self.stage {
             Stage::Loaded => true,
             Stage::Parsed => age >= MAX_LOAD || self.is_stopped,
-            // It is still coming, or was broken off: then nothing else tells.
-            Stage::Loading => self.number > 0 && self.gaze.text().words > 0 && now - self.last_sign() >= MAX_LOAD,
+            // It is still coming, or was stopped: then nothing else tells.
+            Stage::Loading => {
+                let has_something = self.gaze.text().words > 0 || self.tab.is_received();
+                self.number > 0 && has_something && now - self.last_sign() >= MAX_LOAD
+            }
         }
     }
 
@@ -163,11 +172,14 @@ impl<'t> Watch<'t> {
     /// When the page has been quiet for long enough, if nothing more happens.
     fn quiet_at(&self) -> Instant {
         let now = Instant::now();
+        // What a worker was asked for is an answer like any other.
+        let worked = self.gaze.worked_until();
+        let last_answer = worked.into_iter().fold(self.traffic.last_answer(), Instant::max);
         let evidence = Evidence {
             text: self.gaze.text(),
             has_changed: self.gaze.has_changed(),
-            asked: self.traffic.asked(),
-            shows_answer: self.gaze.last_change() + TICK * 2 >= self.traffic.last_answer(),
+            asked: self.traffic.asked() + u64::from(worked.is_some()),
+            shows_answer: self.gaze.last_change() + TICK * 2 >= last_answer,
             has_failed: self.traffic.has_failed_after(self.gaze.last_change()),
             has_stream: self.traffic.has_stream(),
             has_worker: self.gaze.waits_for_worker(),

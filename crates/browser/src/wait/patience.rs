@@ -14,7 +14,7 @@ pub(super) struct Evidence {
     pub(super) text: Text,
     /// Whether that is something else than at first.
     pub(super) has_changed: bool,
-    /// How many answers its scripts have got.
+    /// How many answers its scripts have got, those of workers included.
     pub(super) asked: u64,
     /// Whether its text changed after the last of them.
     pub(super) shows_answer: bool,

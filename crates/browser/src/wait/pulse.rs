@@ -14,13 +14,11 @@ pub(super) struct Pulse {
     documents: f64,
     /// Seconds that the main thread has worked, without what the protocol asked for.
     worked: f64,
-    /// Seconds that all other threads have worked.
-    elsewhere: f64,
-    workers: f64,
 }
 
-/// A thread that works for so large a part of the time is computing something. On a busy machine it gets no more.
-const BUSY: f64 = 0.3;
+/// A main thread that works for so large a part of the time is computing something. It is the time that its tasks take, so
+/// that it says the same on a machine that others use too.
+const BUSY: f64 = 0.6;
 
 impl Pulse {
     pub(super) async fn read(tab: &Tab, until: Instant) -> Result<Self, CdpError> {
@@ -31,8 +29,6 @@ impl Pulse {
             layouts: of("LayoutCount"),
             documents: of("Documents"),
             worked: of("TaskDuration") - of("DevToolsCommandDuration"),
-            elsewhere: of("ProcessTime") - of("ThreadTime"),
-            workers: of("WorkerGlobalScopes"),
         })
     }
 
@@ -41,11 +37,9 @@ impl Pulse {
         self.layouts != before.layouts || self.documents != before.documents
     }
 
-    /// Whether something was computing for most of the `seconds` since.
+    /// Whether the page was computing for most of the `seconds` since.
     pub(super) fn was_busy_since(&self, before: &Self, seconds: f64) -> bool {
-        let worked = (self.worked - before.worked) / seconds;
-        let elsewhere = (self.elsewhere - before.elsewhere) / seconds;
-        worked > BUSY || self.workers > 0.0 && elsewhere > BUSY
+        (self.worked - before.worked) / seconds > BUSY
     }
 }
 

@@ -5,8 +5,10 @@
 mod ads;
 mod death;
 mod egress;
+mod faults;
 mod given;
 mod guise;
+mod hold;
 mod hostile;
 mod page_act;
 mod page_dom;

@@ -68,7 +68,7 @@ async fn what_asks_for_nothing_gets_its_time() {
         "const source = 'const end = Date.now() + 2200; while (Date.now() < end); postMessage(1)';
         new Worker(URL.createObjectURL(new Blob([source]))).onmessage = () => show('Checksum 0x5f3a')",
     );
-    check(&world, &html, expect(&["Checksum 0x5f3a"], &[], 5000)).await;
+    check(&world, &html, expect(&["Checksum 0x5f3a"], &[], 3400)).await;
     let html = page(
         "-",
         "const open = indexedDB.open('a', 1); open.onupgradeneeded = () => open.result.createObjectStore('n');
@@ -184,6 +184,9 @@ async fn a_page_that_loads_itself_for_ever_is_taken_with_a_warning() {
         let visited = check(&world, &page("Again and again", script), expect(&["Again and again"], &[], 8000)).await;
         assert!(visited.warnings[0].contains("again and again"), "{:?}", visited.warnings);
     }
+    let html = "<!doctype html><title>t</title><meta http-equiv=refresh content=0><p>Fresh again and again";
+    let visited = check(&world, html, expect(&["Fresh again"], &[], 8000)).await;
+    assert!(!visited.warnings.is_empty());
 }
 
 /// A worker that takes the page over, upon which the page loads itself once more.

@@ -43,17 +43,24 @@ pub(crate) fn expect(seen: &'static [&'static str], unseen: &'static [&'static s
     Expect { seen, unseen, within: Duration::from_millis(milliseconds) }
 }
 
-/// Visits a page of `html` and looks at what came.
+/// How often a page is visited that took too long: another program may have had the processor.
+const TRIES: usize = 5;
+
+/// Visits a page of `html` and looks at what came, every time; one visit must be as fast as expected.
 pub(crate) async fn check(world: &World, html: &str, expect: Expect) -> Visited {
     world.site.html("/page", html);
     let url = world.url("/page");
-    let began = Instant::now();
-    let visited = world.browser.visit(&plain(&url)).await.unwrap();
-    let took = began.elapsed();
-    compare(&visited, &expect, html);
-    // Another program may have the processor; what waits for its deadline takes longer still.
-    assert!(took <= expect.within * 3, "took {took:?} instead of {:?}: {html}", expect.within);
-    visited
+    let mut took = Vec::new();
+    for _ in 0..TRIES {
+        let began = Instant::now();
+        let visited = world.browser.visit(&plain(&url)).await.unwrap();
+        took.push(began.elapsed());
+        compare(&visited, &expect, html);
+        if took.last() <= Some(&expect.within) {
+            return visited;
+        }
+    }
+    panic!("took {took:?} instead of {:?}: {html}", expect.within);
 }
 
 pub(crate) fn compare(visited: &Visited, expect: &Expect, html: &str) {

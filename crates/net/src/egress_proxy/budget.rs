@@ -29,6 +29,12 @@ impl Budget {
         }
     }
 
+    /// Adds to what is left; what is spent stays so.
+    pub(super) fn add(&self, bytes: u64) {
+        let added = |left: u64| Some(left.saturating_add(bytes));
+        let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, added);
+    }
+
     pub(super) fn is_spent(&self) -> bool {
         self.spent.is_cancelled()
     }

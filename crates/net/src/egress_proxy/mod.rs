@@ -87,6 +87,11 @@ impl EgressProxy {
         self.shared.failures.of(host, port)
     }
 
+    /// Lets more bytes through, unless they are used up already.
+    pub fn allow(&self, bytes: u64) {
+        self.shared.budget.add(bytes);
+    }
+
     /// Whether the bytes are used up.
     #[must_use]
     pub fn is_spent(&self) -> bool {

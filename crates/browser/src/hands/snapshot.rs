@@ -1,0 +1,246 @@
+//! The page as those see it who cannot look: its accessibility tree, with references to act on.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Failure, Hands};
+
+/// How many lines a snapshot has at most.
+const MAX_LINES: usize = 2_000;
+/// How deep the tree is followed.
+const MAX_DEPTH: usize = 200;
+/// Longest name that is shown, in characters.
+const MAX_NAME: usize = 200;
+
+/// Roles that somebody can act on.
+const ACTIVE: &[&str] = &[
+    "button",
+    "checkbox",
+    "combobox",
+    "link",
+    "listbox",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "switch",
+    "tab",
+    "textbox",
+    "treeitem",
+];
+/// Roles that say what a part of the page is.
+const CONTENT: &[&str] = &[
+    "heading",
+    "cell",
+    "gridcell",
+    "columnheader",
+    "rowheader",
+    "listitem",
+    "article",
+    "region",
+    "main",
+    "navigation",
+];
+/// Roles that only hold others; they are not shown.
+const SILENT: &[&str] =
+    &["generic", "none", "presentation", "RootWebArea", "InlineTextBox", "LineBreak", "ListMarker", "paragraph"];
+
+/// One element of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// How many shown elements are around it.
+    pub depth: usize,
+    /// Its role, as `button`.
+    pub role: String,
+    /// Its name, as `Sign in`.
+    pub name: String,
+    /// What it is called in verbs, as `e1`; texts have none.
+    pub reference: Option<String>,
+    /// What is in it, when that is not its name.
+    pub value: Option<String>,
+    /// What else is known, as `level=2`, `checked` or `disabled`.
+    pub states: Vec<String>,
+}
+
+/// The elements of a page, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// All that is shown.
+    pub lines: Vec<Line>,
+    /// Whether there were more.
+    pub is_cut: bool,
+}
+
+impl Line {
+    /// Whether somebody can act on it.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        ACTIVE.contains(&self.role.as_str())
+    }
+}
+
+impl Snapshot {
+    /// As text: one element in a line, `- button "Sign in" [ref=e1]`.
+    #[must_use]
+    pub fn text(&self, only_active: bool) -> String {
+        let mut text = String::new();
+        for line in self.lines.iter().filter(|line| !only_active || line.is_active()) {
+            let indent = if only_active { 0 } else { line.depth * 2 };
+            let _ = write!(text, "{:indent$}- {}", "", line.role);
+            if !line.name.is_empty() {
+                let _ = write!(text, " {}", Value::from(line.name.as_str()));
+            }
+            for state in &line.states {
+                let _ = write!(text, " [{state}]");
+            }
+            if let Some(reference) = &line.reference {
+                let _ = write!(text, " [ref={reference}]");
+            }
+            if let Some(value) = &line.value {
+                let _ = write!(text, ": {}", Value::from(value.as_str()));
+            }
+            text.push('\n');
+        }
+        match (text.is_empty(), self.is_cut) {
+            (true, _) => "(nothing to act on)\n".clone_into(&mut text),
+            (false, true) => text.push_str("(more follows that is not shown)\n"),
+            _ => {}
+        }
+        text
+    }
+}
+
+impl Hands {
+    /// Looks at the page and names its elements. Earlier references are forgotten.
+    ///
+    /// # Errors
+    /// [`Failure`] when the page does not answer in time.
+    pub async fn snapshot(&self, by: Instant) -> Result<Snapshot, Failure> {
+        let document = self.tab.document().number;
+        let answer = self.tab.session().call_by(by, "Accessibility.getFullAXTree", json!({})).await?;
+        let mut reading = Reading::new(&answer);
+        for root in reading.roots.clone() {
+            reading.read(root, 0, 0, "");
+        }
+        let mut refs = self.refs.lock();
+        (refs.document, refs.nodes) = (document, reading.refs);
+        Ok(reading.snapshot)
+    }
+}
+
+struct Reading<'a> {
+    nodes: HashMap<&'a str, &'a Value>,
+    roots: Vec<&'a Value>,
+    snapshot: Snapshot,
+    refs: Vec<i64>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(answer: &'a Value) -> Self {
+        let all = answer["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let nodes = all.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
+        let roots = all.iter().filter(|node| node["parentId"].is_null()).collect();
+        Self { nodes, roots, snapshot: Snapshot::default(), refs: Vec::new() }
+    }
+
+    /// Reads a node and what is below it. `said` is the name around it, which texts below need not repeat.
+    fn read(&mut self, node: &'a Value, depth: usize, level: usize, said: &str) {
+        if level > MAX_DEPTH {
+            return;
+        }
+        let shown = (node["ignored"] != true).then(|| self.line(node, depth, said)).flatten();
+        let (mut inner, mut around) = (depth, said.to_owned());
+        if let Some(line) = shown {
+            if self.snapshot.lines.len() >= MAX_LINES {
+                self.snapshot.is_cut = true;
+                return;
+            }
+            around.clone_from(&line.name);
+            self.snapshot.lines.push(line);
+            inner += 1;
+        }
+        for child in node["childIds"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if let Some(child) = self.nodes.get(child).copied() {
+                self.read(child, inner, level + 1, &around);
+            }
+        }
+    }
+
+    fn line(&mut self, node: &Value, depth: usize, said: &str) -> Option<Line> {
+        let role = node["role"]["value"].as_str().filter(|role| !SILENT.contains(role))?;
+        let role = if role == "StaticText" { "text" } else { role };
+        let name = short(node["name"]["value"].as_str().unwrap_or_default());
+        let is_active = ACTIVE.contains(&role);
+        if role == "text" && (name.is_empty() || said.contains(&name)) {
+            return None;
+        }
+        let named = is_active || CONTENT.contains(&role) && !name.is_empty();
+        let reference = node["backendDOMNodeId"].as_i64().filter(|_| named).map(|id| {
+            self.refs.push(id);
+            format!("e{}", self.refs.len())
+        });
+        let value = node["value"]["value"].as_str().map(short).filter(|value| !value.is_empty() && *value != name);
+        Some(Line { depth, role: role.to_owned(), name, reference, value, states: states(node) })
+    }
+}
+
+fn states(node: &Value) -> Vec<String> {
+    let properties = node["properties"].as_array().into_iter().flatten();
+    let told = properties.filter_map(|property| {
+        let (name, value) = (property["name"].as_str()?, &property["value"]["value"]);
+        match (name, value) {
+            ("level", Value::Number(level)) => Some(format!("level={level}")),
+            ("checked" | "pressed", Value::String(state)) if state == "true" => Some(name.to_owned()),
+            ("checked" | "pressed", Value::String(state)) if state == "mixed" => Some(format!("{name}=mixed")),
+            ("disabled" | "expanded" | "selected" | "required", Value::Bool(true)) => Some(name.to_owned()),
+            _ => None,
+        }
+    });
+    told.collect()
+}
+
+fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_becomes_lines() {
+        let node = |id: &str, parent: Value, role: &str, name: &str, children: &[&str]| {
+            json!({ "nodeId": id, "parentId": parent, "role": { "value": role }, "name": { "value": name },
+                "childIds": children, "backendDOMNodeId": 10 + id.parse::<i64>().unwrap() })
+        };
+        let answer = json!({ "nodes": [
+            node("1", Value::Null, "RootWebArea", "Shop", &["2", "4"]),
+            node("2", "1".into(), "heading", "Welcome", &["3"]),
+            node("3", "2".into(), "StaticText", "Welcome", &[]),
+            node("4", "1".into(), "generic", "", &["5", "6"]),
+            node("5", "4".into(), "button", "Say \"hi\"", &[]),
+            node("6", "4".into(), "StaticText", "free  of   charge", &[]),
+        ] });
+        let mut reading = Reading::new(&answer);
+        for root in reading.roots.clone() {
+            reading.read(root, 0, 0, "");
+        }
+        assert_eq!(reading.refs, [12, 15]);
+        assert_eq!(
+            reading.snapshot.text(false),
+            "- heading \"Welcome\" [ref=e1]\n- button \"Say \\\"hi\\\"\" [ref=e2]\n- text \"free of charge\"\n"
+        );
+        assert_eq!(reading.snapshot.text(true), "- button \"Say \\\"hi\\\"\" [ref=e2]\n");
+    }
+}

@@ -1,0 +1,316 @@
+//! Shows the page of a session to somebody who watches, as pictures, and lets those who may take mouse and keys.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use crate::cdp::{CdpError, Event, Session};
+use crate::relay::Bounds;
+
+/// JPEG quality of a frame, out of 100.
+const QUALITY: u32 = 70;
+/// Largest frame, in pixels.
+const MAX_WIDTH: u32 = 1920;
+/// See [`MAX_WIDTH`].
+const MAX_HEIGHT: u32 = 1200;
+/// How long a viewer may take for a frame.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pause before a page is looked for again, when there is none.
+const NO_PAGE: Duration = Duration::from_millis(500);
+/// Longest text that one message types.
+const MAX_TEXT_CHARS: usize = 2000;
+
+/// The other end: whoever carries frames to somebody's eyes, and their hands back. Both channels should be short.
+pub struct Viewer {
+    /// What the viewer does, as the page of the live view says it; ignored when it may only watch.
+    pub from: mpsc::Receiver<String>,
+    /// Frames, each a JPEG.
+    pub to: mpsc::Sender<Bytes>,
+    /// Whether the viewer may use mouse and keys.
+    pub may_steer: bool,
+}
+
+/// What a viewer does.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Deed {
+    Mouse(Mouse),
+    Key(Key),
+}
+
+/// Places are parts of the frame, from 0 to 1.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Mouse {
+    event: MouseEvent,
+    x: f64,
+    y: f64,
+    #[serde(default)]
+    button: Button,
+    #[serde(default)]
+    buttons: u8,
+    #[serde(default)]
+    click_count: u8,
+    #[serde(default)]
+    delta_x: f64,
+    #[serde(default)]
+    delta_y: f64,
+    #[serde(default)]
+    modifiers: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum MouseEvent {
+    Down,
+    Up,
+    Move,
+    Wheel,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Button {
+    #[default]
+    None,
+    Left,
+    Middle,
+    Right,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Key {
+    event: KeyEvent,
+    #[serde(default)]
+    key: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    key_code: u16,
+    #[serde(default)]
+    modifiers: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KeyEvent {
+    Down,
+    Up,
+    /// Text that was pasted or composed.
+    Insert,
+}
+
+/// The page that is shown, in CSS pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Size {
+    width: f64,
+    height: f64,
+}
+
+/// Shows a page, and another one when that is closed, until the viewer leaves, does not take frames, or the browser is gone.
+pub(crate) async fn show(browser: &Session, bounds: &Bounds, mut viewer: Viewer) {
+    while !browser.is_closed() && !viewer.to.is_closed() {
+        match page(browser, bounds).await {
+            Some(page) => match watch(browser, &page, &mut viewer).await {
+                Ok(Watched::Enough) => return,
+                Ok(Watched::Gone) => {}
+                Err(_) => sleep(NO_PAGE).await,
+            },
+            None => sleep(NO_PAGE).await,
+        }
+    }
+}
+
+/// Why a page is watched no more.
+enum Watched {
+    /// It is gone; another may be there.
+    Gone,
+    /// The viewer is.
+    Enough,
+}
+
+/// One of the pages of the session.
+async fn page(browser: &Session, bounds: &Bounds) -> Option<String> {
+    let found = browser.call("Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await.ok()?;
+    let is_theirs = |page: &&Value| bounds.is_alone || bounds.has(page);
+    let first = found["targetInfos"].as_array()?.iter().find(is_theirs)?;
+    first["targetId"].as_str().map(str::to_owned)
+}
+
+/// Gives up the session of a viewer however its watching ends.
+struct Detach<'a> {
+    browser: &'a Session,
+    id: String,
+}
+
+impl Drop for Detach<'_> {
+    fn drop(&mut self) {
+        self.browser.post_now("Target.detachFromTarget", json!({ "sessionId": self.id }));
+    }
+}
+
+async fn watch(browser: &Session, target: &str, viewer: &mut Viewer) -> Result<Watched, CdpError> {
+    let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
+    let id = attached["sessionId"].as_str().unwrap_or_default().to_owned();
+    let page = browser.sibling(id.as_str());
+    let _detach = Detach { browser, id };
+    let mut frames = page.events_of(&["Page.screencastFrame"]);
+    page.call("Page.enable", json!({})).await?;
+    let wanted = json!({ "format": "jpeg", "quality": QUALITY, "maxWidth": MAX_WIDTH, "maxHeight": MAX_HEIGHT });
+    page.call("Page.startScreencast", wanted).await?;
+    let mut size = Size::default();
+    loop {
+        tokio::select! {
+            event = frames.next() => {
+                let Some(event) = event else { return Ok(Watched::Gone) };
+                let Some((frame, shown)) = read(&event) else { continue };
+                size = shown;
+                if !matches!(timeout(PATIENCE, viewer.to.send(frame)).await, Ok(Ok(()))) {
+                    return Ok(Watched::Enough);
+                }
+                // The next one is made when this one was taken, so that a slow viewer gets fewer of them.
+                page.post("Page.screencastFrameAck", json!({ "sessionId": event.params["sessionId"] })).await;
+            }
+            deed = viewer.from.recv() => match deed {
+                None => return Ok(Watched::Enough),
+                Some(text) if viewer.may_steer => {
+                    // What cannot be read is nothing.
+                    if let Some((method, params)) = serde_json::from_str(&text).ok().and_then(|deed| call(deed, size)) {
+                        page.post(method, params).await;
+                    }
+                }
+                Some(_) => {}
+            },
+        }
+    }
+}
+
+fn read(event: &Event) -> Option<(Bytes, Size)> {
+    let frame = STANDARD.decode(event.params["data"].as_str()?).ok()?;
+    let about = &event.params["metadata"];
+    let size = Size { width: about["deviceWidth"].as_f64()?, height: about["deviceHeight"].as_f64()? };
+    Some((frame.into(), size))
+}
+
+/// The call that does it; none for what cannot be done.
+fn call(deed: Deed, size: Size) -> Option<(&'static str, Value)> {
+    match deed {
+        Deed::Mouse(mouse) => mouse.call(size).map(|params| ("Input.dispatchMouseEvent", params)),
+        Deed::Key(key) if key.event == KeyEvent::Insert => {
+            let text: String = key.text.chars().take(MAX_TEXT_CHARS).collect();
+            Some(("Input.insertText", json!({ "text": text })))
+        }
+        Deed::Key(key) => key.call().map(|params| ("Input.dispatchKeyEvent", params)),
+    }
+}
+
+impl Mouse {
+    fn call(&self, size: Size) -> Option<Value> {
+        let within = |part: f64| (0.0..=1.0).contains(&part);
+        let sane = |delta: f64| delta.is_finite() && delta.abs() <= 10_000.0;
+        if !(within(self.x) && within(self.y) && sane(self.delta_x) && sane(self.delta_y)) || size == Size::default() {
+            return None;
+        }
+        let button = match self.button {
+            Button::None => "none",
+            Button::Left => "left",
+            Button::Middle => "middle",
+            Button::Right => "right",
+        };
+        let event = match self.event {
+            MouseEvent::Down => "mousePressed",
+            MouseEvent::Up => "mouseReleased",
+            MouseEvent::Move => "mouseMoved",
+            MouseEvent::Wheel => "mouseWheel",
+        };
+        let mut params = json!({
+            "type": event, "x": self.x * size.width, "y": self.y * size.height, "button": button,
+            "buttons": self.buttons & 7, "clickCount": self.click_count.min(3), "modifiers": self.modifiers & 15,
+        });
+        if self.event == MouseEvent::Wheel {
+            (params["deltaX"], params["deltaY"]) = (self.delta_x.into(), self.delta_y.into());
+        }
+        Some(params)
+    }
+}
+
+impl Key {
+    fn call(&self) -> Option<Value> {
+        if self.key.len() > 32 || self.code.len() > 32 || self.text.len() > 8 {
+            return None;
+        }
+        let event = match (self.event, self.text.is_empty()) {
+            (KeyEvent::Down, false) => "keyDown",
+            (KeyEvent::Down, true) => "rawKeyDown",
+            (KeyEvent::Up | KeyEvent::Insert, _) => "keyUp",
+        };
+        let mut params = json!({
+            "type": event, "key": self.key, "code": self.code, "modifiers": self.modifiers & 15,
+            "windowsVirtualKeyCode": self.key_code, "nativeVirtualKeyCode": self.key_code,
+        });
+        if event == "keyDown" {
+            params["text"] = self.text.as_str().into();
+        }
+        Some(params)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size { width: 1000.0, height: 500.0 };
+
+    fn done(text: &str) -> Option<(&'static str, Value)> {
+        call(serde_json::from_str(text).ok()?, SIZE)
+    }
+
+    #[test]
+    fn deeds_become_calls() {
+        let (method, params) =
+            done(r#"{"type":"mouse","event":"down","x":0.5,"y":0.2,"button":"left","buttons":1,"clickCount":1}"#)
+                .unwrap();
+        assert_eq!((method, &params["type"]), ("Input.dispatchMouseEvent", &json!("mousePressed")));
+        assert_eq!((&params["x"], &params["y"], &params["button"]), (&json!(500.0), &json!(100.0), &json!("left")));
+        let (_, params) = done(r#"{"type":"mouse","event":"wheel","x":0,"y":1,"deltaY":120}"#).unwrap();
+        assert_eq!((&params["type"], &params["deltaY"]), (&json!("mouseWheel"), &json!(120.0)));
+        let (method, params) =
+            done(r#"{"type":"key","event":"down","key":"a","code":"KeyA","text":"a","keyCode":65}"#).unwrap();
+        assert_eq!(
+            (method, &params["type"], &params["text"]),
+            ("Input.dispatchKeyEvent", &json!("keyDown"), &json!("a"))
+        );
+        let (_, params) = done(r#"{"type":"key","event":"down","key":"Enter","code":"Enter","keyCode":13}"#).unwrap();
+        assert_eq!((&params["type"], params.get("text")), (&json!("rawKeyDown"), None));
+        let (method, params) = done(r#"{"type":"key","event":"insert","text":"grüße"}"#).unwrap();
+        assert_eq!((method, params), ("Input.insertText", json!({ "text": "grüße" })));
+    }
+
+    #[test]
+    fn nonsense_is_nothing() {
+        for text in [
+            "",
+            "{}",
+            r#"{"type":"file"}"#,
+            r#"{"type":"mouse","event":"down","x":2,"y":0}"#,
+            r#"{"type":"mouse","event":"down","x":-0.1,"y":0}"#,
+            r#"{"type":"mouse","event":"down","x":null,"y":0}"#,
+            r#"{"type":"mouse","event":"wheel","x":0,"y":0,"deltaY":1e300}"#,
+            r#"{"type":"key","event":"down","text":"nine bytes"}"#,
+            r#"{"type":"key","event":"press"}"#,
+        ] {
+            assert!(done(text).is_none(), "{text}");
+        }
+        let mouse = serde_json::from_str(r#"{"type":"mouse","event":"down","x":0,"y":0}"#).unwrap();
+        assert!(call(mouse, Size::default()).is_none(), "before the first frame nobody knows where it is");
+    }
+}

@@ -1,0 +1,391 @@
+//! Lets a client of ours speak the DevTools protocol to the browser of its session, such as Playwright's `connectOverCDP`:
+//! what it says is checked ([`policy`]), what it hears is its own.
+
+mod policy;
+mod shared;
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::cdp::{CdpError, Passed, Session, Tap, What};
+use shared::{FIRST_OWN_CALL, Shared};
+
+/// Calls of one client that are under way at the same time.
+const MAX_OPEN: usize = 256;
+/// Calls of one client in a second; further ones wait for the next.
+const MAX_PER_SECOND: u32 = 3000;
+/// How long a client may take to read a message.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Streams that one client may have open.
+const MAX_STREAMS: usize = 64;
+/// The protocol's code for a call that is not carried out.
+const REFUSED: i64 = -32000;
+
+/// The other end of a relay: whoever carries the messages to the client and back. Both channels should be short, so that a
+/// client that does not read is noticed.
+pub struct Client {
+    /// What the client says, one JSON object each.
+    pub from: mpsc::Receiver<String>,
+    /// What it hears.
+    pub to: mpsc::Sender<String>,
+}
+
+/// Why a relay ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelayEnd {
+    /// The client has left.
+    Left,
+    /// It does not read what it hears.
+    Slow,
+    /// It said something that is not of the protocol.
+    Garbled,
+    /// The browser is gone.
+    Gone,
+}
+
+/// What is the same for all clients of a session.
+pub(crate) struct Bounds {
+    /// The only way out for contexts that the client makes.
+    pub(crate) proxy: String,
+    /// The context that is meant when the client names none.
+    pub(crate) context: String,
+    /// Parameters of `Emulation.setUserAgentOverride` for every page: by itself Chromium says that it has no head.
+    pub(crate) agent: Value,
+    /// Whether the browser has no pages but those of the session.
+    pub(crate) is_alone: bool,
+}
+
+impl Bounds {
+    /// Whether a target (`Target.TargetInfo`) is of the context of the session.
+    pub(crate) fn has(&self, target: &Value) -> bool {
+        target["browserContextId"] == self.context.as_str()
+    }
+}
+
+/// One client and its browser.
+struct Relay<'a> {
+    browser: &'a Session,
+    tap: Tap,
+    bounds: &'a Bounds,
+    /// The sessions that the client may name: its own, and what was attached below.
+    sessions: HashSet<Arc<str>>,
+    /// The streams that it has opened.
+    streams: HashSet<String>,
+    shared: Shared,
+    /// What the client is to hear next.
+    outbox: VecDeque<Value>,
+    open: usize,
+    /// Calls since the beginning of a second.
+    calls: u32,
+    second: Instant,
+}
+
+/// A call as the client sent it.
+struct Call {
+    id: u64,
+    method: String,
+    params: Map<String, Value>,
+    /// None is the browser itself.
+    session: Option<String>,
+}
+
+/// Carries messages until one side ends.
+///
+/// # Errors
+/// When the browser does not let anybody in.
+pub(crate) async fn relay(browser: &Session, bounds: &Bounds, client: Client) -> Result<RelayEnd, CdpError> {
+    // A session of the client's own with the browser itself: what it watches and attaches is apart from what we do.
+    let method = "Target.attachToBrowserTarget";
+    let attached = browser.call(method, json!({})).await?;
+    let lacking = || CdpError::Malformed { method: method.to_owned(), lacks: "sessionId" };
+    let id = attached["sessionId"].as_str().ok_or_else(lacking)?.to_owned();
+    let tap = browser.sibling(id.as_str()).tap().ok_or_else(lacking)?;
+    let sessions = HashSet::from([Arc::clone(tap.session())]);
+    let (streams, shared, outbox, second) = (HashSet::new(), Shared::default(), VecDeque::new(), Instant::now());
+    let relay = Relay { browser, tap, bounds, sessions, streams, shared, outbox, open: 0, calls: 0, second };
+    let detach = Detach { browser, id };
+    let end = relay.run(client).await;
+    drop(detach);
+    Ok(end)
+}
+
+/// Takes what a client attached away with it, however its relay ends.
+struct Detach<'a> {
+    browser: &'a Session,
+    id: String,
+}
+
+impl Drop for Detach<'_> {
+    fn drop(&mut self) {
+        self.browser.post_now("Target.detachFromTarget", json!({ "sessionId": self.id }));
+    }
+}
+
+impl Relay<'_> {
+    async fn run(mut self, mut client: Client) -> RelayEnd {
+        loop {
+            if self.second.elapsed() >= Duration::from_secs(1) {
+                (self.second, self.calls) = (Instant::now(), 0);
+            }
+            let hurries = self.calls >= MAX_PER_SECOND;
+            let listens = !hurries && self.open < MAX_OPEN;
+            tokio::select! {
+                passed = self.tap.next() => match passed {
+                    Some(passed) => if self.tell(passed).await.is_err() {
+                        return RelayEnd::Gone;
+                    },
+                    None if self.browser.is_closed() => return RelayEnd::Gone,
+                    None => return RelayEnd::Slow,
+                },
+                said = client.from.recv(), if listens => match said {
+                    None => return RelayEnd::Left,
+                    Some(said) => match Call::read(&said) {
+                        None => return RelayEnd::Garbled,
+                        Some(call) => if self.carry_out(call).await.is_err() {
+                            return RelayEnd::Gone;
+                        },
+                    },
+                },
+                () = sleep_until(self.second + Duration::from_secs(1)), if hurries => {}
+                () = client.to.closed() => return RelayEnd::Left,
+            }
+            while let Some(message) = self.outbox.pop_front() {
+                match timeout(PATIENCE, client.to.send(message.to_string())).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => return RelayEnd::Left,
+                    Err(_) => return RelayEnd::Slow,
+                }
+            }
+        }
+    }
+
+    /// Sends a call on; what is refused is answered at once.
+    async fn carry_out(&mut self, call: Call) -> Result<(), CdpError> {
+        self.calls += 1;
+        let Call { id, method, mut params, session } = call;
+        let place = match &session {
+            None => Some(self.tap.session()),
+            Some(session) => self.sessions.get(session.as_str()),
+        };
+        let place = place.cloned();
+        let answer = match &place {
+            None => Err("Session with given id not found.".to_owned()),
+            Some(place) => self.check(place, &method, &mut params).await,
+        };
+        let place = match (answer, place) {
+            (Ok(()), Some(place)) => place,
+            (answer, _) => {
+                let error = json!({ "code": REFUSED, "message": answer.err() });
+                self.answer(json!({ "id": id, "error": error }), session.as_deref());
+                return Ok(());
+            }
+        };
+        if !self.bounds.is_alone && place == *self.tap.session() && method == "Target.setAutoAttach" {
+            return self.attach_to_all(id, &params).await;
+        }
+        self.tap.call(&place, id, &method, Value::Object(params)).await?;
+        self.open += 1;
+        Ok(())
+    }
+
+    fn answer(&mut self, mut answer: Value, session: Option<&str>) {
+        if let Some(session) = session {
+            answer["sessionId"] = session.into();
+        }
+        self.outbox.push_back(answer);
+    }
+
+    /// Whether a call may be carried out; changes what it asks for where that is enough.
+    async fn check(&mut self, place: &Arc<str>, method: &str, params: &mut Map<String, Value>) -> Result<(), String> {
+        policy::check(method, params, self.bounds)?;
+        if !self.bounds.is_alone {
+            shared::check(method, params, self.bounds, place == self.tap.session())?;
+            self.check_target(method, params).await?;
+        }
+        self.check_state(method, params).await
+    }
+
+    /// In a browser with pages of others, whether a target or a session that is named is the client's.
+    async fn check_target(&self, method: &str, params: &Map<String, Value>) -> Result<(), String> {
+        let named = |key: &str| params.get(key).and_then(Value::as_str);
+        if method == "Target.detachFromTarget" {
+            let known = named("sessionId").is_some_and(|id| self.sessions.contains(id) && id != &**self.tap.session());
+            return if known { Ok(()) } else { Err("No session with given id".to_owned()) };
+        }
+        let target = named("targetId").filter(|_| shared::OF_A_TARGET.contains(&method));
+        let Some(target) = target else { return Ok(()) };
+        let info = self.browser.call("Target.getTargetInfo", json!({ "targetId": target })).await;
+        match info.is_ok_and(|info| self.bounds.has(&info["targetInfo"])) {
+            true => Ok(()),
+            false => Err("No target with given id found".to_owned()),
+        }
+    }
+
+    /// Attaches the client to the pages of its context, one by one, and tells it then that this was done.
+    async fn attach_to_all(&mut self, id: u64, params: &Map<String, Value>) -> Result<(), CdpError> {
+        self.shared.attaches = params.get("autoAttach").and_then(Value::as_bool).unwrap_or(false);
+        let done = json!({ "id": id, "result": {} });
+        if !self.shared.attaches {
+            self.outbox.push_back(done);
+            return Ok(());
+        }
+        let found = self.browser.call("Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await?;
+        let ours = found["targetInfos"].as_array().into_iter().flatten().filter(|target| self.bounds.has(target));
+        let ours: Vec<_> = ours.map(|target| target["targetId"].clone()).collect();
+        let mut calls = HashSet::new();
+        for target in ours {
+            calls.insert(self.attach(&target).await?);
+        }
+        if calls.is_empty() {
+            self.outbox.push_back(done);
+        } else {
+            self.shared.owe(calls, done);
+        }
+        Ok(())
+    }
+
+    /// Attaches the client to a page, as the browser would do by itself. Returns the number of the call.
+    async fn attach(&mut self, target: &Value) -> Result<u64, CdpError> {
+        let (number, root) = (self.shared.number(), Arc::clone(self.tap.session()));
+        let attach = json!({ "targetId": target, "flatten": true });
+        self.tap.call(&root, number, "Target.attachToTarget", attach).await?;
+        Ok(number)
+    }
+
+    /// What depends on what the client has done before.
+    async fn check_state(&mut self, method: &str, params: &Map<String, Value>) -> Result<(), String> {
+        match method {
+            "IO.read" | "IO.close" => {
+                let handle = params.get("handle").and_then(Value::as_str).unwrap_or_default();
+                let known =
+                    if method == "IO.close" { self.streams.remove(handle) } else { self.streams.contains(handle) };
+                if known { Ok(()) } else { Err("Invalid stream handle".to_owned()) }
+            }
+            "Page.printToPDF" | "Fetch.takeResponseBodyAsStream" if self.streams.len() >= MAX_STREAMS => {
+                Err("too many streams are open, close one of them".to_owned())
+            }
+            "Target.createTarget" => {
+                let bounds = self.bounds;
+                let most = if bounds.is_alone { policy::MAX_TARGETS } else { shared::MAX_TARGETS };
+                let counts = |target: &&Value| bounds.is_alone || bounds.has(target);
+                let targets = self.browser.call("Target.getTargets", json!({})).await;
+                let count =
+                    targets.ok().and_then(|all| Some(all["targetInfos"].as_array()?.iter().filter(counts).count()));
+                match count {
+                    Some(count) if count < most => Ok(()),
+                    _ => Err(format!("the browser has {most} pages and workers, close one of them")),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a message into the outbox, as the client hears it. Its own session has no name in it.
+    async fn tell(&mut self, passed: Passed) -> Result<(), CdpError> {
+        let (bounds, session) = (self.bounds, passed.session.filter(|session| session != self.tap.session()));
+        match passed.what {
+            What::Event { method, params } => {
+                self.follow(&method, &params);
+                if bounds.is_alone || session.is_some() || self.shared.hears(&method, &params, bounds) {
+                    self.answer(json!({ "method": method, "params": params }), session.as_deref());
+                }
+            }
+            What::Answer { id, outcome, .. } if id >= FIRST_OWN_CALL => {
+                if let Ok(result) = outcome {
+                    self.note("Target.attachToTarget", &result);
+                }
+                self.outbox.extend(self.shared.answered(id));
+            }
+            What::Answer { id, method, outcome } => {
+                self.open = self.open.saturating_sub(1);
+                let mut message = match outcome {
+                    Ok(mut result) => {
+                        self.note(&method, &result);
+                        if !bounds.is_alone {
+                            Shared::cut(&method, &mut result, bounds);
+                        }
+                        json!({ "id": id, "result": result })
+                    }
+                    Err(error) => json!({ "id": id, "error": error }),
+                };
+                if let Some(session) = &session {
+                    message["sessionId"] = session.as_ref().into();
+                }
+                // A client that is attached to all pages knows a new one before it hears that it was made.
+                if self.shared.attaches && method == "Target.createTarget" && message["result"].is_object() {
+                    let attached = self.attach(&message["result"]["targetId"]).await?;
+                    self.shared.owe(HashSet::from([attached]), message);
+                } else {
+                    self.outbox.push_back(message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, method: &str, params: &Value) {
+        let Some(session) = params["sessionId"].as_str() else { return };
+        match method {
+            "Target.attachedToTarget" => {
+                self.sessions.insert(Arc::from(session));
+                // Before anything that the client says: it may give the page another name.
+                if params["targetInfo"]["type"] == "page" {
+                    let page = self.browser.sibling(session);
+                    page.post_now("Emulation.setUserAgentOverride", self.bounds.agent.clone());
+                }
+            }
+            "Target.detachedFromTarget" => drop(self.sessions.remove(session)),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, method: &str, result: &Value) {
+        match method {
+            "Target.attachToTarget" | "Target.attachToBrowserTarget" => {
+                self.sessions.extend(result["sessionId"].as_str().map(Arc::from));
+            }
+            "Page.printToPDF" | "Fetch.takeResponseBodyAsStream" => {
+                self.streams.extend(result["stream"].as_str().map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Call {
+    fn read(text: &str) -> Option<Self> {
+        let Ok(Value::Object(mut message)) = serde_json::from_str(text) else { return None };
+        let params = match message.remove("params") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => return None,
+        };
+        let session = message.get("sessionId").and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
+        let id = message.get("id")?.as_u64().filter(|id| *id < FIRST_OWN_CALL)?;
+        let method = message.get("method")?.as_str()?.to_owned();
+        Some(Self { id, method, params, session })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_read() {
+        let call = Call::read(r#"{"id":1,"method":"Page.enable","sessionId":"s"}"#).unwrap();
+        assert_eq!((call.id, call.method.as_str(), call.session.as_deref()), (1, "Page.enable", Some("s")));
+        let call = Call::read(r#"{"id":2,"method":"A.b","params":{"x":1},"sessionId":""}"#).unwrap();
+        assert_eq!((call.params.len(), call.session), (1, None));
+        for garbled in
+            ["", "1", "[]", "{}", r#"{"id":1}"#, r#"{"id":-1,"method":"A.b"}"#, r#"{"id":1,"method":"A","params":[]}"#]
+        {
+            assert!(Call::read(garbled).is_none(), "{garbled}");
+        }
+    }
+}

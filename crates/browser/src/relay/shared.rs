@@ -1,0 +1,198 @@
+//! What a client sees of a browser that has pages of others beside those of its session: its own context, as if there were no
+//! other. The browser cannot be told to attach to the pages of one context, so that is done for the client page by page.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::Bounds;
+use super::policy::OF_A_CONTEXT;
+
+/// Numbers of calls that are ours; those of clients are below.
+pub(super) const FIRST_OWN_CALL: u64 = 1 << 53;
+/// Most pages and workers of one context.
+pub(super) const MAX_TARGETS: usize = 10;
+/// Methods that reach beyond a context, whatever they name.
+const REFUSED: &[&str] = &[
+    "Browser.cancelDownload",
+    "Browser.getWindowBounds",
+    "Browser.setWindowBounds",
+    "Target.attachToBrowserTarget",
+    "Target.createBrowserContext",
+    "Target.disposeBrowserContext",
+];
+/// Methods that name one target.
+pub(super) const OF_A_TARGET: &[&str] = &[
+    "Browser.getWindowForTarget",
+    "Target.activateTarget",
+    "Target.attachToTarget",
+    "Target.closeTarget",
+    "Target.getTargetInfo",
+];
+/// What may be said to the browser itself; everything else is for pages.
+const TO_THE_BROWSER: &[&str] = &[
+    "Browser.getVersion",
+    "Browser.getWindowForTarget",
+    "IO.close",
+    "IO.read",
+    "Target.activateTarget",
+    "Target.attachToTarget",
+    "Target.closeTarget",
+    "Target.detachFromTarget",
+    "Target.getBrowserContexts",
+    "Target.getTargetInfo",
+    "Target.getTargets",
+    "Target.setAutoAttach",
+    "Target.setDiscoverTargets",
+];
+
+/// What a client of a shared browser has asked for, and what it has been told.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Whether it wants to be attached to every page.
+    pub(super) attaches: bool,
+    /// Targets of its context that it knows of.
+    known: HashSet<String>,
+    /// Messages that it gets once our own calls have been answered.
+    owed: Vec<Owed>,
+    last_call: u64,
+}
+
+struct Owed {
+    calls: HashSet<u64>,
+    message: Value,
+}
+
+/// Checks a call beyond what is checked for every session. `is_root` is one to the browser itself.
+///
+/// # Errors
+/// Why it is refused.
+pub(super) fn check(
+    method: &str,
+    params: &mut Map<String, Value>,
+    bounds: &Bounds,
+    is_root: bool,
+) -> Result<(), String> {
+    let of_a_context = OF_A_CONTEXT.contains(&method);
+    if REFUSED.contains(&method) || is_root && !of_a_context && !TO_THE_BROWSER.contains(&method) {
+        return Err(format!("{method} is not available for the page of a scrape"));
+    }
+    if of_a_context {
+        params.insert("browserContextId".to_owned(), bounds.context.as_str().into());
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// A number for a call of our own.
+    pub(super) fn number(&mut self) -> u64 {
+        self.last_call += 1;
+        FIRST_OWN_CALL + self.last_call
+    }
+
+    /// The client gets the message when these calls have been answered.
+    pub(super) fn owe(&mut self, calls: HashSet<u64>, message: Value) {
+        self.owed.push(Owed { calls, message });
+    }
+
+    /// One of our own calls has been answered: what the client gets now.
+    pub(super) fn answered(&mut self, call: u64) -> Vec<Value> {
+        for owed in &mut self.owed {
+            owed.calls.remove(&call);
+        }
+        self.owed.extract_if(.., |owed| owed.calls.is_empty()).map(|owed| owed.message).collect()
+    }
+
+    /// Whether an event of the browser itself is about the client's context.
+    pub(super) fn hears(&mut self, method: &str, params: &Value, bounds: &Bounds) -> bool {
+        let target = params["targetId"].as_str().unwrap_or_default();
+        match method {
+            "Target.attachedToTarget" | "Target.detachedFromTarget" => true,
+            "Target.targetCreated" | "Target.targetInfoChanged" => {
+                let is_theirs = bounds.has(&params["targetInfo"]);
+                if is_theirs {
+                    self.known.extend(params["targetInfo"]["targetId"].as_str().map(str::to_owned));
+                }
+                is_theirs
+            }
+            "Target.targetDestroyed" => self.known.remove(target),
+            "Target.targetCrashed" => self.known.contains(target),
+            _ => false,
+        }
+    }
+
+    /// The result of a call without what is of others.
+    pub(super) fn cut(method: &str, result: &mut Value, bounds: &Bounds) {
+        match method {
+            "Target.getTargets" => {
+                if let Some(targets) = result["targetInfos"].as_array_mut() {
+                    targets.retain(|target| bounds.has(target));
+                }
+            }
+            "Target.getBrowserContexts" => *result = json!({ "browserContextIds": [bounds.context] }),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds() -> Bounds {
+        Bounds { proxy: String::new(), context: "ours".to_owned(), agent: json!({}), is_alone: false }
+    }
+
+    fn checked(method: &str, params: Value, is_root: bool) -> Result<Value, String> {
+        let Value::Object(mut params) = params else { panic!("no object") };
+        check(method, &mut params, &bounds(), is_root).map(|()| Value::Object(params))
+    }
+
+    #[test]
+    fn nothing_reaches_beyond_the_context() {
+        for method in ["Target.createBrowserContext", "Target.attachToBrowserTarget", "Browser.setWindowBounds"] {
+            assert!(
+                checked(method, json!({}), true).is_err() && checked(method, json!({}), false).is_err(),
+                "{method}"
+            );
+        }
+        for method in ["Fetch.enable", "Network.enable", "Storage.clearDataForOrigin", "Runtime.evaluate"] {
+            assert!(checked(method, json!({}), true).is_err() && checked(method, json!({}), false).is_ok(), "{method}");
+        }
+        for context in [json!({}), json!({ "browserContextId": "theirs" })] {
+            let expect = json!({ "browserContextId": "ours" });
+            assert_eq!(checked("Storage.getCookies", context.clone(), true), Ok(expect.clone()));
+            assert_eq!(checked("Storage.getCookies", context, false), Ok(expect));
+        }
+    }
+
+    #[test]
+    fn others_are_not_seen() {
+        let (ours, theirs) = (json!({ "targetId": "a", "browserContextId": "ours" }), json!({ "targetId": "b" }));
+        let mut result = json!({ "targetInfos": [theirs, ours] });
+        Shared::cut("Target.getTargets", &mut result, &bounds());
+        assert_eq!(result, json!({ "targetInfos": [ours] }));
+        let mut contexts = json!({ "browserContextIds": ["theirs", "ours"] });
+        Shared::cut("Target.getBrowserContexts", &mut contexts, &bounds());
+        assert_eq!(contexts, json!({ "browserContextIds": ["ours"] }));
+        let mut shared = Shared::default();
+        let mut hears = |method: &str, params: Value| shared.hears(method, &params, &bounds());
+        assert!(hears("Target.targetCreated", json!({ "targetInfo": ours })));
+        assert!(!hears("Target.targetCreated", json!({ "targetInfo": theirs })));
+        assert!(hears("Target.targetCrashed", json!({ "targetId": "a" })));
+        assert!(hears("Target.targetDestroyed", json!({ "targetId": "a" })));
+        assert!(!hears("Target.targetDestroyed", json!({ "targetId": "a" })));
+        assert!(!hears("Target.targetDestroyed", json!({ "targetId": "b" })));
+        assert!(!hears("Fetch.requestPaused", json!({})));
+    }
+
+    #[test]
+    fn an_answer_waits_for_our_own_calls() {
+        let mut shared = Shared::default();
+        let (first, second) = (shared.number(), shared.number());
+        shared.owe(HashSet::from([first, second]), json!(1));
+        assert!(shared.answered(first).is_empty() && shared.answered(first).is_empty());
+        assert_eq!(shared.answered(second), [json!(1)]);
+        assert!(shared.answered(second).is_empty());
+    }
+}

@@ -1,0 +1,278 @@
+//! A browser that somebody keeps for a while: a process of its own, or the page that a visit has left open; either way one
+//! context that all who use it share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use futures_util::FutureExt as _;
+use net::EgressPass;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::task::AbortHandle;
+use tokio::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::Browser;
+use crate::ads::Rules;
+use crate::cdp::{CdpError, Session as Cdp};
+use crate::context::{Context, Plan};
+use crate::emulation::Emulation;
+use crate::error::BrowserError;
+use crate::hands::Hands;
+use crate::held::Held;
+use crate::live::{self, Viewer};
+use crate::pool::Pool;
+use crate::relay::{self, Bounds, Client, RelayEnd};
+use crate::requests::{Blocker, Requests};
+use crate::run::{Run, broken};
+use crate::settings::Settings;
+use crate::state;
+use crate::tab::{Children, Tab};
+use crate::visit::{State, Visit};
+use cpu::line::Line;
+
+/// How much more a session may load than one visit.
+const VISITS: u64 = 20;
+/// A session ends before this: its own time is over by then.
+pub(crate) const MAX_AGE: Duration = Duration::from_secs(2 * 60 * 60);
+/// How long it may take to get hold of a page.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Headers that may go to a URL, for as long as a session lives.
+pub type OwnHeaders = Arc<dyn Fn(&Url) -> Vec<(String, String)> + Send + Sync>;
+
+/// A browser that is kept. Dropping it ends it with all its parts.
+pub struct Session {
+    home: Home,
+    context: Arc<Context>,
+    bounds: Bounds,
+    page: Mutex<Page>,
+    gone: CancellationToken,
+}
+
+/// Where a session lives.
+enum Home {
+    /// In a process of its own, whose requests a task may answer.
+    Own(Arc<Pool>, Option<AbortHandle>),
+    /// Among the visits.
+    Shared(Mutex<Option<Held>>),
+}
+
+/// The page that code works on.
+#[derive(Clone)]
+struct Page {
+    tab: Arc<Tab>,
+    hands: Arc<Hands>,
+}
+
+impl Browser {
+    /// Starts a browser of its own, and goes where the visit says, actions included; nowhere for `about:blank`. What the visit
+    /// wants captured is not. `headers` takes the place of its headers. The browser can be used until `end` at the latest.
+    ///
+    /// # Errors
+    /// See [`BrowserError`]; a URL that is a file is a [`BrowserError::Site`].
+    pub async fn session(&self, visit: &Visit<'_>, headers: OwnHeaders, end: Instant) -> Result<Session, BrowserError> {
+        let pool = Pool::new(alone(self.pool.settings()));
+        let place = Line::new(1, 0).enter(visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
+        let lease = pool.lease(visit.deadline).await?;
+        let gone = lease.process.end_token();
+        let own = Arc::clone(&headers);
+        let visit = &Visit { headers: &*own, ..visit.clone() };
+        let emulation = Emulation::of(visit, &lease.process.version);
+        let (_, agent) = emulation.for_workers();
+        let timezone = emulation.timezone();
+        let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
+        let blocker = blocking(rules.clone());
+        let requests = Requests::new(visit.url, visit.headers, blocker.as_deref(), self.client.page_bytes());
+        let serves = goes(visit) && !headers(visit.url).is_empty() || blocker.is_some();
+        let mut calls = vec![emulation.for_workers()];
+        calls.extend(serves.then(|| requests.enable()));
+        let children = Children { calls, keeps_popups: true };
+        let bytes = self.client.page_bytes().saturating_mul(VISITS);
+        let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end) };
+        let plan = Plan { client: self.client.clone(), pass, emulation, children };
+        let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::new(place), plan)).await;
+        let context = opened.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
+        // From the beginning, so that nothing is missed between the two who answer: what was answered already is passed over.
+        let asked = serves.then(|| context.tab.session().events_of(&["Fetch."]));
+        let has_acted = &AtomicBool::new(false);
+        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), has_acted, timezone };
+        begin(&run, serves).await?;
+        let serving = asked.map(|asked| {
+            let (url, tab, most) = (visit.url.clone(), Arc::clone(&context.tab), self.client.page_bytes());
+            let serving = async move {
+                let blocker = blocking(rules);
+                Requests::new(&url, &*headers, blocker.as_deref(), most).serve(&tab, asked).await;
+            };
+            tokio::spawn(serving).abort_handle()
+        });
+        let proxy = format!("http://{}", context.proxy.addr());
+        let bounds = Bounds { proxy, context: context.id().to_owned(), agent, is_alone: true };
+        let page = Mutex::new(Page::of(Arc::clone(&context.tab)));
+        Ok(Session { home: Home::Own(pool, serving), context: Arc::new(context), bounds, page, gone })
+    }
+
+    /// Goes on with the page that a visit has left open under this name ([`Browser::visit_and_keep`]), until `end` at the
+    /// latest. It gives its place among the visits back. None when the page is gone.
+    #[must_use]
+    pub fn resume(&self, name: &str, end: Instant) -> Option<Session> {
+        let held = self.holds.take(name)?;
+        let context = held.prolong(end).filter(|context| !context.is_browser_gone() && !context.proxy.is_spent())?;
+        let gone = context.end_token()?;
+        context.keep();
+        context.proxy.allow(self.client.page_bytes().saturating_mul(VISITS));
+        let (proxy, id) = (format!("http://{}", context.proxy.addr()), context.id().to_owned());
+        let bounds = Bounds { proxy, context: id, agent: held.agent.clone(), is_alone: false };
+        let page = Page { tab: Arc::clone(&context.tab), hands: Arc::clone(held.hands()) };
+        let (home, page) = (Home::Shared(Mutex::new(Some(held))), Mutex::new(page));
+        Some(Session { home, context, bounds, page, gone })
+    }
+}
+
+fn blocking(rules: Option<Arc<Rules>>) -> Option<Box<Blocker>> {
+    let rules = rules?;
+    Some(Box::new(move |url: &str, page: &str, kind| rules.block(url, page, kind)))
+}
+
+/// Whether a session begins with a page.
+fn goes(visit: &Visit<'_>) -> bool {
+    visit.url.scheme() != "about"
+}
+
+/// Goes where the session begins. `serves` says whether its requests are looked at from then on.
+async fn begin(run: &Run<'_>, serves: bool) -> Result<(), BrowserError> {
+    let page = run.context.tab.session();
+    if goes(run.visit) {
+        arrive(run).await?;
+        if !serves {
+            // Nobody answers any more what it would ask.
+            page.post("Fetch.disable", json!({})).await;
+        }
+        return Ok(());
+    }
+    if let Some(state) = run.visit.state {
+        state::load(run.context, state, run.visit.deadline).await.map_err(|error| broken(&error))?;
+    }
+    if serves {
+        let (method, params) = run.requests.enable();
+        page.call(method, params).await.map_err(|error| broken(&error))?;
+    }
+    Ok(())
+}
+
+async fn arrive(run: &Run<'_>) -> Result<(), BrowserError> {
+    let tab = &run.context.tab;
+    let events = tab.session().events_of(&["Fetch."]);
+    let arrived = tokio::select! {
+        arrived = run.arrive() => arrived?,
+        () = run.requests.serve(tab, events) => return Err(BrowserError::Crashed),
+        error = tab.ended() => return Err(broken(&error)),
+        () = tokio::time::sleep_until(run.visit.deadline) => return Err(BrowserError::Timeout),
+    };
+    match arrived {
+        crate::run::Arrived::Page(..) => Ok(()),
+        crate::run::Arrived::File(_) => Err(BrowserError::Site { reason: "it is a file, not a page".to_owned() }),
+    }
+}
+
+/// Settings of a pool that has one browser for one context.
+fn alone(settings: &Settings) -> Settings {
+    Settings { processes: 1, contexts: 1, waiting: 0, max_pages: 1, max_age: MAX_AGE, ..settings.clone() }
+}
+
+impl Session {
+    /// Waits until the browser is gone, however it went.
+    pub async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// Hands on its page. When that was closed, on another one of the session, or on a new one.
+    ///
+    /// # Errors
+    /// [`BrowserError::Crashed`] when the browser is gone or hangs.
+    pub async fn hands(&self) -> Result<Arc<Hands>, BrowserError> {
+        let page = self.page.lock().clone();
+        if page.tab.ended().now_or_never().is_none() {
+            return Ok(page.hands);
+        }
+        let tab = tokio::time::timeout(PATIENCE, self.another_page()).await;
+        let page = Page::of(Arc::new(tab.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?));
+        *self.page.lock() = page.clone();
+        Ok(page.hands)
+    }
+
+    /// Lets a client speak the DevTools protocol until it leaves.
+    pub async fn relay(&self, client: Client) -> RelayEnd {
+        let Some(browser) = self.browser() else { return RelayEnd::Gone };
+        relay::relay(&browser, &self.bounds, client).await.unwrap_or(RelayEnd::Gone)
+    }
+
+    /// Shows the page to a viewer until it leaves.
+    pub async fn show(&self, viewer: Viewer) {
+        if let Some(browser) = self.browser() {
+            live::show(&browser, &self.bounds, viewer).await;
+        }
+    }
+
+    /// Cookies and storage as they are now. `before` is what the session began with.
+    ///
+    /// # Errors
+    /// [`BrowserError::Crashed`] when the browser is gone, [`BrowserError::Timeout`].
+    pub async fn state(&self, before: &State, deadline: Instant) -> Result<State, BrowserError> {
+        let page = self.page.lock().clone();
+        state::save_page(&self.context, &page.tab, before, deadline).await.map_err(|error| broken(&error))
+    }
+
+    /// Ends it, and waits until nothing is left.
+    pub async fn close(&self) {
+        match &self.home {
+            Home::Own(pool, _) => pool.close().await,
+            Home::Shared(held) => {
+                drop(held.lock().take());
+                self.context.remove().await;
+            }
+        }
+    }
+
+    fn browser(&self) -> Option<Cdp> {
+        self.context.browser()
+    }
+
+    async fn another_page(&self) -> Result<Tab, CdpError> {
+        let browser = self.browser().ok_or(CdpError::Closed)?;
+        let found = browser.call("Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await?;
+        let known = found["targetInfos"].as_array().into_iter().flatten();
+        let mut ours = known.filter(|target| target["browserContextId"] == self.bounds.context.as_str());
+        let target = match ours.next() {
+            Some(target) => target["targetId"].clone(),
+            None => {
+                let new = json!({ "url": "about:blank", "browserContextId": self.bounds.context });
+                browser.call("Target.createTarget", new).await?["targetId"].take()
+            }
+        };
+        let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
+        let session = browser.sibling(text(&attached["sessionId"]));
+        session.call("Emulation.setUserAgentOverride", self.bounds.agent.clone()).await?;
+        let calls = vec![("Emulation.setUserAgentOverride", self.bounds.agent.clone())];
+        Tab::open(session, text(&target), Children { calls, keeps_popups: self.bounds.is_alone }).await
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+impl Page {
+    fn of(tab: Arc<Tab>) -> Self {
+        Self { hands: Arc::new(Hands::new(Arc::clone(&tab))), tab }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Self::Own(_, Some(serving)) = self {
+            serving.abort();
+        }
+    }
+}

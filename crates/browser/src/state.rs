@@ -1,0 +1,192 @@
+//! Cookies and storage of a browser, taken out and put in: what a profile holds.
+//!
+//! Cookies are of the whole context. Storage belongs to an origin, and only a page of that origin can read it: of the
+//! origins that the page shows at the end, frames included, all of it is taken; of the others, what was put in at the
+//! beginning is kept as it was.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use tokio::time::{Duration, Instant, sleep, timeout_at};
+
+use crate::cdp::{CdpError, Events, Session};
+use crate::context::Context;
+use crate::tab::{FrameId, Stage, Tab, World};
+use crate::visit::State;
+
+/// Most bytes of a state, as JSON.
+pub const MAX_STATE_BYTES: usize = 20 << 20;
+/// Most origins of which storage is kept.
+const MAX_ORIGINS: usize = 200;
+/// How often Chromium is asked to forget where a page was, and the pause between.
+const MAX_TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(25);
+/// Reads and writes the storage of the origin that it runs in.
+const STORAGE: &str = include_str!("storage.js");
+
+/// Puts cookies and storage into a context, before it goes anywhere. Its page shows nothing afterwards.
+///
+/// Storage is written by empty pages that stand in for those of its origins: nothing is asked of the network, and what a
+/// site removes later stays removed.
+///
+/// # Errors
+/// Those of [`Session::call`]; some may be in by then. `Timeout` at the deadline.
+pub(crate) async fn load(context: &Context, state: &State, deadline: Instant) -> Result<(), CdpError> {
+    let browser = context.browser().ok_or(CdpError::Closed)?;
+    if !state.cookies.is_empty() {
+        let params = json!({ "cookies": state.cookies, "browserContextId": context.id() });
+        browser.call_by(deadline, "Storage.setCookies", params).await?;
+    }
+    if state.origins.is_empty() {
+        return Ok(());
+    }
+    // A session of its own with the page: nobody else sees these requests.
+    let attach = json!({ "targetId": context.tab.target(), "flatten": true });
+    let attached = browser.call_by(deadline, "Target.attachToTarget", attach).await?;
+    let id = attached["sessionId"].as_str().unwrap_or_default();
+    let page = browser.sibling(id);
+    let stand_in = stand_in(page.clone(), page.events_of(&["Fetch."]));
+    let written = tokio::select! {
+        written = timeout_at(deadline, write_all(&page, &state.origins)) => written.unwrap_or(Err(CdpError::Timeout)),
+        () = stand_in => Err(CdpError::Closed),
+    };
+    browser.post("Target.detachFromTarget", json!({ "sessionId": id })).await;
+    let written = written?;
+    // What follows the page has to have seen all of it before it can forget it.
+    let mut stage = context.tab.stage();
+    let seen = stage.wait_for(|(number, stage)| *number >= written && *stage == Stage::Loaded);
+    timeout_at(deadline, seen).await.map_err(|_| CdpError::Timeout)?.map_err(|_| CdpError::Closed)?;
+    forget_history(context.tab.session()).await;
+    context.tab.begin_anew();
+    Ok(())
+}
+
+/// Lets nobody step back to the empty pages. For a moment after a page was replaced Chromium has no page to do it to.
+async fn forget_history(page: &Session) {
+    for _ in 0..MAX_TRIES {
+        match page.call("Page.resetNavigationHistory", json!({})).await {
+            Err(CdpError::Refused { .. }) => sleep(PAUSE).await,
+            _ => return,
+        }
+    }
+    tracing::debug!("the history of a page was not forgotten");
+}
+
+/// Answers every request with an empty page.
+async fn stand_in(session: Session, mut events: Events) {
+    while let Some(event) = events.next().await {
+        let headers = json!([{ "name": "Content-Type", "value": "text/html" }]);
+        let answer = json!({ "requestId": event.params["requestId"], "responseCode": 200, "responseHeaders": headers });
+        session.post("Fetch.fulfillRequest", answer).await;
+    }
+}
+
+/// Returns how many documents the page has shown for it.
+async fn write_all(page: &Session, origins: &[Value]) -> Result<u64, CdpError> {
+    let mut shown = 1;
+    page.call("Page.enable", json!({})).await?;
+    page.call("Fetch.enable", json!({})).await?;
+    for storage in origins.iter().take(MAX_ORIGINS) {
+        let Some(origin) = storage["origin"].as_str().filter(|origin| is_of_the_web(origin)) else { continue };
+        page.call("Page.navigate", json!({ "url": format!("{origin}/") })).await?;
+        let write = format!("({STORAGE})('write', {storage})");
+        page.call("Runtime.evaluate", json!({ "expression": write, "awaitPromise": true })).await?;
+        shown += 1;
+    }
+    page.call("Page.navigate", json!({ "url": "about:blank" })).await?;
+    Ok(shown)
+}
+
+fn is_of_the_web(origin: &str) -> bool {
+    origin.starts_with("http://") || origin.starts_with("https://")
+}
+
+/// Takes cookies and storage out of a context. `before` is what was put in.
+///
+/// # Errors
+/// Those of [`Session::call`] for the cookies. Storage that cannot be read, as of a page that hangs, stays as it was before.
+pub(crate) async fn save(context: &Context, before: &State, deadline: Instant) -> Result<State, CdpError> {
+    save_page(context, &context.tab, before, deadline).await
+}
+
+/// As [`save`], with the storage of the origins that another page of the context shows.
+pub(crate) async fn save_page(
+    context: &Context,
+    tab: &Tab,
+    before: &State,
+    deadline: Instant,
+) -> Result<State, CdpError> {
+    let browser = context.browser().ok_or(CdpError::Closed)?;
+    let params = json!({ "browserContextId": context.id() });
+    let mut answer = browser.call_by(deadline, "Storage.getCookies", params).await?;
+    let cookies = match answer["cookies"].take() {
+        Value::Array(cookies) => cookies.into_iter().map(param).collect(),
+        _ => Vec::new(),
+    };
+    let mut origins = Vec::new();
+    let mut seen = HashSet::new();
+    for frame in tab.frames() {
+        let Some(storage) = storage(tab, &frame.id, deadline).await else { continue };
+        let Some(origin) = storage["origin"].as_str() else { continue };
+        if seen.insert(origin.to_owned()) {
+            origins.push(storage);
+        }
+    }
+    let of = |storage: &Value| storage["origin"].as_str().unwrap_or_default().to_owned();
+    origins.extend(before.origins.iter().filter(|storage| !seen.contains(&of(storage))).cloned());
+    // The newest come first, so that those which are left out are those which were not seen for long.
+    origins.truncate(MAX_ORIGINS);
+    Ok(State { cookies, origins })
+}
+
+async fn storage(tab: &Tab, frame: &FrameId, deadline: Instant) -> Option<Value> {
+    let args = [Value::from("read"), Value::from(MAX_STATE_BYTES)];
+    let read = tab.evaluate_in(frame, World::Own, STORAGE, &args, deadline).await;
+    read.ok().filter(|storage| storage["origin"].is_string())
+}
+
+/// A `Network.Cookie`, as it is read, as the `Network.CookieParam` that it is written as.
+fn param(mut cookie: Value) -> Value {
+    let is_of_session = cookie["session"].as_bool().unwrap_or(false);
+    if let Some(members) = cookie.as_object_mut() {
+        if is_of_session {
+            members.remove("expires");
+        }
+        for known in ["session", "size", "partitionKeyOpaque", "sourcePort"] {
+            members.remove(known);
+        }
+    }
+    cookie
+}
+
+impl State {
+    /// Whether it is small enough to be kept.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        serde_json::to_vec(self).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_can_be_written_as_they_were_read() {
+        let cookie = json!({"name": "sid", "value": "1", "domain": "a.example", "path": "/", "expires": -1, "size": 4,
+            "httpOnly": true, "secure": false, "session": true, "priority": "Medium", "sourceScheme": "NonSecure",
+            "sourcePort": 80});
+        let expect = json!({"name": "sid", "value": "1", "domain": "a.example", "path": "/", "httpOnly": true,
+            "secure": false, "priority": "Medium", "sourceScheme": "NonSecure"});
+        assert_eq!(param(cookie), expect);
+        let lasting = json!({"name": "a", "value": "", "expires": 1_900_000_000.5, "session": false});
+        assert_eq!(param(lasting), json!({"name": "a", "value": "", "expires": 1_900_000_000.5}));
+    }
+
+    #[test]
+    fn a_state_has_a_size() {
+        assert!(State::default().fits());
+        let large = json!({ "name": "a", "value": "x".repeat(MAX_STATE_BYTES) });
+        assert!(!State { cookies: vec![large], origins: vec![] }.fits());
+    }
+}

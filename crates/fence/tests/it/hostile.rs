@@ -1,0 +1,225 @@
+//! Programs that mean harm.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use fence::{Fence, Limits};
+
+use crate::{bash, command, fence, fenced, refused, text};
+
+/// A folder that everybody may write to, outside of what the fence hides. Gone when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(format!("/var/tmp/fence-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        Self(path)
+    }
+
+    /// A file in it that everybody may read and write.
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn python(fence: &Fence, code: &str) -> Output {
+    command(fence, &["/usr/bin/python3", "-I", "-c", code]).output().unwrap()
+}
+
+#[test]
+fn what_it_need_not_read_has_no_name() {
+    let folder = Folder::new("data");
+    let data = folder.file("quarry.db", b"rows of others");
+    let data = data.to_str().unwrap();
+    for path in [data, "/etc/shadow", "/etc/passwd", "/root", "/home", "/var", "/sys", "/run", "/boot"] {
+        let output = bash(&format!("stat {path}; [ -e {path} ] && echo there"));
+        assert!(
+            text(&output).contains("No such file") && !text(&output).contains("there"),
+            "{path}: {}",
+            text(&output)
+        );
+    }
+    for way in ["/proc/self/root", "/proc/1/root", "/proc/self/cwd/..", "/tmp/../../..", "//"] {
+        refused(&format!("cat {way}{data}"));
+        refused(&format!("ln {way}{data} near && cat near"));
+        refused(&format!("ln -s {way}{data} far && cat far"));
+    }
+    refused("cd /; ls");
+    let out = "import os; os.chroot('/tmp')";
+    assert!(!python(&fence(), out).status.success());
+}
+
+#[test]
+fn what_it_may_read_stays_as_it_is() {
+    let folder = Folder::new("mine");
+    let file = folder.file("mine", b"mine");
+    let mut fence = fence();
+    fence.reads.push(folder.0.clone());
+    let run = |code: &str| command(&fence, &["/bin/bash", "--norc", "-c", code]).output().unwrap();
+    let path = file.to_str().unwrap();
+    assert_eq!(text(&run(&format!("cat {path}"))), "mine");
+    for change in ["echo x >", "rm", "chmod 0", "touch", "truncate -s 0", "ln -s /tmp/a"] {
+        assert!(!run(&format!("{change} {path}")).status.success(), "{change}");
+    }
+    assert!(!run(&format!("mv {path} {path}2; ls {path}2")).status.success());
+    assert!(!run(&format!("echo x > {}/new", folder.0.display())).status.success());
+    let of_file = fs::metadata(&file).unwrap();
+    assert_eq!((fs::read(&file).unwrap(), of_file.permissions().mode() & 0o777), (b"mine".to_vec(), 0o777));
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+}
+
+#[test]
+fn its_own_files_are_worked_with_as_usual() {
+    let code = "touch a && echo one > a && cp a b && sed s/one/two/ b > c && mkdir -p d/e && mv c d/e/ && rm b
+        mapfile -t lines < <(cat a d/e/c); echo \"${lines[@]}\"; sort <<< $'z\\ny' | tail -1; ls | wc -l; echo lost > /dev/null";
+    let output = bash(code);
+    assert_eq!(text(&output), "one two\nz\n4\n");
+}
+
+#[test]
+fn calls_that_lead_out_do_not_exist() {
+    let calls = [
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_pivot_root,
+        libc::SYS_chroot,
+        libc::SYS_open_tree,
+        libc::SYS_fsopen,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_clone3,
+        libc::SYS_socket,
+        libc::SYS_sendmsg,
+        libc::SYS_io_uring_setup,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_keyctl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_memfd_create,
+        libc::SYS_execveat,
+        libc::SYS_name_to_handle_at,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_fanotify_init,
+        libc::SYS_shmget,
+        libc::SYS_msgget,
+        libc::SYS_mq_open,
+        libc::SYS_setuid,
+        libc::SYS_setresuid,
+        libc::SYS_setgroups,
+        libc::SYS_capset,
+        libc::SYS_setsid,
+        libc::SYS_setpgid,
+        libc::SYS_kexec_load,
+        libc::SYS_init_module,
+        libc::SYS_reboot,
+        libc::SYS_personality,
+        libc::SYS_fchmod,
+        libc::SYS_fchownat,
+        libc::SYS_setxattr,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_setpriority,
+    ];
+    let code = format!(
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nfor call in {calls:?}:\n    answer = libc.syscall(call, 0, 0, 0, 0, 0, 0)\n    print(call, answer, ctypes.get_errno())"
+    );
+    let output = python(&fence(), &code);
+    let answers = text(&output);
+    assert_eq!(answers.lines().count(), calls.len(), "{answers}");
+    for line in answers.lines() {
+        assert!(line.ends_with(" -1 38") || line.ends_with(" -1 1"), "{line}");
+    }
+}
+
+#[test]
+fn a_terminal_is_not_typed_into() {
+    let code = "import fcntl\nfor call in (0x5412, 0x541c, 0x5413):\n    try: fcntl.ioctl(0, call, b'x' * 8)\n    except OSError as error: print(error.errno)";
+    // The third asks for the size of the window: not a terminal.
+    assert_eq!(text(&python(&fence(), code)), "38\n38\n25\n");
+}
+
+#[test]
+fn programs_of_its_own_making_are_fenced_in_too() {
+    let code = "printf '#!/bin/bash\\ncat /etc/shadow; kill -9 1; exec 9<>/dev/tcp/127.0.0.1/1' > bin/own2
+        cat bin/tool > bin/own; ls -l bin | wc -l; bash bin/own2";
+    let output = bash(code);
+    assert!(!output.status.success() && !text(&output).contains("root:"), "{}", text(&output));
+    let set_user = bash("cp /bin/bash bin/b; chmod u+s bin/b");
+    assert!(text(&set_user).contains("not permitted"), "{}", text(&set_user));
+    // Those of the machine give no rights.
+    let su = bash("su root -c id; sudo -n id; mount -t tmpfs none /tmp");
+    assert!(!su.status.success() && !text(&su).contains("uid=0"), "{}", text(&su));
+}
+
+#[test]
+fn a_bomb_in_python_is_bounded() {
+    let forks = "import os\nmade = 0\ntry:\n    while True:\n        if os.fork() == 0:\n            import time; time.sleep(3); os._exit(0)\n        made += 1\nexcept BlockingIOError: print(made)";
+    let made: u64 = text(&python(&fence(), forks)).trim().parse().unwrap();
+    assert!((1..=16).contains(&made), "{made}");
+    let threads = "import threading, time\nmade = 0\ntry:\n    while True:\n        threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n        made += 1\nexcept (RuntimeError, MemoryError): print(made)";
+    let made: u64 = text(&python(&fence(), threads)).trim().parse().unwrap();
+    assert!((1..=16).contains(&made), "{made}");
+    let memory =
+        "all = []\ntry:\n    while True: all.append(bytearray(1 << 20))\nexcept MemoryError: print(len(all) < 256)";
+    assert_eq!(text(&python(&fence(), memory)), "True\n");
+    let open = "all = []\ntry:\n    while True: all.append(open('/dev/null'))\nexcept OSError as error: print(error.errno, len(all) < 64)";
+    assert_eq!(text(&python(&fence(), open)), "24 True\n");
+    let files = "n = 0\ntry:\n    while n < 10000:\n        open(str(n), 'w').close(); n += 1\nexcept OSError as error: print(error.errno, n < 4200)";
+    assert_eq!(text(&python(&fence(), files)), "28 True\n");
+}
+
+#[test]
+fn where_a_wall_is_missing_it_is_refused_with_the_reason() {
+    let folder = Folder::new("nested");
+    let inner = folder.file("fenced", &fs::read(fenced()).unwrap());
+    let mut outer = fence();
+    outer.reads.push(folder.0.clone());
+    let order = serde_json::to_string(&fence()).unwrap();
+    // Behind a fence there are no namespaces to be had.
+    let output = command(&outer, &[inner.to_str().unwrap(), &order, "/bin/echo", "ran"]).output().unwrap();
+    let said = text(&output);
+    assert!(!output.status.success() && !said.contains("ran"), "{said}");
+    assert!(said.contains("namespaces cannot be had") || said.contains("the limit of memory"), "{said}");
+}
+
+/// Our other example, which puts up what can be had and tries what it should not.
+fn partly(command: &mut Command) -> String {
+    let fence = Fence { reads: Vec::new(), files: None, limits: Limits { memory: 1 << 30, ..fence().limits } };
+    text(&command.arg(serde_json::to_string(&fence).unwrap()).output().unwrap())
+}
+
+#[test]
+fn what_has_no_right_to_a_fence_gets_the_walls_that_there_are() {
+    let program = fenced().with_file_name("partly");
+    let expected = "missing: []\nreading: refused\nwriting: refused\nconnecting: refused\nstarting: refused\n";
+    assert_eq!(partly(&mut Command::new(&program)), expected);
+    // Behind another fence, without namespaces.
+    let folder = Folder::new("partly");
+    let inner = folder.file("partly", &fs::read(&program).unwrap());
+    let mut outer = fence();
+    outer.reads.push(folder.0.clone());
+    let said = partly(&mut command(&outer, &[inner.to_str().unwrap()]));
+    let (missing, tried) = said.split_once('\n').unwrap();
+    assert!(missing.contains("Spaces") && missing.contains("Files"), "{said}");
+    // The outer one lets it start what lies in `/bin`.
+    assert_eq!(tried, "reading: refused\nwriting: refused\nconnecting: refused\nstarting: done\n");
+}

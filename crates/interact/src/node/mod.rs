@@ -1,0 +1,111 @@
+//! JavaScript in an interpreter of our own.
+
+mod hoist;
+mod interpreter;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use browser::Hands;
+use fence::{Fence, Limits};
+use parking_lot::Mutex;
+use tokio::time::{Duration, Instant};
+
+use crate::bounded::{End, Output};
+use crate::code::{InteractError, Ran};
+use crate::host::{Ended, Talk};
+use crate::start::{Interact, Process, Settings, Work};
+use crate::talk::{self, Done, Order, Told};
+
+pub(crate) use interpreter::serve;
+
+/// How long the interpreter may take to say that its time is over, before it is ended.
+const GRACE: Duration = Duration::from_millis(500);
+/// Stack of the thread where the interpreter has no process; its own bound is far below.
+const STACK: usize = 4 << 20;
+
+/// An interpreter that waits for code.
+pub(crate) struct Interpreter {
+    talk: Talk,
+    /// None when it is a thread, which ends when its socket does.
+    _process: Option<Process>,
+}
+
+impl Interpreter {
+    fn start(settings: &Settings) -> io::Result<Self> {
+        if settings.program.is_some() {
+            let order = Order { fence: fence(), program: None };
+            let (process, socket) = Process::start(settings, &order, false)?;
+            return Ok(Self { talk: Talk::over(socket)?, _process: Some(process) });
+        }
+        let (ours, theirs) = UnixStream::pair()?;
+        let work = move || {
+            // It ends when nobody listens any more.
+            let _ = serve(&File::from(OwnedFd::from(theirs)));
+        };
+        thread::Builder::new().name("interpreter".to_owned()).stack_size(STACK).spawn(work)?;
+        Ok(Self { talk: Talk::over(ours)?, _process: None })
+    }
+}
+
+/// The interpreter needs nothing of the machine.
+fn fence() -> Fence {
+    let limits = Limits { memory: 1 << 30, cpu_s: 3600, processes: 4, open_files: 32, room: 0 };
+    Fence { reads: Vec::new(), files: None, limits }
+}
+
+/// Runs code in the interpreter of the session, which keeps its variables for the next.
+pub(crate) async fn run(
+    interact: &Interact,
+    hands: &Hands,
+    code: &str,
+    deadline: Instant,
+    work: &mut Work,
+) -> Result<Ran, InteractError> {
+    // It is put back only when it can be used again: also when this future is dropped.
+    let mut interpreter = match work.interpreter.take() {
+        Some(interpreter) => interpreter,
+        None => Interpreter::start(&interact.settings)?,
+    };
+    let ms = deadline.saturating_duration_since(Instant::now()).as_millis().try_into().unwrap_or(u64::MAX);
+    interpreter.talk.listen_anew();
+    let order = Told::Run { code: code.to_owned(), ms, url: hands.url() };
+    let output = Mutex::new(Output::default());
+    let ended = match interpreter.talk.send(talk::line(&order)) {
+        true => interpreter.talk.serve(hands, &output, deadline + GRACE).await,
+        false => Ended::Closed,
+    };
+    let mut output = output.into_inner();
+    let lost = "the interpreter was started anew: variables of earlier calls are gone";
+    let done = match ended {
+        Ended::Done(done) => {
+            work.interpreter = Some(interpreter);
+            done
+        }
+        Ended::TimeOver => Done { killed: true, lost: Some(lost.to_owned()), ..Done::default() },
+        Ended::Gone => return Err(InteractError::Gone),
+        Ended::Closed | Ended::Unfenced(_) => {
+            let error = Some("Error: the interpreter broke off".to_owned());
+            Done { error, lost: Some(lost.to_owned()), ..Done::default() }
+        }
+    };
+    Ok(finish(done, &mut output))
+}
+
+fn finish(done: Done, output: &mut Output) -> Ran {
+    let error = if done.killed { Some("the time for the call is over".to_owned()) } else { done.error };
+    let said = [done.stack.as_ref().or(error.as_ref()), done.lost.as_ref()];
+    for line in said.into_iter().flatten() {
+        output.print(true, line.as_bytes());
+        output.print(true, b"\n");
+    }
+    let exit_code = match (done.killed, &error) {
+        (true, _) => 124,
+        (false, Some(_)) => 1,
+        (false, None) => 0,
+    };
+    output.told(End { result: done.result, error, exit_code, killed: done.killed })
+}

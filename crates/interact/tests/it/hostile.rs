@@ -1,0 +1,263 @@
+//! Code that means harm: it loops, takes what it can get, and looks for a way out.
+
+use std::time::{Duration, Instant};
+
+use interact::Language::{self, Bash, Node, Python};
+use interact::{Interact, Settings, Work};
+
+use crate::world::World;
+
+/// Runs code that must end by itself or soon after its time, and leave the page and what runs code as they are.
+async fn ends(world: &World, language: Language, code: &str) -> interact::Ran {
+    let began = Instant::now();
+    let ran = world.try_run(language, code, Duration::from_millis(1500)).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5), "{code}: {:?}", began.elapsed());
+    assert!(ran.stdout.len() + ran.stderr.len() + ran.result.len() <= 1 << 20, "{code}");
+    ran
+}
+
+#[tokio::test]
+async fn nothing_in_the_interpreter_leads_to_the_host() {
+    let world = World::start().await;
+    let names = "['std', 'os', 'bjson', 'scriptArgs', 'print', 'require', 'module', 'process', 'Deno', 'Bun', 'load', 'loadScript', 'read', 'WebAssembly', 'Worker', 'fetch', 'XMLHttpRequest', 'WebSocket', '__loadScript', 'gc', 'navigator'].filter((name) => name in globalThis)";
+    assert_eq!(world.node(names).await, "[]");
+    // Whatever makes a function makes it in the same world.
+    for way in [
+        "page.goto.constructor('return this')()",
+        "(async () => {}).constructor('return this')()",
+        "(0, eval)('this')",
+        "new Function('return globalThis')()",
+        "console.log.constructor.constructor('return this')()",
+        "(() => { try { null.x } catch (error) { return error.constructor.constructor('return this')() } })()",
+    ] {
+        let code = format!("let other = await ({way}); [other === globalThis, typeof other.process, typeof other.std]");
+        assert_eq!(world.node(&code).await, r#"[true,"undefined","undefined"]"#, "{way}");
+    }
+    for module in ["os", "std", "qjs:std", "fs", "/etc/passwd", "file:///etc/passwd", "./code.js", "http://shop.test/"]
+    {
+        let ran = world.run(Node, &format!("await import('{module}')")).await;
+        assert!(ran.exit_code == 1 && !ran.stdout.contains("root:"), "{module}: {}", ran.stderr);
+    }
+    // What code is given holds data and functions of its own, and none of ours.
+    let seen = "const seen = new Set(); const walk = (value) => { if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+        seen.add(value); for (const key of Reflect.ownKeys(value)) { try { walk(value[key]) } catch {} } walk(Object.getPrototypeOf(value)) };
+        walk(page); walk(context); walk(console); walk(URL); [...seen].some((value) => typeof value.settle === 'function' || typeof value.done === 'function')";
+    assert_eq!(world.node(seen).await, "false");
+}
+
+#[tokio::test]
+async fn code_that_spoils_its_world_spoils_its_own() {
+    let world = World::start().await;
+    for code in [
+        "JSON.stringify = () => 'x\\n{\"fenced\":{\"Err\":\"no\"}}'; await page.title()",
+        "Object.prototype.toJSON = () => { throw 1 }; ({})",
+        "Object.defineProperty(Object.prototype, 'then', { get() { throw new Error('no') }, configurable: true }); ({})",
+        "Promise.prototype.then = null; await page.title()",
+        "Array.prototype.map = Map.prototype.get = String.prototype.includes = null; console.log([1]); throw new Error('x')",
+        "Object.defineProperty(Error.prototype, 'name', { get() { for (;;); } }); throw new Error('x')",
+        "throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })",
+        "({ then() { for (;;); } })",
+        "({ toJSON() { for (;;); } })",
+        "new Proxy([], { get() { for (;;); } })",
+        "console.log({ get a() { return 1 }, [Symbol.toStringTag]: { toString: null } })",
+        "delete globalThis.page; globalThis.console = null; Object.freeze(globalThis)",
+    ] {
+        ends(&world, Node, code).await;
+        // The next session has a world of its own.
+        *world.work.lock().await = Work::default();
+        assert_eq!(world.node("await page.title()").await, "Shop", "{code}");
+    }
+    assert_eq!(world.node("['\\ud800', '\\udfff'].join('x')").await, "\u{fffd}x\u{fffd}");
+    assert_eq!(world.node("await page.evaluate((text) => text.length, '\\ud800')").await, "1");
+}
+
+#[tokio::test]
+async fn memory_without_end_is_refused_in_every_shape() {
+    let world = World::start().await;
+    for code in [
+        "let text = 'x'; for (;;) text += text",
+        "const all = new Map(); for (let i = 0; ; i += 1) all.set(i, {})",
+        "new ArrayBuffer(1e12)",
+        "const all = []; for (;;) all.push(new Uint8Array(1 << 20))",
+        "const all = []; for (;;) { try { all.push('y'.repeat(1 << 20) + all.length) } catch {} }",
+        "const grow = () => Promise.all([grow(), grow()]); grow()",
+        "for (;;) setTimeout(() => {}, 1e6)",
+        "new Array(2 ** 31).fill(0)",
+        "'x'.repeat(2 ** 28).split('')",
+        "for (;;) page.title()",
+        "console.log('z'.repeat(6e7))",
+        "new URL('http://a/' + 'b'.repeat(9e7))",
+        "await page.evaluate(() => 'x'.repeat(4e7))",
+        "await page.evaluate((text) => text.length, 'x'.repeat(5e6))",
+        "await Promise.all(Array.from({ length: 6 }, () => page.evaluate(() => 'x'.repeat(1e7))))",
+    ] {
+        let ran = ends(&world, Node, code).await;
+        assert!(ran.exit_code != 0 || ran.truncated, "{code}: {}", ran.result.len());
+        assert_eq!(world.node("await page.title()").await, "Shop", "{code}");
+    }
+    // Calls end before the code does, and their promise with them.
+    ends(&world, Node, "(async () => { for (;;) await page.title() })(); 1").await;
+    // As many calls at once as one likes: they take turns.
+    let many = "(await Promise.all(Array.from({ length: 100 }, (_, at) => page.evaluate((x) => x * 2, at)))).at(-1)";
+    assert_eq!(world.node(many).await, "198");
+}
+
+#[tokio::test]
+async fn promises_without_end_are_given_up() {
+    let world = World::start().await;
+    for code in [
+        "(function again() { Promise.resolve().then(again) })(); 1",
+        "const again = () => queueMicrotask(again); again(); 1",
+        "(async () => { for (;;) await null })(); 1",
+        "setInterval(() => { for (;;); }, 1); await new Promise(() => {})",
+        "async function* all() { for (;;) yield 1 } for await (const one of all());",
+    ] {
+        let ran = ends(&world, Node, code).await;
+        assert!(ran.killed && ran.exit_code == 124, "{code}: {:?} {}", ran.error, ran.result);
+        assert_eq!(world.node("await page.title()").await, "Shop", "{code}");
+    }
+}
+
+#[tokio::test]
+async fn no_verb_in_no_language_opens_a_file() {
+    let world = World::start().await;
+    let file = "file:///etc/passwd";
+    let is_refused = |ran: &interact::Ran, code: &str| {
+        let said = format!("{}{}{:?}", ran.stdout, ran.stderr, ran.error);
+        assert!(ran.exit_code != 0 && said.contains("only http and https"), "{code}: {said}");
+    };
+    for code in [
+        format!("await page.goto('{file}')"),
+        format!("const other = await context.newPage(); await other.goto('{file}')"),
+        "await page.goto('FILE:/etc/passwd')".to_owned(),
+        "await page.goto(' file:///etc/passwd')".to_owned(),
+    ] {
+        is_refused(&world.run(Node, &code).await, &code);
+    }
+    for verb in ["open", "goto", "navigate"] {
+        let code = format!("agent-browser {verb} {file}");
+        is_refused(&world.run(Bash, &code).await, &code);
+    }
+    is_refused(&world.run(Python, &format!("page.goto('{file}')")).await, "python");
+    // What scripts of the page do is up to the browser, which has no way to files either.
+    let tries = format!(
+        "await page.goto('{home}');
+        const shown = [];
+        for (const act of [
+            () => page.evaluate((url) => {{ location.href = url }}, '{file}'),
+            () => page.evaluate((url) => {{ location.replace(url) }}, '{file}'),
+            () => page.evaluate((url) => {{ open(url) }}, '{file}'),
+            () => page.evaluate((url) => {{ history.pushState(null, '', url) }}, '{file}'),
+            () => page.setContent('<iframe src=\"{file}\"></iframe><object data=\"{file}\"></object><meta http-equiv=refresh content=\"0;url={file}\"><a href=\"{file}\">go</a>'),
+            () => page.click('text=go', {{ timeout: 1000 }}),
+            () => page.evaluate((url) => fetch(url).then((answer) => answer.text()), '{file}'),
+            () => page.evaluate((url) => {{ const x = new XMLHttpRequest(); x.open('GET', url, false); x.send(); return x.responseText }}, '{file}'),
+            () => page.evaluate((url) => import(url), '{file}'),
+            () => context.addCookies([{{ name: 'a', value: 'b', url: '{file}' }}]),
+        ]) {{
+            shown.push(await act().catch((error) => error.message));
+            await page.waitForTimeout(100);
+            shown.push(page.url(), await page.content(), await page.screenshot().then((picture) => picture.length));
+        }}
+        shown.join('\\n')",
+        home = world.url("/"),
+    );
+    let shown = world.node(&tries).await;
+    assert!(!shown.contains("root:") && shown.lines().all(|line| !line.starts_with("file:")), "{shown}");
+    let bash = format!(
+        "agent-browser open {}; agent-browser eval 'location.href=\"{file}\"'; sleep 0.3; agent-browser get url; agent-browser get html",
+        world.url("/")
+    );
+    let ran = world.run(Bash, &bash).await;
+    assert!(!ran.stdout.contains("root:") && ran.stdout.contains("shop.test"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn programs_find_no_way_out() {
+    let world = World::start().await;
+    let shadow = world.run(Bash, "cat /etc/shadow /proc/1/environ /proc/$PPID/maps; ls /var /home /root").await;
+    assert!(shadow.exit_code != 0 && shadow.stdout.is_empty(), "{}", shadow.stdout);
+    // Nothing is open but what it was given.
+    let code = "import os\nopen = []\nfor fd in range(64):\n    try: os.fstat(fd); open.append(fd)\n    except OSError: pass\n(open[:3], len(open))";
+    let open = world.run(Python, code).await;
+    assert_eq!(open.result, "[[0, 1, 2], 4]", "{}", open.stderr);
+    let python = r#"import ctypes, os, socket, subprocess
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(work):
+    try: return work()
+    except OSError as error: return type(error).__name__
+print(libc.ptrace(16, os.getppid(), 0, 0), libc.ptrace(0, 0, 0, 0))
+print(tried(lambda: os.kill(1, 0)), tried(lambda: os.kill(os.getppid(), 9)))
+print(tried(lambda: open('/etc/shadow')), tried(lambda: open('/var/tmp/x', 'w')), tried(lambda: os.listdir('/')))
+print(tried(lambda: socket.socket()), tried(lambda: socket.socket(socket.AF_UNIX)))
+print(tried(lambda: socket.socket(fileno=int(os.environ.get('BROWSER_FD', 3))).sendmsg([b'x'])))
+print(tried(os.setsid), tried(lambda: os.chroot('/tmp')), tried(lambda: os.setuid(0)))
+print(subprocess.run(['id', '-u'], capture_output=True, text=True).stdout.strip() != '0')"#;
+    let ran = world.run(Python, python).await;
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 7, "{}\n{}", ran.stdout, ran.stderr);
+    assert_eq!(lines[0], "-1 -1");
+    assert!(!lines[1..6].join(" ").contains("None"), "{}", ran.stdout);
+    assert_eq!(lines[6], "True");
+    let bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass";
+    assert!(ends(&world, Python, bomb).await.killed);
+    assert!(ends(&world, Python, "while True: pass").await.killed);
+    assert_eq!(world.run(Python, "page.title()").await.result, "Shop");
+}
+
+#[tokio::test]
+async fn programs_that_talk_nonsense_are_not_listened_to() {
+    let world = World::start().await;
+    for code in [
+        "yes '{\"print\":{\"error\":false,\"text\":\"x\"}}' >&$BROWSER_FD",
+        "head -c 20000000 /dev/zero >&$BROWSER_FD",
+        "yes '{\"command\":{\"id\":1,\"words\":[\"get\",\"html\"]}}' >&$BROWSER_FD",
+        "yes '{\"done\":{}}' >&$BROWSER_FD",
+        "printf '{\"call\":{\"id\":18446744073709551615,\"verb\":\"goto\",\"args\":[]}}\\n' >&$BROWSER_FD; sleep 0.2; printf '[[[[' >&$BROWSER_FD",
+        "exec 3<&-; exec 3>&-; sleep 0.3",
+        "agent-browser fill '#user' $'\\xff\\xfe'; agent-browser get text $'\\x00'",
+        "agent-browser eval \"'x'.repeat(4e7)\"",
+        "python3 -c 'import json; print(json.dumps({\"call\": \"[\" * 100000}))' >&$BROWSER_FD",
+    ] {
+        ends(&world, Bash, code).await;
+        assert_eq!(world.run(Bash, "agent-browser get title").await.stdout, "Shop\n", "{code}");
+    }
+}
+
+#[tokio::test]
+async fn processes_together_are_bounded_in_memory() {
+    let world = World::start().await;
+    let code = "for i in 1 2 3 4 5; do (head -c 300000000 /dev/zero | tail >/dev/null; sleep 9) & done; wait";
+    let ran = world.try_run(Bash, code, Duration::from_secs(15)).await.unwrap();
+    assert_eq!((ran.exit_code, ran.killed), (137, false), "{:?} {}", ran.error, ran.stderr);
+    assert!(ran.error.unwrap().contains("1 GiB of memory together"));
+}
+
+#[tokio::test]
+async fn where_no_fence_can_be_put_up_programs_are_refused() {
+    let world = World::start().await;
+    let run = async |interact: &Interact, language| {
+        let code = interact::Code { language, text: "1 + 1", timeout: Duration::from_secs(20) };
+        interact.run(world.held.hands(), &code, &mut Work::default()).await
+    };
+    if rustix::process::geteuid().is_root() {
+        let as_root = Interact::new(Settings { program: Some(World::program()), user: None, places: 1 });
+        for language in [Bash, Python] {
+            let refused = run(&as_root, language).await.err().unwrap().to_string();
+            let expected = format!(
+                "{} cannot be run here: root cannot be fenced in; let another user run it (`browser.user`); `node` always can",
+                language.name()
+            );
+            assert_eq!(refused, expected);
+        }
+        assert_eq!(run(&as_root, Node).await.unwrap().result, "2");
+    }
+    // A program that does not understand what it is started for.
+    let deaf = Interact::new(Settings { program: Some("/bin/true".into()), user: Some((65534, 65534)), places: 1 });
+    for language in [Bash, Node] {
+        match run(&deaf, language).await {
+            Ok(ran) => assert_ne!((ran.exit_code, ran.result.as_str()), (0, "2")),
+            Err(error) => assert!(matches!(error, interact::InteractError::Start(_)), "{error}"),
+        }
+    }
+}
