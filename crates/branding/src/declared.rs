@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use page::{Page, local_name};
+use page::{Index, Page, absolute, local_name};
 use serde_json::{Map, Value};
+use url::Url;
 use wire::{Branding, ColorScheme, Font, Spacing, Typography};
 
 use crate::color::Color;
@@ -12,6 +13,9 @@ use crate::fonts::{chosen, is_serif};
 use crate::head::Head;
 use crate::roles::{Role, named};
 use crate::voice::{Look, Voice};
+
+/// Linked style sheets that are told of.
+const MAX_LINKED: usize = 16;
 
 type Words = BTreeMap<String, String>;
 
@@ -71,12 +75,29 @@ pub(crate) fn images(head: &Head) -> BTreeMap<String, Option<String>> {
     always.into_iter().chain(touch_icon).map(|(role, url)| (role.to_owned(), url.clone())).collect()
 }
 
+/// The style sheets that a page links to, in their order, each once and at most 16: what [`declared`] is to be given.
+pub fn linked(page: &Page) -> Vec<Url> {
+    let mut found: Vec<Url> = Vec::new();
+    for index in page.positions().filter(|index| page.is(*index, &local_name!("link"))) {
+        let rel = page.attr(index, "rel").map(|rel| rel.to_ascii_lowercase()).unwrap_or_default();
+        let is_sheet = rel.split_ascii_whitespace().any(|word| word == "stylesheet") && !rel.contains("alternate");
+        let href = page.attr(index, "href").filter(|_| is_sheet && is_for_screens(page, index));
+        let url = href.and_then(|href| absolute(page.base(), &href));
+        found.extend(url.filter(|url| matches!(url.scheme(), "http" | "https") && !found.contains(url)));
+        if found.len() == MAX_LINKED {
+            break;
+        }
+    }
+    found
+}
+
+fn is_for_screens(page: &Page, index: Index) -> bool {
+    page.attr(index, "media").is_none_or(|media| !media.contains("print") && !media.contains("dark"))
+}
+
 /// Linked style sheets, then those in the page, then its attributes: the order in which most pages have them.
 fn sheets(page: &Page, linked: &[Sheet]) -> Styles {
-    let of_page = |index: usize| {
-        page.is(index, &local_name!("style"))
-            && page.attr(index, "media").is_none_or(|media| !media.contains("print") && !media.contains("dark"))
-    };
+    let of_page = |index: usize| page.is(index, &local_name!("style")) && is_for_screens(page, index);
     let mut inside = Vec::new();
     let mut left = MAX_BYTES;
     for index in page.positions().filter(|index| of_page(*index)) {

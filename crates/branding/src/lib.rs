@@ -32,5 +32,5 @@ pub use bounded::{List, Number, Paint, Text};
 pub use color::Color;
 pub use computed::computed;
 pub use css::Sheet;
-pub use declared::declared;
+pub use declared::{declared, linked};
 pub use sample::{Container, Element, Face, Grid, Icon, Kind, Logo, Place, Sample, Size, Variable};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use browser::{Browser, Visit, Visited};
+use browser::{Browser, OwnHeaders, Visit, Visited};
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION};
 use url::Url;
@@ -57,7 +57,11 @@ impl Engine for BrowserEngine {
             owner: request.owner,
             deadline: request.deadline,
         };
-        let mut fetched = fetched(self.browser.visit(&visit).await?);
+        let visited = match request.hold {
+            Some(name) => self.browser.visit_and_keep(&visit, own_headers(request.given, request.url), name).await?,
+            None => self.browser.visit(&visit).await?,
+        };
+        let mut fetched = fetched(visited);
         if !may_reach(request.url, &fetched.url) && request.given.to(request.url).is_personal() {
             fetched.warnings.push(headers::LEFT_BEHIND.to_owned());
         }
@@ -83,17 +87,26 @@ fn sent(given: Given<'_>, page: &Url, url: &Url) -> Vec<(String, String)> {
     headers
 }
 
+/// What of a caller's goes to each URL that the page `page` asks for, for as long as somebody keeps the page open.
+#[must_use]
+pub fn own_headers(given: Given<'_>, page: &Url) -> OwnHeaders {
+    let (for_url, headers, basic_auth) = given.into_owned();
+    let page = page.clone();
+    Arc::new(move |url| sent(Given::new(&for_url, &headers, basic_auth.as_ref()), &page, url))
+}
+
 fn fetched(visited: Visited) -> Fetched {
     let Visited { mut url, status, content_type, retry_after, body, dom, screenshot, acted, .. } = visited;
-    let Visited { styles, timezone, state, warnings, waited, .. } = visited;
+    let Visited { styles, timezone, state, mut windows, warnings, waited, .. } = visited;
     // A redirect may carry credentials of its own; they are nobody's business in an answer.
     base::address::cut_credentials(&mut url);
+    windows.iter_mut().for_each(base::address::cut_credentials);
     let mut fetched = Fetched::new(url, status, content_type, body);
     // A browser shows JSON, text and feeds in a page of its own, which nobody has asked for.
     let dom = dom.filter(|_| fetched.kind == BodyKind::Html).map(Bytes::from);
     fetched.retry_after = retry_after;
     fetched.warnings = warnings;
-    fetched.rendered = Some(Box::new(Rendered { dom, screenshot, acted, styles, timezone, state, waited }));
+    fetched.rendered = Some(Box::new(Rendered { dom, screenshot, acted, styles, timezone, state, windows, waited }));
     fetched
 }
 
@@ -124,6 +137,7 @@ mod tests {
             styles: None,
             timezone: Some("Europe/Berlin".to_owned()),
             state: None,
+            windows: vec![url("http://me:pw@b.test/")],
             warnings: vec!["late".to_owned()],
             waited: Duration::from_millis(3),
         }
@@ -135,6 +149,7 @@ mod tests {
         assert_eq!((page.text().as_ref(), &*page.body, page.status), ("<p>seen", &b"<div id=app>"[..], 404));
         assert_eq!((page.url.as_str(), page.warnings.as_slice()), ("http://a.test/x#/route", &["late".to_owned()][..]));
         let rendered = page.rendered.unwrap();
+        assert_eq!(rendered.windows, [url("http://b.test/")]);
         assert_eq!((rendered.timezone.as_deref(), rendered.waited.as_millis()), (Some("Europe/Berlin"), 3));
         for (content_type, body) in [("application/json", "{}"), ("text/plain", "x"), ("application/pdf", "%PDF-1.4")] {
             let page = fetched(visited(content_type, body));
@@ -151,6 +166,7 @@ mod tests {
         let names = |target: &str| {
             let sent = sent(given, &page, &url(target));
             assert!(sent.iter().all(|(_, value)| value == "1" || value == "Basic bWU6cHc="), "{target}");
+            assert_eq!(own_headers(given, &page)(&url(target)), sent);
             sent.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
         assert_eq!(names("https://a.test/"), ["accept", "cookie", "user-agent", "x-token", "authorization"]);

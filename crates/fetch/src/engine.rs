@@ -41,6 +41,8 @@ pub struct FetchRequest<'a> {
     pub state: Option<&'a State>,
     /// Whether they are wanted back at the end.
     pub keeps_state: bool,
+    /// Where this is given, the page stays open under this name for a while, if the engine has pages that do.
+    pub hold: Option<&'a str>,
     /// Who waits, where places are few: they are shared out fairly among owners. Any label.
     pub owner: &'a str,
 }
@@ -64,6 +66,7 @@ impl<'a> FetchRequest<'a> {
             styles: false,
             state: None,
             keeps_state: false,
+            hold: None,
             owner: "",
         }
     }

@@ -64,6 +64,9 @@ pub enum FetchError {
         /// What went wrong.
         reason: String,
     },
+    /// What the engine works with died under the page, and did so again where it could try once more.
+    #[error("the browser stopped while it worked on the page")]
+    Crashed,
     /// What the engine works with is not to be had now.
     #[error("no browser is to be had: {reason}")]
     Unavailable {
@@ -77,9 +80,8 @@ impl FetchError {
     #[must_use]
     pub fn is_worth_another_way(&self) -> bool {
         match self {
-            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } | Self::Unavailable { .. } => {
-                true
-            }
+            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => true,
+            Self::Crashed | Self::Unavailable { .. } => true,
             Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
             // The page came, and is not as the caller thinks.
             Self::Action { .. } => false,
@@ -114,7 +116,7 @@ impl From<BrowserError> for FetchError {
             BrowserError::Blocked { host, reason } => Self::Blocked { host, reason },
             BrowserError::Site { reason } => Self::Site { reason },
             BrowserError::TooLarge { what, limit } => Self::TooLarge { what, limit },
-            BrowserError::Crashed => Self::Site { reason: error.to_string() },
+            BrowserError::Crashed => Self::Crashed,
             BrowserError::Unavailable { reason } => Self::Unavailable { reason },
         }
     }

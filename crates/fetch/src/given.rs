@@ -65,6 +65,11 @@ impl<'a> Given<'a> {
         Self { for_url, headers, basic_auth }
     }
 
+    /// The parts of it, for those who outlive the caller's request.
+    pub(crate) fn into_owned(self) -> (Url, BTreeMap<String, String>, Option<BasicAuth>) {
+        (self.for_url.clone(), self.headers.clone(), self.basic_auth.cloned())
+    }
+
     /// What of it may be sent to `target`: all to where [`may_reach`] allows, to other places only headers that say
     /// nothing about the caller (`Accept`, `Accept-Language`, `User-Agent`).
     #[must_use]

@@ -29,7 +29,7 @@ mod rendered;
 
 pub use browser::{Acted, Picture, Printed, ScrapedPage, State};
 
-pub use browser_engine::BrowserEngine;
+pub use browser_engine::{BrowserEngine, own_headers};
 pub use engine::{Engine, Feature, FetchRequest};
 pub use error::FetchError;
 pub use fetched::{Fetched, Text};

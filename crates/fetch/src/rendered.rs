@@ -5,6 +5,7 @@ use std::time::Duration;
 use browser::{Acted, Picture, State};
 use bytes::Bytes;
 use serde_json::Value;
+use url::Url;
 
 /// What an engine brought that shows pages as a visitor sees them. Has no `Debug`: pages are private.
 #[derive(Clone, Default)]
@@ -22,6 +23,8 @@ pub struct Rendered {
     pub timezone: Option<String>,
     /// Cookies and storage at the end, where they were asked for.
     pub state: Option<State>,
+    /// Where the windows were to go that the page wanted to open.
+    pub windows: Vec<Url>,
     /// How long the request waited for its place.
     pub waited: Duration,
 }

@@ -219,7 +219,7 @@ fn is_opaque(name: &LocalName) -> bool {
 }
 
 /// `<` and `>` are escaped in attributes too: a browser may come to read the page in another way than it was written.
-fn push_escaped(out: &mut String, text: &str, attribute: bool) {
+pub(crate) fn push_escaped(out: &mut String, text: &str, attribute: bool) {
     let mut plain = 0;
     for (i, byte) in text.bytes().enumerate() {
         let (replacement, length) = match byte {

@@ -26,6 +26,7 @@ mod attributes;
 mod clean;
 mod content;
 mod elements;
+mod feed;
 mod images;
 mod links;
 mod main_content;
@@ -36,6 +37,7 @@ pub use about::about;
 pub use attributes::attributes;
 pub use clean::html;
 pub use content::{Content, ContentOptions, content};
+pub use feed::feed_page;
 pub use images::images;
 pub use links::{links, text_links};
 #[cfg(feature = "training")]

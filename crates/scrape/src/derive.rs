@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use base::Stop;
-use branding::Sample;
+use branding::Sheet;
 use bytes::Bytes;
-use fetch::{Fetched, Verdict};
+use fetch::{BodyKind, Fetched, Verdict};
 use parking_lot::Mutex;
-use serde::Deserialize as _;
 use url::Url;
 use wire::{Document, FormatKind, ScrapeOptions};
 
@@ -16,7 +15,7 @@ use crate::document::{self, Read};
 use crate::embedded;
 use crate::fetch::Page;
 use crate::finish::Told;
-use crate::source::{Origin, PageSource, Source, TextSource, add};
+use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
 use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools};
 
 /// What became of a page.
@@ -72,8 +71,7 @@ pub(crate) async fn derive<T, F>(
     tools: &Tools,
     ports: Ports<'_>,
     target: &Target,
-    (page, route): (Page, Route),
-    more: More,
+    (page, route, more): (Page, Route, More),
     last: &Last<F>,
 ) -> Result<Derived<T>, ScrapeError>
 where
@@ -151,7 +149,7 @@ enum Body {
 fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
     let mut pages = 1;
     let Made { document, links, warnings, verdict, embedded } = match body {
-        Body::Page => of_page(&mut page.fetched, wants, stop)?,
+        Body::Page => of_page(&mut page.fetched, std::mem::take(&mut page.sheets), wants, stop)?,
         Body::Text => of_text(&mut page.fetched, wants, stop),
         Body::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
         Body::Nothing => Made::of(&Source::Bytes(&[]), wants, stop),
@@ -188,17 +186,19 @@ impl Made {
     }
 }
 
-/// A page of HTML.
-fn of_page(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Result<Made, ScrapeError> {
+/// A page of HTML, or XML as one.
+fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop) -> Result<Made, ScrapeError> {
     let origin = Origin::of(fetched);
-    let styles = fetched.rendered.as_mut().and_then(|rendered| rendered.styles.take());
-    // One that cannot be read says no more than none.
-    let styles = styles.and_then(|styles| Sample::deserialize(styles).ok());
+    let besides = Besides::of(fetched, sheets);
     let text = fetched.take_text();
+    // Read as HTML, a feed would lose its titles and links.
+    let is_xml = fetched.kind == BodyKind::Xml;
+    let feed = is_xml.then(|| formats::feed_page(&text.as_str(), &fetched.url, stop)).flatten();
     let mut made = {
-        let page = formats::Page::parse_until(&text.as_str(), &fetched.url, stop);
+        let sent = text.as_str();
+        let page = formats::Page::parse_until(feed.as_deref().unwrap_or(&sent), &fetched.url, stop);
         let mut made =
-            Made::of(&Source::Page(Box::new(PageSource::new(&page, &wants.options, origin, styles))), wants, stop);
+            Made::of(&Source::Page(Box::new(PageSource::new(&page, &wants.options, origin, besides))), wants, stop);
         made.embedded = wants.more.embedded.then(|| embedded::pdf(&page)).flatten();
         if page.is_out_of_steps() {
             return Err(ScrapeError::Selectors);

@@ -11,7 +11,7 @@ use crate::{ScrapeError, Target, Tools};
 pub(crate) enum Route {
     /// A file that the caller wants unread, whatever it is.
     Bytes,
-    /// Parsed as HTML; XML too, as its text is all that is wanted of it.
+    /// Parsed as HTML. XML too: feeds say in HTML what they mean, and of others the text is all that is wanted.
     Page,
     /// Text already: plain text and markdown pass through, JSON becomes a code block.
     Text,

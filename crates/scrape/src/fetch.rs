@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use base::Timestamp;
+use branding::Sheet;
 use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use wire::{CacheState, Format, FormatKind, ParserKind, ProxyUsed};
 
 use crate::captures::Captured;
-use crate::{CopyLookup, Ports, ScrapeError, Target, Tools, Wants, detect, embedded, export, metrics};
+use crate::{Copies, CopyLookup, Ports, ScrapeError, Target, Tools, Wants, detect, embedded, export, metrics};
 
 /// Longest time that a document waits for its page to be kept.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
@@ -30,6 +31,8 @@ pub(crate) struct Page {
     pub(crate) cached_at: Option<Timestamp>,
     /// What was taken of it besides.
     pub(crate) captured: Captured,
+    /// The style sheets that it links to, where they are wanted.
+    pub(crate) sheets: Vec<Sheet>,
 }
 
 /// What the look for a copy brought.
@@ -58,7 +61,7 @@ pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> 
                 plan.end();
             }
             let (cache, captured) = (Some(CacheState::Hit), Captured::default());
-            let copy = Page { fetched: *fetched, cache, cached_at: Some(at), captured };
+            let copy = Page { fetched: *fetched, cache, cached_at: Some(at), captured, sheets: Vec::new() };
             // Whatever follows is fetched because this one did not do.
             Found { copy: Some(copy), cache: Some(CacheState::Miss) }
         }
@@ -79,7 +82,8 @@ pub(crate) async fn fetch(
         Some(copy) => Ok(copy),
         None => {
             let fetched = steps(tools, target, plan).await?;
-            Ok(Page { fetched, cache: found.cache, cached_at: None, captured: Captured::default() })
+            let captured = Captured::default();
+            Ok(Page { fetched, cache: found.cache, cached_at: None, captured, sheets: Vec::new() })
         }
     }
 }
@@ -131,7 +135,13 @@ async fn take(tools: &Tools, target: &Target, url: &Url, plan: &Plan) -> Result<
     }
 }
 
-fn request<'a>(tools: &Tools, target: &'a Target, url: &'a Url, step: &Step, deadline: Instant) -> FetchRequest<'a> {
+pub(crate) fn request<'a>(
+    tools: &Tools,
+    target: &'a Target,
+    url: &'a Url,
+    step: &Step,
+    deadline: Instant,
+) -> FetchRequest<'a> {
     let options = &target.options;
     let screenshot = options.formats.iter().find_map(|format| match format {
         Format::Screenshot(how) => Some(how),
@@ -152,6 +162,7 @@ fn request<'a>(tools: &Tools, target: &'a Target, url: &'a Url, step: &Step, dea
         styles: options.wants(FormatKind::Branding),
         state: target.state.as_deref(),
         keeps_state: target.keeps_state,
+        hold: target.hold.as_deref(),
         owner: &target.line,
     }
 }
@@ -162,7 +173,7 @@ pub(crate) fn follows_embedded(tools: &Tools, ports: Ports<'_>, target: &Target)
     let options = &target.options;
     let shown = [FormatKind::Screenshot, FormatKind::Branding, FormatKind::RawBase64];
     let wants_page = !options.actions.is_empty() || shown.into_iter().any(|kind| options.wants(kind));
-    let is_copy = ports.copies.is_some_and(|copies| copies.is_all());
+    let is_copy = ports.copies.is_some_and(Copies::is_all);
     tools.documents.is_some() && !wants_page && !is_copy && detect::reads(options, ParserKind::Pdf)
 }
 
@@ -191,7 +202,8 @@ pub(crate) async fn embedded(tools: &Tools, target: &Target, mut url: Url, found
     metrics::step(engine.name(), "embedded");
     fetched.proxy = proxy;
     fetched.warnings.push(embedded::WARNING.to_owned());
-    found.copy = Some(Page { fetched, cache: found.cache, cached_at: None, captured: Captured::default() });
+    let (captured, sheets) = (Captured::default(), Vec::new());
+    found.copy = Some(Page { fetched, cache: found.cache, cached_at: None, captured, sheets });
     true
 }
 

@@ -42,7 +42,7 @@ impl Draft {
     /// The document with what is known about the page besides its content.
     pub(crate) fn finish(self, told: Told) -> Scraped {
         let Self { mut document, links, page, mut warnings, pages, .. } = self;
-        let Page { fetched, cache, cached_at, captured } = page;
+        let Page { fetched, cache, cached_at, captured, .. } = page;
         let metadata = &mut document.metadata;
         metadata.page =
             std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
@@ -112,7 +112,8 @@ mod tests {
         let mut fetched = Fetched::new(url, status, Some("text/html".to_owned()), "x".into());
         fetched.warnings = texts(of_fetch);
         let (cache, cached_at) = (Some(CacheState::Hit), Some(base::Timestamp::UNIX_EPOCH));
-        let page = Page { fetched, cache, cached_at, captured: Captured::default() };
+        let captured = Captured::default();
+        let page = Page { fetched, cache, cached_at, captured, sheets: Vec::new() };
         let (document, links, warnings) = (Document::default(), Vec::new(), texts(own));
         let draft = Draft { document, links, page, warnings, verdict: Verdict::Good, pages: 1, embedded: None };
         draft.finish(Told { source_url: "http://a.test".to_owned(), file: None }).document

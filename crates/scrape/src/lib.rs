@@ -30,6 +30,7 @@ mod needs_scripts;
 mod plain;
 mod ports;
 mod run;
+mod sheets;
 mod source;
 mod target;
 

@@ -7,7 +7,7 @@ use tokio::time::timeout_at;
 use crate::captures::Captured;
 use crate::derive::{Derived, Draft, Last, More};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns what `last` makes of that.
 ///
@@ -43,10 +43,10 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let page = Page { fetched, cache: None, cached_at: None, captured: Captured::default() };
+    let page = Page { fetched, cache: None, cached_at: None, captured: Captured::default(), sheets: Vec::new() };
     let phases = async {
         let route = detect::route(tools, target, &page.fetched)?;
-        match derive::derive(tools, ports, target, (page, route), More::default(), &last).await? {
+        match derive::derive(tools, ports, target, (page, route, More::default()), &last).await? {
             Derived::Done(done) => Ok(done),
             Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
         }
@@ -69,13 +69,14 @@ where
             if before.is_some() {
                 fetch::check_not_refused(&page)?;
             }
+            page.sheets = sheets::get(tools, target, plan.step(), &page).await;
             page.captured = captures::keep(ports, target, &mut page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             // A later phase that needs the document before `finish` is one more reason for a draft here.
             let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
             let derive = async {
                 let route = detect::route(tools, target, &page.fetched)?;
-                derive::derive(tools, ports, target, (page, route), more, &last).await
+                derive::derive(tools, ports, target, (page, route, more), &last).await
             };
             join!(derive, keep).0
         };

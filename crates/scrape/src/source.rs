@@ -5,9 +5,10 @@ use std::cell::{Cell, OnceCell};
 use base::Stop;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use branding::Sample;
+use branding::{Sample, Sheet};
 use fetch::{BodyKind, Fetched, Verdict, Why};
 use formats::{Content, ContentOptions, MarkdownOptions, Page};
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use url::Url;
 use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
@@ -85,7 +86,7 @@ impl Source<'_> {
 
     pub(crate) fn links(&self) -> Vec<String> {
         match self {
-            Self::Page(page) => formats::links(page.page),
+            Self::Page(page) => page.links(),
             Self::Text(TextSource { text, url, stop, .. }) => formats::text_links(text, url, stop),
             Self::Document(read) => read.links(),
             Self::Bytes(_) => Vec::new(),
@@ -166,8 +167,7 @@ pub(crate) struct PageSource<'a> {
     page: &'a Page,
     options: &'a ScrapeOptions,
     origin: Origin,
-    /// What a browser has seen of its styles.
-    styles: Option<Sample>,
+    besides: Besides,
     content: OnceCell<Content<'a>>,
     /// Whether its markdown was made, and is only what the page says about itself.
     is_bare: Cell<bool>,
@@ -186,6 +186,28 @@ pub(crate) enum Origin {
     Plain,
 }
 
+/// What is known of a page besides its body.
+#[derive(Default)]
+pub(crate) struct Besides {
+    /// What a browser has seen of its styles.
+    styles: Option<Sample>,
+    /// The style sheets that it links to.
+    sheets: Vec<Sheet>,
+    /// Where windows were to go that it wanted to open.
+    windows: Vec<String>,
+}
+
+impl Besides {
+    /// Takes what `fetched` brought besides a body.
+    pub(crate) fn of(fetched: &mut Fetched, sheets: Vec<Sheet>) -> Self {
+        let Some(rendered) = &mut fetched.rendered else { return Self { sheets, ..Self::default() } };
+        // A sample that cannot be read says no more than none.
+        let styles = rendered.styles.take().and_then(|styles| Sample::deserialize(styles).ok());
+        let windows = std::mem::take(&mut rendered.windows).into_iter().map(String::from).collect();
+        Self { styles, sheets, windows }
+    }
+}
+
 impl Origin {
     pub(crate) fn of(fetched: &Fetched) -> Self {
         match fetched.kind {
@@ -197,9 +219,9 @@ impl Origin {
 }
 
 impl<'a> PageSource<'a> {
-    pub(crate) fn new(page: &'a Page, options: &'a ScrapeOptions, origin: Origin, styles: Option<Sample>) -> Self {
+    pub(crate) fn new(page: &'a Page, options: &'a ScrapeOptions, origin: Origin, besides: Besides) -> Self {
         let (is_bare, is_declared) = (Cell::new(false), Cell::new(false));
-        Self { page, options, origin, styles, content: OnceCell::new(), is_bare, is_declared }
+        Self { page, options, origin, besides, content: OnceCell::new(), is_bare, is_declared }
     }
 
     fn content(&self) -> &Content<'a> {
@@ -219,11 +241,19 @@ impl<'a> PageSource<'a> {
     }
 
     fn branding(&self) -> Branding {
-        self.is_declared.set(self.styles.is_none());
-        match &self.styles {
+        self.is_declared.set(self.besides.styles.is_none());
+        match &self.besides.styles {
             Some(sample) => branding::computed(sample, self.page),
-            None => branding::declared(self.page, &[]),
+            None => branding::declared(self.page, &self.besides.sheets),
         }
+    }
+
+    /// Those of the page, and those that only its scripts know: windows that it wanted to open.
+    fn links(&self) -> Vec<String> {
+        let mut links = formats::links(self.page);
+        let others: Vec<_> = self.besides.windows.iter().filter(|url| !links.contains(url)).cloned().collect();
+        links.extend(others);
+        links
     }
 
     /// The page is judged as a whole, whatever parts of it were asked for.
@@ -243,19 +273,18 @@ impl<'a> PageSource<'a> {
     }
 }
 
-/// What a browser does not show, where one has told.
-const UNSEEN: [&str; 2] = ["[hidden]", "noscript"];
-
 /// The main content; the whole page when nothing of the main content is left.
 fn content<'p>(page: &'p Page, options: &ScrapeOptions, origin: Origin) -> Content<'p> {
-    let unseen = UNSEEN.into_iter().filter(|_| origin == Origin::Rendered).map(str::to_owned);
+    // A browser that runs scripts shows nothing of it.
+    let unseen = (origin == Origin::Rendered).then(|| "noscript".to_owned());
     let mut which = ContentOptions {
-        only_main_content: options.only_main_content,
+        // No frame stands around what is no page.
+        only_main_content: options.only_main_content && origin != Origin::Plain,
         include_tags: options.include_tags.clone(),
         exclude_tags: options.exclude_tags.iter().cloned().chain(unseen).collect(),
     };
     let content = formats::content(page, &which);
-    if !options.only_main_content || !content.is_empty() {
+    if !which.only_main_content || !content.is_empty() {
         return content;
     }
     which.only_main_content = false;

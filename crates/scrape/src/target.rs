@@ -28,10 +28,14 @@ impl Tools {
     /// What they make possible.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
-        let runs_scripts = self.engines.iter().any(|engine| engine.offers(Feature::Scripts));
-        let reads = self.documents.is_some();
-        let recognises = self.documents.as_ref().is_some_and(|pool| pool.can_ocr());
-        let all = [(runs_scripts, Capability::Browser), (reads, Capability::Documents), (recognises, Capability::Ocr)];
+        let offers = |feature| self.engines.iter().any(|engine| engine.offers(feature));
+        let (reads, pool) = (self.documents.is_some(), self.documents.as_ref());
+        let all = [
+            (offers(Feature::Scripts), Capability::Browser),
+            (offers(Feature::Profile), Capability::Profiles),
+            (reads, Capability::Documents),
+            (pool.is_some_and(|pool| pool.can_ocr()), Capability::Ocr),
+        ];
         all.into_iter().filter_map(|(has, capability)| has.then_some(capability)).collect()
     }
 }
@@ -65,6 +69,8 @@ pub struct Target {
     pub state: Option<Arc<State>>,
     /// Whether they are wanted back ([`Scraped::state`]).
     pub keeps_state: bool,
+    /// The name under which the page stays open for a while, where a browser shows it.
+    pub hold: Option<String>,
 }
 
 impl Target {
@@ -86,6 +92,7 @@ impl Target {
             collect_links: false,
             state: None,
             keeps_state: false,
+            hold: None,
         }
     }
 }

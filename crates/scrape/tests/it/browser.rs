@@ -12,7 +12,7 @@ use fetch::{
 #[derive(Default)]
 pub(crate) struct Browser {
     pub(crate) shows: &'static str,
-    /// The status it is answered with; 0 fails.
+    /// The status it is answered with; 0 is a browser that died.
     pub(crate) status: u16,
     pub(crate) asked: AtomicUsize,
 }
@@ -34,7 +34,7 @@ impl Engine for Browser {
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if self.status == 0 {
-            return Err(FetchError::Site { reason: "crashed".to_owned() });
+            return Err(FetchError::Crashed);
         }
         let html = Some("text/html".to_owned());
         Ok(Fetched::new(request.url.clone(), self.status, html, self.shows.into()))
@@ -68,7 +68,7 @@ impl Engine for Camera {
             returns: vec![wire::ScriptReturn { kind: "number".to_owned(), value: 3.into() }],
             pdfs: vec![Printed { bytes: b"%PDF"[..].into() }],
         };
-        let dom = "<p>seen</p><p hidden>unseen</p><noscript>scripts, please, and many of them</noscript>";
+        let dom = "<p>seen</p><a href=http://a.test/2></a><p hidden>unseen</p><noscript>scripts, please, and many of them</noscript>";
         fetched.rendered = Some(Box::new(Rendered {
             dom: Some(dom.into()),
             screenshot: request.screenshot.map(|_| picture(b"whole")),
@@ -76,6 +76,7 @@ impl Engine for Camera {
             styles: request.styles.then(|| serde_json::json!({ "ground": "#102030" })),
             timezone: Some("Europe/Berlin".to_owned()),
             state: request.keeps_state.then(State::default),
+            windows: ["http://a.test/ad", "http://a.test/2"].map(|url| url.parse().unwrap()).into(),
             waited: Duration::from_millis(7),
         }));
         Ok(fetched)

@@ -77,6 +77,12 @@ async fn where_no_files_are_kept_they_stand_in_the_document() {
 }
 
 #[tokio::test]
+async fn windows_are_links_too() {
+    let document = take(json!({ "formats": ["links"] }), None).await.document;
+    assert_eq!(document.links.unwrap(), ["http://a.test/2", "http://a.test/ad"]);
+}
+
+#[tokio::test]
 async fn without_actions_there_are_no_results() {
     let document = json!(take(json!({ "waitFor": 5 }), None).await.document);
     assert!(document.get("actions").is_none() && document.get("screenshot").is_none(), "{document}");

@@ -82,6 +82,78 @@ async fn what_came_before_stands_when_a_later_step_fails() {
     assert_eq!((document.unwrap().markdown.as_deref(), asked), (Some("no"), 1));
 }
 
+/// What only a browser brings is not to be had from one that died, and there is nothing that could stand for it. What it
+/// only adds to a page is left out, and said.
+#[tokio::test]
+async fn a_browser_that_died_costs_what_only_it_has() {
+    let of = |json: serde_json::Value| wire::decode_options(json).unwrap();
+    for asked in [
+        serde_json::json!({ "formats": ["markdown", "screenshot"] }),
+        serde_json::json!({ "actions": [{ "type": "click", "selector": "a" }] }),
+        serde_json::json!({ "profile": { "name": "me" } }),
+    ] {
+        let (answer, tries, _) = with_browser(html(TEXT), Browser::default(), of(asked.clone())).await;
+        assert!(matches!(answer, Err(ScrapeError::Fetch(fetch::FetchError::Crashed))), "{asked}");
+        assert_eq!(tries, 1, "{asked}");
+    }
+    for (asked, said) in [
+        (serde_json::json!({ "waitFor": 100 }), "waitFor had no effect"),
+        (serde_json::json!({ "formats": ["markdown", "branding"] }), "no browser has told"),
+    ] {
+        let (answer, tries, _) = with_browser(html(TEXT), Browser::default(), of(asked.clone())).await;
+        let document = answer.unwrap();
+        assert!(document.markdown.unwrap().contains("Today's offers") && tries == 1, "{asked}");
+        assert!(document.warning.as_ref().unwrap().contains(said), "{asked}: {:?}", document.warning);
+    }
+}
+
+/// A feed is XML: its titles and links are there in every format.
+#[tokio::test]
+async fn a_feed_is_read_as_one() {
+    let site = Site::start().await;
+    let rss = "<?xml version='1.0'?><rss><channel><title>News</title><link>https://a.test/</link><item><title>Lake frozen</title>\
+        <link>https://a.test/lake</link><description>Four &lt;b&gt;inches&lt;/b&gt;</description></item></channel></rss>";
+    site.respond("/feed", Reply { body: rss.into(), ..Reply::default() }.header("content-type", "application/rss+xml"));
+    let formats = vec![Format::Markdown, Format::Html, Format::Links, Format::RawHtml];
+    let document = crate::setup::run(&site, "/feed", options(formats)).await.unwrap().document;
+    let text = "# [News](https://a.test/)\n\n## [Lake frozen](https://a.test/lake)\n\nFour **inches**";
+    assert_eq!(document.markdown.as_deref(), Some(text));
+    assert_eq!(document.links.unwrap(), ["https://a.test/", "https://a.test/lake"]);
+    assert!(document.html.unwrap().contains(">Lake frozen</a></h2>"));
+    assert_eq!(document.raw_html.as_deref(), Some(rss));
+    assert_eq!(document.metadata.page["title"], "News");
+}
+
+/// The style sheets of a page that nobody has looked at come over the same guard, within bounds.
+#[tokio::test]
+async fn branding_reads_the_style_sheets_of_a_page() {
+    let site = Site::start().await;
+    let css = |body: &'static str| Reply { body: body.into(), ..Reply::default() }.header("content-type", "text/css");
+    site.respond("/a.css", css(":root { --brand: #639 } a { color: var(--brand) }"));
+    site.respond("/b.css", css("body { background: #fafafa; font: 1rem/1.5 Inter, sans-serif }"));
+    site.respond("/error.css", Reply { status: 404, ..css("body { background: red }") });
+    site.respond("/page.css", html("body { background: red }"));
+    site.script("/slow.css", vec![testkit::Script::Hang(Duration::from_secs(30))]);
+    let head = "<link rel=stylesheet href=a.css><link rel='stylesheet preload' href=/b.css><link rel=stylesheet href=/a.css>\
+        <link rel=stylesheet media=print href=/print.css><link rel='alternate stylesheet' href=/other.css>\
+        <link rel=stylesheet href=/error.css><link rel=stylesheet href=/page.css><link rel=stylesheet href=http://169.254.169.254/x.css>\
+        <link rel=stylesheet href=/slow.css>";
+    site.html("/", format!("<title>Acme</title>{head}<p>{}", "Rollers of every size. ".repeat(20)));
+    let began = Instant::now();
+    let document =
+        run_with(&tools(&[&site]), target(site.url("/"), options(vec![Format::Branding]))).await.unwrap().document;
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let branding = document.branding.unwrap();
+    let color = |name: &str| branding.colors.get(name).map(String::as_str);
+    assert_eq!((color("link"), color("background")), (Some("#663399"), Some("#FAFAFA")));
+    assert_eq!(branding.fonts[0].family, "Inter");
+    let asked: Vec<_> = site.requests().into_iter().map(|seen| seen.path).collect();
+    assert_eq!(asked, ["/", "/a.css", "/b.css", "/error.css", "/page.css", "/slow.css"]);
+    // Without branding nobody asks for them.
+    run_with(&tools(&[&site]), target(site.url("/"), options(vec![Format::Markdown]))).await.unwrap();
+    assert_eq!(site.requests().len(), asked.len() + 1);
+}
+
 #[tokio::test]
 async fn a_refusal_or_a_failure_goes_to_the_browser_too() {
     let (document, asked, trips) = with_browser(refusal(), shows(TEXT), ScrapeOptions::default()).await;
@@ -99,9 +171,7 @@ fn an_engine_that_runs_scripts_is_a_capability() {
     let mut tools = tools(&[]);
     assert_eq!(tools.capabilities(), Capabilities::default());
     tools.engines.push(Arc::new(Browser::default()));
-    assert!(tools.capabilities().has(Capability::Browser));
-    // Nothing keeps them yet, so who asks for one is told.
-    assert!(!tools.capabilities().has(Capability::Profiles));
+    assert!(tools.capabilities().has(Capability::Browser) && tools.capabilities().has(Capability::Profiles));
 }
 
 fn nowhere() -> Target {
