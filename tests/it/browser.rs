@@ -125,6 +125,36 @@ async fn the_plain_engine_comes_first_and_scripts_are_run_where_a_page_needs_the
     }
 }
 
+/// How a site looks: as a browser shows it, and without one as its style sheets declare it.
+#[tokio::test]
+async fn branding_is_what_is_seen_and_else_what_is_declared() {
+    let css = ":root { --accent: #0f766e } body { background: #fffbeb; color: #1c1917; font-family: Georgia, serif }
+        a { color: var(--accent) } .btn { background: var(--accent); color: #fff; padding: 8px 16px; border-radius: 6px }";
+    let page = "<!doctype html><title>Guide - Acme</title><meta property=og:site_name content='Acme Tools'>
+        <link rel=icon href=/icon.png><link rel=stylesheet href=/site.css><main><h1>Guide</h1><p>Read <a href=/more>more</a> of it, and
+        then <a class=btn href=/start>Get started</a> with rollers of every size that there is.</main>";
+    for (app, declares) in [(TestApp::start().await, true), (TestApp::with_browser().await, false)] {
+        app.site.html("/", page);
+        app.site.respond("/site.css", reply("text/css", css));
+        let data = scrape(&app, json!({ "formats": ["branding"] })).await;
+        let branding = &data["branding"];
+        let colors = &branding["colors"];
+        let found = ["background", "textPrimary", "link"].map(|name| colors[name].as_str().unwrap_or_default());
+        assert_eq!(found, ["#FFFBEB", "#1C1917", "#0F766E"], "{data}");
+        assert_eq!(
+            (&branding["brandName"], &branding["colorScheme"]),
+            (&json!("Acme Tools"), &json!("light")),
+            "{data}"
+        );
+        assert_eq!(branding["fonts"][0]["family"], "Georgia", "{data}");
+        assert_eq!(branding["images"]["favicon"], app.page("/icon.png"), "{data}");
+        let warning = data["warning"].as_str().unwrap_or_default();
+        assert_eq!(warning.contains("no browser has told"), declares, "{data}");
+        assert_eq!(data["metadata"]["creditsUsed"], 1);
+        assert_eq!((asked(&app, "/site.css"), browsers().len()), (1, usize::from(!declares)));
+    }
+}
+
 #[tokio::test]
 async fn a_server_without_a_browser_says_what_it_lacks() {
     let app = TestApp::start().await;
@@ -145,7 +175,7 @@ async fn a_server_without_a_browser_says_what_it_lacks() {
     assert!(data["markdown"] == "# Orchard" && data["warning"].as_str().unwrap().contains("until its scripts run"));
     assert!(data["metadata"].get("timezone").is_none(), "{data}");
     let with = TestApp::with_browser().await;
-    assert_eq!(with.anonymous().get("/health").await.body["capabilities"], json!(["browser"]));
+    assert_eq!(with.anonymous().get("/health").await.body["capabilities"], json!(["browser", "profiles"]));
     assert_eq!(browsers(), Vec::<u32>::new(), "it is not started before it is needed");
 }
 

@@ -156,7 +156,7 @@ async fn what_is_refused_says_why() {
     assert_eq!(paths, ["actions", "waitFor", "url", "formats[1]", "timeout"]);
     for (name, bytes, looks) in [
         ("x.bin", &b"\0\x01\x02"[..], "data of an unknown kind"),
-        ("a.docx", b"PK\x05\x06", "ZIP"),
+        ("a.docx", b"PK\x05\x06", "a docx file"),
         ("a.mp4", b"\0\0\0 ftypisom", "sound or video"),
         ("a.pdf", b"%PDF-1.4", "a pdf file"),
     ] {

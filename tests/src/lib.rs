@@ -68,6 +68,8 @@ impl TestApp {
         config.data.dir = data.path().to_path_buf();
         config.egress.allow = vec![site.addr().to_string().parse().expect("an address and port")];
         config.egress.resolvers = vec![dns.addr()];
+        // The program of a test cannot be started again for code.
+        config.sessions.code_processes = false;
         config.admin.token = base::Secret::new(ADMIN_TOKEN);
         // Most tests say what a server without one does; the others say that they want it.
         config.browser.enabled = false;

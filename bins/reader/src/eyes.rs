@@ -28,17 +28,17 @@ impl Eyes for Tesseract {
     }
 
     fn count(&mut self, file: &[u8], _: Kind) -> Result<u32, RecogniseError> {
-        Pictures::open(file).map(|pictures| pictures.count()).map_err(failed)
+        Pictures::open(file).map(|pictures| pictures.count()).map_err(|error| failed(&error))
     }
 
     fn open<'a>(&'a mut self, file: &'a [u8], kind: Kind) -> Result<Box<dyn Recognise + 'a>, RecogniseError> {
         let source = match kind {
-            Kind::Pdf => Source::Paper(Renderer::new(file.to_vec()).map_err(failed)?),
-            _ => Source::Pictures(Pictures::open(file).map_err(failed)?),
+            Kind::Pdf => Source::Paper(Renderer::new(file.to_vec()).map_err(|error| failed(&error))?),
+            _ => Source::Pictures(Pictures::open(file).map_err(|error| failed(&error))?),
         };
         let engine = match self.engine.take() {
             Some(engine) => engine,
-            None => Engine::new(&self.languages).map_err(failed)?,
+            None => Engine::new(&self.languages).map_err(|error| failed(&error))?,
         };
         Ok(Box::new(Opened { source, engine: self.engine.insert(engine) }))
     }
@@ -61,12 +61,12 @@ impl Recognise for Opened<'_> {
             Source::Paper(renderer) => renderer.render(number),
             Source::Pictures(pictures) => pictures.frame(number),
         };
-        let page = frame.and_then(|frame| self.engine.page(&frame)).map_err(failed)?;
+        let page = frame.and_then(|frame| self.engine.page(&frame)).map_err(|error| failed(&error))?;
         Ok(recognised(page))
     }
 }
 
-fn failed(error: ocr::Error) -> RecogniseError {
+fn failed(error: &ocr::Error) -> RecogniseError {
     RecogniseError::Failed(error.to_string())
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Listener {
 pub(crate) enum Access {
     /// Anybody, under every name: it says nothing but that the service is here.
     Health,
-    /// Whoever has a URL that we have signed, under every name: the handler looks at the signature.
+    /// Whoever has a URL of ours with a signature or a token in it, under every name: the handler looks at that.
     Signed,
     /// Anybody.
     Open,
@@ -60,7 +60,7 @@ impl Access {
             Self::Operator
         } else if under("/health") {
             Self::Health
-        } else if under("/files") {
+        } else if under("/files") || under("/sessions") {
             Self::Signed
         } else if under("/metrics") {
             Self::Metrics
@@ -280,6 +280,8 @@ mod tests {
             ("/healthy", Access::Open),
             ("/files/1/a.png", Access::Signed),
             ("/filesystem", Access::Open),
+            ("/sessions/1/cdp/2", Access::Signed),
+            ("/sessionsx", Access::Open),
             ("/metrics", Access::Metrics),
             ("/openapi.json", Access::Open),
             ("/", Access::Open),

@@ -120,6 +120,13 @@ impl From<AppError> for Failure {
             AppError::StorageFull => Self::new(code, text).retry_after(60),
             AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
             AppError::Internal(cause) => Self::internal(&*cause),
+            AppError::SessionBusy | AppError::SessionsLimited { .. } => Self::new(code, text).retry_after(1),
+            AppError::SessionElsewhere { .. } | AppError::BrowserUnavailable { .. } => {
+                Self::new(code, text).retry_after(5)
+            }
+            AppError::ProfileInUse => Self::new(code, text),
+            AppError::SessionNotFound | AppError::SessionEnded | AppError::SessionLost => Self::new(code, text),
+            AppError::OrderRefused(_) | AppError::ActionFailed(_) => Self::new(code, text),
             AppError::Unauthorized(_)
             | AppError::InsufficientCredits { .. }
             | AppError::Forbidden(_)

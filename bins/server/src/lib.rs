@@ -21,12 +21,15 @@ mod address;
 mod admin;
 mod auth;
 mod batch;
+mod browser;
 mod crawl;
 pub mod docs;
 mod error;
 mod extract;
 mod files;
+mod forward;
 mod health;
+mod interact;
 mod job;
 mod limits;
 mod map;
@@ -41,6 +44,7 @@ mod routes;
 mod scrape;
 mod sending;
 mod serve;
+mod sessions;
 mod shares;
 mod status;
 mod team;
@@ -68,6 +72,7 @@ use refusals::Refusals;
 use response_budget::ResponseBudget;
 use sending::Outbox;
 use serve::Shutdown;
+use sessions::Sockets;
 use shares::Shares;
 use watch::Watchers;
 
@@ -90,6 +95,8 @@ pub(crate) struct Service {
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
+    /// Sockets of browser sessions.
+    pub(crate) sockets: Sockets,
     /// Who reads large results.
     pub(crate) response_budget: ResponseBudget,
     /// Large answers of single calls.
@@ -143,6 +150,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
+        sockets: Sockets::default(),
         response_budget: ResponseBudget::default(),
         outbox: Outbox::default(),
         config,
@@ -199,9 +207,15 @@ impl Running {
         self.service.draining.store(true, Ordering::Relaxed);
         self.background.stop_jobs();
         self.service.watchers.stop();
+        app::browser::close(&self.service.app);
+        self.service.sockets.stop();
         tokio::time::sleep(settings.drain_delay.min(settings.drain)).await;
         let finished = self.shutdown.finish(until.saturating_duration_since(Instant::now())).await;
-        self.background.settle(self.service.watchers.ended(), until).await && finished
+        let sockets = async {
+            self.service.watchers.ended().await;
+            self.service.sockets.ended().await;
+        };
+        self.background.settle(sockets, until).await && finished
     }
 }
 
@@ -210,5 +224,7 @@ impl Drop for Running {
         self.shutdown.drain.cancel();
         self.shutdown.cut.cancel();
         self.service.watchers.stop();
+        app::browser::close(&self.service.app);
+        self.service.sockets.stop();
     }
 }

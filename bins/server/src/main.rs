@@ -14,6 +14,9 @@ fn main() -> ExitCode {
     if reader::is_child(std::env::args_os()) {
         return reader::child(None);
     }
+    if interact::is_child(std::env::args_os()) {
+        return interact::child();
+    }
     #[cfg(feature = "fail-points")]
     let _scenario = fail::FailScenario::setup();
     match run(Cli::parse()) {

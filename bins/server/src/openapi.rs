@@ -49,6 +49,7 @@ pub(crate) async fn show() -> Json<Document> {
         (name = "crawl", description = "Whole sites"),
         (name = "batch", description = "Lists of pages"),
         (name = "parse", description = "Files that are sent instead of named"),
+        (name = "browser", description = "Browsers that are kept for a while"),
         (name = "files", description = "What a scrape leaves behind besides its document"),
         (name = "team", description = "Usage and limits of the calling team"),
         (name = "admin", description = "For the operator; 404 unless `admin.token` is set"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::from_fn_with_state;
+use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredicate};
@@ -15,7 +16,8 @@ use wire::Code;
 use crate::auth::Listener;
 use crate::error::Failure;
 use crate::{
-    Service, admin, auth, batch, crawl, files, health, map, openapi, parse, root, scrape, team, telemetry, webhooks,
+    Service, admin, auth, batch, browser, crawl, files, health, interact, map, openapi, parse, root, scrape, sessions,
+    team, telemetry, webhooks,
 };
 
 /// Answers under this many bytes are sent as they are.
@@ -40,7 +42,7 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn handlers() -> Vec<Described> {
-    [scraping(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
+    [scraping(), browsing(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
 }
 
 fn scraping() -> Vec<Described> {
@@ -53,6 +55,19 @@ fn scraping() -> Vec<Described> {
         routes!(parse::formats),
         routes!(files::show),
         routes!(files::receive),
+    ]
+}
+
+fn browsing() -> Vec<Described> {
+    vec![
+        routes!(interact::run),
+        routes!(interact::end),
+        routes!(browser::start),
+        routes!(browser::list),
+        routes!(browser::execute),
+        routes!(browser::end),
+        routes!(sessions::open),
+        routes!(sessions::version),
     ]
 }
 
@@ -151,9 +166,11 @@ fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
         .no_br()
         .quality(CompressionLevel::Fastest)
         .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)).and(is_no_file));
-    table
-        .into_iter()
-        .fold(Router::new(), |router, route| router.route(&route.path, route.parts.2))
+    let mut router = table.into_iter().fold(Router::new(), |router, route| router.route(&route.path, route.parts.2));
+    if gate.listener == Listener::Api {
+        router = router.route(sessions::VERSION_WITH_SLASH, get(sessions::version));
+    }
+    router
         .fallback(async || auth::not_found())
         .method_not_allowed_fallback(async || {
             Failure::new(Code::MethodNotAllowed, "the path does not take this method")

@@ -2,7 +2,9 @@
 
 use std::error::Error as StdError;
 
+use browser::BrowserError;
 use fetch::FetchError;
+use interact::InteractError;
 use scrape::{DocumentError, ScrapeError};
 use site::SiteError;
 use wire::{Code, Need};
@@ -64,6 +66,51 @@ pub enum AppError {
     /// The file's time is over, or it was removed.
     #[error("the file is gone: its time is over, or it was removed")]
     FileGone,
+    /// Somebody else may save this profile now.
+    #[error(
+        "the profile is in use: another scrape or session may save it; wait for its end, or send saveChanges: false"
+    )]
+    ProfileInUse,
+    /// No such session, or it belongs to another team, or its address is wrong: all look alike.
+    #[error("session not found")]
+    SessionNotFound,
+    /// The session has ended.
+    #[error("the session has ended")]
+    SessionEnded,
+    /// The session is not here, and nobody knows where it is.
+    #[error(
+        "the session is not on this server: it ended with a restart, or another server runs it, whose operator can set sessions.public_url there"
+    )]
+    SessionLost,
+    /// The session runs on another server.
+    #[error("the session runs on another server: {owner}")]
+    SessionElsewhere {
+        /// Where that server is reached.
+        owner: String,
+    },
+    /// What ran before in the session took all the time of the call.
+    #[error("another call was still running in this session at the end of timeout")]
+    SessionBusy,
+    /// There are as many sessions as may be.
+    #[error("too many sessions: this {what} may have {limit} at the same time; end one of them")]
+    SessionsLimited {
+        /// Of whom there are too many: `team`, `server` or `session`.
+        what: &'static str,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// No browser is to be had.
+    #[error("no browser is to be had: {reason}")]
+    BrowserUnavailable {
+        /// Why.
+        reason: String,
+    },
+    /// An action of the scrape could not be done again on its page.
+    #[error(transparent)]
+    ActionFailed(Box<BrowserError>),
+    /// An order in words, or code in this language, is not carried out here.
+    #[error("{0}")]
+    OrderRefused(String),
     /// The idempotency key was used for another request.
     #[error("this x-idempotency-key belongs to another request")]
     DuplicateRequest,
@@ -101,6 +148,13 @@ impl AppError {
             Self::JobFinished => Code::JobFinished,
             Self::DeliveryGone => Code::DeliveryGone,
             Self::FileGone => Code::FileGone,
+            Self::ProfileInUse => Code::ProfileInUse,
+            Self::SessionNotFound => Code::SessionNotFound,
+            Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
+            Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } => Code::BrowserUnavailable,
+            Self::SessionBusy | Self::SessionsLimited { .. } => Code::ConcurrencyLimited,
+            Self::OrderRefused(_) => Code::BadRequest,
+            Self::ActionFailed(_) => Code::ScrapeActionError,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
@@ -121,7 +175,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
             FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
             FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
             FetchError::Tls { .. } => Code::ScrapeSslError,
-            FetchError::Site { .. } => Code::ScrapeSiteError,
+            FetchError::Site { .. } | FetchError::Crashed => Code::ScrapeSiteError,
             FetchError::Timeout => Code::ScrapeTimeout,
             FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
             FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
@@ -152,6 +206,31 @@ impl From<ScrapeError> for AppError {
             ScrapeError::NoCopy => Self::NoCachedData,
             ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::Internal, |ours| *ours),
             other => Self::Scrape(other),
+        }
+    }
+}
+
+impl From<BrowserError> for AppError {
+    fn from(error: BrowserError) -> Self {
+        match error {
+            BrowserError::Unavailable { reason } => Self::BrowserUnavailable { reason },
+            BrowserError::Crashed => Self::BrowserUnavailable { reason: "it stopped while it worked".to_owned() },
+            BrowserError::Timeout => Self::Scrape(ScrapeError::Timeout),
+            BrowserError::Blocked { host, reason } => FetchError::Blocked { host, reason }.into(),
+            BrowserError::Site { reason } => FetchError::Site { reason }.into(),
+            BrowserError::TooLarge { what, limit } => FetchError::TooLarge { what, limit }.into(),
+            action @ BrowserError::Action { .. } => Self::ActionFailed(Box::new(action)),
+        }
+    }
+}
+
+impl From<InteractError> for AppError {
+    fn from(error: InteractError) -> Self {
+        match error {
+            InteractError::Refused { .. } => Self::OrderRefused(error.to_string()),
+            InteractError::Busy => Self::SessionBusy,
+            InteractError::Gone => Self::BrowserUnavailable { reason: "its page is gone, try again".to_owned() },
+            InteractError::Start(_) => Self::internal(error),
         }
     }
 }

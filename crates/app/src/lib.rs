@@ -25,6 +25,7 @@
 //!     changes: app::Changes::default(),
 //!     waker: app::Waker::default(),
 //!     tracker: tokio_util::task::TaskTracker::new(),
+//!     interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
 //! });
 //! app.bootstrap().await?;
 //!
@@ -45,6 +46,7 @@ mod admit;
 pub mod auth;
 pub mod batch;
 mod bookings;
+pub mod browser;
 mod cache;
 mod callers;
 mod changes;
@@ -53,12 +55,14 @@ pub mod crawl;
 mod credentials;
 mod error;
 pub mod files;
+pub mod interact;
 pub mod jobs;
 pub mod keys;
 pub mod map;
 mod metrics;
 mod orphans;
 pub mod parse;
+mod profiles;
 mod reservation;
 mod room;
 pub mod runs;
@@ -77,6 +81,6 @@ pub use changes::Changes;
 pub use error::AppError;
 pub use queue::Waker;
 pub use service::{App, DEFAULT_TEAM, Parts};
-pub use settings::{AuthMode, CacheSettings, Retention, Settings};
+pub use settings::{AuthMode, CacheSettings, Retention, SessionSettings, Settings};
 pub use upkeep::{maintain, maintain_once};
 pub use worker::{QUEUES, WorkerSettings, worker};

@@ -25,10 +25,13 @@ use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::cache::{self, CacheSlot, NewCopy, OnMiss, PageCopy, Policy, Situation};
 use crate::check::check;
+use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
+use crate::service::uuid;
 use crate::{App, AppError, credentials, metrics};
 
 pub use self::kept::read;
+pub(crate) use self::kept::{READABLE_FOR, noted};
 pub(crate) use self::purse::Surcharge;
 
 /// How long a page of a run may wait to be written down.
@@ -64,7 +67,10 @@ pub async fn scrape_with_room(
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
         admit(app, caller, entry, || check_request(app, caller, &request)).await?;
-    let scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
+    if app.browser.is_some() {
+        app.recent().put(&caller.team.id, uuid(&id)?, &request).await;
+    }
+    let mut scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
     let copies = scraping.copies(app, caller);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
@@ -114,7 +120,7 @@ where
     T: Send + 'static,
     F: FnOnce(Scraped, Duration, &Stop) -> T + Send + 'static,
 {
-    let scraping = Scraping::new(app, caller, wanted, Instant::now());
+    let mut scraping = Scraping::new(app, caller, wanted, Instant::now());
     let copies = scraping.copies(app, caller);
     let purse = scraping.run_purse(app, caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
@@ -253,6 +259,9 @@ impl Scraping {
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
         let line = run.clone().unwrap_or_else(|| caller.team.id.clone());
+        // To open it anew would be to do everything again; a page that nothing was done to is the same then.
+        let is_held = run.is_none() && !private && !options.actions.is_empty();
+        let hold = is_held.then(|| id.clone());
         Self {
             id,
             run,
@@ -266,6 +275,7 @@ impl Scraping {
                 owner: caller.team.id.clone(),
                 line,
                 collect_links,
+                hold,
                 ..Target::new(url, options, deadline)
             },
             began,
@@ -295,7 +305,7 @@ impl Scraping {
     }
 
     async fn run<T, F>(
-        &self,
+        &mut self,
         app: &App,
         caller: &Caller,
         (copies, funds): (&dyn Copies, &dyn ::scrape::Funds),
@@ -305,15 +315,37 @@ impl Scraping {
         T: Send + 'static,
         F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
     {
+        let saver = self.open_profile(app, caller).await?;
+        let last = move |mut scraped: Scraped, stop: &Stop| {
+            let state = scraped.state.take();
+            (last(scraped, stop), state)
+        };
         let owner = || self.run.clone().unwrap_or_else(|| self.id.clone());
         let files = (!self.target.private).then(|| Place::new(app, caller, owner()));
         let files = files.as_ref().map(|place| place as &dyn Files);
         let ports = Ports { copies: Some(copies), files, funds: Some(funds) };
         let result = ::scrape::run(&app.tools, ports, &self.target, last).await;
-        result.map_err(|error| match (error, self.policy.on_miss) {
+        let (made, state) = result.map_err(|error| match (error, self.policy.on_miss) {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
             (error, _) => error.into(),
-        })
+        })?;
+        if let (Some(saver), Some(state)) = (saver, state) {
+            saver.save_at_end(&state).await;
+        }
+        Ok(made)
+    }
+
+    /// Lets the browser begin with the profile, if one is asked for. Pages of a run are one saver.
+    async fn open_profile(&mut self, app: &App, caller: &Caller) -> Result<Option<Saver>, AppError> {
+        let Some(profile) = self.target.options.profile.clone() else { return Ok(None) };
+        let left = self.target.deadline.saturating_duration_since(Instant::now()) + app.settings.reservation_grace;
+        let holder = match &self.run {
+            Some(run) => Holder::Run(run),
+            None => Holder::One(&self.id, app.now() + left),
+        };
+        let Opened { state, saver } = profiles::open(app, caller, &profile, holder, self.target.private).await?;
+        (self.target.state, self.target.keeps_state) = (Some(Arc::new(state)), saver.is_some());
+        Ok(saver)
     }
 
     /// Charges, and writes the row.

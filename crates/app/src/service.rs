@@ -8,6 +8,7 @@ use base::{Clock, Timestamp};
 use blobs::Blobs;
 use browser::Browser;
 use files::Files;
+use interact::Interact;
 use queue::Waker;
 use scrape::Tools;
 use site::Site;
@@ -19,8 +20,11 @@ use uuid::Uuid;
 use wire::{Capabilities, Capability};
 
 use crate::bookings::Bookings;
+use crate::browser::Sessions;
 use crate::callers::Callers;
+use crate::interact::Recent;
 use crate::orphans::Pass;
+use crate::profiles::Sealer;
 use crate::room::DiskRoom;
 use crate::runs::{Contexts, Lost};
 use crate::{Active, AppError, Changes, Settings};
@@ -37,7 +41,7 @@ pub struct Inner {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) tools: Tools,
-    browser: Option<Arc<Browser>>,
+    pub(crate) browser: Option<Arc<Browser>>,
     capabilities: Capabilities,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
@@ -47,6 +51,7 @@ pub struct Inner {
     pub(crate) changes: Changes,
     pub(crate) waker: Waker,
     pub(crate) tracker: TaskTracker,
+    pub(crate) interact: Arc<Interact>,
     bookings: Bookings,
     callers: Callers,
     contexts: Contexts,
@@ -54,6 +59,9 @@ pub struct Inner {
     room: DiskRoom,
     lost: Lost,
     orphans: Pass,
+    sealer: Sealer,
+    sessions: Sessions,
+    recent: Recent,
 }
 
 /// What an [`App`] is made of.
@@ -85,6 +93,8 @@ pub struct Parts {
     pub waker: Waker,
     /// Work that must outlive its request: bookings above all.
     pub tracker: TaskTracker,
+    /// How code and orders in words are carried out in sessions.
+    pub interact: Arc<Interact>,
 }
 
 impl App {
@@ -92,7 +102,9 @@ impl App {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let Parts { store, blobs, tools, browser, capabilities, clock, settings, active, site, .. } = parts;
-        let Parts { client, changes, waker, tracker, .. } = parts;
+        let Parts { client, changes, waker, tracker, interact, .. } = parts;
+        let (sealer, sessions, recent) =
+            (Sealer::new(&settings.sessions.profile_key), Sessions::default(), Recent::default());
         let bookings = Bookings::new(&store);
         let (callers, contexts, room) = (Callers::default(), Contexts::default(), DiskRoom::default());
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
@@ -111,6 +123,7 @@ impl App {
             changes,
             waker,
             tracker,
+            interact,
             bookings,
             callers,
             contexts,
@@ -118,6 +131,9 @@ impl App {
             room,
             lost,
             orphans,
+            sealer,
+            sessions,
+            recent,
         }))
     }
 
@@ -228,6 +244,18 @@ impl App {
 
     pub(crate) fn orphans(&self) -> &Pass {
         &self.0.orphans
+    }
+
+    pub(crate) fn sealer(&self) -> &Sealer {
+        &self.0.sealer
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.0.sessions
+    }
+
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.0.recent
     }
 
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {

@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use base::setting;
-use serde::Deserialize;
+use base::{Secret, setting};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use url::Url;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -23,6 +25,8 @@ pub struct Settings {
     pub cache: CacheSettings,
     /// Files that are handed out by URL.
     pub files: files::Settings,
+    /// Browsers that are kept for a while, and their profiles.
+    pub sessions: SessionSettings,
     /// How long after its deadline a scrape's reservation is given back when nobody settled it, as after a crash.
     /// Default: 60 s.
     pub reservation_grace: Duration,
@@ -65,6 +69,26 @@ pub struct CacheSettings {
     pub max_bytes: Option<u64>,
 }
 
+/// Section `sessions`: browsers that clients keep for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionSettings {
+    /// Sessions of this server at the same time; each is a browser of its own. Default: 8.
+    pub max: u32,
+    /// Of these, how many one team may have. Default: 4.
+    pub max_of_team: u32,
+    /// Whether code of callers is run in processes of its own. Otherwise JavaScript is run in a thread of this one, and no
+    /// other language is: for programs that cannot be started again. Default: on.
+    pub code_processes: bool,
+    /// Where clients and the other servers of the database reach this very server, as `https://host:port`. Default: none: one
+    /// server is enough, and clients use the address by which they have reached it.
+    #[serde(deserialize_with = "maybe_address")]
+    pub public_url: Option<String>,
+    /// 64 hexadecimal digits that profiles are sealed with, the same on all servers of a database. Default: none, which means
+    /// a key of the process.
+    pub profile_key: Secret,
+}
+
 /// Section `retention`: ages at which what is over is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -81,6 +105,30 @@ pub struct Retention {
     /// Of what is known about the pace of a host that no job asks any more. Default: 1 day.
     #[serde(rename = "hosts_days", deserialize_with = "setting::days")]
     pub hosts: Duration,
+    /// Of a profile that nobody uses. Default: 90 days.
+    #[serde(rename = "profiles_days", deserialize_with = "setting::days")]
+    pub profiles: Duration,
+}
+
+/// An address that a path can be put behind, without a slash at its end, or nothing.
+fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(input)?;
+    let text = text.trim().trim_end_matches('/');
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let plain = |url: &Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none()
+    };
+    let is_address = Url::parse(text).is_ok_and(|url| plain(&url));
+    if is_address {
+        return Ok(Some(text.to_owned()));
+    }
+    Err(D::Error::custom("expected an address such as http://10.0.0.5:3002, or nothing"))
 }
 
 impl Default for Settings {
@@ -91,12 +139,19 @@ impl Default for Settings {
             team_rate_per_minute: 0,
             cache: CacheSettings::default(),
             files: files::Settings::default(),
+            sessions: SessionSettings::default(),
             reservation_grace: Duration::from_secs(60),
             retention: Retention::default(),
             folders: Vec::new(),
             min_free: 0,
             maintain_every: Duration::from_secs(60),
         }
+    }
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self { max: 8, max_of_team: 4, code_processes: true, public_url: None, profile_key: Secret::default() }
     }
 }
 
@@ -108,6 +163,6 @@ impl Default for CacheSettings {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { scrapes: MONTH, deliveries: 3 * DAY, dead_jobs: MONTH, hosts: DAY }
+        Self { scrapes: MONTH, deliveries: 3 * DAY, dead_jobs: MONTH, hosts: DAY, profiles: 3 * MONTH }
     }
 }

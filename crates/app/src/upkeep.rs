@@ -8,11 +8,11 @@ use std::time::Duration;
 use base::Timestamp;
 use chrono::TimeDelta;
 use queue::{Periodic, run_periodic};
-use store::{hosts, jobs, ledger, robots, scrapes, webhooks};
+use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::{self, Swept};
-use crate::{App, AppError, files, orphans, runs};
+use crate::{App, AppError, files, orphans, profiles, runs};
 
 /// Rows that one transaction removes: few enough that other writers do not wait for long.
 const BATCH: i64 = 500;
@@ -26,6 +26,8 @@ const TASKS: &[(&str, Task)] = &[
     ("runs", |app| Box::pin(erase_runs(app))),
     ("files", |app| Box::pin(async move { files::sweep(&app).await })),
     ("orphans", |app| Box::pin(async move { orphans::sweep(&app).await })),
+    ("sessions", |app| Box::pin(sweep_sessions(app))),
+    ("profiles", |app| Box::pin(forget_profiles(app))),
     ("queue", |app| Box::pin(sweep_queue(app))),
     ("cache", |app| Box::pin(sweep_cache(app))),
 ];
@@ -118,6 +120,20 @@ async fn erase_runs(app: App) -> Result<usize, AppError> {
         runs::erase(&app, &run).await?;
         sum += 1;
     }
+}
+
+/// Sessions whose server is gone, and the rows of old ones.
+async fn sweep_sessions(app: App) -> Result<usize, AppError> {
+    let before = before(&app, app.settings.retention.scrapes);
+    let ended = to_the_end!(app, |conn| browser::end_lost(conn, app.now(), BATCH));
+    Ok(ended + to_the_end!(app, |conn| browser::forget(conn, before, BATCH)))
+}
+
+/// Profiles that nobody uses, and what is left of those who saved them.
+async fn forget_profiles(app: App) -> Result<usize, AppError> {
+    let before = before(&app, app.settings.retention.profiles);
+    let leases = to_the_end!(app, |conn| leases::forget(conn, profiles::LEASE, app.now(), BATCH));
+    Ok(leases + to_the_end!(app, |conn| store::profiles::forget(conn, before, BATCH)))
 }
 
 /// What the queue keeps of jobs that are over: empty lanes, hosts, dead letters.

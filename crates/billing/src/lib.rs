@@ -19,9 +19,11 @@
 mod booking;
 mod ledger;
 mod price;
+mod session;
 
 pub use booking::{
     Account, Balance, Command, Entry, Hold, LedgerError, Step, Transfer, entries, post_key, step, void_key,
 };
 pub use ledger::{Applied, Ledger, Record};
 pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, extras, price, quote, quote_pages};
+pub use session::{PROMPTED_SESSION_MINUTE, SESSION_MINUTE, SessionKind, prompt_extra, session};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use app::AuthMode;
-use app::{CacheSettings, Retention};
+use app::{CacheSettings, Retention, SessionSettings};
 use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -44,6 +44,8 @@ pub struct Config {
     pub cache: CacheSettings,
     /// Files that are handed out by URL.
     pub files: files::Settings,
+    /// Browsers that clients keep for a while.
+    pub sessions: SessionSettings,
     /// How long what is over is kept.
     pub retention: Retention,
     /// Who may call.

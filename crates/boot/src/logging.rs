@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 24] = [
+const OURS: [&str; 29] = [
     "app",
     "base",
     "billing",
@@ -22,15 +22,20 @@ const OURS: [&str; 24] = [
     "cpu",
     "crawl_frontier",
     "documents",
+    "fence",
     "fetch",
     "files",
     "formats",
+    "interact",
     "net",
+    "ocr",
     "page",
     "politeness",
+    "quarry_reader",
     "quarry_server",
     "quarry_worker",
     "queue",
+    "reader",
     "scrape",
     "site",
     "store",

@@ -47,13 +47,14 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
         capabilities: tools.capabilities(),
         tools,
         clock,
-        settings: settings(config),
+        settings: app::Settings { sessions: sessions(config, &folder)?, ..settings(config) },
         active: app::Active::default(),
         changes: app::Changes::default(),
         waker: app::Waker::default(),
         site,
         client,
         tracker: tokio_util::task::TaskTracker::new(),
+        interact: Arc::new(interact::Interact::new(code(config))),
     });
     app.bootstrap().await?;
     Ok(app)
@@ -163,6 +164,54 @@ fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, Co
         ..net::Limits::default()
     };
     net::Client::new(net::Config { egress, limits }).map_err(|error| ConfigError::new("EGRESS__RESOLVERS", error))
+}
+
+/// How code of callers is run: by this program, started again.
+fn code(config: &Config) -> interact::Settings {
+    let user = config.browser.user_ids();
+    let places = usize::try_from(config.sessions.max).unwrap_or(usize::MAX);
+    // No update takes this path away while we run.
+    let program = config.sessions.code_processes.then(|| "/proc/self/exe".into());
+    interact::Settings { program, user, places }
+}
+
+/// The settings of sessions, with the key of profiles.
+fn sessions(config: &Config, folder: &Path) -> Result<app::SessionSettings, ConfigError> {
+    let mut sessions = config.sessions.clone();
+    let mut digits = [0; 32];
+    if sessions.profile_key.is_empty() {
+        let file = folder.join("profile.key");
+        let why =
+            |error: std::io::Error| ConfigError::new("SESSIONS__PROFILE_KEY", format!("{}: {error}", file.display()));
+        sessions.profile_key = key_in(&file).map_err(why)?;
+    }
+    hex::decode_to_slice(sessions.profile_key.expose(), &mut digits)
+        .map_err(|_| ConfigError::new("SESSIONS__PROFILE_KEY", "must be 64 hexadecimal digits"))?;
+    Ok(sessions)
+}
+
+/// The key in a file that only we can read; a new one when there is none. Of several processes that start together, one makes
+/// it and the others read it.
+fn key_in(file: &Path) -> std::io::Result<Secret> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    match std::fs::read_to_string(file) {
+        Ok(text) => return Ok(Secret::new(text.trim())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    // Whole from the moment in which it is there: others may read it at once.
+    let name = format!(".profile.key.{}", std::process::id());
+    let new = file.with_file_name(name);
+    let mut open = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    writeln!(open, "{}", hex::encode(rand::random::<[u8; 32]>()))?;
+    open.sync_all()?;
+    let made = std::fs::hard_link(&new, file);
+    std::fs::remove_file(&new)?;
+    match made {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(Secret::new(std::fs::read_to_string(file)?.trim())),
+    }
 }
 
 /// The browser, where there is one. Its program is looked for, and not started.

@@ -5,8 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 use wire::{
-    ActiveCrawls, Answer, BatchStarted, Cancelled, CreditUsage, FileFormat, JobErrors, JobProgress, MapAnswer,
-    ParseFormats, ResultsQuery, ScrapeAnswer, Started, TeamCreated, TeamView, UploadUrl,
+    ActiveCrawls, Answer, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CreditUsage, Executed, FileFormat,
+    JobErrors, JobProgress, MapAnswer, ParseFormats, ResultsQuery, ScrapeAnswer, SessionEnded, SessionStatus, Started,
+    TeamCreated, TeamView, UploadUrl,
 };
 
 use crate::{Client, Error, Result, Run};
@@ -38,6 +39,39 @@ impl Client {
     /// Lists the addresses of a site: `POST /v2/map`.
     pub async fn map(&self, request: &impl Serialize) -> Result<MapAnswer> {
         self.post("/v2/map", request).await
+    }
+
+    /// Runs code or an order in words on the page of a scrape: `POST /v2/scrape/{id}/interact`.
+    pub async fn interact(&self, scrape: Uuid, request: &impl Serialize) -> Result<Executed> {
+        self.post(&format!("/v2/scrape/{scrape}/interact"), request).await
+    }
+
+    /// Ends the session that shows the page of a scrape: `DELETE /v2/scrape/{id}/interact`.
+    pub async fn end_interaction(&self, scrape: Uuid) -> Result<SessionEnded> {
+        self.send(Method::DELETE, &format!("/v2/scrape/{scrape}/interact"), "").await?.read()
+    }
+
+    /// Starts a browser that is kept for a while: `POST /v2/browser`.
+    pub async fn browser(&self, request: &impl Serialize) -> Result<BrowserStarted> {
+        self.post("/v2/browser", request).await
+    }
+
+    /// The browser sessions of the team, those of one status only if one is given: `GET /v2/browser`.
+    pub async fn browsers(&self, status: Option<SessionStatus>) -> Result<BrowserSessions> {
+        match status {
+            Some(status) => self.get(&format!("/v2/browser?status={}", status.as_str())).await,
+            None => self.get("/v2/browser").await,
+        }
+    }
+
+    /// Runs code in a browser session: `POST /v2/browser/{id}/execute`.
+    pub async fn execute_in_browser(&self, session: Uuid, request: &impl Serialize) -> Result<Executed> {
+        self.post(&format!("/v2/browser/{session}/execute"), request).await
+    }
+
+    /// Ends a browser session: `DELETE /v2/browser/{id}`.
+    pub async fn end_browser(&self, session: Uuid) -> Result<SessionEnded> {
+        self.send(Method::DELETE, &format!("/v2/browser/{session}"), "").await?.read()
     }
 
     /// Starts a crawl: `POST /v2/crawl`.

@@ -74,6 +74,29 @@ pub struct RecognisedWord {
     pub block: u32,
 }
 
+/// The largest place or size that counts, in points: no page is larger.
+const MAX_PLACE: f32 = 20_000.0;
+
+impl RecognisedPage {
+    /// The page without what cannot be: whoever recognises may run in another process, and is not believed.
+    fn sound(mut self) -> Self {
+        let places = |rect: &Rect| [rect.x0, rect.y0, rect.x1, rect.y1].into_iter().all(is_place);
+        self.words.retain(|word| {
+            let measured = is_place(word.baseline) && (0.1..=MAX_PLACE).contains(&word.size) && word.weight.is_finite();
+            measured && places(&word.rect) && word.confidence.is_finite() && !word.text.is_empty()
+        });
+        for rects in [&mut self.rules, &mut self.fills, &mut self.pictures] {
+            rects.retain(places);
+        }
+        self.turned %= 4;
+        self
+    }
+}
+
+fn is_place(value: f32) -> bool {
+    value.abs() <= MAX_PLACE
+}
+
 /// The recognition of one document.
 pub(crate) struct Reader<'a> {
     mode: Mode,
@@ -107,7 +130,7 @@ impl<'a> Reader<'a> {
     fn page(&mut self, number: u32, embedded: PageLayout) -> PageLayout {
         let wanted = self.wants(&embedded);
         let Some(recognise) = self.recognise.as_deref_mut().filter(|_| wanted) else { return embedded };
-        match recognise.page(number) {
+        match recognise.page(number).map(RecognisedPage::sound) {
             Ok(page) if !page.words.is_empty() || embedded.quality.characters == 0 => {
                 layout::recognised(&page, embedded)
             }

@@ -88,8 +88,6 @@ fn start(folder: &CStr, name: &CStr) -> Result<TessBaseApi, Error> {
     let mut engine = TessBaseApi::create();
     let bad = || Error::Start(name.to_string_lossy().into_owned());
     engine.init_2(Some(folder), Some(name)).map_err(|_| bad())?;
-    for (setting, value) in [(c"debug_file", c"/dev/null")] {
-        engine.set_variable(setting, value).map_err(|_| bad())?;
-    }
+    engine.set_variable(c"debug_file", c"/dev/null").map_err(|_| bad())?;
     Ok(engine)
 }

@@ -145,7 +145,7 @@ fn factor(frame: &Frame) -> f32 {
 fn letter_height(picture: &Grey) -> Option<f32> {
     let parts = parts::parts(picture, picture.threshold());
     let mut heights: Vec<u32> =
-        parts.iter().filter(|part| part.height() >= 5 && part.width() >= 2).map(|part| part.height()).collect();
+        parts.iter().filter(|part| part.height() >= 5 && part.width() >= 2).map(parts::Part::height).collect();
     heights.sort_unstable();
     heights.get(heights.len() / 2).filter(|_| heights.len() >= 60).map(|height| *height as f32)
 }

@@ -25,7 +25,7 @@ pub(crate) fn find(picture: &Grey, threshold: u8, dpi: f32) -> Vec<Box4> {
         inside && picture.row(y as usize)[x as usize] <= threshold
     };
     let mut across = runs_across(picture, threshold, least);
-    across.retain(|run| run.is_thin(thick, |along, at| dark(along, at)));
+    across.retain(|run| run.is_thin(thick, dark));
     let mut down = runs_down(picture, threshold, least);
     down.retain(|run| run.is_thin(thick, |along, at| dark(at, along)));
     let (across, down) = (lines(across, thick), lines(down, thick));

@@ -170,7 +170,7 @@ impl Child {
             let _ = timeout(LAST_MOMENT, listening).await;
         }
         let words = self.words.lock();
-        let last = words.lines().map(str::trim).filter(|line| !line.is_empty()).next_back();
+        let last = words.lines().map(str::trim).rfind(|line| !line.is_empty());
         match (last, ended) {
             (Some(last), _) => last.to_owned(),
             (None, Ok(Ok(status))) => format!("it ended with {status}"),

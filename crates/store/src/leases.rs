@@ -40,3 +40,42 @@ pub async fn release(conn: &mut Conn, name: &str, holder: &str) -> Result<bool> 
     let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
+
+/// Whether `holder` has a lease at `now`. In a transaction that writes what the lease is about.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query): whoever asked must act as if another had it.
+#[crate::boxed]
+pub async fn has(conn: &mut Conn, name: &str, holder: &str, now: Timestamp) -> Result<bool> {
+    let query = lease::table
+        .find(name)
+        .filter(lease::holder.eq(holder))
+        .filter(lease::expires_at.gt(DbTime::from(now)))
+        .select(lease::name);
+    let found: Option<String> = on!(
+        conn,
+        // Nobody may take it before the transaction ends.
+        pg | c | query.for_update().get_result(c).await.optional(),
+        sqlite | c | query.get_result(c).await.optional()
+    )?;
+    Ok(found.is_some())
+}
+
+/// Removes up to `limit` leases that begin with `prefix` and were over before `before`; says how many.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query); then none is removed.
+#[crate::boxed]
+pub async fn forget(conn: &mut Conn, prefix: &str, before: Timestamp, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let over = lease::table
+            .filter(lease::name.like(format!("{prefix}%")))
+            .filter(lease::expires_at.lt(DbTime::from(before)))
+            .limit(limit)
+            .select(lease::name);
+        let names: Vec<String> = on!(conn, |c| over.load(c).await)?;
+        let again = lease::table.filter(lease::name.eq_any(&names)).filter(lease::expires_at.lt(DbTime::from(before)));
+        Ok(on!(conn, |c| diesel::delete(again).execute(c).await)?)
+    })
+    .await
+}

@@ -41,6 +41,7 @@ mod schema;
 mod sql;
 mod writer;
 
+pub mod browser;
 pub mod cache;
 pub mod files;
 pub mod hosts;
@@ -49,6 +50,7 @@ pub mod keys;
 pub mod leases;
 pub mod ledger;
 pub mod listen;
+pub mod profiles;
 pub mod robots;
 pub mod runs;
 pub mod scrapes;

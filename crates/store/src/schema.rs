@@ -408,6 +408,35 @@ table! {
     }
 }
 
+table! {
+    browser_session (id) {
+        id -> Text,
+        team_id -> Text,
+        scrape_id -> Nullable<Text>,
+        owner -> Text,
+        cdp_token -> Text,
+        view_token -> Text,
+        hand_token -> Text,
+        is_watchable -> Bool,
+        created_at -> Timestamp,
+        last_used_at -> Timestamp,
+        expires_at -> Timestamp,
+        alive_until -> Timestamp,
+        ended_at -> Nullable<Timestamp>,
+        credits -> BigInt,
+    }
+}
+
+table! {
+    profile (team_id, name) {
+        team_id -> Text,
+        name -> Text,
+        state -> Binary,
+        saved_at -> Timestamp,
+        used_at -> Timestamp,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(job, job_lane);

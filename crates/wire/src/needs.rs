@@ -167,9 +167,10 @@ mod tests {
         let accepted = json!({
             "waitFor": 5, "mobile": true, "location": { "country": "DE" }, "blockAds": false, "fastMode": true, "useMock": "x",
             "integration": "n8n", "origin": "cli", "auditMetadata": { "username": "u" }, "redactPII": false, "actions": [],
-            "threatProtection": { "mode": "off" }, "checkPromptInjection": false, "parsers": [{ "type": "pdf", "mode": "ocr" }],
+            "threatProtection": { "mode": "off" }, "checkPromptInjection": false, "parsers": [{ "type": "pdf", "mode": "auto" }, "image"],
         });
         check(accepted, &[]);
+        check(json!({ "parsers": [{ "type": "pdf", "mode": "ocr" }] }), &[("parsers", Code::ScrapeOcrNotSupported)]);
         check(json!({ "threatProtection": {} }), &[]);
     }
 

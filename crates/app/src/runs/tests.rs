@@ -43,6 +43,7 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
         changes: crate::Changes::default(),
         waker: crate::Waker::default(),
         tracker: tokio_util::task::TaskTracker::new(),
+        interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
     });
     app.bootstrap().await.unwrap();
     let caller = authenticate(&app, None).await.unwrap();

@@ -25,7 +25,7 @@ use crate::auth::Caller;
 use crate::{App, AppError};
 
 /// How long after its beginning a scrape can be read (docs/CONTRACT.md, "Scrape").
-const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
+pub(crate) const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
 /// Longest note. Only hundreds of long selectors make a longer one.
 const MAX_NOTE_BYTES: usize = 16 * 1024;
 /// Options that say nothing about how a document is made from the page.
@@ -125,6 +125,11 @@ fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
     let url = Url::parse(row.url.as_deref()?).ok()?;
     let options = wire::decode_options(std::mem::take(&mut note.options).into()).ok()?;
     Some((ScrapeRequest { options, ..ScrapeRequest::new(url) }, note))
+}
+
+/// The request that the row tells of, as far as it does: without what is [`ELSEWHERE`] or secret.
+pub(crate) fn noted(row: &Scrape) -> Option<ScrapeRequest> {
+    request(row).map(|(request, _)| request)
 }
 
 /// Options as JSON, without those that have their default and those that are [`ELSEWHERE`].

@@ -221,6 +221,7 @@ async fn open_with(
         changes: app::Changes::default(),
         waker: app::Waker::default(),
         tracker: TaskTracker::new(),
+        interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
     };
     let app = App::new(parts.clone());
     app.bootstrap().await.unwrap();

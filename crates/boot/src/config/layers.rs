@@ -15,13 +15,14 @@ const PREFIX: &str = "QUARRY__";
 type Key = (&'static str, &'static str);
 
 /// Keys whose values are never printed.
-const SECRETS: [Key; 6] = [
+const SECRETS: [Key; 7] = [
     ("store", "url"),
     ("blobs", "secret_access_key"),
     ("blobs", "session_token"),
     ("fetch", "basic_proxies"),
     ("fetch", "enhanced_proxies"),
     ("admin", "token"),
+    ("sessions", "profile_key"),
 ];
 
 /// Older names of keys, each with the key; they count where the key itself is not set.

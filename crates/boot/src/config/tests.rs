@@ -31,6 +31,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     let defaults = app::Settings::default();
     assert_eq!(config.cache, defaults.cache);
     assert_eq!(config.files, defaults.files);
+    assert_eq!(config.sessions, defaults.sessions);
     assert_eq!(config.browser, ::browser::Settings::default());
     assert_eq!(config.documents, reader::Settings::default());
     assert_eq!(config.retention, defaults.retention);
@@ -52,8 +53,10 @@ fn each_key_of_the_manual_is_read() {
             let mut without = manual.clone();
             without[section].as_table_mut().unwrap().remove(key);
             let read = toml::Value::Table(without).try_into::<Config>();
-            let crates_own =
-                matches!(section.as_str(), "browser" | "cache" | "documents" | "files" | "queues" | "retention");
+            let crates_own = matches!(
+                section.as_str(),
+                "browser" | "cache" | "documents" | "files" | "queues" | "retention" | "sessions"
+            );
             assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
             let mut more = manual.clone();
             more[section].as_table_mut().unwrap().insert(format!("{key}_x"), 1.into());

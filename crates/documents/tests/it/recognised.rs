@@ -36,7 +36,7 @@ impl Scan {
     }
 
     /// A line of words, each letter half an em wide.
-    fn line(mut self, x: f32, baseline: f32, size: f32, weight: f32, text: &str) -> Self {
+    fn line(mut self, x: f32, baseline: f32, (size, weight): (f32, f32), text: &str) -> Self {
         let number = self.0.words.len() as u32;
         let mut left = x;
         for word in text.split(' ') {
@@ -61,7 +61,7 @@ impl Scan {
         (0..6).fold(self, |scan, line| {
             // Sizes as they are measured: a little off.
             let size = 10.0 + 0.15 * (line % 3) as f32;
-            scan.line(72.0, baseline + 12.0 * line as f32, size, 0.08 + 0.004 * (line % 2) as f32, sentence)
+            scan.line(72.0, baseline + 12.0 * line as f32, (size, 0.08 + 0.004 * (line % 2) as f32), sentence)
         })
     }
 }
@@ -77,9 +77,9 @@ fn text_of(document: &Document) -> String {
 #[test]
 fn headings_are_told_by_size_and_weight() {
     let scan = Scan::new()
-        .line(72.0, 80.0, 18.0, 0.09, "Annual report")
+        .line(72.0, 80.0, (18.0, 0.09), "Annual report")
         .prose(120.0)
-        .line(72.0, 220.0, 10.0, 0.13, "Results of the year")
+        .line(72.0, 220.0, (10.0, 0.13), "Results of the year")
         .prose(245.0);
     let document = scanned(scan);
     let headings: Vec<_> =
@@ -94,7 +94,7 @@ fn ruled_tables_are_read() {
     let mut scan = Scan::new().prose(100.0);
     for (row, cells) in [["Year", "Income"], ["2023", "1,200"], ["2024", "1,350"]].iter().enumerate() {
         let y = 260.0 + 20.0 * row as f32;
-        scan = scan.line(80.0, y, 10.0, 0.08, cells[0]).line(220.0, y, 10.0, 0.08, cells[1]);
+        scan = scan.line(80.0, y, (10.0, 0.08), cells[0]).line(220.0, y, (10.0, 0.08), cells[1]);
     }
     let rule = |x0, y0, x1, y1| Rect { x0, y0, x1, y1 };
     let across = (0..4).map(|row| rule(72.0, 246.0 + 20.0 * row as f32, 360.0, 247.0 + 20.0 * row as f32));
@@ -114,7 +114,7 @@ fn boxes_of_a_page_that_was_turned_are_those_of_the_page_as_shown() {
     // It was turned clockwise to be upright, so on the page its text runs upwards, and its first line is at the left.
     assert!(block.rect.height() > block.rect.width());
     assert!(block.rect.x0 < 110.0 && block.rect.y1 > 700.0, "{:?}", block.rect);
-    assert_eq!(block.recognition, Some(0.9));
+    assert!(block.recognition.is_some_and(|sure| (sure - 0.9).abs() < 0.001), "{:?}", block.recognition);
 }
 
 #[test]
@@ -147,7 +147,8 @@ fn when_time_runs_out_the_pages_before_are_kept() {
     let out = || Err(RecogniseError::OutOfTime);
     let mut eyes = Eyes { pages: vec![Ok(Scan::new().prose(90.0).0), out(), out()], asked: Vec::new() };
     let document = read_pictures(3, &ReadOptions::default(), &mut eyes);
-    assert_eq!(eyes.asked, [1, 2]);
+    // What comes after may have been recognised in the meantime.
+    assert_eq!(eyes.asked, [1, 2, 3]);
     let wire = blocks(&document, &markdown(&document, &MarkdownOptions::default()));
     assert_eq!(wire.iter().map(|page| page.status.as_str()).collect::<Vec<_>>(), ["ok", "failed", "failed"]);
     assert_eq!(document.pages_for_ocr(), [2, 3]);

@@ -103,7 +103,7 @@ fn serve<'e>(parent: &mut Parent, mut eyes: Option<&mut (dyn Eyes + 'e)>) -> io:
         next = match told {
             Told::Read { kind, options, can_ocr } => {
                 let order = read::Order { file: body, kind, options, can_ocr };
-                if let Some(said) = read::document(parent, order, eyes.as_deref_mut())? {
+                if let Some(said) = read::document(parent, &order, eyes.as_deref_mut())? {
                     parent.say(&said)?;
                 }
                 parent.hear()?

@@ -27,13 +27,13 @@ pub(super) struct Order {
 /// When the parent cannot be heard or told any more.
 pub(super) fn document<'e>(
     parent: &mut Parent,
-    order: Order,
+    order: &Order,
     eyes: Option<&mut (dyn Eyes + 'e)>,
 ) -> io::Result<Option<Said>> {
     let read = match order.kind {
-        Kind::Pdf => pdf(parent, &order),
-        Kind::Image(_) => pictures(parent, &order, eyes),
-        _ => office(parent, &order),
+        Kind::Pdf => pdf(parent, order),
+        Kind::Image(_) => pictures(parent, order, eyes),
+        _ => office(parent, order),
     };
     match read {
         Ok(answer) => Ok(Some(Said::Read(Box::new(answer)))),

@@ -32,7 +32,7 @@ async fn a_dropped_pool_ends_its_children() {
 #[tokio::test]
 async fn a_killed_service_leaves_no_child() {
     let mut parent = Command::new(example("parent"));
-    let mut parent = parent.arg(example("child")).stdout(Stdio::null()).spawn().unwrap();
+    let mut parent = parent.arg(example("reading_child")).stdout(Stdio::null()).spawn().unwrap();
     let pid = parent.id();
     let mut children = Vec::new();
     // One that counts, one that lays out and waits, two that look.

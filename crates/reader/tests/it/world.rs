@@ -15,7 +15,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
 }
 
 pub(crate) fn settings() -> Settings {
-    Settings { reader: Some(example("child")), children: 2, memory: 256 << 20, ..Settings::default() }
+    Settings { reader: Some(example("reading_child")), children: 2, memory: 256 << 20, ..Settings::default() }
 }
 
 pub(crate) fn pool() -> Pool {

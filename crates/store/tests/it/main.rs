@@ -5,6 +5,7 @@
 
 mod backend;
 mod bank;
+mod browser;
 mod cache;
 mod cluster;
 mod files;
@@ -19,6 +20,7 @@ mod ledger_group;
 mod ledger_model;
 mod ledger_race;
 mod migrations;
+mod profiles;
 mod robots;
 mod runs;
 mod scrapes;

@@ -1,0 +1,101 @@
+//! `/v2/browser`: browsers that a team keeps for a while.
+
+use std::sync::Arc;
+
+use app::auth::Caller;
+use axum::extract::State;
+use axum::http::{Method, Uri};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use wire::{
+    BrowserRequest, BrowserSessions, BrowserStarted, ErrorBody, ExecuteRequest, Executed, Invalid, SessionEnded,
+    SessionStatus,
+};
+
+use crate::Service;
+use crate::address::PublicAddress;
+use crate::error::Failure;
+use crate::extract::{self, query};
+use crate::forward::{Asked, forwarded};
+use crate::job::RunRequest;
+
+/// Start a browser that is kept for a while.
+#[utoipa::path(
+    post,
+    path = "/v2/browser",
+    tag = "browser",
+    request_body = BrowserRequest,
+    responses((status = 200, description = "OK", body = BrowserStarted))
+)]
+pub(crate) async fn start(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    address: PublicAddress,
+    extract::Json(body): extract::Json,
+) -> Result<Json<BrowserStarted>, Failure> {
+    let request = wire::decode_browser(body)?;
+    Ok(Json(app::browser::start(&service.app, &caller, request, &address.0).await?))
+}
+
+/// List the browser sessions of the team.
+#[utoipa::path(
+    get,
+    path = "/v2/browser",
+    tag = "browser",
+    params(("status" = Option<SessionStatus>, Query, description = "Only sessions of this status")),
+    responses((status = 200, description = "OK", body = BrowserSessions))
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    address: PublicAddress,
+    uri: Uri,
+) -> Result<Json<BrowserSessions>, Failure> {
+    let status = match query(&uri, "status").as_deref() {
+        None | Some("") => None,
+        Some("active") => Some(SessionStatus::Active),
+        Some("destroyed") => Some(SessionStatus::Destroyed),
+        Some(_) => return Err(Invalid::at("status", "must be `active` or `destroyed`").into()),
+    };
+    let sessions = app::browser::list(&service.app, &caller, status, &address.0).await?;
+    Ok(Json(BrowserSessions { success: true, sessions }))
+}
+
+/// Run code in a browser session.
+#[utoipa::path(
+    post,
+    path = "/v2/browser/{id}/execute",
+    tag = "browser",
+    params(("id" = String, Path, description = "Id of the session")),
+    request_body = ExecuteRequest,
+    responses(
+        (status = 200, description = "OK", body = Executed),
+        (status = 410, description = "The session has ended", body = ErrorBody),
+    )
+)]
+pub(crate) async fn execute(
+    asked: RunRequest,
+    address: PublicAddress,
+    from: Asked,
+    extract::Json(body): extract::Json,
+) -> Result<Response, Failure> {
+    let request = wire::decode_execute(body.clone())?;
+    let done = app::browser::execute(&asked.service.app, &asked.caller, asked.id, request, &address.0).await;
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::POST, Some(&body)).await
+}
+
+/// End a browser session.
+#[utoipa::path(
+    delete,
+    path = "/v2/browser/{id}",
+    tag = "browser",
+    params(("id" = String, Path, description = "Id of the session")),
+    responses(
+        (status = 200, description = "OK", body = SessionEnded),
+        (status = 410, description = "The session has ended", body = ErrorBody),
+    )
+)]
+pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
+    let done = app::browser::end(&asked.service.app, &asked.caller, asked.id).await;
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::DELETE, None).await
+}

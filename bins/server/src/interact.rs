@@ -1,0 +1,51 @@
+//! `/v2/scrape/{id}/interact`: code and orders for the page of a scrape.
+
+use axum::Json;
+use axum::http::Method;
+use axum::response::{IntoResponse as _, Response};
+use wire::{ErrorBody, Executed, InteractRequest, SessionEnded};
+
+use crate::address::PublicAddress;
+use crate::error::Failure;
+use crate::extract;
+use crate::forward::{Asked, forwarded};
+use crate::job::RunRequest;
+
+/// Run code or an order in words on the page of a scrape.
+#[utoipa::path(
+    post,
+    path = "/v2/scrape/{id}/interact",
+    tag = "scrape",
+    params(("id" = String, Path, description = "Id of the scrape: `data.metadata.scrapeId`")),
+    request_body = InteractRequest,
+    responses(
+        (status = 200, description = "OK", body = Executed),
+        (status = 410, description = "The session has ended", body = ErrorBody),
+    )
+)]
+pub(crate) async fn run(
+    asked: RunRequest,
+    address: PublicAddress,
+    from: Asked,
+    extract::Json(body): extract::Json,
+) -> Result<Response, Failure> {
+    let request = wire::decode_interact(body.clone())?;
+    let done = app::interact::run(&asked.service.app, &asked.caller, asked.id, request, &address.0).await;
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::POST, Some(&body)).await
+}
+
+/// End the session that shows the page of a scrape.
+#[utoipa::path(
+    delete,
+    path = "/v2/scrape/{id}/interact",
+    tag = "scrape",
+    params(("id" = String, Path, description = "Id of the scrape")),
+    responses(
+        (status = 200, description = "OK", body = SessionEnded),
+        (status = 410, description = "The session has ended", body = ErrorBody),
+    )
+)]
+pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
+    let done = app::interact::end(&asked.service.app, &asked.caller, asked.id).await;
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::DELETE, None).await
+}

@@ -1,0 +1,123 @@
+//! Carries messages between a WebSocket and a session. Whoever does not read is dropped.
+
+use std::time::Duration;
+
+use app::browser::{Door, Entrance};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
+use browser::{Client, RelayEnd, Viewer};
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+/// Messages on their way in each direction: few, so that backpressure reaches the other side.
+const QUEUE: usize = 8;
+/// How long the other end may take for one message.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pause between two pings; who has answered none for [`SILENCE`] is gone.
+const PING: Duration = Duration::from_secs(20);
+/// See [`PING`].
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Serves one socket until either side ends.
+pub(super) async fn carry(socket: WebSocket, entrance: Entrance) {
+    match entrance.door() {
+        Door::Cdp => carry_protocol(socket, &entrance).await,
+        Door::View | Door::Control => carry_view(socket, &entrance).await,
+    }
+}
+
+async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
+    let (said, from) = mpsc::channel(QUEUE);
+    let (to, mut hears) = mpsc::channel::<String>(QUEUE);
+    let mut line = Line { socket, entrance, said, heard: Instant::now() };
+    let relay = entrance.relay(Client { from, to });
+    let pump = line.pump(&mut hears, |text: String| Message::Text(Utf8Bytes::from(text)));
+    let end = tokio::select! {
+        end = relay => Some(end),
+        () = pump => None,
+    };
+    let (code, reason) = match end {
+        None => return,
+        Some(Ok(RelayEnd::Left)) => (close_code::NORMAL, ""),
+        Some(Ok(RelayEnd::Slow)) => (close_code::POLICY, "messages are not read fast enough"),
+        Some(Ok(RelayEnd::Garbled)) => (close_code::UNSUPPORTED, "not a message of the protocol"),
+        Some(Ok(RelayEnd::Gone)) => (close_code::AWAY, "the session has ended"),
+        Some(Err(_)) => (close_code::AGAIN, "the session takes nobody else"),
+    };
+    line.close(code, reason).await;
+}
+
+async fn carry_view(socket: WebSocket, entrance: &Entrance) {
+    let (said, from) = mpsc::channel(QUEUE);
+    let (to, mut hears) = mpsc::channel::<Bytes>(1);
+    let may_steer = entrance.door() == Door::Control;
+    let mut line = Line { socket, entrance, said, heard: Instant::now() };
+    let show = entrance.show(Viewer { from, to, may_steer });
+    let pump = line.pump(&mut hears, Message::Binary);
+    let shown = tokio::select! {
+        shown = show => Some(shown),
+        () = pump => None,
+    };
+    match shown {
+        None => {}
+        Some(Ok(())) => line.close(close_code::AWAY, "the session has ended").await,
+        Some(Err(_)) => line.close(close_code::AGAIN, "the session takes nobody else").await,
+    }
+}
+
+/// The socket, and where to what comes out of it goes.
+struct Line<'a> {
+    socket: WebSocket,
+    entrance: &'a Entrance,
+    said: mpsc::Sender<String>,
+    /// When the other end last said anything.
+    heard: Instant,
+}
+
+impl Line<'_> {
+    /// Carries until the other end leaves or does not read.
+    async fn pump<T>(&mut self, hears: &mut mpsc::Receiver<T>, message: impl Fn(T) -> Message) {
+        let mut pings = interval(PING);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                said = self.socket.recv() => match said {
+                    Some(Ok(Message::Text(text))) => {
+                        self.note(true);
+                        if self.said.send(text.to_string()).await.is_err() {
+                            return;
+                        }
+                    }
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => self.note(false),
+                    _ => return,
+                },
+                heard = hears.recv() => match heard {
+                    Some(heard) => if !self.put(message(heard)).await { return },
+                    None => return std::future::pending().await,
+                },
+                _ = pings.tick() => {
+                    if self.heard.elapsed() > SILENCE || !self.put(Message::Ping(Bytes::new())).await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A client that only answers pings lets the session rest.
+    fn note(&mut self, is_activity: bool) {
+        self.heard = Instant::now();
+        if is_activity {
+            self.entrance.touch();
+        }
+    }
+
+    async fn put(&mut self, message: Message) -> bool {
+        matches!(timeout(PATIENCE, self.socket.send(message)).await, Ok(Ok(())))
+    }
+
+    async fn close(&mut self, code: u16, reason: &'static str) {
+        let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+        let _ = self.put(Message::Close(Some(frame))).await;
+    }
+}

@@ -1,0 +1,230 @@
+//! Browsers that a team keeps for a while: started, listed, worked with, ended.
+//!
+//! A session runs in the process that started it, as a [`Live`], with a task that ends it. Its row says whose it is and
+//! where it runs; whoever has one of its addresses may use it as long as it lives.
+
+mod door;
+mod keeper;
+mod live;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::browser::{Browser, OwnHeaders, Session, State, Visit};
+use base::new_id;
+use billing::SessionKind;
+use chrono::TimeDelta;
+use store::browser::{self as rows, Session as Row};
+use tokio::time::Instant;
+use url::Url;
+use uuid::Uuid;
+use wire::{
+    BrowserRequest, BrowserSession, BrowserStarted, ExecuteRequest, Executed, SessionEnded, SessionStatus, SessionUrls,
+};
+
+use crate::admit::check_open;
+use crate::auth::Caller;
+use crate::profiles::{self, Holder};
+use crate::reservation::Funds;
+use crate::{App, AppError};
+
+pub use door::{Door, Entrance, enter};
+pub(crate) use live::{Beginning, Live, Sessions, begin};
+
+/// Sessions that a list names.
+const MAX_LISTED: i64 = 100;
+/// How long the start of a browser may take.
+const START: Duration = Duration::from_secs(30);
+
+/// A session as the world sees it.
+pub struct Seen {
+    row: Row,
+    /// Where clients reach it.
+    address: String,
+}
+
+/// Starts a browser for the caller's team. `address` is where the client has reached us, as `https://host:port`.
+///
+/// # Errors
+/// [`AppError::Unsupported`] where there is no browser, [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
+/// [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
+#[crate::boxed]
+pub async fn start(
+    app: &App,
+    caller: &Caller,
+    request: BrowserRequest,
+    address: &str,
+) -> Result<BrowserStarted, AppError> {
+    check_open(app)?;
+    let browser = needed(app)?;
+    let place = app.sessions().place(app, &caller.team.id)?;
+    let (id, life) = (new_id(), Duration::from_secs(request.ttl.into()));
+    let expires_at = app.now() + TimeDelta::seconds(request.ttl.into());
+    let until = expires_at + TimeDelta::seconds(60);
+    let profile = match &request.profile {
+        Some(profile) => Some(profiles::open(app, caller, profile, Holder::One(&id.to_string(), until), false).await?),
+        None => None,
+    };
+    let funds = reserve(app, caller, id, life).await?;
+    let session = launch(browser, caller, &request, profile.as_ref().map(|profile| &profile.state)).await?;
+    let rest = Duration::from_secs(request.activity_ttl.into());
+    let is_watchable = request.stream_web_view;
+    let scrape = None;
+    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session };
+    let live = begin(app, caller, beginning, expires_at).await?;
+    let urls = Seen::of(app, live.row(), address).urls();
+    Ok(BrowserStarted { success: true, id: id.to_string(), urls, expires_at })
+}
+
+/// A browser that shows nothing yet.
+async fn launch(
+    browser: &Browser,
+    caller: &Caller,
+    request: &BrowserRequest,
+    state: Option<&State>,
+) -> Result<Session, AppError> {
+    let nowhere = Url::parse("about:blank").map_err(AppError::internal)?;
+    let nothing: OwnHeaders = Arc::new(|_| Vec::new());
+    let visit = Visit {
+        block_ads: request.block_ads,
+        location: request.location.as_ref(),
+        state,
+        owner: &caller.team.id,
+        ..Visit::new(&nowhere, &*nothing, Instant::now() + START)
+    };
+    let end = Instant::now() + START + Duration::from_secs(request.ttl.into());
+    Ok(browser.session(&visit, Arc::clone(&nothing), end).await?)
+}
+
+/// The sessions of the caller's team, the newest first, those of one status only if one is given.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn list(
+    app: &App,
+    caller: &Caller,
+    status: Option<SessionStatus>,
+    address: &str,
+) -> Result<Vec<BrowserSession>, AppError> {
+    let rows = rows::list(&mut app.conn().await?, &caller.team.id, MAX_LISTED).await?;
+    let all = rows.into_iter().map(|row| Seen::of(app, row, address).listed(app));
+    Ok(all.filter(|session| status.is_none_or(|status| session.status == status)).collect())
+}
+
+/// Runs code in a session of the caller's team.
+///
+/// # Errors
+/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`]; what goes wrong in the code is
+/// in the answer.
+#[crate::boxed]
+pub async fn execute(
+    app: &App,
+    caller: &Caller,
+    id: Uuid,
+    request: ExecuteRequest,
+    address: &str,
+) -> Result<Executed, AppError> {
+    check_open(app)?;
+    let live = of_team(app, caller, id).await?;
+    let deadline = Instant::now() + Duration::from_secs(request.timeout.into());
+    let mut executed = live.run(request.language, &request.code, deadline).await?;
+    executed.urls = Some(Seen::of(app, live.row(), address).urls());
+    Ok(executed)
+}
+
+/// Ends a session of the caller's team.
+///
+/// # Errors
+/// As [`execute`].
+#[crate::boxed]
+pub async fn end(app: &App, caller: &Caller, id: Uuid) -> Result<SessionEnded, AppError> {
+    of_team(app, caller, id).await?.end().await
+}
+
+/// Ends all sessions of this process, and lets none begin: it is about to stop.
+pub fn close(app: &App) {
+    app.sessions().close();
+}
+
+/// The browser, for a request that cannot do without.
+pub(crate) fn needed(app: &App) -> Result<&Browser, AppError> {
+    let none =
+        || AppError::BrowserUnavailable { reason: "this server has none; its operator can install one".to_owned() };
+    app.browser.as_deref().ok_or_else(none)
+}
+
+/// Sets aside what a session without orders in words costs, if it lives as long as it may.
+pub(crate) async fn reserve(app: &App, caller: &Caller, id: Uuid, life: Duration) -> Result<Funds, AppError> {
+    let price = billing::session(life, SessionKind::Plain);
+    Funds::reserve(app, caller, format!("browser:{id}"), price, reserved_until(app, life)).await
+}
+
+/// Until when what is set aside for the rest of a session stays so.
+pub(crate) fn reserved_until(app: &App, life: Duration) -> base::Timestamp {
+    let life = TimeDelta::from_std(life + app.settings.reservation_grace).unwrap_or(TimeDelta::MAX);
+    app.now().checked_add_signed(life).unwrap_or(base::Timestamp::MAX_UTC)
+}
+
+/// A live session that the team may use.
+async fn of_team(app: &App, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppError> {
+    if let Some(live) = app.sessions().find(id).filter(|live| live.team() == caller.team.id) {
+        return Ok(live);
+    }
+    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
+    // Those of a scrape are reached by the scrape.
+    let row = row.filter(|row| row.team_id == caller.team.id && row.scrape_id.is_none());
+    Err(elsewhere(app, row.as_ref()))
+}
+
+/// Why a session is not here.
+pub(crate) fn elsewhere(app: &App, row: Option<&Row>) -> AppError {
+    let own = app.settings.sessions.public_url.as_deref().unwrap_or_default();
+    match row {
+        None => AppError::SessionNotFound,
+        Some(row) if !row.is_active(app.now()) => AppError::SessionEnded,
+        // It was ours before this process began, or is of a server that tells nobody where it is.
+        Some(row) if row.owner == own => AppError::SessionLost,
+        Some(row) => AppError::SessionElsewhere { owner: row.owner.clone() },
+    }
+}
+
+impl Seen {
+    pub(crate) fn of(app: &App, row: Row, address: &str) -> Self {
+        // A session has to be reached where it runs, whoever tells of it.
+        let owner = Some(row.owner.as_str()).filter(|owner| !owner.is_empty());
+        let address = owner.or(app.settings.sessions.public_url.as_deref()).unwrap_or(address);
+        Self { address: address.trim_end_matches('/').to_owned(), row }
+    }
+
+    pub(crate) fn urls(&self) -> SessionUrls {
+        if self.row.ended_at.is_some() {
+            return SessionUrls::default();
+        }
+        let Row { id, tokens, is_watchable, .. } = &self.row;
+        let url = |address: &str, door: Door, token: &base::Secret| {
+            format!("{address}/sessions/{id}/{}/{}", door.as_str(), token.expose())
+        };
+        // `http` becomes `ws`, and `https` `wss`.
+        let socket = self.address.replacen("http", "ws", 1);
+        let view = |door, token| if *is_watchable { url(&self.address, door, token) } else { String::new() };
+        SessionUrls {
+            cdp_url: url(&socket, Door::Cdp, &tokens.cdp),
+            live_view_url: view(Door::View, &tokens.view),
+            interactive_live_view_url: view(Door::Control, &tokens.hand),
+        }
+    }
+
+    fn listed(self, app: &App) -> BrowserSession {
+        let active = self.row.is_active(app.now());
+        BrowserSession {
+            status: if active { SessionStatus::Active } else { SessionStatus::Destroyed },
+            urls: if active { self.urls() } else { SessionUrls::default() },
+            id: self.row.id,
+            stream_web_view: self.row.is_watchable,
+            created_at: self.row.created_at,
+            last_activity: self.row.last_used_at,
+            expires_at: self.row.expires_at,
+        }
+    }
+}

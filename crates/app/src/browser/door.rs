@@ -1,0 +1,107 @@
+//! The addresses of a session: whoever has one may go in, without a key.
+
+use std::sync::Arc;
+
+use ::browser::{Client, RelayEnd, Viewer};
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use base::Secret;
+use store::browser as rows;
+use uuid::Uuid;
+
+use super::elsewhere;
+use super::live::Live;
+use crate::{App, AppError};
+
+/// What an address opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// The DevTools protocol.
+    Cdp,
+    /// The sight of the page.
+    View,
+    /// The sight of the page, with mouse and keys.
+    Control,
+}
+
+/// A session that somebody has come into.
+pub struct Entrance {
+    live: Arc<Live>,
+    door: Door,
+}
+
+impl Door {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Cdp, Self::View, Self::Control];
+
+    /// Its word in an address.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cdp => "cdp",
+            Self::View => "view",
+            Self::Control => "control",
+        }
+    }
+}
+
+/// Opens a door of a session with its token.
+///
+/// # Errors
+/// [`AppError::SessionNotFound`] for a wrong token and for one of another door, which look like an unknown session;
+/// [`AppError::SessionElsewhere`] on another server.
+#[crate::boxed]
+pub async fn enter(app: &App, id: Uuid, door: Door, token: &str) -> Result<Entrance, AppError> {
+    if let Some(live) = app.sessions().find(id) {
+        if !opens(&live.row(), door, token) || live.stop.is_cancelled() {
+            return Err(AppError::SessionNotFound);
+        }
+        return Ok(Entrance { live, door });
+    }
+    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
+    // Tokens end with their session, so nobody learns by a token whether there was one.
+    match row.filter(|row| opens(row, door, token)) {
+        Some(row) => Err(elsewhere(app, Some(&row))),
+        None => Err(AppError::SessionNotFound),
+    }
+}
+
+fn opens(row: &rows::Session, door: Door, token: &str) -> bool {
+    let known: &Secret = match door {
+        Door::Cdp => &row.tokens.cdp,
+        Door::View | Door::Control if !row.is_watchable => return false,
+        Door::View => &row.tokens.view,
+        Door::Control => &row.tokens.hand,
+    };
+    // Takes the same time wherever they differ. An empty one opens nothing.
+    !known.is_empty() && verify_slices_are_equal(known.expose().as_bytes(), token.as_bytes()).is_ok()
+}
+
+impl Entrance {
+    /// Which door it was.
+    #[must_use]
+    pub fn door(&self) -> Door {
+        self.door
+    }
+
+    /// Notes that somebody does something, so that the session does not count as resting.
+    pub fn touch(&self) {
+        self.live.touch();
+    }
+
+    /// Lets a client speak the DevTools protocol.
+    ///
+    /// # Errors
+    /// [`AppError::SessionEnded`], [`AppError::SessionsLimited`].
+    pub async fn relay(&self, client: Client) -> Result<RelayEnd, AppError> {
+        self.live.relay(client).await
+    }
+
+    /// Shows the page to a viewer; it steers when the door allows that.
+    ///
+    /// # Errors
+    /// As [`Entrance::relay`].
+    pub async fn show(&self, viewer: Viewer) -> Result<(), AppError> {
+        let may_steer = viewer.may_steer && self.door == Door::Control;
+        self.live.show(Viewer { may_steer, ..viewer }).await
+    }
+}

@@ -1,0 +1,64 @@
+//! Opens the page of a scrape: the very page, while it is held; else anew in a browser of its own, the way in which the scrape
+//! has seen it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::browser::{BrowserError, Session, State, Visit};
+use fetch::{Given, own_headers};
+use tokio::time::Instant;
+use uuid::Uuid;
+use wire::{ProxyMode, ProxyUsed, ScrapeRequest};
+
+use crate::auth::Caller;
+use crate::browser::needed;
+use crate::{App, AppError, credentials};
+
+/// What a session goes by.
+pub(super) struct Opening<'a> {
+    pub(super) scrape: Uuid,
+    pub(super) request: &'a ScrapeRequest,
+    /// Cookies and storage to begin with.
+    pub(super) state: Option<&'a State>,
+    pub(super) deadline: Instant,
+    /// When the session has to be over.
+    pub(super) end: Instant,
+}
+
+/// Opens the page, with all that its scrape has done to it. The scrape has to be one of the caller's team.
+///
+/// # Errors
+/// Those of a visit.
+pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Result<Session, AppError> {
+    let browser = needed(app)?;
+    let Opening { scrape, request, state, deadline, end } = opening;
+    if let Some(session) = browser.resume(&scrape.to_string(), end) {
+        return Ok(session);
+    }
+    let options = &request.options;
+    let (url, basic_auth) = credentials::split(request.url.clone());
+    let headers = own_headers(Given::new(&url, &options.headers, basic_auth.as_ref()), &url);
+    let strength = match options.proxy {
+        ProxyMode::Enhanced if app.tools.proxies.has_enhanced() => ProxyUsed::Stealth,
+        _ => ProxyUsed::Basic,
+    };
+    let visit = Visit {
+        mobile: options.mobile,
+        location: options.location.as_ref(),
+        proxy: app.tools.proxies.next(strength),
+        skip_tls_verification: options.skip_tls_verification,
+        block_ads: options.block_ads,
+        wait_for: Duration::from_millis(options.wait_for.into()),
+        actions: &options.actions,
+        state,
+        owner: &caller.team.id,
+        ..Visit::new(&url, &*headers, deadline)
+    };
+    match browser.session(&visit, Arc::clone(&headers), end).await {
+        // The browser is a new one: what it died of is this page.
+        Err(BrowserError::Crashed) => {
+            Err(BrowserError::Site { reason: "the page breaks the browser".to_owned() }.into())
+        }
+        session => Ok(session?),
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE browser_session;
+DROP TABLE profile;

@@ -1,0 +1,218 @@
+//! Code and orders for an open page: `POST /v2/scrape/{id}/interact` and `POST /v2/browser/{id}/execute`
+//! (docs/CONTRACT.md, "Interact").
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::attribution::Attribution;
+use crate::browser::SessionUrls;
+use crate::error::Invalid;
+use crate::read::{self, Field, Fields};
+use crate::words::words;
+
+/// Longest code, in characters.
+pub const MAX_CODE_CHARS: usize = 100_000;
+/// Longest order in words, in characters.
+pub const MAX_ORDER_CHARS: usize = 10_000;
+/// Longest time for one call, in seconds.
+pub const MAX_EXECUTE_S: u32 = 300;
+/// Time for one call when none is given, in seconds.
+pub const DEFAULT_EXECUTE_S: u32 = 30;
+
+words! {
+    /// What code is written in.
+    pub enum Language {
+        /// JavaScript with a `page` as Playwright's.
+        Node = "node",
+        /// Python with the same `page`.
+        Python = "python",
+        /// A shell with the commands of `agent-browser`.
+        Bash = "bash",
+    }
+}
+
+/// What is to be done on the page of a scrape: `code`, `prompt` or both, the code first.
+#[derive(Clone, PartialEq, Serialize, ToSchema)]
+pub struct InteractRequest {
+    /// Code to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 100000)]
+    pub code: Option<String>,
+    /// An order in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 10000)]
+    pub prompt: Option<String>,
+    /// What the code is written in.
+    #[schema(required = false, default = "node")]
+    pub language: Language,
+    /// Time for the call, in seconds.
+    #[schema(required = false, default = 30, minimum = 1, maximum = 300)]
+    pub timeout: u32,
+    /// Who calls.
+    #[serde(flatten)]
+    pub attribution: Attribution,
+}
+
+/// Code to be run in a browser session.
+#[derive(Clone, PartialEq, Serialize, ToSchema)]
+pub struct ExecuteRequest {
+    /// The code.
+    #[schema(min_length = 1, max_length = 100000)]
+    pub code: String,
+    /// What it is written in.
+    #[schema(required = false, default = "bash")]
+    pub language: Language,
+    /// Time for the call, in seconds.
+    #[schema(required = false, default = 30, minimum = 1, maximum = 300)]
+    pub timeout: u32,
+    /// Who calls.
+    #[serde(flatten)]
+    pub attribution: Attribution,
+}
+
+/// What came out. Texts are never null: some clients take nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Executed {
+    /// Always true: code that fails says so in `exitCode` and `error`.
+    #[schema(default = true)]
+    pub success: bool,
+    /// What an order in words has brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// What the code has printed.
+    pub stdout: String,
+    /// The value of its last expression, as text.
+    pub result: String,
+    /// What it has printed about errors.
+    pub stderr: String,
+    /// 0 when all went well.
+    pub exit_code: i32,
+    /// Whether it was stopped at the end of its time.
+    pub killed: bool,
+    /// Whether a text was cut because it was too long.
+    pub truncated: bool,
+    /// The session that it ran in.
+    #[serde(flatten)]
+    pub urls: Option<SessionUrls>,
+    /// What went wrong in the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Decodes the body of `POST /v2/scrape/{id}/interact`.
+///
+/// # Errors
+/// [`Invalid`] with every fault (up to 20), each with the path of its field.
+///
+/// ```
+/// let invalid = wire::decode_interact(serde_json::json!({ "code": " " })).unwrap_err();
+/// assert_eq!(invalid.message, "`code` must be given, or `prompt`, and not be blank");
+/// ```
+pub fn decode_interact(body: Value) -> Result<InteractRequest, Invalid> {
+    read::body(body, |fields| {
+        let code = text(fields, "code", MAX_CODE_CHARS);
+        let prompt = text(fields, "prompt", MAX_ORDER_CHARS);
+        if let (Ok(None), Ok(None)) = (&code, &prompt) {
+            fields.refuse("code", "must be given, or `prompt`, and not be blank");
+        }
+        let language = fields.take("language").and_then(Field::word).unwrap_or(Language::Node);
+        let (timeout, attribution) = (timeout(fields), Attribution::read(fields));
+        Some(InteractRequest { code: code.ok()?, prompt: prompt.ok()?, language, timeout, attribution })
+    })
+}
+
+/// Decodes the body of `POST /v2/browser/{id}/execute`.
+///
+/// # Errors
+/// [`Invalid`] with every fault (up to 20), each with the path of its field.
+pub fn decode_execute(body: Value) -> Result<ExecuteRequest, Invalid> {
+    read::body(body, |fields| {
+        let code = text(fields, "code", MAX_CODE_CHARS);
+        if let Ok(None) = code {
+            fields.refuse("code", "is required and must not be blank");
+        }
+        let language = fields.take("language").and_then(Field::word).unwrap_or(Language::Bash);
+        let (timeout, attribution) = (timeout(fields), Attribution::read(fields));
+        Some(ExecuteRequest { code: code.ok()??, language, timeout, attribution })
+    })
+}
+
+/// A text that counts as absent when it is blank; `Err` when it was refused.
+fn text(fields: &mut Fields<'_>, key: &str, most: usize) -> Result<Option<String>, ()> {
+    match fields.take(key) {
+        None => Ok(None),
+        Some(field) => field.text(0..=most).map(|text| Some(text).filter(|text| !text.trim().is_empty())).ok_or(()),
+    }
+}
+
+fn timeout(fields: &mut Fields<'_>) -> u32 {
+    fields.take("timeout").and_then(|field| field.whole32(1..=MAX_EXECUTE_S)).unwrap_or(DEFAULT_EXECUTE_S)
+}
+
+impl fmt::Debug for InteractRequest {
+    /// Code and orders hold what is typed into pages, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (code, prompt) = (self.code.is_some(), self.prompt.is_some());
+        write!(f, "InteractRequest {{ code {code} prompt {prompt} {:?} {} s }}", self.language, self.timeout)
+    }
+}
+
+impl fmt::Debug for ExecuteRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ExecuteRequest {{ {:?} {} s }}", self.language, self.timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_clients_send_is_read() {
+        let request =
+            decode_interact(json!({ "prompt": "click it", "timeout": 20, "origin": "js-sdk@4.42.0" })).unwrap();
+        assert_eq!((request.code, request.prompt.as_deref()), (None, Some("click it")));
+        assert_eq!((request.language, request.timeout), (Language::Node, 20));
+        let both = decode_interact(json!({ "code": "1", "prompt": " ", "language": "python" })).unwrap();
+        assert_eq!((both.code.as_deref(), both.prompt, both.language), (Some("1"), None, Language::Python));
+        let execute = decode_execute(json!({ "code": "ls" })).unwrap();
+        assert_eq!((execute.code.as_str(), execute.language, execute.timeout), ("ls", Language::Bash, 30));
+    }
+
+    #[test]
+    fn bounds_are_checked() {
+        let check = |body: Value, path: &str| {
+            let invalid = decode_interact(body.clone()).unwrap_err();
+            assert_eq!(invalid.fields.iter().map(|field| field.path.as_str()).collect::<Vec<_>>(), [path], "{body}");
+        };
+        check(json!({}), "code");
+        check(json!({ "code": "", "prompt": "\n" }), "code");
+        check(json!({ "code": "x".repeat(MAX_CODE_CHARS + 1) }), "code");
+        check(json!({ "prompt": "x".repeat(MAX_ORDER_CHARS + 1) }), "prompt");
+        check(json!({ "code": 1 }), "code");
+        check(json!({ "code": "1", "language": "ruby" }), "language");
+        check(json!({ "code": "1", "timeout": 0 }), "timeout");
+        check(json!({ "code": "1", "timeout": 301 }), "timeout");
+        check(json!({ "code": "1", "cod": "1" }), "cod");
+        assert_eq!(decode_execute(json!({ "code": " " })).unwrap_err().fields[0].path, "code");
+        assert!(decode_execute(json!({ "code": "1", "prompt": "x" })).is_err());
+    }
+
+    #[test]
+    fn texts_are_never_null() {
+        let answer = serde_json::to_value(Executed { success: true, ..Executed::default() }).unwrap();
+        assert_eq!(
+            answer,
+            json!({
+                "success": true, "stdout": "", "result": "", "stderr": "", "exitCode": 0, "killed": false,
+                "truncated": false,
+            })
+        );
+    }
+}

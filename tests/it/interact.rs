@@ -1,0 +1,149 @@
+//! Code and orders for the page of a scrape.
+
+use e2e::{Client, TestApp};
+use serde_json::{Value, json};
+
+use crate::browser::asked;
+use crate::sessions::{Cdp, with_keys};
+
+const PAGE: &str = r#"<!doctype html><title>Shop</title><h1>Granite</h1><p>Slabs of granite, cut to the size that you need, for kitchens and steps.</p>
+<button onclick="document.title = 'Bought'">Buy</button><a href="/next">Next page</a>"#;
+
+async fn scraped(client: &Client, body: Value) -> String {
+    let answer = client.post("/v2/scrape", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let id = answer.body["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    format!("/v2/scrape/{id}/interact")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_finds_the_page_as_it_left_it() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let (team, others) = (app.team(Some(100), json!({})).await, app.team(Some(100), json!({})).await);
+    let path = scraped(&team, json!({ "url": app.page("/") })).await;
+    let node = |code: &str| json!({ "code": code, "timeout": 60 });
+    let first = team.post(&path, &node("await page.click('button'); console.log('clicked'); await page.title()")).await;
+    assert_eq!((first.status, &first.body["success"]), (200, &json!(true)), "{}", first.body);
+    assert_eq!(
+        (&first.body["stdout"], &first.body["result"]),
+        (&json!("clicked\n"), &json!("Bought")),
+        "{}",
+        first.body
+    );
+    assert_eq!((&first.body["exitCode"], &first.body["killed"]), (&json!(0), &json!(false)));
+    assert!(first.body["cdpUrl"].as_str().is_some_and(|url| url.starts_with("ws://")));
+    let second = team.post(&path, &node("await page.title()")).await;
+    assert_eq!(second.body["result"], "Bought", "{}", second.body);
+    let broken = team.post(&path, &node("throw new Error('no such luck')")).await;
+    assert_eq!((broken.status, &broken.body["success"]), (200, &json!(true)));
+    assert_ne!(broken.body["exitCode"], 0);
+    assert!(broken.body["error"].as_str().is_some_and(|error| error.contains("no such luck")), "{}", broken.body);
+
+    let foreign = others.post(&path, &node("1")).await;
+    assert_eq!((foreign.status, foreign.code()), (404, "NOT_FOUND"));
+    assert_eq!(others.delete(&path).await.status, 404);
+    let ended = team.delete(&path).await;
+    assert_eq!((ended.status, &ended.body["status"]), (200, &json!("destroyed")), "{}", ended.body);
+    let billed = ended.body["creditsBilled"].as_i64().unwrap();
+    assert!(billed >= 1, "{}", ended.body);
+    let left = team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap();
+    assert_eq!(left, 100 - 1 - billed, "the scrape costs one");
+    assert_eq!((team.delete(&path).await.status, others.delete(&path).await.status), (410, 404));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn actions_are_not_done_again_while_the_page_is_held() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let (team, others) = (app.team(Some(100), json!({})).await, app.team(Some(100), json!({})).await);
+    let body = json!({ "url": app.page("/"), "actions": [{ "type": "click", "selector": "button" }] });
+    let (path, other_path) = (scraped(&team, body.clone()).await, scraped(&others, body).await);
+    let before = asked(&app, "/");
+    let node = json!({ "code": "await page.title()", "timeout": 60 });
+    let (ours, theirs) = (team.post(&path, &node).await.body, others.post(&other_path, &node).await.body);
+    assert_eq!((&ours["result"], &theirs["result"]), (&json!("Bought"), &json!("Bought")), "{ours} {theirs}");
+    assert_eq!(asked(&app, "/"), before, "neither was opened anew");
+
+    // Both pages are in one browser, and neither client sees the other.
+    let mut cdp = Cdp::connect(ours["cdpUrl"].as_str().unwrap()).await;
+    let mut other = Cdp::connect(theirs["cdpUrl"].as_str().unwrap()).await;
+    let found = other.result(None, "Target.getTargets", json!({})).await;
+    let foreign = found["targetInfos"][0]["targetId"].clone();
+    let found = cdp.result(None, "Target.getTargets", json!({})).await;
+    assert_eq!(found["targetInfos"].as_array().map(Vec::len), Some(1), "{found}");
+    assert_ne!(found["targetInfos"][0]["targetId"], foreign);
+    for method in ["attachToTarget", "closeTarget", "activateTarget", "getTargetInfo"] {
+        let answer = cdp.call(None, &format!("Target.{method}"), json!({ "targetId": foreign, "flatten": true })).await;
+        assert!(answer["error"]["message"].is_string(), "{method}: {answer}");
+    }
+    for method in ["Target.createBrowserContext", "Target.attachToBrowserTarget", "Fetch.enable", "Network.enable"] {
+        let answer = cdp.call(None, method, json!({})).await;
+        assert!(answer["error"]["message"].is_string(), "{method}: {answer}");
+    }
+
+    // As Playwright begins: it is attached to its page before the answer, and to a new one likewise.
+    cdp.events.clear();
+    let all = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
+    cdp.result(None, "Target.setAutoAttach", all).await;
+    let attached = attached(&cdp.events);
+    assert_eq!(attached.len(), 1, "{:?}", cdp.events);
+    assert_eq!(cdp.evaluate(&attached[0].0, "document.title").await, "Bought");
+    let new = cdp.result(None, "Target.createTarget", json!({ "url": "about:blank" })).await;
+    assert!(self::attached(&cdp.events).iter().any(|(_, target)| *target == new["targetId"]), "{:?}", cdp.events);
+
+    assert_eq!((team.delete(&path).await.status, others.delete(&other_path).await.status), (200, 200));
+    // Once it is over, the page is opened anew, with its actions.
+    let again = team.post(&path, &node).await.body;
+    assert_eq!((&again["result"], asked(&app, "/")), (&json!("Bought"), before + 1), "{again}");
+    assert_eq!(team.delete(&path).await.status, 200);
+}
+
+/// Sessions and targets that a client was attached to.
+fn attached(events: &[Value]) -> Vec<(String, Value)> {
+    let attached = events.iter().filter(|event| event["method"] == "Target.attachedToTarget");
+    attached
+        .map(|event| {
+            let params = &event["params"];
+            (params["sessionId"].as_str().unwrap().to_owned(), params["targetInfo"]["targetId"].clone())
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plain_order_is_carried_out_and_costs_more() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let team = app.team(Some(100), json!({})).await;
+    let path = scraped(&team, json!({ "url": app.page("/") })).await;
+    let answer = team.post(&path, &json!({ "prompt": "click Buy", "timeout": 60 })).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert!(answer.body["output"].as_str().is_some_and(|output| !output.is_empty()), "{}", answer.body);
+    let title = team.post(&path, &json!({ "code": "await page.title()", "timeout": 60 })).await;
+    assert_eq!(title.body["result"], "Bought", "{}", title.body);
+    let left = team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap();
+    assert_eq!(left, 100 - 1 - 70, "ten minutes with orders are set aside");
+    assert_eq!(team.delete(&path).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_done_is_refused() {
+    let app = TestApp::with_browser().await;
+    app.site.html("/", PAGE);
+    let client = app.anonymous();
+    let unknown = "/v2/scrape/01900000-0000-7000-8000-000000000001/interact";
+    let code = json!({ "code": "1" });
+    assert_eq!((client.post(unknown, &code).await.status, client.delete(unknown).await.status), (404, 404));
+    let hushed = scraped(&client, json!({ "url": app.page("/"), "zeroDataRetention": true })).await;
+    let answer = client.post(&hushed, &code).await;
+    assert_eq!((answer.status, answer.code()), (404, "NOT_FOUND"));
+    for bad in [
+        json!({}),
+        json!({ "code": "" }),
+        json!({ "code": "1", "language": "perl" }),
+        json!({ "code": "1", "timeout": 0 }),
+    ] {
+        assert_eq!(client.post(unknown, &bad).await.code(), "BAD_REQUEST", "{bad}");
+    }
+    assert_eq!(client.post("/v2/scrape/x/interact", &code).await.status, 400);
+}
