@@ -1,4 +1,4 @@
-//! Pages that behave oddly: `lab/browser-pages/behaviour.json`, and the profile that outlives a scrape.
+//! Pages that behave oddly: `lab/browser-pages/behaviour.json`, the profile that outlives a scrape, and sessions.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use xtask::say;
 
 use super::scrape::{Done, Scraper, markdown_request};
 use super::summary::Summary;
-use super::{book, judge, steps};
+use super::{book, connect, judge, steps};
 
 /// A page, how it is asked for, and what must come of it.
 #[derive(Debug, Deserialize)]
@@ -69,6 +69,10 @@ pub(super) async fn run(scraper: &Scraper<'_>, only: &[String], summary: &mut Su
     if wanted("profile") {
         let failures = profile(scraper).await?;
         print("profile", Duration::ZERO, &failures, summary);
+    }
+    if wanted("sessions") {
+        let failures = connect::run(scraper).await?;
+        print("sessions", Duration::ZERO, &failures, summary);
     }
     Ok(())
 }

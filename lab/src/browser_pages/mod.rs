@@ -6,6 +6,7 @@ pub(crate) mod book;
 pub(crate) mod build;
 mod child;
 mod chosen;
+mod connect;
 mod judge;
 mod picture;
 mod scrape;

@@ -255,8 +255,13 @@ impl Chaos {
         };
         close(id(&first)?).await?;
         let one = async |number: usize| {
-            let opened = open().await?;
-            let closed = close(id(&opened)?).await?;
+            let opened = id(&open().await?)?;
+            let page = self.site.url(&format!("/p/{number}"));
+            let code = format!("await page.goto('{page}'); await page.textContent('#root')");
+            let work = json!({ "code": code, "language": "node" }).to_string();
+            let worked = client.send(Method::POST, &format!("/v2/browser/{opened}/execute"), work).await?;
+            ensure!(worked.status == 200, "session {number} runs no code: {} {}", worked.status, worked.text());
+            let closed = close(opened).await?;
             ensure!(closed.status == 200, "session {number} is not closed: {} {}", closed.status, closed.text());
             Ok(())
         };
