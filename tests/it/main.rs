@@ -18,6 +18,7 @@ mod deployment;
 mod docs;
 mod documents;
 mod files;
+mod filter_lists;
 mod health;
 mod interact;
 mod jobs;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::{db, say, sh};
+use crate::{db, say, sh, up};
 
 /// A Debian package, the check that tells whether it is there, and why it is wanted.
 #[derive(Clone, Copy)]
@@ -29,6 +29,9 @@ struct Manual {
     folder: &'static str,
     pages: &'static str,
 }
+
+/// The data folder of a server that is started in the root of the workspace.
+const DATA: &str = "data";
 
 /// Where Debian keeps documentation.
 const DOCS: &str = "/usr/share/doc";
@@ -96,11 +99,26 @@ const TOOLS: &[Tool] = &[
     Tool { name: "cargo-deny", why: "checks licences and sources of dependencies" },
 ];
 
-/// Installs everything that building, testing and checking need.
+/// Installs everything that building, testing and checking need, and the filter lists of a server that runs here.
 pub(crate) fn all() -> Result<()> {
     packages(&[&[COMPILER][..], DRIVEN, OCR, &[CPP]].concat())?;
     for tool in TOOLS {
         install(tool)?;
+    }
+    filter_lists()
+}
+
+/// Fetches the lists that `blockAds` goes by into the data folder that a server has here. One that cannot be had stops
+/// nothing: a short list is built in.
+fn filter_lists() -> Result<()> {
+    let files = fs::read_dir(sh::root().join(DATA).join("lists")).into_iter().flatten().flatten();
+    if files.map(|file| file.path()).any(|path| path.extension().is_some_and(|extension| extension == "txt")) {
+        return Ok(());
+    }
+    say!("setup: fetching filter lists into {DATA}/lists (blockAds goes by them); the server is built for that");
+    let server = up::build("dev", &["--package", "quarry-server"])?;
+    if let Err(error) = sh::run(sh::command(server).args(["lists", "update"]).env("QUARRY__DATA__DIR", DATA)) {
+        say!("setup: note: not every filter list is there ({error}); `quarry-server lists update` fetches them later");
     }
     Ok(())
 }

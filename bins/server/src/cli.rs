@@ -2,6 +2,7 @@
 
 mod backup;
 mod jobs;
+mod lists;
 
 use std::fs;
 use std::io::Write as _;
@@ -40,6 +41,9 @@ pub(crate) enum Command {
     /// Crawls, batches and deliveries that wait, run or were given up
     #[command(subcommand)]
     Jobs(jobs::Jobs),
+    /// Filter lists against advertisements, trackers and consent notices
+    #[command(subcommand)]
+    Lists(lists::Lists),
     /// Copy everything into a new folder, also while the server runs (SQLite)
     Backup(backup::Backup),
     /// Bring a backup back, where no data is yet (SQLite)

@@ -31,7 +31,7 @@ pub mod process;
 pub mod worker;
 
 pub use background::Background;
-pub use parts::{bind, open, open_store, worker_settings};
+pub use parts::{bind, client, lists_folder, open, open_store, worker_settings};
 
 use config::ConfigError;
 

@@ -20,6 +20,9 @@ use crate::StartError;
 use crate::config::{Config, ConfigError};
 use crate::own::own;
 
+/// Where the filter lists lie in the data folder.
+const LISTS: &str = "lists";
+
 /// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
 /// which must never be fetched from.
 ///
@@ -33,7 +36,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let cpu = cpu::Cpu::new(parses(config));
     let basic = config.fetch.basic_proxies.0.clone();
     let site = site::Site::new(client.clone(), basic, store.clone(), clock.clone(), cpu.clone());
-    let browser = browser(config, &client)?;
+    let browser = browser(config, &client, &folder)?;
     let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(HttpEngine::new(client.clone()))];
     if let Some(browser) = browser.clone() {
         engines.push(Arc::new(BrowserEngine::new(browser, client.in_flight().clone())));
@@ -97,6 +100,17 @@ fn close(folder: &Path) {
     }
 }
 
+/// The folder of filter lists: the one that `browser.lists` names, else one in the data folder, which is made.
+///
+/// # Errors
+/// [`ConfigError`] when there can be no data folder.
+pub fn lists_folder(config: &Config) -> Result<PathBuf, ConfigError> {
+    match &config.browser.lists {
+        Some(lists) => Ok(lists.clone()),
+        None => data_folder(config).map(|folder| folder.join(LISTS)),
+    }
+}
+
 /// Opens the database alone, as it is.
 ///
 /// # Errors
@@ -148,7 +162,11 @@ pub fn worker_settings(config: &Config) -> WorkerSettings {
     WorkerSettings { slots: config.queues.clone(), per_host, lease, drain }
 }
 
-fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
+/// The way out to the web, as the settings have it. `listen` is our own address, which must never be fetched from.
+///
+/// # Errors
+/// [`ConfigError`], with the name of the setting that is to blame.
+pub fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
     let own = own(config, listen)?;
     let egress = net::Egress {
         allow: config.egress.allow.clone(),
@@ -214,9 +232,12 @@ fn key_in(file: &Path) -> std::io::Result<Secret> {
     }
 }
 
-/// The browser, where there is one. Its program is looked for, and not started.
-fn browser(config: &Config, client: &net::Client) -> Result<Option<Arc<Browser>>, ConfigError> {
-    let settings = &config.browser;
+/// The browser, where there is one, with the filter lists of the data folder unless the settings name others. Its program
+/// is looked for, and not started.
+fn browser(config: &Config, client: &net::Client, folder: &Path) -> Result<Option<Arc<Browser>>, ConfigError> {
+    let kept = || Some(folder.join(LISTS)).filter(|lists| lists.is_dir());
+    let lists = config.browser.lists.clone().or_else(kept);
+    let settings = ::browser::Settings { lists, ..config.browser.clone() };
     match (settings.program(), &settings.path) {
         (Some(program), _) => {
             tracing::info!(program = %program.display(), "pages that need a browser get one");

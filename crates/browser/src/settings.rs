@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base::setting;
 use serde::{Deserialize, Deserializer};
+use url::Url;
 
 use crate::process;
 
@@ -46,10 +47,20 @@ pub struct Settings {
     /// How long the page of a scrape is held for those who come back to it. Default: 30 s.
     #[serde(rename = "hold_s", deserialize_with = "setting::seconds")]
     pub hold: Duration,
-    /// Folder of filter lists (`*.txt`) against advertisements. Default: none, which means the short list that is built in.
+    /// Folder of filter lists (`*.txt`) against advertisements, on top of the short list that is built in. Default: none.
     #[serde(deserialize_with = "maybe_path")]
     pub lists: Option<PathBuf>,
+    /// Where the operator has such lists from, http or https. Browsers never ask there. Default: EasyList, EasyPrivacy and
+    /// a list of consent notices.
+    #[serde(deserialize_with = "web_addresses")]
+    pub list_urls: Vec<Url>,
 }
+
+const LIST_URLS: [&str; 3] = [
+    "https://easylist.to/easylist/easylist.txt",
+    "https://easylist.to/easylist/easyprivacy.txt",
+    "https://secure.fanboy.co.nz/fanboy-cookiemonster.txt",
+];
 
 /// Whether pages are kept in Chromium's sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -80,6 +91,7 @@ impl Default for Settings {
             user: "nobody".to_owned(),
             hold: Duration::from_secs(30),
             lists: None,
+            list_urls: LIST_URLS.iter().filter_map(|url| url.parse().ok()).collect(),
         }
     }
 }
@@ -99,6 +111,13 @@ fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D:
     Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
 }
 
+fn web_addresses<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Url>, D::Error> {
+    setting::each(input, |item| match item.parse::<Url>() {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        _ => Err(format!("{item}: expected an address such as https://easylist.to/easylist/easylist.txt")),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +131,16 @@ mod tests {
         assert_eq!(Settings { enabled: false, ..with("/bin/sh") }.program(), None);
         let read: Settings = serde_json::from_str(r#"{"path": " ", "lists": "/etc/lists"}"#).unwrap();
         assert_eq!((read.path, read.lists), (None, Some("/etc/lists".into())));
+    }
+
+    #[test]
+    fn lists_come_from_the_web() {
+        assert_eq!(Settings::default().list_urls.len(), LIST_URLS.len());
+        let read = |url: &str| serde_json::from_str::<Settings>(&format!(r#"{{"list_urls": ["{url}"]}}"#));
+        assert_eq!(read("http://lists.lan/a.txt").unwrap().list_urls[0].host_str(), Some("lists.lan"));
+        for bad in ["file:///etc/passwd", "lists.lan/a.txt", "data:,x"] {
+            let refused = read(bad).unwrap_err().to_string();
+            assert!(refused.contains(bad) && refused.contains("expected an address"), "{refused}");
+        }
     }
 }

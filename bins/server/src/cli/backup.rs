@@ -168,7 +168,8 @@ fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<u64> {
     Ok(count)
 }
 
-fn write_through(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+/// Writes a file, and waits until it is on the disk.
+pub(super) fn write_through(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(fs::File::open(path)?.sync_all()?)
 }

@@ -121,6 +121,7 @@ fn bad_values_name_their_key() {
     check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
     check("QUARRY__FILES__PUBLIC_URL", "quarry.example.com", "expected an address such as https://");
     check("QUARRY__FILES__MAX_MIB", "0", "between 1 and 1024");
+    check("QUARRY__BROWSER__LIST_URLS", "https://a.test/a.txt,file:///b.txt", "file:///b.txt: expected an address");
     check("QUARRY__DOCUMENTS__MEMORY_MIB", "8", "at least 64");
     check("QUARRY__DOCUMENTS__OCR_LANGUAGES", "eng,../x", "../x");
     check("QUARRY__EGRESS__ALLOW", "example.com:80", "example.com:80");
