@@ -68,7 +68,7 @@ impl Engine for Camera {
             returns: vec![wire::ScriptReturn { kind: "number".to_owned(), value: 3.into() }],
             pdfs: vec![Printed { bytes: b"%PDF"[..].into() }],
         };
-        let dom = "<p>seen</p><a href=http://a.test/2></a><p hidden>unseen</p><noscript>scripts, please, and many of them</noscript>";
+        let dom = "<p>seen</p><a href=http://a.test/2></a><p hidden=unseen>unseen</p><noscript>scripts, please, and many of them</noscript>";
         fetched.rendered = Some(Box::new(Rendered {
             dom: Some(dom.into()),
             screenshot: request.screenshot.map(|_| picture(b"whole")),
