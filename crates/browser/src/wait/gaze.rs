@@ -20,6 +20,9 @@ const BLOCKED: Duration = Duration::from_millis(400);
 /// How long a probe may wait for the page.
 const MAX_PROBE: Duration = Duration::from_millis(400);
 
+/// How long a page that does not tell what it is about to do is taken to be busy.
+const UNKNOWN: Duration = Duration::from_millis(200);
+
 /// What was seen so far.
 pub(super) struct Gaze {
     text: Text,
@@ -104,10 +107,15 @@ impl Gaze {
         self.is_stale |= pulse.moved_since(&self.pulse);
         (self.pulse, self.pulse_at) = (pulse, began);
         let ahead = Ahead::read(tab, until.min(began + MAX_PROBE)).await;
-        if let Ok(ahead) = &ahead {
-            self.has_worker = ahead.has_worker;
-            self.restless = ahead.until.map_or(self.restless, |until| self.restless.max(until));
-        }
+        let busy_until = match ahead {
+            Ok(ahead) => {
+                self.has_worker = ahead.has_worker;
+                ahead.until
+            }
+            // It may be between two documents.
+            Err(_) => Some(Instant::now() + UNKNOWN),
+        };
+        self.restless = busy_until.map_or(self.restless, |until| self.restless.max(until));
         if self.is_stale && Instant::now() >= self.next_read {
             self.read(tab, until).await?;
         }
