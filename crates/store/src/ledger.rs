@@ -6,6 +6,8 @@
 mod group;
 mod rows;
 
+use std::collections::BTreeMap;
+
 use base::Timestamp;
 use billing::{Applied, Balance, Command, Hold, LedgerError, Transfer, post_key, void_key};
 use diesel::prelude::*;
@@ -15,10 +17,9 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
-use crate::usage;
 
 pub use self::group::{Order, Outcome, Task, book_all};
-use self::rows::{AccountRow, EntryRow, NewTransfer, ReservationRow, TransferRow};
+use self::rows::{AccountRow, Change, EntryRow, ReservationRow, Rows, TransferRow};
 
 /// Under which key, for whom and when something is booked.
 #[derive(Debug, Clone, Copy)]
@@ -255,19 +256,8 @@ struct Work {
 impl Work {
     /// Locks the account row first, always: transactions that lock in one order cannot wait for each other in a ring.
     async fn begin(conn: &mut Conn, team: &str, key: Option<&str>) -> Result<Work> {
-        let query = account::table.find(team);
-        let row: Option<AccountRow> = on!(
-            conn,
-            pg | c | query.select(AccountRow::as_select()).for_update().get_result(c).await.optional(),
-            // The transaction began IMMEDIATE, so it is the only writer.
-            sqlite | c | query.select(AccountRow::as_select()).get_result(c).await.optional()
-        )?;
-        let balance = row.map(Balance::from).ok_or(StoreError::UnknownTeam)?;
-        let hold = match key {
-            Some(key) => reservation(conn, team, key).await?.map(|found| found.hold),
-            None => None,
-        };
-        Ok(Work { balance, hold })
+        let (balance, mut holds) = rows::lock(conn, team, key.as_slice()).await?;
+        Ok(Work { balance, hold: key.and_then(|key| holds.remove(key)) })
     }
 
     async fn apply(
@@ -283,25 +273,22 @@ impl Work {
             // counts, so that is looked up before the refusal is believed.
             Err(refusal) => return rows::earlier(conn, booking, command).await?.ok_or(refusal.into()),
         };
-        let transfer = NewTransfer::of(booking, command, &step);
-        if !rows::insert_transfer(conn, &transfer, booking.team, booking.at).await? {
+        let change = Change {
+            team: booking.team,
+            at: booking.at,
+            before: self.balance,
+            after: step.balance,
+            rows: &Rows::of(booking, command, (&step, expires_at)),
+            // Credits are used when they are spent, not when they are set aside.
+            spent: &match step.transfer {
+                Transfer::Post | Transfer::Charge => BTreeMap::from([(booking.api_key, step.amount)]),
+                _ => BTreeMap::new(),
+            },
+        };
+        if !change.write(conn).await? {
             let lost =
                 || StoreError::Inconsistent(format!("transfer {} not found though its key is taken", booking.key));
             return rows::earlier(conn, booking, command).await?.ok_or_else(lost);
-        }
-        rows::insert_entries(conn, &transfer).await?;
-        rows::update_account(conn, booking.team, self.balance, step.balance).await?;
-        match (command.reservation(), step.hold) {
-            (Some(key), Some(hold)) => rows::update_reservation(conn, key, hold).await?,
-            (None, Some(hold)) => {
-                let new = booking.reservation(hold.amount, expires_at);
-                rows::insert_reservation(conn, &new, booking.at).await?;
-            }
-            (_, None) => {}
-        }
-        // Credits are used when they are spent, not when they are set aside.
-        if matches!(step.transfer, Transfer::Post | Transfer::Charge) {
-            usage::record(conn, booking.team, booking.api_key, booking.at, step.amount).await?;
         }
         (self.balance, self.hold) = (step.balance, step.hold);
         Ok(Applied::Now(step.amount))

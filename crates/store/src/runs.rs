@@ -22,11 +22,11 @@ use crate::error::Result;
 use crate::schema::{run, run_progress};
 
 pub use crawl::{landed, set_landed};
-pub use documents::{KnownUrl, NewDocument, StoredDocument, add_documents, document_sizes, documents, known_urls};
+pub use documents::{KnownUrl, NewDocument, StoredDocument, document_sizes, documents, end_pages, known_urls};
 pub use erase::{erase, expired, first_documents, known_blobs, remove};
 pub use pages::{
-    EndedPage, ListedPage, NewPage, PageRow, PageState, add_pages, end_pages, insert_pages, is_queued, known_keys,
-    list_room, listed, promote_spare, take_on, urls_of,
+    EndedPage, ListedPage, NewPage, PageRow, PageState, add_pages, insert_pages, is_queued, known_keys, list_room,
+    listed, promote_spare, take_on, urls_of,
 };
 pub use pieces::{add_pieces, append_by_key, first_piece, has_pieces, remember_append, remove_piece, remove_pieces};
 pub use secrets::{OF_THE_RUN, forget_secrets, keep_secrets, secret};

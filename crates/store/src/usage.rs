@@ -7,7 +7,7 @@ use chrono::{Months, NaiveDate};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-use crate::conn::{Conn, on};
+use crate::conn::{AsyncSqlite, Conn, on};
 use crate::error::{Result, StoreError};
 use crate::schema::usage_day;
 
@@ -46,9 +46,14 @@ pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Pe
     months.into_iter().map(|((month, api_key), credits)| period(&month, api_key, credits)).collect()
 }
 
-/// Adds to the day of `at`.
+/// The day under which something is counted.
+pub(crate) fn day(at: Timestamp) -> String {
+    at.format("%Y-%m-%d").to_string()
+}
+
+/// Adds to the day of `at`, on SQLite. On PostgreSQL the ledger does it with the rest.
 pub(crate) async fn record(
-    conn: &mut Conn,
+    conn: &mut AsyncSqlite,
     team: &str,
     api_key: Option<&str>,
     at: Timestamp,
@@ -57,19 +62,17 @@ pub(crate) async fn record(
     // Calls without a key count under the empty id: a column of a primary key cannot be NULL.
     let row = (
         usage_day::team_id.eq(team),
-        usage_day::day.eq(at.format("%Y-%m-%d").to_string()),
+        usage_day::day.eq(day(at)),
         usage_day::api_key_id.eq(api_key.unwrap_or_default()),
         usage_day::credits.eq(credits),
     );
-    on!(conn, |c| {
-        diesel::insert_into(usage_day::table)
-            .values(row)
-            .on_conflict((usage_day::team_id, usage_day::day, usage_day::api_key_id))
-            .do_update()
-            .set(usage_day::credits.eq(usage_day::credits + credits))
-            .execute(c)
-            .await
-    })?;
+    diesel::insert_into(usage_day::table)
+        .values(row)
+        .on_conflict((usage_day::team_id, usage_day::day, usage_day::api_key_id))
+        .do_update()
+        .set(usage_day::credits.eq(usage_day::credits + credits))
+        .execute(conn)
+        .await?;
     Ok(())
 }
 

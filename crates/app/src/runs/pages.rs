@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::Timestamp;
 use queue::Finished;
 use store::ledger::{self, Booking};
-use store::runs::{self, EndedPage, NewPage, PageRow, PageState, Progress};
+use store::runs::{self, EndedPage, NewDocument, NewPage, PageRow, PageState, Progress};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
 use wire::WebhookEvent;
@@ -151,8 +151,8 @@ impl Record<'_> {
             runs::set_landed(conn, &self.context.id, landed).await?;
         }
         self.charge(conn, results.first().map_or("", |(id, _)| *id), credits, &surcharges).await?;
-        runs::end_pages(conn, &ended, self.now).await?;
-        self.keep(conn, &kept).await?;
+        let documents = self.keep(conn, &kept).await?;
+        runs::end_pages(conn, &ended, documents, self.now).await?;
         self.tell(conn, &kept, &ended).await?;
         self.follow(conn, links).await?;
         end::save(self.app, conn, self.context.kind, &mut self.progress).await
@@ -210,8 +210,8 @@ impl Record<'_> {
         Ok(())
     }
 
-    /// Documents get the numbers behind those that are there.
-    async fn keep(&self, conn: &mut Conn, kept: &[Kept<'_>]) -> Result<(), StoreError> {
+    /// The rows of the documents, which get the numbers behind those that are there.
+    async fn keep(&self, conn: &mut Conn, kept: &[Kept<'_>]) -> Result<Vec<NewDocument>, StoreError> {
         let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|(_, result, _)| result.likeness).collect();
         runs::enter_templates(conn, &self.context.id, &likenesses, links::longer).await?;
         let before = self.progress.done - i64::try_from(kept.len()).unwrap_or(0);
@@ -220,7 +220,7 @@ impl Record<'_> {
             let site = packed.site().filter(|_| !self.context.is_private());
             packed.row((&self.context.id, seq), id, &self.context.caller.team.id, site)
         });
-        runs::add_documents(conn, rows.collect()).await
+        Ok(rows.collect())
     }
 
     /// Tells the receiver of each document, and of each page that failed.

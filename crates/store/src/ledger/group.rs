@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use base::Timestamp;
 use billing::{Balance, Command, Hold, LedgerError, Transfer, post_key, void_key};
 
-use super::rows::{self, NewTransfer, Rows};
-use super::{Booking, Reservation, Work};
+use super::rows::{self, Change, NewTransfer, Rows};
+use super::{Booking, Reservation};
 use crate::conn::Conn;
 use crate::error::{Result, StoreError};
-use crate::usage;
 
 /// One of several bookings.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +57,7 @@ pub type Outcome = std::result::Result<Option<Reservation>, LedgerError>;
 #[crate::boxed]
 pub async fn book_all(conn: &mut Conn, team: &str, orders: &[Order<'_>], at: Timestamp) -> Result<Vec<Outcome>> {
     let keys: Vec<&str> = orders.iter().filter_map(Order::reservation).collect();
-    let balance = Work::begin(conn, team, None).await?.balance;
-    let holds = rows::holds(conn, team, &keys).await?;
+    let (balance, holds) = rows::lock(conn, team, &keys).await?;
     let mut group = Group { team, at, before: balance, balance, holds, rows: Rows::default(), spent: BTreeMap::new() };
     let mut booked = Vec::with_capacity(orders.len());
     for order in orders {
@@ -164,16 +162,10 @@ impl<'a> Group<'a> {
     }
 
     async fn write(self, conn: &mut Conn) -> Result<()> {
-        let Self { team, at, before, balance, rows, spent, .. } = self;
+        let Self { team, at, before, balance: after, rows, spent, .. } = self;
         let Some(last) = rows.transfers.last() else { return Ok(()) };
-        if rows.insert(conn, team, at).await? < rows.transfers.len() {
-            return Err(repeat(&last.key));
-        }
-        rows::update_account(conn, team, before, balance).await?;
-        for (api_key, credits) in spent {
-            usage::record(conn, team, api_key, at, credits).await?;
-        }
-        Ok(())
+        let change = Change { team, at, before, after, rows: &rows, spent: &spent };
+        if change.write(conn).await? { Ok(()) } else { Err(repeat(&last.key)) }
     }
 }
 

@@ -8,13 +8,15 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel_async::RunQueryDsl;
+use futures_util::future::try_join;
 
 use super::{Booked, Booking, Reservation};
-use crate::conn::{Conn, Link, on};
+use crate::conn::{AsyncSqlite, Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
 use crate::sql::Sql;
+use crate::usage;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = account)]
@@ -92,8 +94,41 @@ pub(super) async fn earlier(conn: &mut Conn, booking: &Booking<'_>, command: &Co
     if same { Ok(Some(Applied::Before(row.amount))) } else { Err(LedgerError::KeyReused.into()) }
 }
 
+/// The account of a team, locked, and what is set aside, spent and given back of some of its reservations.
+pub(super) async fn lock(conn: &mut Conn, team: &str, keys: &[&str]) -> Result<(Balance, BTreeMap<String, Hold>)> {
+    let (account, of_team) = (account::table.find(team), reservation::table.filter(reservation::team_id.eq(team)));
+    let (account, held): (Option<AccountRow>, Vec<ReservationRow>) = on!(
+        conn,
+        pg | c | {
+            let (c, account) = (&*c, account.select(AccountRow::as_select()).for_update());
+            let lock = async { account.get_result(&mut &*c).await.optional() };
+            if keys.is_empty() {
+                (lock.await?, Vec::new())
+            } else {
+                let held = of_team.filter(reservation::key.eq_any(keys)).select(ReservationRow::as_select());
+                // Sent together, but the server looks at the reservations when it has the lock.
+                try_join(lock, async { held.load(&mut &*c).await }).await?
+            }
+        },
+        // The transaction began IMMEDIATE, so it is the only writer.
+        sqlite | c | {
+            let account = account.select(AccountRow::as_select()).get_result(c).await.optional()?;
+            // SQLite compiles a list anew each time, and has no round trips to save.
+            let mut held = Vec::with_capacity(keys.len());
+            for key in keys {
+                let one = of_team.filter(reservation::key.eq(key)).select(ReservationRow::as_select());
+                held.extend(one.get_result(c).await.optional()?);
+            }
+            (account, held)
+        }
+    );
+    let balance = account.map(Balance::from).ok_or(StoreError::UnknownTeam)?;
+    let held = held.into_iter().map(Reservation::from).map(|found| (found.key, found.hold));
+    Ok((balance, held.collect()))
+}
+
 /// `false` when the key is taken.
-pub(super) async fn insert_transfer(conn: &mut Conn, new: &NewTransfer, team: &str, at: Timestamp) -> Result<bool> {
+async fn insert_transfer(conn: &mut AsyncSqlite, new: &NewTransfer, team: &str, at: Timestamp) -> Result<bool> {
     let row = (
         ledger_transfer::key.eq(&new.key),
         ledger_transfer::team_id.eq(team),
@@ -104,49 +139,22 @@ pub(super) async fn insert_transfer(conn: &mut Conn, new: &NewTransfer, team: &s
         ledger_transfer::created_at.eq(DbTime::from(at)),
     );
     let insert = diesel::insert_into(ledger_transfer::table).values(row).on_conflict(ledger_transfer::key).do_nothing();
-    Ok(on!(conn, |c| insert.execute(c).await)? == 1)
+    Ok(insert.execute(conn).await? == 1)
 }
 
-pub(super) async fn insert_entries(conn: &mut Conn, new: &NewTransfer) -> Result<()> {
-    let rows = new.entries.map(|Entry { account, amount }| {
-        (
-            ledger_entry::transfer_key.eq(new.key.clone()),
+async fn insert_entries(conn: &mut AsyncSqlite, new: &NewTransfer) -> Result<()> {
+    for Entry { account, amount } in new.entries {
+        let row = (
+            ledger_entry::transfer_key.eq(&new.key),
             ledger_entry::account.eq(account.as_str()),
             ledger_entry::amount.eq(amount),
-        )
-    });
-    // diesel-async has no multi-row insert for SQLite, where there is no round trip to save anyway.
-    on!(
-        conn,
-        pg | c | diesel::insert_into(ledger_entry::table).values(rows.to_vec()).execute(c).await.map(drop),
-        sqlite | c | {
-            for row in rows {
-                diesel::insert_into(ledger_entry::table).values(row).execute(c).await?;
-            }
-            Ok(())
-        }
-    )?;
+        );
+        diesel::insert_into(ledger_entry::table).values(row).execute(conn).await?;
+    }
     Ok(())
 }
 
-/// Adds the difference, guarded: the row was locked, but a wrong balance must be impossible rather than unlikely.
-pub(super) async fn update_account(conn: &mut Conn, team: &str, old: Balance, new: Balance) -> Result<()> {
-    let (available, reserved) = (new.available - old.available, new.reserved - old.reserved);
-    let guard = account::available.ge(-available).and(account::reserved.ge(-reserved));
-    let sums = (
-        account::available.eq(account::available + available),
-        account::reserved.eq(account::reserved + reserved),
-        account::spent.eq(account::spent + (new.spent - old.spent)),
-        account::granted.eq(account::granted + (new.granted - old.granted)),
-    );
-    let query = diesel::update(account::table.find(team).filter(guard)).set(sums);
-    match on!(conn, |c| query.execute(c).await)? {
-        1 => Ok(()),
-        _ => Err(StoreError::Inconsistent(format!("the account of {team} changed while it was locked"))),
-    }
-}
-
-pub(super) async fn insert_reservation(conn: &mut Conn, new: &Reservation, at: Timestamp) -> Result<()> {
+async fn insert_reservation(conn: &mut AsyncSqlite, new: &Reservation, at: Timestamp) -> Result<()> {
     let row = ReservationRow {
         key: new.key.clone(),
         team_id: new.team.clone(),
@@ -159,40 +167,18 @@ pub(super) async fn insert_reservation(conn: &mut Conn, new: &Reservation, at: T
         expires_at: new.expires_at.into(),
         created_at: at.into(),
     };
-    on!(conn, |c| diesel::insert_into(reservation::table).values(&row).execute(c).await)?;
+    diesel::insert_into(reservation::table).values(&row).execute(conn).await?;
     Ok(())
 }
 
-pub(super) async fn update_reservation(conn: &mut Conn, key: &str, hold: Hold) -> Result<()> {
+async fn update_reservation(conn: &mut AsyncSqlite, key: &str, hold: Hold) -> Result<()> {
     let set = (
         reservation::posted.eq(hold.posted),
         reservation::voided.eq(hold.voided),
         reservation::is_open.eq(hold.remaining() > 0),
     );
-    on!(conn, |c| diesel::update(reservation::table.find(key)).set(set).execute(c).await)?;
+    diesel::update(reservation::table.find(key)).set(set).execute(conn).await?;
     Ok(())
-}
-
-/// What is set aside, spent and given back of these reservations of a team.
-pub(super) async fn holds(conn: &mut Conn, team: &str, keys: &[&str]) -> Result<BTreeMap<String, Hold>> {
-    if keys.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let of_team = reservation::table.filter(reservation::team_id.eq(team));
-    let rows: Vec<ReservationRow> = on!(
-        conn,
-        pg | c | of_team.filter(reservation::key.eq_any(keys)).select(ReservationRow::as_select()).load(c).await,
-        // SQLite compiles a list anew each time, and has no round trips to save.
-        sqlite | c | {
-            let mut rows = Vec::with_capacity(keys.len());
-            for key in keys {
-                let one = of_team.filter(reservation::key.eq(key)).select(ReservationRow::as_select());
-                rows.extend(one.get_result(c).await.optional()?);
-            }
-            Ok(rows)
-        }
-    )?;
-    Ok(rows.into_iter().map(Reservation::from).map(|found| (found.key, found.hold)).collect())
 }
 
 impl NewTransfer {
@@ -208,51 +194,125 @@ impl NewTransfer {
     }
 }
 
-/// A transfer whose key is taken fails on its entries, or is not counted.
-const POSTGRES_ROWS: &str = "WITH t AS (
+impl Rows {
+    /// Those of one command, and when a reservation that it makes ends.
+    pub(super) fn of(booking: &Booking<'_>, command: &Command, (step, expires_at): (&Step, Timestamp)) -> Self {
+        let mut rows = Self { transfers: vec![NewTransfer::of(booking, command, step)], ..Self::default() };
+        match (command.reservation(), step.hold) {
+            (Some(key), Some(hold)) => drop(rows.changed.insert(key.to_owned(), hold)),
+            (None, Some(hold)) => rows.reservations.push(booking.reservation(hold.amount, expires_at)),
+            (_, None) => {}
+        }
+        rows
+    }
+}
+
+/// All that bookings of one team change.
+pub(super) struct Change<'a> {
+    pub(super) team: &'a str,
+    pub(super) at: Timestamp,
+    /// Its account, which is locked, and as it is from now on.
+    pub(super) before: Balance,
+    pub(super) after: Balance,
+    pub(super) rows: &'a Rows,
+    /// Credits spent by each API key.
+    pub(super) spent: &'a BTreeMap<Option<&'a str>, i64>,
+}
+
+/// Nothing but transfers is written when one of their keys is taken. The account is guarded: it was locked, but a wrong
+/// balance must be impossible rather than unlikely. Calls without a key count under the empty id.
+const POSTGRES: &str = "WITH v AS (
+    SELECT {} AS team, {} AS at, {} AS transfers, {} AS available, {} AS reserved, {} AS spent, {} AS granted, {} AS day
+), t AS (
     INSERT INTO ledger_transfer (team_id, created_at, key, api_key_id, kind, amount, reservation)
-    SELECT {}, {}, u.* FROM unnest({}, {}, {}, {}, {}) AS u ON CONFLICT (key) DO NOTHING RETURNING 1
+    SELECT v.team, v.at, u.* FROM v, unnest({}, {}, {}, {}, {}) AS u ON CONFLICT (key) DO NOTHING RETURNING 1
+), w AS (
+    SELECT v.* FROM v WHERE v.transfers = (SELECT count(*) FROM t)
 ), e AS (
-    INSERT INTO ledger_entry (transfer_key, account, amount) SELECT u.* FROM unnest({}, {}, {}) AS u
+    INSERT INTO ledger_entry (transfer_key, account, amount) SELECT u.* FROM w, unnest({}, {}, {}) AS u
 ), r AS (
     INSERT INTO reservation (team_id, created_at, posted, voided, key, api_key_id, amount, is_open, expires_at)
-    SELECT $1, $2, 0, 0, u.* FROM unnest({}, {}, {}, {}, {}) AS u
+    SELECT w.team, w.at, 0, 0, u.* FROM w, unnest({}, {}, {}, {}, {}) AS u
 ), s AS (
     UPDATE reservation AS r SET posted = u.posted, voided = u.voided, is_open = u.posted + u.voided < r.amount
-    FROM unnest({}, {}, {}) AS u(key, posted, voided) WHERE r.key = u.key
+    FROM w, unnest({}, {}, {}) AS u(key, posted, voided) WHERE r.key = u.key
+), d AS (
+    INSERT INTO usage_day AS d (team_id, day, api_key_id, credits)
+    SELECT w.team, w.day, u.* FROM w, unnest({}, {}) AS u
+    ON CONFLICT (team_id, day, api_key_id) DO UPDATE SET credits = d.credits + excluded.credits
+), a AS (
+    UPDATE account AS a SET available = a.available + w.available, reserved = a.reserved + w.reserved,
+        spent = a.spent + w.spent, granted = a.granted + w.granted
+    FROM w WHERE a.team_id = w.team AND a.available >= -w.available AND a.reserved >= -w.reserved RETURNING 1
 )
-SELECT count(*) FROM t";
+SELECT EXISTS (SELECT 1 FROM w), EXISTS (SELECT 1 FROM a)";
 
-impl Rows {
-    /// Writes them, and says how many of the transfers were new.
-    pub(super) async fn insert(&self, conn: &mut Conn, team: &str, at: Timestamp) -> Result<usize> {
-        if let Link::Pg(link) = &mut conn.link {
-            let new: i64 = self.to_postgres(team, at).get_result(&mut **link).await?;
-            return Ok(usize::try_from(new).unwrap_or(0));
+impl Change<'_> {
+    /// Writes it; `false` when one of the keys is taken, and then it is not whole.
+    pub(super) async fn write(&self, conn: &mut Conn) -> Result<bool> {
+        let (are_new, is_changed): (bool, bool) =
+            on!(conn, pg | c | self.to_postgres().get_result(c).await?, sqlite | c | self.to_sqlite(c).await?);
+        if are_new && !is_changed {
+            return Err(StoreError::Inconsistent(format!("the account of {} changed while it was locked", self.team)));
         }
-        let mut new = 0;
-        for transfer in &self.transfers {
-            new += usize::from(insert_transfer(conn, transfer, team, at).await?);
-            insert_entries(conn, transfer).await?;
-        }
-        for reservation in &self.reservations {
-            insert_reservation(conn, reservation, at).await?;
-        }
-        for (key, hold) in &self.changed {
-            update_reservation(conn, key, *hold).await?;
-        }
-        Ok(new)
+        Ok(are_new)
     }
 
-    fn to_postgres<'a>(&'a self, team: &'a str, at: Timestamp) -> Sql<'a, Pg, BigInt> {
+    /// Whether all transfers were new, and whether the account was changed.
+    async fn to_sqlite(&self, conn: &mut AsyncSqlite) -> Result<(bool, bool)> {
+        let Self { team, at, rows, .. } = *self;
+        for transfer in &rows.transfers {
+            if !insert_transfer(conn, transfer, team, at).await? {
+                return Ok((false, false));
+            }
+            insert_entries(conn, transfer).await?;
+        }
+        for reservation in &rows.reservations {
+            insert_reservation(conn, reservation, at).await?;
+        }
+        for (key, hold) in &rows.changed {
+            update_reservation(conn, key, *hold).await?;
+        }
+        for (api_key, credits) in self.spent {
+            usage::record(conn, team, *api_key, at, *credits).await?;
+        }
+        Ok((true, self.update_account(conn).await?))
+    }
+
+    async fn update_account(&self, conn: &mut AsyncSqlite) -> Result<bool> {
+        let [available, reserved, spent, granted] = self.sums();
+        let guard = account::available.ge(-available).and(account::reserved.ge(-reserved));
+        let sums = (
+            account::available.eq(account::available + available),
+            account::reserved.eq(account::reserved + reserved),
+            account::spent.eq(account::spent + spent),
+            account::granted.eq(account::granted + granted),
+        );
+        Ok(diesel::update(account::table.find(self.team).filter(guard)).set(sums).execute(conn).await? == 1)
+    }
+
+    /// What is added to the account: available, reserved, spent, granted.
+    fn sums(&self) -> [i64; 4] {
+        let (old, new) = (self.before, self.after);
+        [new.available - old.available, new.reserved - old.reserved, new.spent - old.spent, new.granted - old.granted]
+    }
+
+    fn to_postgres(&self) -> Sql<'_, Pg, (Bool, Bool)> {
         fn column<'r, R: 'r, T>(rows: impl IntoIterator<Item = &'r R>, value: impl Fn(&'r R) -> T) -> Vec<T> {
             rows.into_iter().map(value).collect()
         }
-        let Self { transfers, reservations, changed } = self;
+        let Rows { transfers, reservations, changed } = self.rows;
         let entries = || transfers.iter().flat_map(|new| new.entries.iter().map(move |entry| (&*new.key, entry)));
-        Sql::new(POSTGRES_ROWS)
-            .bind::<Text, _>(team)
-            .bind::<SqlTimestamp, _>(DbTime::from(at))
+        let [available, reserved, spent, granted] = self.sums();
+        Sql::new(POSTGRES)
+            .bind::<Text, _>(self.team)
+            .bind::<SqlTimestamp, _>(DbTime::from(self.at))
+            .bind::<BigInt, _>(i64::try_from(transfers.len()).unwrap_or(i64::MAX))
+            .bind::<BigInt, _>(available)
+            .bind::<BigInt, _>(reserved)
+            .bind::<BigInt, _>(spent)
+            .bind::<BigInt, _>(granted)
+            .bind::<Text, _>(usage::day(self.at))
             .bind::<Array<Text>, _>(column(transfers, |new| &*new.key))
             .bind::<Array<Nullable<Text>>, _>(column(transfers, |new| new.api_key.as_deref()))
             .bind::<Array<Text>, _>(column(transfers, |new| new.kind.as_str()))
@@ -269,6 +329,8 @@ impl Rows {
             .bind::<Array<Text>, _>(changed.keys().map(String::as_str).collect::<Vec<_>>())
             .bind::<Array<BigInt>, _>(changed.values().map(|hold| hold.posted).collect::<Vec<_>>())
             .bind::<Array<BigInt>, _>(changed.values().map(|hold| hold.voided).collect::<Vec<_>>())
+            .bind::<Array<Text>, _>(self.spent.keys().map(|key| key.unwrap_or_default()).collect::<Vec<_>>())
+            .bind::<Array<BigInt>, _>(self.spent.values().copied().collect::<Vec<_>>())
     }
 }
 

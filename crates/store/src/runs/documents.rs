@@ -1,14 +1,17 @@
 //! What a run has made: documents in the order of their ends, numbered without gaps.
 
+use base::Timestamp;
+use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Binary, Nullable, Text};
 use diesel_async::RunQueryDsl;
+use futures_util::future::try_join;
 
+use super::pages::{self, EndedPage};
 use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::run_document;
-
-/// Rows in one statement.
-const CHUNK: usize = 100;
+use crate::sql::Sql;
 
 /// A document to be kept. `body` is its compressed JSON, or else `blob` says where that is.
 #[derive(Debug, Clone, PartialEq, Eq, Insertable)]
@@ -68,25 +71,56 @@ pub struct KnownUrl {
     pub description: Option<String>,
 }
 
-/// Adds documents.
+/// Writes down what became of pages of a run, and adds the documents that some of them are.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn add_documents(conn: &mut Conn, rows: Vec<NewDocument>) -> Result<()> {
+pub async fn end_pages(
+    conn: &mut Conn,
+    ended: &[EndedPage<'_>],
+    documents: Vec<NewDocument>,
+    now: Timestamp,
+) -> Result<()> {
     on!(
         conn,
         pg | c | {
-            for rows in rows.chunks(CHUNK) {
-                diesel::insert_into(run_document::table).values(rows.to_vec()).execute(c).await?;
-            }
+            // Neither needs the answer of the other.
+            let c = &*c;
+            let documents = documents_to_postgres(&documents);
+            try_join(pages::end_on_postgres(ended, now).execute(&mut &*c), documents.execute(&mut &*c)).await?;
         },
-        sqlite | c | c.spawn_blocking(move |c| insert_on_sqlite(c, rows)).await?
+        sqlite | c | {
+            pages::end_on_sqlite(ended, now).execute(c).await?;
+            c.spawn_blocking(move |c| insert_on_sqlite(c, documents)).await?;
+        }
     );
     Ok(())
 }
 
-/// One by one: a statement of many rows is compiled anew each time.
+/// A list of rows would be compiled anew each time.
+fn documents_to_postgres(rows: &[NewDocument]) -> Sql<'_, Pg> {
+    fn column<'r, T>(rows: &'r [NewDocument], value: impl Fn(&'r NewDocument) -> T) -> Vec<T> {
+        rows.iter().map(value).collect()
+    }
+    Sql::new(
+        "INSERT INTO run_document (run_id, seq, page_id, team_id, site, url, title, description, bytes, body, blob)
+         SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+    )
+    .bind::<Array<Text>, _>(column(rows, |row| &row.run_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.seq))
+    .bind::<Array<Text>, _>(column(rows, |row| &row.page_id))
+    .bind::<Array<Text>, _>(column(rows, |row| &row.team_id))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.site.as_ref()))
+    .bind::<Array<Text>, _>(column(rows, |row| &row.url))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.title.as_ref()))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.description.as_ref()))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.bytes))
+    .bind::<Array<Nullable<Binary>>, _>(column(rows, |row| row.body.as_deref()))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.blob.as_ref()))
+}
+
+/// One by one, for the same reason.
 fn insert_on_sqlite(conn: &mut SqliteConnection, rows: Vec<NewDocument>) -> QueryResult<()> {
     for row in rows {
         diesel::RunQueryDsl::execute(diesel::insert_into(run_document::table).values(row), conn)?;

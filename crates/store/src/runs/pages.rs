@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use base::Timestamp;
 use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Binary, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sql_types::{Array, Binary, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
@@ -142,6 +142,16 @@ pub struct EndedPage<'a> {
     pub reason: Option<(&'a str, &'a str)>,
 }
 
+impl<'a> EndedPage<'a> {
+    fn code(&self) -> Option<&'a str> {
+        self.reason.map(|(code, _)| code)
+    }
+
+    fn error(&self) -> Option<&'a str> {
+        self.reason.map(|(_, error)| error)
+    }
+}
+
 /// Decides which of the pages, which the run does not know, are taken on: as many as there is room for, the first of what
 /// is given; as many others are kept as spare. Counts both.
 pub fn take_on(progress: &mut Progress, mut fresh: Vec<NewPage>) -> (Vec<NewPage>, Vec<NewPage>) {
@@ -179,13 +189,34 @@ pub async fn insert_pages(conn: &mut Conn, rows: Vec<PageRow>) -> Result<()> {
     on!(
         conn,
         pg | c | {
-            for rows in rows.chunks(CHUNK) {
-                diesel::insert_into(run_page::table).values(rows.to_vec()).execute(c).await?;
+            // Nothing to send is a round trip less.
+            if !rows.is_empty() {
+                insert_on_postgres(&rows).execute(c).await?;
             }
         },
         sqlite | c | c.spawn_blocking(move |c| insert_on_sqlite(c, &rows)).await?
     );
     Ok(())
+}
+
+/// A list of rows would be compiled anew each time.
+fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
+    fn column<'r, T>(rows: &'r [PageRow], value: impl Fn(&'r PageRow) -> T) -> Vec<T> {
+        rows.iter().map(value).collect()
+    }
+    Sql::new(
+        "INSERT INTO run_page (id, run_id, key, url, depth, state, code, error, finished_at)
+         SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {})",
+    )
+    .bind::<Array<Text>, _>(column(rows, |row| &row.id))
+    .bind::<Array<Text>, _>(column(rows, |row| &row.run_id))
+    .bind::<Array<Binary>, _>(column(rows, |row| &row.key))
+    .bind::<Array<Text>, _>(column(rows, |row| &row.url))
+    .bind::<Array<Integer>, _>(column(rows, |row| row.depth))
+    .bind::<Array<Text>, _>(column(rows, |row| row.state))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.code))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.error.as_ref()))
+    .bind::<Array<Nullable<SqlTimestamp>>, _>(column(rows, |row| row.finished_at))
 }
 
 /// A statement of many rows is compiled anew each time, which is worth it for many only; that of one is kept.
@@ -214,37 +245,20 @@ pub async fn list_room(conn: &mut Conn, run: &str, state: PageState) -> Result<u
     Ok(usize::try_from(MAX_LISTED - known).unwrap_or(0))
 }
 
-/// Writes down what became of pages, all in one statement.
-///
-/// # Errors
-/// Those of the database.
-#[crate::boxed]
-pub async fn end_pages(conn: &mut Conn, ended: &[EndedPage<'_>], now: Timestamp) -> Result<()> {
-    let code = |page: &EndedPage<'_>| page.reason.map(|(code, _)| code.to_owned());
-    let error = |page: &EndedPage<'_>| page.reason.map(|(_, error)| error.to_owned());
-    on!(
-        conn,
-        pg | c | {
-            Sql::<Pg>::new(POSTGRES_END)
-                .bind::<SqlTimestamp, _>(DbTime::from(now))
-                .bind::<Array<Text>, _>(ended.iter().map(|page| page.id).collect::<Vec<_>>())
-                .bind::<Array<Text>, _>(ended.iter().map(|page| page.state.as_str()).collect::<Vec<_>>())
-                .bind::<Array<Nullable<Text>>, _>(ended.iter().map(code).collect::<Vec<_>>())
-                .bind::<Array<Nullable<Text>>, _>(ended.iter().map(error).collect::<Vec<_>>())
-                .execute(c)
-                .await
-        },
-        sqlite | c | {
-            let rows: Vec<_> =
-                ended.iter().map(|page| (page.id, page.state.as_str(), code(page), error(page))).collect();
-            Sql::<Sqlite>::new(SQLITE_END)
-                .bind::<SqlTimestamp, _>(DbTime::from(now))
-                .bind::<Text, _>(json(&rows))
-                .execute(c)
-                .await
-        }
-    )?;
-    Ok(())
+/// Writes down what became of pages.
+pub(super) fn end_on_postgres<'a>(ended: &[EndedPage<'a>], now: Timestamp) -> Sql<'a, Pg> {
+    Sql::new(POSTGRES_END)
+        .bind::<SqlTimestamp, _>(DbTime::from(now))
+        .bind::<Array<Text>, _>(ended.iter().map(|page| page.id).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(ended.iter().map(|page| page.state.as_str()).collect::<Vec<_>>())
+        .bind::<Array<Nullable<Text>>, _>(ended.iter().map(EndedPage::code).collect::<Vec<_>>())
+        .bind::<Array<Nullable<Text>>, _>(ended.iter().map(EndedPage::error).collect::<Vec<_>>())
+}
+
+/// The same.
+pub(super) fn end_on_sqlite(ended: &[EndedPage<'_>], now: Timestamp) -> Sql<'static, Sqlite> {
+    let rows: Vec<_> = ended.iter().map(|page| (page.id, page.state.as_str(), page.code(), page.error())).collect();
+    Sql::new(SQLITE_END).bind::<SqlTimestamp, _>(DbTime::from(now)).bind::<Text, _>(json(&rows))
 }
 
 const POSTGRES_END: &str = "UPDATE run_page SET state = e.state, code = e.code, error = e.error, finished_at = {}

@@ -114,7 +114,7 @@ async fn spare_pages_take_the_place_of_those_that_failed(store: Store) {
     assert_eq!((row.pending, row.spare), (2, 3));
     let failed = EndedPage { id: &fresh[0].id, state: PageState::Failed, reason: Some(("X", "broken")) };
     let done = EndedPage { id: &fresh[1].id, state: PageState::Done, reason: None };
-    runs::end_pages(&mut conn, &[failed, done], at(1)).await.unwrap();
+    runs::end_pages(&mut conn, &[failed, done], Vec::new(), at(1)).await.unwrap();
     assert!(!runs::is_queued(&mut conn, &fresh[1].id).await.unwrap());
     (row.pending, row.failed) = (1, 1);
     let promoted = runs::promote_spare(&mut conn, &mut row).await.unwrap();
@@ -167,7 +167,7 @@ fn document(seq: i64, site: Option<&str>) -> NewDocument {
 async fn documents_are_read_in_order(store: Store) {
     let mut conn = begin(&store, 1000).await;
     let rows = (1..=250).rev().map(|seq| document(seq, (seq <= 2).then_some("a.test"))).collect();
-    runs::add_documents(&mut conn, rows).await.unwrap();
+    runs::end_pages(&mut conn, &[], rows, at(1)).await.unwrap();
     let found = runs::documents(&mut conn, "one", 1, 3).await.unwrap();
     assert_eq!(found.iter().map(|row| row.seq).collect::<Vec<_>>(), [2, 3, 4]);
     assert_eq!((found[0].blob.as_deref(), found[1].body.as_deref()), (Some("documents/2"), Some(&[0, 255][..])));
@@ -231,7 +231,7 @@ async fn expired_runs_go_with_all_they_have(store: Store) {
     add(&mut conn, pages([1, 2])).await;
     runs::enter_families(&mut conn, "one", &[(1, 3), (2, 3), (3, 3)]).await.unwrap();
     runs::add_pieces(&mut conn, "one", &[vec![1]]).await.unwrap();
-    runs::add_documents(&mut conn, (1..=5).map(|seq| document(seq, None)).collect()).await.unwrap();
+    runs::end_pages(&mut conn, &[], (1..=5).map(|seq| document(seq, None)).collect(), at(1)).await.unwrap();
     assert_eq!(runs::expired(&mut conn, at(100)).await.unwrap(), None, "it is at work");
     let mut row = runs::find(&mut conn, "one").await.unwrap().unwrap();
     (row.status, row.finished_at) = (CANCELLED.to_owned(), Some(at(2)));
