@@ -17,6 +17,10 @@ const MAX_GAP: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// How many good answers in a row give back one slot that refusals took.
 const GOOD_FOR_A_SLOT: u32 = 10;
+/// Requests that wait behind those in flight are at most as many as the host answers in this time.
+const MAX_AHEAD: Duration = Duration::from_millis(30);
+/// How long nobody goes ahead after somebody else was sent away.
+const SHARED: Duration = Duration::from_secs(1);
 
 /// What is asked of the crawler for one host. The same for all its pages, so it is not part of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +36,12 @@ pub struct Pace {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct HostState {
-    /// Requests that have started and not ended.
+    /// Requests that have started and not ended, and those that were taken ahead.
     in_flight: u32,
+    /// Who sends all of them, when that is one.
+    worker: Option<String>,
+    /// Until then nothing is taken ahead: somebody else wants to ask this host.
+    shared_until: Option<Timestamp>,
     last_start: Option<Timestamp>,
     last_end: Option<Timestamp>,
     /// Nothing starts before this.
@@ -96,8 +104,12 @@ impl Pace {
     }
 
     fn slots(&self, lost: u32) -> u32 {
-        let most = if self.crawl_delay.is_some() || self.delay.is_some() { 1 } else { self.most };
+        let most = if self.has_delay() { 1 } else { self.most };
         most.saturating_sub(lost).max(1)
+    }
+
+    fn has_delay(&self) -> bool {
+        self.crawl_delay.is_some() || self.delay.is_some()
     }
 }
 
@@ -119,6 +131,45 @@ impl HostState {
         match earliest.into_iter().flatten().max() {
             Some(time) if time > now => Start::At(time),
             _ => Start::Now,
+        }
+    }
+
+    /// With all slots taken ([`Start::WhenOneEnds`]): from when one more request of `worker` may follow one of its own that
+    /// ends, without asking again. Whoever takes such a request keeps to [`HostState::slots`] at a time by itself.
+    ///
+    /// `None` for a host that others ask as well or want to ask, for one that is to be asked with care (a delay, a refusal, a
+    /// pause), and for one that is slow: there nothing is gained.
+    pub fn ahead(&mut self, pace: &Pace, worker: &str, now: Timestamp) -> Option<Timestamp> {
+        if pace.has_delay() || self.worker.as_deref() != Some(worker) {
+            self.shared_until = plus(now, SHARED);
+            return None;
+        }
+        let is_later = |time: Option<Timestamp>| time.is_some_and(|time| time > now);
+        let is_careful = self.lost_slots > 0 || self.gap > 0 || is_later(self.paused_until);
+        if is_careful || is_later(self.shared_until) || self.latency == 0 {
+            return None;
+        }
+        let slots = self.slots(pace);
+        let ahead = micros(MAX_AHEAD) * u64::from(slots) / self.latency;
+        if u64::from(self.in_flight.saturating_sub(slots)) >= ahead {
+            return None;
+        }
+        let next = self.last_start.and_then(|time| plus(time, self.gap(pace)));
+        Some(next.map_or(now, |time| time.max(now)))
+    }
+
+    /// How many requests may run at a time.
+    #[must_use]
+    pub fn slots(&self, pace: &Pace) -> u32 {
+        pace.slots(self.lost_slots)
+    }
+
+    /// Says who sends the request that is counted next; `None` for somebody who takes nothing ahead.
+    pub fn sent_by(&mut self, worker: Option<&str>) {
+        if self.in_flight == 0 {
+            self.worker = worker.map(str::to_owned);
+        } else if self.worker.as_deref() != worker {
+            self.worker = None;
         }
     }
 
@@ -145,7 +196,7 @@ impl HostState {
         }
     }
 
-    /// How many requests have started and not ended.
+    /// How many requests have started and not ended, with those that were taken ahead.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
@@ -315,6 +366,72 @@ mod tests {
         assert_eq!(state.latency, 1_000_000);
         state.ended(&pace, HostAnswer::Failed(Duration::from_secs(9)), at(0));
         assert_eq!(state.latency, 2_000_000);
+    }
+
+    /// A host that answers in this time, all of whose four slots are taken by `w`.
+    fn busy(latency: u64) -> (Pace, HostState) {
+        let (pace, mut state) = (Pace::new(None, None, None), HostState::default());
+        state.sent_by(Some("w"));
+        state.started(at(0));
+        state.ended(&pace, answered(latency), at(0));
+        for _ in 0..4 {
+            state.sent_by(Some("w"));
+            state.started(at(0));
+        }
+        check(&state, &pace, 0, Start::WhenOneEnds);
+        (pace, state)
+    }
+
+    #[test]
+    fn a_quick_host_is_taken_ahead_of_by_who_asks_it_alone() {
+        // Four slots of 8 ms each make 15 answers in 30 ms; each start is a millisecond after the one before.
+        let (pace, mut state) = busy(8);
+        for n in 1..=15 {
+            let next = state.ahead(&pace, "w", at(0));
+            assert_eq!(next, Some(at(n)));
+            state.sent_by(Some("w"));
+            state.started(at(n));
+        }
+        assert_eq!(state.ahead(&pace, "w", at(0)), None);
+        assert_eq!((state.in_flight(), state.slots(&pace)), (19, 4));
+        state.ended(&pace, answered(8), at(5));
+        assert!(state.ahead(&pace, "w", at(5)).is_some());
+    }
+
+    #[test]
+    fn a_host_that_others_want_to_ask_is_not_taken_ahead_of() {
+        let (pace, mut state) = busy(8);
+        assert_eq!(state.ahead(&pace, "other", at(0)), None);
+        assert_eq!(state.ahead(&pace, "w", at(900)), None);
+        assert!(state.ahead(&pace, "w", at(1000)).is_some());
+        let slow = Pace::new(None, Some(Duration::from_secs(1)), None);
+        assert_eq!((state.ahead(&slow, "w", at(2000)), state.ahead(&pace, "w", at(2000))), (None, None));
+
+        let (pace, mut state) = busy(8);
+        state.ended(&pace, answered(8), at(1));
+        state.sent_by(Some("other"));
+        state.started(at(1));
+        assert_eq!((state.ahead(&pace, "w", at(1)), state.ahead(&pace, "other", at(1))), (None, None));
+        // Once all of them have ended, the next one may have it alone.
+        (0..4).for_each(|_| state.ended(&pace, answered(8), at(2)));
+        state.sent_by(Some("other"));
+        (0..4).for_each(|_| state.started(at(9)));
+        assert!(state.ahead(&pace, "other", at(2000)).is_some());
+    }
+
+    #[test]
+    fn a_host_that_wants_care_or_is_slow_is_not_taken_ahead_of() {
+        let (pace, mut state) = busy(0);
+        assert_eq!(state.ahead(&pace, "w", at(0)), None, "nothing is known of it");
+        let (_, mut slow) = busy(200);
+        assert_eq!(slow.ahead(&pace, "w", at(0)), None);
+        let delay = Some(Duration::from_secs(1));
+        for careful in [Pace::new(delay, None, None), Pace::new(None, delay, None)] {
+            assert_eq!(busy(8).1.ahead(&careful, "w", at(0)), None);
+        }
+        let (_, mut refused) = busy(8);
+        refused.ended(&pace, HostAnswer::Refused(Some(Duration::ZERO)), at(0));
+        assert_eq!(refused.ahead(&pace, "w", at(500)), None);
     }
 
     #[test]

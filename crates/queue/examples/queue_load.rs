@@ -139,7 +139,8 @@ impl Load {
     async fn once(&self, conn: &mut Conn) -> Result<usize, StoreError> {
         let (now, token) = (SystemClock.now(), new_id().to_string());
         let lease_until = now + TimeDelta::minutes(1);
-        let want = Claim { queue: PAGES.name, most: self.batch, token: &token, now, lease_until, per_host: 4 };
+        let want =
+            Claim { queue: PAGES.name, most: self.batch, token: &token, now, lease_until, per_host: 4, worker: None };
         let claimed = jobs::claim(conn, &want).await?;
         let held: Vec<_> = claimed.iter().map(|job| job.held(None)).collect();
         Ok(jobs::finish(conn, &held, SystemClock.now()).await?.len())

@@ -1,22 +1,27 @@
-//! Claiming: as many jobs as there are free slots, whenever there may be some.
+//! Claiming: as many jobs as there are free slots, whenever there may be some. Mostly in the transactions that write down
+//! what other jobs brought, which leave slots free ([`Room`]); else in one of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::new_id;
+use base::{Timestamp, new_id};
 use chrono::TimeDelta;
 use store::StoreError;
-use store::jobs::{self, Claim, Claimed, Queue, Retry};
+use store::jobs::{self, Claim, Claimed, More, Queue, Retry};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use crate::hosts::Asking;
 use crate::worker::{Core, Handlers};
 
 /// Jobs of one claim.
 const MAX_JOBS: usize = 64;
+/// Free slots that a commit fills besides those that it frees, if these are fewer.
+const MIN_MORE: usize = 8;
 /// How long to wait for more free slots when nearly all are taken.
 const GATHER: Duration = Duration::from_millis(3);
 /// Pause after the database did not answer.
@@ -24,15 +29,18 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// When a job is tried again that no handler here knows.
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
 
-/// The claims of one queue.
-pub(crate) struct Claims {
+/// One queue, as it is served here.
+pub(crate) struct Line {
     pub(crate) core: Arc<Core>,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) queue: Queue,
     pub(crate) slots: usize,
+    pub(crate) free: Arc<Semaphore>,
     /// Where the jobs run: the tasks, and the runtime.
     pub(crate) running: TaskTracker,
     pub(crate) jobs: Handle,
+    /// Then nothing new is begun.
+    pub(crate) stop: CancellationToken,
 }
 
 /// What a job that runs here holds: one of its queue's slots, and its lease, which is kept until this is dropped.
@@ -40,27 +48,37 @@ pub(crate) struct Slot {
     core: Arc<Core>,
     id: String,
     token: String,
-    _permit: OwnedSemaphorePermit,
+    /// Its requests, which count until then after a refusal.
+    pub(crate) asking: Asking,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Claims {
-    /// Claims and starts jobs until `stop`.
-    pub(crate) async fn run(self, stop: CancellationToken) {
-        let (core, free) = (&self.core, Arc::new(Semaphore::new(self.slots)));
-        while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&free).acquire_owned()).await {
+/// Free slots for jobs that are claimed in the transaction that ends others.
+pub(crate) struct Room {
+    line: Arc<Line>,
+    free: Vec<OwnedSemaphorePermit>,
+    /// The worker does not end before these jobs have begun.
+    _open: TaskTrackerToken,
+}
+
+impl Line {
+    /// Claims and starts jobs until it is to stop.
+    pub(crate) async fn run(self: Arc<Self>) {
+        let (core, stop) = (&self.core, &self.stop);
+        while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&self.free).acquire_owned()).await {
             // A full worker gets its slots back one by one. Each alone would cost a claim.
-            if free.available_permits() + 1 < self.slots / 8 {
+            if self.free.available_permits() + 1 < self.slots / 8 {
                 sleep(GATHER).await;
             }
             let mut permits = vec![first];
-            permits.extend((1..MAX_JOBS).map_while(|_| Arc::clone(&free).try_acquire_owned().ok()));
+            permits.extend(self.take(MAX_JOBS - 1));
             match self.claim(permits.len()).await {
                 Ok(jobs) => {
-                    let came = jobs.len();
-                    jobs.into_iter().zip(permits.drain(..)).for_each(|(job, permit)| self.start(job, permit));
+                    let is_none = jobs.is_empty();
+                    self.start(jobs, &mut permits);
                     drop(permits);
                     // Some, but not all, does not mean that there are no more: teams are served in turns.
-                    if came == 0 {
+                    if is_none {
                         core.idle.notify_one();
                         stop.run_until_cancelled(core.waker.woken(self.queue)).await;
                     }
@@ -73,17 +91,46 @@ impl Claims {
         }
     }
 
-    async fn claim(&self, most: usize) -> Result<Vec<Claimed>, StoreError> {
-        let (core, token) = (&self.core, new_id().to_string());
-        let (now, lease_until, per_host) = (core.now(), core.lease_until(), core.settings.per_host);
-        let want = Claim { queue: self.queue.name, most, token: &token, now, lease_until, per_host };
-        jobs::claim(&mut core.store.writing().await?, &want).await
+    /// Room for what may be claimed with a commit of so many jobs; `None` when nothing new is to be begun.
+    pub(crate) fn room(self: &Arc<Self>, ending: usize) -> Option<Room> {
+        // Before the question: once this is there, the end of the worker waits for it.
+        let open = self.running.token();
+        if self.stop.is_cancelled() {
+            return None;
+        }
+        // Not all: who adds jobs meanwhile need not wait for this commit.
+        let free = self.take(ending.max(MIN_MORE).min(MAX_JOBS.saturating_sub(ending))).collect();
+        Some(Room { line: Arc::clone(self), free, _open: open })
     }
 
-    fn start(&self, job: Claimed, permit: OwnedSemaphorePermit) {
+    /// What to claim.
+    pub(crate) fn want<'a>(&'a self, most: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
+        let (lease_until, per_host) = (self.core.lease_until(), self.core.settings.per_host);
+        Claim { queue: self.queue.name, most, token, now, lease_until, per_host, worker: None }
+    }
+
+    fn take(&self, most: usize) -> impl Iterator<Item = OwnedSemaphorePermit> {
+        (0..most).map_while(|_| Arc::clone(&self.free).try_acquire_owned().ok())
+    }
+
+    async fn claim(&self, most: usize) -> Result<Vec<Claimed>, StoreError> {
+        let token = new_id().to_string();
+        let want = self.want(most, &token, self.core.now());
+        jobs::claim(&mut self.core.store.writing().await?, &want).await
+    }
+
+    /// Starts jobs, each with one of the permits.
+    fn start(&self, jobs: Vec<Claimed>, permits: &mut Vec<OwnedSemaphorePermit>) {
+        for job in jobs {
+            self.start_one(job, permits.pop());
+        }
+    }
+
+    fn start_one(&self, job: Claimed, permit: Option<OwnedSemaphorePermit>) {
         let (core, handler) = (Arc::clone(&self.core), self.handlers.get(job.kind.as_str()).cloned());
         let cancelled = core.held.add(&job);
-        let slot = Slot { core: Arc::clone(&core), id: job.id.clone(), token: job.token.clone(), _permit: permit };
+        let (id, token, asking) = (job.id.clone(), job.token.clone(), Asking::default());
+        let slot = Slot { core: Arc::clone(&core), id, token, asking, permit };
         let work = async move {
             match handler {
                 Some(handler) => handler.process(core, job, slot, cancelled).await,
@@ -97,8 +144,39 @@ impl Claims {
     }
 }
 
+impl Room {
+    /// What to claim, when so many jobs end.
+    pub(crate) fn want<'a>(&'a self, ending: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
+        self.line.want(ending + self.free.len(), token, now)
+    }
+
+    /// Starts what was claimed, in the free slots and those of the jobs that have ended.
+    pub(crate) fn fill(self, more: More, ended: impl Iterator<Item = Slot>) {
+        let Self { line, free: mut permits, .. } = self;
+        permits.extend(ended.filter_map(Slot::into_permit));
+        line.start(more.jobs, &mut permits);
+        if permits.is_empty() && line.free.available_permits() == 0 {
+            return;
+        }
+        // When this was all, only time and those who add jobs bring more.
+        if more.is_all {
+            line.core.idle.notify_one();
+        } else {
+            line.core.waker.wake(line.queue);
+        }
+    }
+}
+
+impl Slot {
+    /// The queue's slot for another job.
+    fn into_permit(mut self) -> Option<OwnedSemaphorePermit> {
+        self.permit.take()
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
+        self.asking.leave();
         self.core.held.remove(&self.id, &self.token);
     }
 }

@@ -6,17 +6,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use base::new_id;
 use politeness::HostAnswer;
-use store::jobs::{self, Held, Lease, Payload as _, Retry};
+use store::jobs::{self, Claim, Finishing, Held, Lease, More, Payload as _, Retry};
 use store::{Conn, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::bury::{self, Lost};
-use crate::claims::Slot;
+use crate::claims::{Line, Room, Slot};
 use crate::handler::pause;
 use crate::worker::Core;
 use crate::{Finished, Handler};
@@ -24,8 +26,9 @@ use crate::{Finished, Handler};
 /// Jobs of one transaction.
 const MAX_JOBS: usize = 64;
 /// How long the first report of a transaction waits for more, as long as there are jobs that may bring some. A transaction
-/// costs nearly the same for one job as for many.
+/// costs nearly the same for one job as for many. Where it waits for a disk, that is as long as the last one took.
 const GATHER: Duration = Duration::from_millis(3);
+const MAX_GATHER: Duration = Duration::from_millis(10);
 /// Before each try while the database does not answer: then nobody's jobs can be written.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(3)];
 /// How long a lane is written by itself after one of its jobs could not be written.
@@ -40,8 +43,7 @@ pub(crate) struct Report<H: Handler> {
     pub(crate) queue: String,
     /// See [`Polite::answer`](crate::Polite::answer).
     pub(crate) answer: Option<HostAnswer>,
-    /// Dropped when it is written.
-    #[expect(dead_code, reason = "its end is the message")]
+    /// Another's, or dropped, when it is written.
     pub(crate) slot: Slot,
 }
 
@@ -72,16 +74,34 @@ impl Drop for Working<'_> {
 /// A committer: what writes down the reports of one kind of job.
 struct Committer<'a, H: Handler> {
     core: &'a Core,
+    /// Where jobs are claimed in the place of those that end.
+    line: Option<&'a Arc<Line>>,
     handler: &'a H,
     /// Lanes that are written by themselves, until when.
     apart: HashMap<String, Instant>,
+    /// How long to wait for more reports.
+    gather: Duration,
+}
+
+/// What a transaction has brought, besides what the jobs wrote.
+struct Written {
+    /// Queues that got jobs.
+    added: Vec<String>,
+    /// Jobs that it has claimed, if it was asked to.
+    more: More,
 }
 
 /// Takes reports until there will be none.
-pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, at_work: &AtWork, mut inbox: mpsc::Receiver<Report<H>>) {
-    let mut committer = Committer { core, handler, apart: HashMap::new() };
+pub(crate) async fn run<H: Handler>(
+    core: &Core,
+    line: Option<&Arc<Line>>,
+    handler: &H,
+    at_work: &AtWork,
+    mut inbox: mpsc::Receiver<Report<H>>,
+) {
+    let mut committer = Committer { core, line, handler, apart: HashMap::new(), gather: GATHER };
     loop {
-        let mut reports = gather(at_work, &mut inbox).await;
+        let mut reports = gather(at_work, &mut inbox, committer.gather).await;
         if reports.is_empty() {
             return;
         }
@@ -90,16 +110,20 @@ pub(crate) async fn run<H: Handler>(core: &Core, handler: &H, at_work: &AtWork, 
         let apart = committer.split_apart(&mut reports);
         committer.write(reports).await;
         for report in apart.into_iter().chain(twice) {
-            committer.write(vec![report]).await;
+            committer.write_apart(vec![report]).await;
         }
     }
 }
 
 /// The reports of the next transaction; none when there will be no more.
-async fn gather<H: Handler>(at_work: &AtWork, inbox: &mut mpsc::Receiver<Report<H>>) -> Vec<Report<H>> {
+async fn gather<H: Handler>(
+    at_work: &AtWork,
+    inbox: &mut mpsc::Receiver<Report<H>>,
+    patience: Duration,
+) -> Vec<Report<H>> {
     let mut reports = Vec::with_capacity(MAX_JOBS);
     inbox.recv_many(&mut reports, MAX_JOBS).await;
-    let end = Instant::now() + GATHER;
+    let end = Instant::now() + patience;
     while reports.len() < MAX_JOBS && at_work.any() {
         let left = MAX_JOBS - reports.len();
         match timeout_at(end, inbox.recv_many(&mut reports, left)).await {
@@ -131,16 +155,42 @@ impl<H: Handler> Committer<'_, H> {
         apart
     }
 
-    /// Writes them down, and tells those who may have something to do then.
+    /// Writes them down, with jobs to follow them where there are some, and tells those who may have something to do then.
     async fn write(&mut self, reports: Vec<Report<H>>) {
+        let room = self.line.filter(|_| !reports.is_empty()).and_then(|line| line.room(reports.len()));
+        let Some(room) = room else { return self.write_apart(reports).await };
+        let begun = Instant::now();
+        match self.patiently(&reports, Some(&room)).await {
+            Ok(Written { added, more }) => {
+                // The next jobs first: the others only need to be told.
+                room.fill(more, reports.into_iter().map(|report| report.slot));
+                // Of its own queue the commit has seen all there is.
+                let others = added.iter().filter(|queue| *queue != H::Payload::QUEUE.name);
+                others.for_each(|queue| self.core.waker.wake_named(queue));
+                if self.core.store.parallel_writers() {
+                    self.gather = begun.elapsed().clamp(GATHER, MAX_GATHER);
+                }
+            }
+            Err(error) => {
+                drop(room);
+                self.one_by_one(&reports, &error).await;
+                self.core.wake_all();
+            }
+        }
+    }
+
+    /// Writes them down by themselves.
+    async fn write_apart(&mut self, reports: Vec<Report<H>>) {
         if reports.is_empty() {
             return;
         }
-        match self.patiently(&reports).await {
+        match self.patiently(&reports, None).await {
             // They have left room where they were.
-            Ok(added) => added.iter().map(String::as_str).chain([H::Payload::QUEUE.name]).for_each(|queue| {
-                self.core.waker.wake_named(queue);
-            }),
+            Ok(Written { added, .. }) => {
+                drop(reports);
+                let queues = added.iter().map(String::as_str).chain([H::Payload::QUEUE.name]);
+                queues.for_each(|queue| self.core.waker.wake_named(queue));
+            }
             Err(error) => {
                 self.one_by_one(&reports, &error).await;
                 self.core.wake_all();
@@ -156,7 +206,7 @@ impl<H: Handler> Committer<'_, H> {
         }
         tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
         for report in reports.chunks(1) {
-            let Err(error) = commit(self.core, self.handler, report).await else { continue };
+            let Err(error) = self.commit(report, None).await else { continue };
             if !self.failed(&report[0], &error).await {
                 // Nothing can be written just now: the others come back when their leases end.
                 return;
@@ -164,15 +214,15 @@ impl<H: Handler> Committer<'_, H> {
         }
     }
 
-    /// One try, and more only while the database does not answer at all. Returns the queues that got jobs.
-    async fn patiently(&self, reports: &[Report<H>]) -> Result<Vec<String>, StoreError> {
-        let mut tried = Ok(Vec::new());
+    /// One try, and more only while the database does not answer at all.
+    async fn patiently(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
+        let mut tried = Ok(Written { added: Vec::new(), more: More::default() });
         for pause in PAUSES {
             // Sleeping for no time takes a tick of the timer, a millisecond.
             if !pause.is_zero() {
                 sleep(pause).await;
             }
-            tried = commit(self.core, self.handler, reports).await;
+            tried = self.commit(reports, room).await;
             let Err(error) = &tried else { break };
             if !error.is_away() || self.core.store.ping().await.is_ok() {
                 break;
@@ -180,6 +230,20 @@ impl<H: Handler> Committer<'_, H> {
             tracing::debug!(%error, kind = H::Payload::KIND, "the database does not answer, the commit is tried again");
         }
         tried
+    }
+
+    /// One try. What jobs brought must not be lost because others could not be claimed: then it is one without them.
+    async fn commit(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
+        let Some(room) = room else { return commit(self.core, self.handler, reports, None).await };
+        let (token, claiming) = (new_id().to_string(), AtomicBool::new(false));
+        let want = room.want(reports.len(), &token, self.core.now());
+        match commit(self.core, self.handler, reports, Some((&want, &claiming))).await {
+            Err(error) if claiming.load(Ordering::Relaxed) && !error.is_away() => {
+                tracing::warn!(%error, queue = want.queue, "no jobs claimed with what others brought");
+                commit(self.core, self.handler, reports, None).await
+            }
+            written => written,
+        }
     }
 
     /// What a job could not be written for decides what becomes of it. `false` when the database did not take even that.
@@ -207,29 +271,39 @@ impl<H: Handler> Committer<'_, H> {
     }
 }
 
-/// Returns the queues that got jobs.
-fn commit<'a, H: Handler>(core: &'a Core, handler: &'a H, reports: &'a [Report<H>]) -> Writing<'a> {
+/// One transaction; sets `claiming` for as long as it claims.
+fn commit<'a, H: Handler>(
+    core: &'a Core,
+    handler: &'a H,
+    reports: &'a [Report<H>],
+    next: Option<(&'a Claim<'a>, &'a AtomicBool)>,
+) -> Writing<'a> {
     Box::pin(async move {
         let now = core.now();
         let mut conn = core.store.writing().await?;
         let written = conn.tx(async |conn: &mut Conn| {
             let held: Vec<Held<'_>> = reports.iter().map(held).collect();
-            let ours = jobs::finish(conn, &held, now).await?;
+            let finishing = Finishing::begin(conn, &held, now).await?;
+            let ours = finishing.ours();
             let done = still_ours(reports, &ours);
             if !done.is_empty() {
                 handler.commit(conn, &done).await?;
             }
-            Ok::<_, StoreError>(ours)
+            let set = |is: bool| next.iter().for_each(|(_, claiming)| claiming.store(is, Ordering::Relaxed));
+            set(true);
+            let more = finishing.end(conn, next.map(|(want, _)| want)).await?;
+            set(false);
+            Ok::<_, StoreError>((ours, more))
         });
-        let ours = written.await?;
+        let (ours, more) = written.await?;
         let added = conn.added();
         drop(conn);
         handler.after_commit(&still_ours(reports, &ours));
-        Ok(added)
+        Ok(Written { added, more })
     })
 }
 
-type Writing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>, StoreError>> + Send + 'a>>;
+type Writing<'a> = Pin<Box<dyn Future<Output = Result<Written, StoreError>> + Send + 'a>>;
 
 fn still_ours<'a, H: Handler>(
     reports: &'a [Report<H>],

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use parking_lot::Mutex;
@@ -15,14 +16,16 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::bury::{self, Lost};
-use crate::claims::Slot;
+use crate::claims::{Line, Slot};
 use crate::commits::{self, AtWork, Report};
 use crate::handler::{pause, running};
 use crate::worker::Core;
-use crate::{Failure, Finished, Handler, Polite, Running};
+use crate::{Asking, Failure, Finished, Handler, Polite, Running};
 
 /// Reports that may wait for a commit.
 const MAX_WAITING: usize = 256;
+/// The shortest time that a job waits for its start.
+const MIN_PATIENCE: Duration = Duration::from_millis(1);
 
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -35,8 +38,9 @@ pub(crate) trait AnyHandler: Send + Sync {
     fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, slot: Slot, cancelled: CancellationToken) -> Task;
     /// Gives up a job that a lost worker has left without attempts.
     fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
-    /// What writes down what jobs brought, until [`AnyHandler::close`]. To be asked for once.
-    fn commits(self: Arc<Self>, core: &Arc<Core>) -> Vec<Task>;
+    /// What writes down what jobs brought, until [`AnyHandler::close`], and claims others in their place, when their queue is
+    /// served here. To be asked for once.
+    fn commits(self: Arc<Self>, core: &Arc<Core>, line: Option<&Arc<Line>>) -> Vec<Task>;
     /// No more reports will come.
     fn close(&self);
 }
@@ -66,16 +70,19 @@ impl<H: Handler> Erased<H> {
         Self { answer: H::answer, ..Self::new(handler, committers) }
     }
 
-    async fn work(&self, core: &Core, claimed: &Claimed, slot: Slot, cancelled: CancellationToken) {
-        let job = match running::<H::Payload>(claimed, cancelled.clone()) {
+    async fn work(&self, core: &Core, claimed: &Claimed, mut slot: Slot, cancelled: CancellationToken) {
+        let mut job = match running::<H::Payload>(claimed, cancelled.clone()) {
             Ok(job) => job,
             Err(error) => return self.bury_unread(core, claimed, &error).await,
         };
-        let patience = (claimed.start_at - core.now()).to_std().unwrap_or_default();
+        let begun = cancelled.run_until_cancelled(turn(core, claimed)).await;
+        if let Some(asking) = begun.flatten() {
+            (job.asking, slot.asking) = (asking.clone(), asking);
+        } else {
+            self.give_back(core, claimed).await;
+            return core.wake_all();
+        }
         let run = async {
-            if !patience.is_zero() {
-                sleep(patience).await;
-            }
             // Over before the report is sent, or the committer would wait for it still.
             let _working = self.at_work.begin();
             AssertUnwindSafe(self.handler.run(&job)).catch_unwind().await
@@ -90,6 +97,7 @@ impl<H: Handler> Erased<H> {
             Some(Ok(Err(failure))) => failure,
             Some(Err(_)) => Failure::retry("the handler panicked"),
         };
+        slot.asking.end(failure.answer());
         if let Err(error) = self.fail(core, claimed, &job, failure).await {
             tracing::warn!(%error, job = claimed.id, "failure not written, the job comes back when its lease ends");
         }
@@ -97,7 +105,7 @@ impl<H: Handler> Erased<H> {
         core.wake_all();
     }
 
-    /// For another worker to do at once. Nothing happens to what is no longer ours.
+    /// For any worker to do, at once if it may. Nothing happens to what is no longer ours.
     async fn give_back(&self, core: &Core, claimed: &Claimed) {
         let back = async { jobs::release(&mut core.store.conn().await?, &claimed.held(None), core.now()).await };
         if let Err(error) = back.await {
@@ -109,6 +117,7 @@ impl<H: Handler> Erased<H> {
     async fn report(&self, finished: Finished<H::Payload, H::Done>, claimed: &Claimed, slot: Slot) {
         let Some(reports) = self.committer_for(&claimed.team_id) else { return };
         let answer = (self.answer)(&finished.done);
+        slot.asking.end(answer);
         let (token, queue) = (claimed.token.clone(), claimed.queue.clone());
         // Without a committer, at the end of a process, the job comes back when its lease ends.
         let _ = reports.send(Report { finished, token, queue, answer, slot }).await;
@@ -165,6 +174,20 @@ impl<H: Handler> Erased<H> {
     }
 }
 
+/// Waits for the time at which a job may begin; `None` when its host is not to be asked then.
+async fn turn(core: &Core, claimed: &Claimed) -> Option<Asking> {
+    let asking = match &claimed.host {
+        Some(host) => core.hosts.enter(host, claimed.host_slots).await?,
+        None => Asking::default(),
+    };
+    let patience = (claimed.start_at - core.now()).to_std().unwrap_or_default();
+    // A timer cannot tell less apart.
+    if patience >= MIN_PATIENCE {
+        sleep(patience).await;
+    }
+    Some(asking)
+}
+
 impl<H: Handler> AnyHandler for Erased<H> {
     fn queue(&self) -> Queue {
         H::Payload::QUEUE
@@ -186,11 +209,11 @@ impl<H: Handler> AnyHandler for Erased<H> {
         })
     }
 
-    fn commits(self: Arc<Self>, core: &Arc<Core>) -> Vec<Task> {
+    fn commits(self: Arc<Self>, core: &Arc<Core>, line: Option<&Arc<Line>>) -> Vec<Task> {
         let inboxes = std::mem::take(&mut *self.inboxes.lock());
         let run = |inbox| -> Task {
-            let (this, core) = (Arc::clone(&self), Arc::clone(core));
-            Box::pin(async move { commits::run(&core, &this.handler, &this.at_work, inbox).await })
+            let (this, core, line) = (Arc::clone(&self), Arc::clone(core), line.cloned());
+            Box::pin(async move { commits::run(&core, line.as_ref(), &this.handler, &this.at_work, inbox).await })
         };
         inboxes.into_iter().map(run).collect()
     }

@@ -8,6 +8,8 @@ use store::jobs::{Claimed, Payload};
 use store::{Conn, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use crate::Asking;
+
 /// Does jobs of one kind. One value handles all jobs of the kind.
 pub trait Handler: Send + Sync + 'static {
     /// What a job is given. It says the kind and the queue.
@@ -91,6 +93,8 @@ pub struct Running<P> {
     pub created_at: Timestamp,
     /// What it was given.
     pub payload: P,
+    /// Its requests to its host, if it has one. They are over when it has ended, or says so before.
+    pub asking: Asking,
     /// Set when the job is no longer ours, as after a cancellation. [`Handler::run`] is dropped then anyway.
     pub cancelled: CancellationToken,
 }
@@ -131,6 +135,14 @@ impl Failure {
     pub fn retry(error: impl Into<String>) -> Self {
         Self::Retry { at: None, error: error.into(), answer: None, counted: true }
     }
+
+    /// What the host has answered, if that is known.
+    pub(crate) fn answer(&self) -> Option<HostAnswer> {
+        match self {
+            Self::Retry { answer, .. } => *answer,
+            Self::Dead { .. } => None,
+        }
+    }
 }
 
 /// The first pause before another attempt, and the longest.
@@ -155,6 +167,7 @@ pub(crate) fn running<P: Payload>(claimed: &Claimed, cancelled: CancellationToke
         max_attempts: claimed.max_attempts,
         created_at: claimed.created_at,
         payload: serde_json::from_str(&claimed.payload)?,
+        asking: Asking::default(),
         cancelled,
     })
 }

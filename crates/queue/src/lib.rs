@@ -78,12 +78,14 @@ mod commits;
 mod due;
 mod erased;
 mod handler;
+mod hosts;
 mod leases;
 mod periodic;
 mod wake;
 mod worker;
 
 pub use handler::{Failure, Finished, Handler, Polite, Running};
+pub use hosts::Asking;
 pub use periodic::{Periodic, run_periodic};
 pub use store::jobs::{Lane, NewJob, Payload, Queue};
 pub use wake::Waker;

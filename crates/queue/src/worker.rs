@@ -10,13 +10,14 @@ use chrono::TimeDelta;
 use store::Store;
 use store::jobs::{Payload as _, Queue};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::claims::Claims;
+use crate::claims::Line;
 use crate::erased::{AnyHandler, Erased};
+use crate::hosts::Hosts;
 use crate::leases::Held;
 use crate::wake::{Waker, listen};
 use crate::{Handler, Polite, due, leases};
@@ -75,6 +76,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) waker: Waker,
     pub(crate) held: Held,
+    pub(crate) hosts: Hosts,
     /// The queues that are served here, with their slots.
     pub(crate) queues: Vec<(Queue, usize)>,
     /// Notified when a queue has slots and a claim got nothing.
@@ -85,8 +87,8 @@ impl Worker {
     /// A worker that can do nothing yet.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
-        let (waker, held, idle) = (Waker::default(), Held::default(), Notify::new());
-        let core = Core { store, clock, settings, waker, held, queues: Vec::new(), idle };
+        let (waker, held, hosts, idle) = (Waker::default(), Held::default(), Hosts::default(), Notify::new());
+        let core = Core { store, clock, settings, waker, held, hosts, queues: Vec::new(), idle };
         Self { core, handlers: HashMap::new() }
     }
 
@@ -136,8 +138,9 @@ impl Worker {
         let ended = CancellationToken::new();
         // What claims and commits does little else than write.
         let writing = core.store.writing_runtime();
+        let lines = lines(&core, &handlers, &running, &stop);
         for handler in handlers.values() {
-            let commits = Arc::clone(handler).commits(&core);
+            let commits = Arc::clone(handler).commits(&core, lines.get(handler.queue().name));
             commits.into_iter().for_each(|commits| drop(committing.spawn_on(commits, &writing)));
         }
         let keep = leases::keep(Arc::clone(&core), Arc::clone(&handlers));
@@ -146,10 +149,8 @@ impl Worker {
         services.spawn(stop.clone().run_until_cancelled_owned(async move { listen(&listening).await }));
         let watching = Arc::clone(&core);
         services.spawn(stop.clone().run_until_cancelled_owned(async move { due::watch(&watching).await }));
-        for queue in &core.queues {
-            let (core, handlers, jobs) = (Arc::clone(&core), Arc::clone(&handlers), Handle::current());
-            let claims = Claims { core, handlers, queue: queue.0, slots: queue.1, running: running.clone(), jobs };
-            claiming.spawn_on(claims.run(stop.clone()), &writing);
+        for line in lines.into_values() {
+            claiming.spawn_on(line.run(), &writing);
         }
         // Without a queue there are leases of lost workers to look after all the same.
         stop.cancelled().await;
@@ -169,6 +170,21 @@ impl Worker {
     fn committers(&self) -> usize {
         if self.core.store.parallel_writers() { 3 } else { 1 }
     }
+}
+
+/// The queues that are served, by their names.
+fn lines(
+    core: &Arc<Core>,
+    handlers: &Arc<Handlers>,
+    running: &TaskTracker,
+    stop: &CancellationToken,
+) -> HashMap<&'static str, Arc<Line>> {
+    let line = |(queue, slots): &(Queue, usize)| {
+        let (core, handlers, jobs) = (Arc::clone(core), Arc::clone(handlers), Handle::current());
+        let (running, stop, free) = (running.clone(), stop.clone(), Arc::new(Semaphore::new(*slots)));
+        Line { core, handlers, queue: *queue, slots: *slots, free, running, jobs, stop }
+    };
+    core.queues.iter().map(|queue| (queue.0.name, Arc::new(line(queue)))).collect()
 }
 
 /// Waits for the end of all tasks; no more come.

@@ -11,10 +11,10 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use politeness::{HostAnswer, HostState, Pace, Start};
 
-use crate::conn::{Conn, on};
+use crate::conn::{AsyncSqlite, Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::host;
@@ -96,10 +96,21 @@ pub(crate) struct Hosts {
 /// What a host says to one more request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It is counted; it may start then, which is at most [`AHEAD`] away.
-    Start(Timestamp),
+    /// It is counted; it may start then, which is at most [`AHEAD`] away, as soon as fewer than so many others run.
+    Start(Timestamp, u32),
     /// Nothing is counted; ask again then.
     Later(Timestamp),
+}
+
+/// Who asks for a turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// See [`Claim::per_host`](crate::jobs::Claim::per_host).
+    pub(crate) most: u32,
+    /// See [`Claim::worker`](crate::jobs::Claim::worker).
+    pub(crate) worker: Option<&'a str>,
+    /// It was promised a turn for later, and keeps that.
+    pub(crate) early: bool,
 }
 
 struct Host {
@@ -108,6 +119,25 @@ struct Host {
     most: u32,
     queued_until: Option<Timestamp>,
     changed: bool,
+}
+
+impl Host {
+    fn next_start(&mut self, pace: &Pace, worker: Option<&str>, now: Timestamp) -> Start {
+        match self.state.next_start(pace, now) {
+            Start::WhenOneEnds => {
+                // Who takes nothing ahead wants a slot like any other.
+                let ahead = self.state.ahead(pace, worker.unwrap_or_default(), now);
+                ahead.map_or(Start::WhenOneEnds, Start::At)
+            }
+            start => start,
+        }
+    }
+
+    fn start(&mut self, pace: &Pace, worker: Option<&str>, at: Timestamp) -> Turn {
+        self.state.sent_by(worker);
+        self.state.started(at);
+        Turn::Start(at, self.state.slots(pace))
+    }
 }
 
 /// How far ahead a start is promised.
@@ -175,21 +205,16 @@ impl Hosts {
         Self::lock(conn, names, now).await
     }
 
-    /// Asks a host for a turn, for a lane with this delay. Who is `early` was promised one for later, and keeps that.
-    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, most: u32, early: bool) -> Turn {
-        let Some(host) = self.rows.get_mut(name) else { return Turn::Start(self.now) };
+    /// Asks a host for a turn, for a lane with this delay.
+    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, asked: Asked<'_>) -> Turn {
+        let Asked { most, worker, early } = asked;
+        let Some(host) = self.rows.get_mut(name) else { return Turn::Start(self.now, most) };
         (host.changed, host.most) = (true, most);
         let pace = Pace::new(host.crawl_delay, delay, Some(most));
         let now = self.now;
-        let (earliest, turn) = match host.state.next_start(&pace, now) {
-            Start::Now => {
-                host.state.started(now);
-                return Turn::Start(now);
-            }
-            Start::At(time) if time - now <= AHEAD => {
-                host.state.started(time);
-                return Turn::Start(time);
-            }
+        let (earliest, turn) = match host.next_start(&pace, worker, now) {
+            Start::Now => return host.start(&pace, worker, now),
+            Start::At(time) if time - now <= AHEAD => return host.start(&pace, worker, time),
             Start::At(time) => (time - AHEAD, host.state.turn(&pace)),
             Start::WhenOneEnds => (now, host.state.turn(&pace)),
         };
@@ -214,42 +239,58 @@ impl Hosts {
 
     /// Writes down what has changed.
     pub(crate) async fn save(self, conn: &mut Conn) -> Result<()> {
-        let (mut names, mut states, mut most, mut queued) = (vec![], vec![], vec![], vec![]);
+        let changes = self.changes()?;
+        on!(conn, pg | c | changes.to_postgres(&mut &*c).await, sqlite | c | changes.to_sqlite(c).await)?;
+        Ok(())
+    }
+
+    /// What has changed.
+    pub(crate) fn changes(self) -> Result<Changes> {
+        let (names, states, most, queued) = (vec![], vec![], vec![], vec![]);
+        let mut changes = Changes { now: self.now.into(), names, states, most, queued };
         for (name, host) in self.rows.into_iter().filter(|(_, host)| host.changed) {
-            let state = serde_json::to_string(&host.state).map_err(|error| broken(&name, &error))?;
-            names.push(name);
-            states.push(state);
-            most.push(i32::try_from(host.most).unwrap_or(i32::MAX));
-            queued.push(host.queued_until.map(DbTime::from));
+            changes.states.push(serde_json::to_string(&host.state).map_err(|error| broken(&name, &error))?);
+            changes.names.push(name);
+            changes.most.push(i32::try_from(host.most).unwrap_or(i32::MAX));
+            changes.queued.push(host.queued_until.map(DbTime::from));
         }
-        if names.is_empty() {
+        Ok(changes)
+    }
+}
+
+/// Rows to be written, column by column.
+pub(crate) struct Changes {
+    now: DbTime,
+    names: Vec<String>,
+    states: Vec<String>,
+    most: Vec<i32>,
+    queued: Vec<Option<DbTime>>,
+}
+
+impl Changes {
+    pub(crate) async fn to_postgres(&self, conn: &mut &AsyncPgConnection) -> QueryResult<()> {
+        if self.names.is_empty() {
             return Ok(());
         }
-        let now = DbTime::from(self.now);
-        on!(
-            conn,
-            pg | c | {
-                Sql::<Pg>::new(
-                    "UPDATE host SET state = u.state, most = u.most, queued_until = u.queued_until, updated_at = {}
-                     FROM unnest({}, {}, {}, {}) AS u(name, state, most, queued_until) WHERE host.name = u.name",
-                )
-                .bind::<SqlTimestamp, _>(now)
-                .bind::<Array<Text>, _>(names)
-                .bind::<Array<Text>, _>(states)
-                .bind::<Array<Integer>, _>(most)
-                .bind::<Array<Nullable<SqlTimestamp>>, _>(queued)
-                .execute(c)
-                .await
-            },
-            sqlite | c | {
-                for (index, name) in names.iter().enumerate() {
-                    let set = (host::state.eq(&states[index]), host::most.eq(most[index]));
-                    let set = (set, host::queued_until.eq(queued[index]), host::updated_at.eq(now));
-                    diesel::update(host::table.find(name)).set(set).execute(c).await?;
-                }
-                Ok(names.len())
-            }
-        )?;
+        let query = Sql::<Pg>::new(
+            "UPDATE host SET state = u.state, most = u.most, queued_until = u.queued_until, updated_at = {}
+             FROM unnest({}, {}, {}, {}) AS u(name, state, most, queued_until) WHERE host.name = u.name",
+        );
+        let query = query
+            .bind::<SqlTimestamp, _>(self.now)
+            .bind::<Array<Text>, _>(&self.names)
+            .bind::<Array<Text>, _>(&self.states)
+            .bind::<Array<Integer>, _>(&self.most)
+            .bind::<Array<Nullable<SqlTimestamp>>, _>(&self.queued);
+        query.execute(conn).await.map(drop)
+    }
+
+    pub(crate) async fn to_sqlite(&self, conn: &mut AsyncSqlite) -> QueryResult<()> {
+        for (index, name) in self.names.iter().enumerate() {
+            let set = (host::state.eq(&self.states[index]), host::most.eq(self.most[index]));
+            let set = (set, host::queued_until.eq(self.queued[index]), host::updated_at.eq(self.now));
+            diesel::update(host::table.find(name)).set(set).execute(conn).await?;
+        }
         Ok(())
     }
 }

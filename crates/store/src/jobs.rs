@@ -3,7 +3,8 @@
 //!
 //! Counters change in the transaction of the state change that they count. Locks are taken in one order: rows of
 //! `job_team`, then those of `host`, each sorted; a team's lanes and jobs change only under its row. A transaction that
-//! enqueues and books credits must enqueue first, because the jobs' own transactions book with the team locked.
+//! enqueues and books credits must enqueue first, because the jobs' own transactions book with the team locked. Rows of
+//! hosts are what most want, so whoever ends many jobs ([`Finishing`]) locks them last of all.
 
 mod check;
 mod claim;
@@ -24,9 +25,9 @@ use base::Timestamp;
 use politeness::HostAnswer;
 
 pub use check::inconsistencies;
-pub use claim::claim;
+pub use claim::{More, claim};
 pub use dead::{Dead, dead, find_dead, forget_dead, forget_one, redrive};
-pub use end::{Retry, bury, cancel, finish, release, retry, trim};
+pub use end::{Finishing, Retry, bury, cancel, finish, release, retry, trim};
 pub use enqueue::{enqueue, set_cap, set_team_cap};
 pub use inspect::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
 pub use lease::{Reaped, reap, renew, still_ours};
@@ -93,6 +94,9 @@ pub struct Claim<'a> {
     pub lease_until: Timestamp,
     /// How many requests to one host may run at a time.
     pub per_host: u32,
+    /// The name of a worker that keeps to [`Claimed::host_slots`] by itself. Where it asks a quick host alone, it gets jobs
+    /// ahead of their turns, so that one can follow another without a claim in between.
+    pub worker: Option<&'a str>,
 }
 
 /// A job that is ours until its lease ends.
@@ -120,6 +124,8 @@ pub struct Claimed {
     pub host: Option<String>,
     /// When to begin: politeness may ask for up to a second of patience.
     pub start_at: Timestamp,
+    /// How many requests to its host the worker may run at a time, this one included; matters where it gave its name.
+    pub host_slots: u32,
     /// When it was added.
     pub created_at: Timestamp,
 }

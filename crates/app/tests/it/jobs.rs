@@ -215,7 +215,7 @@ async fn a_page_comes_back_unless_it_is_counted_as_failed() {
     let (app, now) = (&jobs.world.app, jobs.world.clock.now());
     let mut conn = jobs.world.parts.store.conn().await.unwrap();
     let lease_until = now + TimeDelta::minutes(1);
-    let want = Claim { queue: "pages", most: 9, token: "t", now, lease_until, per_host: 9 };
+    let want = Claim { queue: "pages", most: 9, token: "t", now, lease_until, per_host: 9, worker: None };
     let claimed = jobs::claim(&mut conn, &want).await.unwrap();
     let [counted, lost] = &claimed[..] else { panic!("two pages: {claimed:?}") };
     for job in &claimed {

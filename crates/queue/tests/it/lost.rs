@@ -115,7 +115,8 @@ async fn a_job_whose_workers_die_is_given_up(db: Db) {
     let mut conn = store.conn().await.unwrap();
     add(&store, &lane("l", "a"), &[NewJob { max_attempts: 1, ..hanging("j") }]).await;
     let now = SystemClock.now();
-    let want = jobs::Claim { queue: PAGES.name, most: 1, token: "gone", now, lease_until: now, per_host: 4 };
+    let want =
+        jobs::Claim { queue: PAGES.name, most: 1, token: "gone", now, lease_until: now, per_host: 4, worker: None };
     assert_eq!(jobs::claim(&mut conn, &want).await.unwrap().len(), 1);
     let worker = Worked::start(db.open().await, &log, settings());
     log.reach("gave up j", 1).await;

@@ -1,17 +1,18 @@
 //! Who is next: of the teams the least recently served, in each of its lanes the same, in each lane the first jobs of the
 //! lowest phase, as far as caps and hosts allow.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use base::Timestamp;
 use chrono::TimeDelta;
 
 use crate::conn::{Conn, Link};
 use crate::error::Result;
-use crate::hosts::{Hosts, Turn};
+use crate::hosts::{Asked, Hosts, Turn};
 use crate::jobs::due::{self, Job, LANES, Lane, Team};
+use crate::jobs::release::{self, Freed};
 use crate::jobs::start::{self, LaneDue, Start};
-use crate::jobs::{Claim, Claimed, from_millis};
+use crate::jobs::{Claim, Claimed, Held, from_millis};
 
 /// Takes up to [`Claim::most`] jobs that may run now, in a transaction of its own. Less than `most` does not mean that
 /// there are no more: ask again until nothing comes.
@@ -43,29 +44,75 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
 
 /// One visit to the teams that come first, and whether there were no others.
 async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)> {
-    let most = i32::try_from(want.most).unwrap_or(i32::MAX);
     // Few jobs are not worth the locks of many teams.
-    let limit = (most / 8).clamp(1, MAX_TEAMS);
+    let limit = (most(want) / 8).clamp(1, MAX_TEAMS);
     let teams = due::teams(conn, want.queue, want.now, i64::from(limit)).await?;
     if teams.is_empty() {
         return Ok((Vec::new(), true));
     }
-    let share = due::even(most, teams.len());
-    let lanes = due::lanes(conn, want.queue, &teams, want.now, share).await?;
+    let is_last = is_less(teams.len(), limit);
+    let more = visit(conn, want, &teams, (&[], &[])).await?;
+    Ok((more.jobs, is_last))
+}
+
+/// What a claim at the end of another transaction has brought.
+#[derive(Debug, Default)]
+pub struct More {
+    /// The jobs.
+    pub jobs: Vec<Claimed>,
+    /// Whether nothing else could run now, if there were room for it.
+    pub is_all: bool,
+}
+
+/// Claims after jobs have ended in the same transaction, which waits for nobody: on PostgreSQL it visits the teams of these
+/// jobs, which are locked already, and leaves it to [`claim`] when others are due.
+pub(super) async fn after(conn: &mut Conn, want: &Claim<'_>, freed: &[Freed], held: &[Held<'_>]) -> Result<More> {
+    let locked: BTreeSet<&str> = held.iter().filter(|held| held.queue == want.queue).map(|held| held.team_id).collect();
+    let teams = due::teams_among(conn, want.queue, want.now, (&locked, i64::from(MAX_TEAMS))).await?;
+    let is_last = teams.as_ref().is_some_and(|teams| is_less(teams.len(), MAX_TEAMS));
+    let more = visit(conn, want, &teams.unwrap_or_default(), (freed, held)).await?;
+    Ok(More { is_all: is_last && more.is_all, ..more })
+}
+
+/// Counts jobs out at their hosts, and hands out turns to the lanes of teams that are locked. Whether those have no more
+/// for now is what the result says.
+async fn visit(
+    conn: &mut Conn,
+    want: &Claim<'_>,
+    teams: &[Team],
+    (freed, held): (&[Freed], &[Held<'_>]),
+) -> Result<More> {
+    let share = due::even(most(want), teams.len());
+    let lanes =
+        if teams.is_empty() { Vec::new() } else { due::lanes(conn, want.queue, teams, want.now, share).await? };
     // Teams first, then hosts: everybody locks in this order.
-    let hosts = lock_hosts(conn, &lanes, want.now).await?;
-    let mut round = Round { want, left: want.most, hosts, claimed: Vec::new(), start: Start::default() };
+    let mut hosts = lock_hosts(conn, &lanes, release::hosts_of(freed), want.now).await?;
+    release::count_out(&mut hosts, freed, held);
+    let (claimed, start) = (Vec::new(), Start::default());
+    let mut round = Round { want, left: want.most, hosts, claimed, start, is_all: true };
     let mut visits: HashMap<String, Vec<Visit>> = HashMap::new();
     for lane in lanes {
         visits.entry(lane.team.clone()).or_default().push(Visit::of(lane));
     }
-    for team in &teams {
+    for team in teams {
         round.serve(team, share, visits.remove(&team.id).unwrap_or_default());
     }
-    // All is decided in memory and written at once: a claim of many jobs costs no more statements than one of few.
-    start::write(conn, want, &round.start).await?;
-    round.hosts.save(conn).await?;
-    Ok((round.claimed, i32::try_from(teams.len()).is_ok_and(|found| found < limit)))
+    let Round { hosts, claimed, start, is_all, .. } = round;
+    if teams.is_empty() {
+        hosts.save(conn).await?;
+    } else {
+        // All is decided in memory and written at once: a claim of many jobs costs no more statements than one of few.
+        start::write(conn, want, &start, hosts).await?;
+    }
+    Ok(More { jobs: claimed, is_all })
+}
+
+fn most(want: &Claim<'_>) -> i32 {
+    i32::try_from(want.most).unwrap_or(i32::MAX)
+}
+
+fn is_less(found: usize, limit: i32) -> bool {
+    i32::try_from(found).is_ok_and(|found| found < limit)
 }
 
 /// A claim locks its teams. The others are left to other claims, and to the next one.
@@ -80,6 +127,8 @@ struct Round<'a> {
     hosts: Hosts,
     claimed: Vec<Claimed>,
     start: Start,
+    /// Whether nothing else could run now, as far as the visited teams go.
+    is_all: bool,
 }
 
 /// A lane, while its jobs are handed out.
@@ -116,6 +165,7 @@ impl Round<'_> {
     fn serve(&mut self, team: &Team, share: i32, mut lanes: Vec<Visit>) {
         let mut room = usize::try_from(team.room.min(share)).unwrap_or(0).min(self.left);
         if self.left == 0 {
+            self.is_all = false;
             return; // it keeps its place
         }
         let mut taken = 0;
@@ -135,6 +185,7 @@ impl Round<'_> {
         let more = |visit: &Visit| visit.due() == LaneDue::Now && visit.taken < visit.lane.room;
         let unseen = i64::try_from(lanes.len()).is_ok_and(|seen| seen >= LANES);
         let stays = unseen || lanes.iter().any(more);
+        self.is_all &= !unseen && !lanes.iter().any(|visit| visit.gate.is_none() && more(visit));
         self.start.team(&team.id, taken, stays);
         for visit in lanes {
             self.start.lane(&visit.lane, visit.taken, visit.jobs.len() < visit.found, visit.due());
@@ -147,14 +198,15 @@ impl Round<'_> {
             && let Some(job) = visit.jobs.next()
         {
             let delay = from_millis(visit.lane.delay_ms);
+            let Claim { now, per_host: most, worker, .. } = *self.want;
             let turn = match &job.host {
-                Some(host) => self.hosts.turn(host, delay, self.want.per_host, visit.lane.early),
-                None => Turn::Start(self.want.now),
+                Some(host) => self.hosts.turn(host, delay, Asked { most, worker, early: visit.lane.early }),
+                None => Turn::Start(now, most),
             };
             match turn {
-                Turn::Start(start_at) => {
+                Turn::Start(start_at, host_slots) => {
                     visit.taken += 1;
-                    self.take(&visit.lane, job, start_at);
+                    self.take(&visit.lane, job, (start_at, host_slots));
                     return true;
                 }
                 // All other jobs of the lane would hear the same.
@@ -166,7 +218,7 @@ impl Round<'_> {
         false
     }
 
-    fn take(&mut self, lane: &Lane, job: Job, start_at: Timestamp) {
+    fn take(&mut self, lane: &Lane, job: Job, (start_at, host_slots): (Timestamp, u32)) {
         self.start.job(&job.id);
         self.claimed.push(Claimed {
             id: job.id,
@@ -180,14 +232,21 @@ impl Round<'_> {
             token: self.want.token.to_owned(),
             host: job.host,
             start_at,
+            host_slots,
             created_at: job.created_at.into(),
         });
     }
 }
 
-async fn lock_hosts(conn: &mut Conn, lanes: &[Lane], now: Timestamp) -> Result<Hosts> {
+/// The hosts of the jobs that may be claimed, and others.
+async fn lock_hosts<'a>(
+    conn: &mut Conn,
+    lanes: &'a [Lane],
+    others: impl Iterator<Item = &'a str>,
+    now: Timestamp,
+) -> Result<Hosts> {
     let asking = || lanes.iter().flat_map(|lane| &lane.jobs).filter(|job| job.host.is_some());
-    let names = asking().filter_map(|job| job.host.as_deref()).collect();
+    let names = asking().filter_map(|job| job.host.as_deref()).chain(others).collect();
     if asking().any(|job| job.host_is_new) {
         // Inserting costs a write for each host, which is wanted once in the life of a host.
         Hosts::make(conn, names, now).await

@@ -1,6 +1,6 @@
 //! What may be claimed: the teams that are due, locked, and in them the lanes with the jobs at their heads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::Timestamp;
 use chrono::TimeDelta;
@@ -11,7 +11,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Float8, Integer, Nullable, Text, Ti
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
-use crate::conn::{Conn, on};
+use crate::conn::{Conn, Link, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::job_team;
@@ -104,6 +104,23 @@ pub(super) async fn teams(conn: &mut Conn, queue: &str, now: Timestamp, most: i6
     Ok(found.into_iter().map(|(id, room)| Team { id, room }).collect())
 }
 
+/// As [`teams`], without waiting for anybody: on PostgreSQL those of the teams `locked` that are due, whose rows are locked,
+/// or `None` when others are due as well.
+pub(super) async fn teams_among(
+    conn: &mut Conn,
+    queue: &str,
+    now: Timestamp,
+    (locked, most): (&BTreeSet<&str>, i64),
+) -> Result<Option<Vec<Team>>> {
+    if matches!(conn.link, Link::Sqlite(_)) {
+        return teams(conn, queue, now, most).await.map(Some);
+    }
+    let found: Vec<(String, i32)> =
+        on!(conn, pg | c | due_teams(POSTGRES_DUE, queue, now, most).load(c).await, sqlite | _c | Ok(Vec::new()))?;
+    let all_are_ours = found.iter().all(|(id, _)| locked.contains(id.as_str()));
+    Ok(all_are_ours.then(|| found.into_iter().map(|(id, room)| Team { id, room }).collect()))
+}
+
 /// The due lanes of these teams, the least recently served first, with up to `share` jobs for each team.
 pub(super) async fn lanes(
     conn: &mut Conn,
@@ -154,22 +171,35 @@ pub(super) async fn lanes(
     )?)
 }
 
-/// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
-/// written after it, and does wait. The other settings keep the plans of what follows: all of it
+/// The teams that are due, and settings for the rest of the transaction. They keep the plans of what follows: all of it
 /// goes by index, and by plain scans, which mark entries of dead rows on their way, and no row is copied aside.
-const POSTGRES_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
-    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
-    AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
-    AND set_config('enable_bitmapscan', 'off', true) <> '' AND set_config('enable_memoize', 'off', true) <> ''
-    ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED";
+macro_rules! postgres_due {
+    ($more:literal) => {
+        concat!(
+            "SELECT team_id, cap - running FROM job_team WHERE queue = {} AND due_at <= {} AND running < cap
+                AND set_config('plan_cache_mode', 'force_generic_plan', true) <> ''
+                AND set_config('enable_seqscan', 'off', true) <> '' AND set_config('enable_bitmapscan', 'off', true) <> ''
+                AND set_config('enable_memoize', 'off', true) <> '' ",
+            $more
+        )
+    };
+}
+
+/// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
+/// written after it, and does wait.
+const POSTGRES_TEAMS: &str = postgres_due!(
+    "AND set_config('synchronous_commit', 'off', true) = 'off' ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED"
+);
 
 /// One row only: waiting for a second one with the first in hand could end in a ring.
-const POSTGRES_TEAM: &str = "SELECT team_id, cap - running FROM job_team
-    WHERE queue = {} AND due_at <= {} AND running < cap AND set_config('synchronous_commit', 'off', true) = 'off'
-    AND set_config('plan_cache_mode', 'force_generic_plan', true) <> '' AND set_config('enable_seqscan', 'off', true) <> ''
-    AND set_config('enable_bitmapscan', 'off', true) <> '' AND set_config('enable_memoize', 'off', true) <> ''
-    AND team_id = (SELECT team_id FROM job_team WHERE queue = $1 AND due_at <= $2 AND running < cap
-        ORDER BY served, team_id LIMIT {}) FOR UPDATE";
+const POSTGRES_TEAM: &str = postgres_due!(
+    "AND set_config('synchronous_commit', 'off', true) = 'off'
+        AND team_id = (SELECT team_id FROM job_team WHERE queue = $1 AND due_at <= $2 AND running < cap
+        ORDER BY served, team_id LIMIT {}) FOR UPDATE"
+);
+
+/// In a transaction that has locked some, and waits for the disk.
+const POSTGRES_DUE: &str = postgres_due!("ORDER BY served, team_id LIMIT {}");
 
 /// In a statement of its own after the locks: what it sees is then as new as they are. Running jobs are looked at only
 /// where they could hold up a later phase. A scan begins at the values that follow those it is given one by one, which is why

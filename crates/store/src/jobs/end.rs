@@ -11,8 +11,8 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::jobs::Held;
 use crate::jobs::release::{self, Freed};
+use crate::jobs::{Claim, Held, More, claim};
 use crate::schema::{job, job_lane};
 use crate::sql::Sql;
 
@@ -39,11 +39,60 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
     }
     conn.atomic(async |conn: &mut Conn| {
         // Teams, lanes and jobs in one statement; only what had a host costs two more.
-        let freed = release::remove(conn, held, now).await?;
-        release::hosts(conn, &freed, held, now).await?;
-        Ok(freed.into_iter().map(|job| job.id).collect())
+        let finishing = Finishing::begin(conn, held, now).await?;
+        let ours = finishing.ours();
+        finishing.end(conn, None).await?;
+        Ok(ours)
     })
     .await
+}
+
+/// [`finish`] in two parts, for a transaction that writes down in between what the jobs did.
+#[derive(Debug)]
+#[must_use = "before its end the hosts of the jobs think that they run"]
+pub struct Finishing<'a> {
+    held: &'a [Held<'a>],
+    freed: Vec<Freed>,
+    now: Timestamp,
+}
+
+impl<'a> Finishing<'a> {
+    /// Removes the jobs, and counts them out of their teams and lanes. To be called in a transaction.
+    ///
+    /// # Errors
+    /// Those of the database.
+    #[crate::boxed]
+    pub async fn begin(conn: &mut Conn, held: &'a [Held<'a>], now: Timestamp) -> Result<Finishing<'a>> {
+        Ok(Finishing { held, freed: release::remove(conn, held, now).await?, now })
+    }
+
+    /// The ids of those that were still ours. Only what these did may be written.
+    #[must_use]
+    pub fn ours(&self) -> HashSet<String> {
+        self.freed.iter().map(|job| job.id.clone()).collect()
+    }
+
+    /// The last part, and the last in its transaction: counts the jobs out at their hosts, whose rows are locked from now on,
+    /// and claims others in the same go, which may start when that is committed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn end(self, conn: &mut Conn, want: Option<&Claim<'_>>) -> Result<More> {
+        count_out(conn, &self.freed, self.held, (want, self.now)).await
+    }
+}
+
+#[crate::boxed]
+async fn count_out(
+    conn: &mut Conn,
+    freed: &[Freed],
+    held: &[Held<'_>],
+    (want, now): (Option<&Claim<'_>>, Timestamp),
+) -> Result<More> {
+    match want {
+        Some(want) => claim::after(conn, want, freed, held).await,
+        None => release::hosts(conn, freed, held, now).await.map(|()| More::default()),
+    }
 }
 
 /// Puts a job back that failed; says whether it was still ours.

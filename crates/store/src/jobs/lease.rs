@@ -167,6 +167,7 @@ fn claimed(
         token: token.to_owned(),
         host,
         start_at: now,
+        host_slots: 1,
         created_at: created_at.into(),
     }
 }

@@ -199,21 +199,27 @@ pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
 
 /// Counts the requests of these jobs out at their hosts, with the answers that they got.
 pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
-    let names: Vec<&str> = freed.iter().filter_map(|job| job.host.as_deref()).collect();
-    if names.is_empty() {
-        return Ok(());
-    }
+    // The teams are locked already, see the order of locks in `jobs`.
+    let mut hosts = Hosts::lock(conn, hosts_of(freed).collect(), now).await?;
+    count_out(&mut hosts, freed, held);
+    hosts.save(conn).await
+}
+
+/// The hosts that these jobs asked.
+pub(super) fn hosts_of(freed: &[Freed]) -> impl Iterator<Item = &str> {
+    freed.iter().filter_map(|job| job.host.as_deref())
+}
+
+/// What [`hosts`] does with the rows.
+pub(super) fn count_out(hosts: &mut Hosts, freed: &[Freed], held: &[Held<'_>]) {
     let answers = held.iter().filter_map(|held| Some((held.lease.id, held.answer?)));
     let answers: BTreeMap<&str, HostAnswer> = answers.collect();
-    // The teams are locked already, see the order of locks in `jobs`.
-    let mut hosts = Hosts::lock(conn, names, now).await?;
     for job in freed {
         if let Some(host) = &job.host {
             let answer = answers.get(job.id.as_str()).copied().unwrap_or(HostAnswer::Unknown);
             hosts.ended(host, from_millis(job.delay_ms), answer);
         }
     }
-    hosts.save(conn).await
 }
 
 /// With `back`, the jobs wait in their lanes again.

@@ -6,10 +6,12 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
+use futures_util::future::try_join;
 
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
+use crate::hosts::Hosts;
 use crate::jobs::due::Lane;
 use crate::jobs::{Claim, claim};
 use crate::schema::job;
@@ -86,16 +88,21 @@ impl Start {
     }
 }
 
-/// Writes everything but the hosts.
-pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> Result<()> {
+/// Writes it, and the hosts.
+pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start, hosts: Hosts) -> Result<()> {
     // Rare: only jobs of busy hosts in lanes of many hosts.
     for (id, time) in &start.later {
         let query = diesel::update(job::table.find(id)).set(job::run_at.eq(DbTime::from(*time)));
         on!(conn, |c| query.execute(c).await)?;
     }
+    let hosts = hosts.changes()?;
     on!(
         conn,
-        pg | c | to_postgres(want, start).execute(c).await,
+        pg | c | {
+            // Neither needs the answer of the other.
+            let (c, start) = (&*c, to_postgres(want, start));
+            try_join(start.execute(&mut &*c), async { hosts.to_postgres(&mut &*c).await }).await?;
+        },
         sqlite | c | {
             if !start.jobs.is_empty() {
                 jobs_to_sqlite(want, &start.jobs).execute(c).await?;
@@ -106,9 +113,9 @@ pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start) -> R
             for index in 0..start.teams.id.len() {
                 team_to_sqlite(want, &start.teams, index).execute(c).await?;
             }
-            Ok(0)
+            hosts.to_sqlite(c).await?;
         }
-    )?;
+    );
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
-use store::jobs::{self, Claim, Claimed, Filter, Lane, NewJob, Retry};
-use store::{Conn, Store};
+use store::jobs::{self, Claim, Claimed, Filter, Finishing, Lane, More, NewJob, Retry};
+use store::{Conn, Store, StoreError};
 
 use crate::bank::rich_team;
 use crate::{at, id, suite};
@@ -26,6 +26,9 @@ suite!(
     caps_can_be_changed,
     looking_tells_what_is_there,
     a_connection_tells_which_queues_got_jobs,
+    what_ends_jobs_claims_others,
+    what_ends_jobs_leaves_nobody_behind,
+    what_is_rolled_back_has_claimed_nothing,
 );
 
 /// A lane of team `team` that lets 100 jobs run.
@@ -52,7 +55,7 @@ pub(crate) fn jobs_named(prefix: &str, count: usize) -> Vec<NewJob> {
 }
 
 pub(crate) fn want(token: &str, most: usize, now: Timestamp) -> Claim<'_> {
-    Claim { queue: "pages", most, token, now, lease_until: now + TimeDelta::minutes(1), per_host: 4 }
+    Claim { queue: "pages", most, token, now, lease_until: now + TimeDelta::minutes(1), per_host: 4, worker: None }
 }
 
 pub(crate) async fn claim(conn: &mut Conn, most: usize, now: Timestamp) -> Vec<Claimed> {
@@ -353,4 +356,67 @@ async fn looking_tells_what_is_there(store: Store) {
     assert_eq!((rest.len(), rest[0].is_running), (1, false));
     let of_m = Filter { lane: Some("m"), ..Filter::default() };
     assert_eq!(jobs::list(&mut conn, of_m, None, 9).await.unwrap().len(), 1);
+}
+
+/// Ends jobs and claims others in one transaction, as workers do.
+async fn end_and_claim(conn: &mut Conn, claimed: &[Claimed], most: usize, now: Timestamp) -> More {
+    let (held, token): (Vec<_>, _) = (claimed.iter().map(|job| job.held(None)).collect(), id());
+    let done = conn.tx(async |conn: &mut Conn| {
+        let finishing = Finishing::begin(conn, &held, now).await?;
+        assert_eq!(finishing.ours().len(), claimed.len());
+        finishing.end(conn, Some(&want(&token, most, now))).await
+    });
+    let more = done.await.unwrap();
+    sound(conn).await;
+    more
+}
+
+async fn what_ends_jobs_claims_others(store: Store) {
+    let mut conn = opened(&store).await;
+    jobs::enqueue(&mut conn, &Lane { cap: 2, ..lane("l", "a") }, &jobs_named("j", 5), at(0)).await.unwrap();
+    let first = claim(&mut conn, 9, at(0)).await;
+    let second = end_and_claim(&mut conn, &first, 9, at(1)).await;
+    assert_eq!((ids(&second.jobs), second.is_all), (vec!["j00002", "j00003"], true));
+    assert_eq!(claim(&mut conn, 9, at(1)).await, []);
+    let third = end_and_claim(&mut conn, &second.jobs[..1], 9, at(2)).await;
+    assert_eq!((ids(&third.jobs), third.is_all), (vec!["j00004"], true));
+    let none = end_and_claim(&mut conn, &[&second.jobs[1..], &third.jobs[..]].concat(), 9, at(3)).await;
+    assert_eq!((none.jobs, none.is_all), (vec![], true));
+
+    jobs::enqueue(&mut conn, &lane("m", "a"), &jobs_named("m", 9), at(4)).await.unwrap();
+    let some = end_and_claim(&mut conn, &[], 3, at(4)).await;
+    // Nobody has ended a job of the team, so on PostgreSQL it is left to a claim.
+    let expect = if store.parallel_writers() { 0 } else { 3 };
+    assert_eq!((some.jobs.len(), some.is_all), (expect, false));
+    assert_eq!(claim(&mut conn, 9, at(4)).await.len(), 9 - expect);
+}
+
+async fn what_ends_jobs_leaves_nobody_behind(store: Store) {
+    let mut conn = opened(&store).await;
+    jobs::enqueue(&mut conn, &lane("l", "a"), &jobs_named("a", 9), at(0)).await.unwrap();
+    let first = claim(&mut conn, 2, at(0)).await;
+    jobs::enqueue(&mut conn, &lane("m", "b"), &jobs_named("b", 3), at(1)).await.unwrap();
+    // The team that waits is not to wait for as long as the other one has jobs.
+    let more = end_and_claim(&mut conn, &first, 2, at(1)).await;
+    let next = if store.parallel_writers() { claim(&mut conn, 2, at(1)).await } else { more.jobs };
+    assert!(!more.is_all && next.iter().any(|job| job.team_id == "b"), "{next:?}");
+    sound(&mut conn).await;
+}
+
+async fn what_is_rolled_back_has_claimed_nothing(store: Store) {
+    let mut conn = opened(&store).await;
+    jobs::enqueue(&mut conn, &lane("l", "a"), &jobs_named("j", 4), at(0)).await.unwrap();
+    let first = claim(&mut conn, 2, at(0)).await;
+    let held: Vec<_> = first.iter().map(|job| job.held(None)).collect();
+    let failed: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let more = Finishing::begin(conn, &held, at(1)).await?.end(conn, Some(&want("t", 2, at(1)))).await?;
+            assert_eq!(more.jobs.len(), 2);
+            Err(StoreError::UnknownTeam)
+        })
+        .await;
+    failed.unwrap_err();
+    sound(&mut conn).await;
+    assert_eq!(ids(&claim(&mut conn, 9, at(1)).await), ["j00002", "j00003"]);
+    assert_eq!(finish(&mut conn, &first, at(1)).await, 2);
 }

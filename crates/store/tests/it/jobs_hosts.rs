@@ -5,12 +5,12 @@ use std::time::Duration;
 use base::Timestamp;
 use chrono::TimeDelta;
 use politeness::HostAnswer;
-use store::jobs::{self, Claimed, Lane, NewJob};
+use store::jobs::{self, Claim, Claimed, Lane, NewJob};
 use store::{Conn, Store, hosts};
 
 use crate::bank::rich_team;
-use crate::jobs::{claim, finish, jobs_named, lane, next_due, sound};
-use crate::{at, suite};
+use crate::jobs::{claim, finish, jobs_named, lane, next_due, sound, want};
+use crate::{at, id, suite};
 
 suite!(
     four_of_a_host_run_at_a_time,
@@ -19,6 +19,8 @@ suite!(
     teams_share_a_host,
     a_refusal_pauses_the_host,
     a_thousand_jobs_of_one_host_all_end,
+    a_worker_gets_jobs_of_its_host_ahead,
+    nobody_gets_jobs_of_a_shared_host_ahead,
 );
 
 fn of_host(prefix: &str, count: usize, host: &str) -> Vec<NewJob> {
@@ -147,4 +149,56 @@ async fn a_thousand_jobs_of_one_host_all_end(store: Store) {
     // Four at a time of 200 ms each are 15 s.
     assert!(now < 25_000, "{now} ms in {rounds} rounds");
     assert_eq!(finish(&mut conn, &[], at(0)).await, 0);
+}
+
+async fn claim_as(conn: &mut Conn, worker: &str, now: Timestamp) -> Vec<Claimed> {
+    let token = id();
+    jobs::claim(conn, &Claim { worker: Some(worker), ..want(&token, 40, now) }).await.unwrap()
+}
+
+const QUICK: HostAnswer = HostAnswer::Answered(Duration::from_millis(8));
+
+async fn a_worker_gets_jobs_of_its_host_ahead(store: Store) {
+    let mut conn = opened(&store).await;
+    jobs::enqueue(&mut conn, &lane("l", "a"), &of_host("j", 60, "h"), at(0)).await.unwrap();
+    let four = claim_as(&mut conn, "w", at(0)).await;
+    assert_eq!(four.len(), 4, "nothing is known of it yet");
+    ended(&mut conn, &four, QUICK, after(8)).await;
+    // As many as it answers in 30 ms, and no more than before at a time.
+    let ahead = claim_as(&mut conn, "w", after(9)).await;
+    assert_eq!((ahead.len(), ahead[0].host_slots, ahead[18].host_slots), (19, 4, 4));
+    assert!(ahead.iter().map(|job| job.start_at).is_sorted());
+    assert_eq!(ahead[18].start_at, after(9 + 18), "a start each millisecond");
+    assert_eq!(claim_as(&mut conn, "w", after(9)).await, []);
+    sound(&mut conn).await;
+    let refused = HostAnswer::Refused(Some(Duration::from_secs(5)));
+    ended(&mut conn, &ahead[..1], refused, after(10)).await;
+    ended(&mut conn, &ahead[1..], QUICK, after(11)).await;
+    assert_eq!(claim_as(&mut conn, "w", after(12)).await, []);
+    let careful = claim_as(&mut conn, "w", after(20_000)).await;
+    assert!(careful.len() <= 3, "{} after a refusal", careful.len());
+    sound(&mut conn).await;
+}
+
+async fn nobody_gets_jobs_of_a_shared_host_ahead(store: Store) {
+    let mut conn = opened(&store).await;
+    for team in ["a", "b"] {
+        jobs::enqueue(&mut conn, &lane(team, team), &of_host(team, 60, "h"), at(0)).await.unwrap();
+    }
+    let four = claim_as(&mut conn, "w", at(0)).await;
+    ended(&mut conn, &four, QUICK, after(8)).await;
+    let ahead = claim_as(&mut conn, "w", after(2000)).await;
+    assert_eq!(ahead.len(), 19);
+    assert!(ahead.iter().all(|job| job.team_id == "b"), "the team whose turn it is");
+    // Another worker finds it taken, and from then on the first one takes no more than its slots.
+    assert_eq!(claim_as(&mut conn, "other", after(2001)).await, []);
+    ended(&mut conn, &ahead[..17], QUICK, after(2100)).await;
+    let one = claim_as(&mut conn, "w", after(2100)).await;
+    assert_eq!(one.len(), 2);
+    ended(&mut conn, &[&ahead[17..], &one[..1]].concat(), QUICK, after(2200)).await;
+    let rest = claim_as(&mut conn, "other", after(2700)).await;
+    assert_eq!(rest.len(), 3);
+    ended(&mut conn, &rest[..1], QUICK, after(5000)).await;
+    assert_eq!(claim_as(&mut conn, "w", after(6000)).await.len(), 1, "two workers share four slots");
+    sound(&mut conn).await;
 }

@@ -1,0 +1,224 @@
+//! Requests to hosts that run here. Claims say how many of a host may run at a time; among the jobs that are claimed, one
+//! follows another without a claim in between, as soon as the requests of one are over.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use politeness::HostAnswer;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// How long a job waits for its turn. The claim thought that it would be milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The hosts that are asked from here. Cheap to clone; all clones are one.
+#[derive(Clone, Default)]
+pub(crate) struct Hosts(Arc<Mutex<HashMap<String, Host>>>);
+
+#[derive(Default)]
+struct Host {
+    running: u32,
+    /// Those of them that were refused: the next claim will know it, but those that were claimed before do not.
+    refused: u32,
+    /// Nobody waits for a host without running requests.
+    waiting: VecDeque<Waiting>,
+}
+
+struct Waiting {
+    /// How many may run, this one included.
+    slots: u32,
+    turn: oneshot::Sender<Place>,
+}
+
+/// That a job asks its host: until it says that this is over, or ends. Clones are one.
+#[derive(Clone, Default)]
+pub struct Asking(Option<Arc<Place>>);
+
+/// A request that counts, until this is dropped at the latest.
+struct Place {
+    hosts: Hosts,
+    name: String,
+    is_refused: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl Hosts {
+    /// Waits until fewer than `slots` requests to a host run, behind all who came before. `None` when that took too long, or
+    /// the host wants to be left alone.
+    pub(crate) async fn enter(&self, name: &str, slots: u32) -> Option<Asking> {
+        let place = match self.stand_in_line(name, slots) {
+            Ok(place) => place,
+            Err(turn) => timeout(PATIENCE, turn).await.ok()?.ok()?,
+        };
+        Some(Asking(Some(Arc::new(place))))
+    }
+
+    fn stand_in_line(&self, name: &str, slots: u32) -> Result<Place, oneshot::Receiver<Place>> {
+        let mut all = self.0.lock();
+        let host = all.entry(name.to_owned()).or_default();
+        host.waiting.retain(|waiting| !waiting.turn.is_closed());
+        if host.running == 0 || (host.running < slots && host.waiting.is_empty() && host.refused == 0) {
+            host.running += 1;
+            return Ok(self.place(name));
+        }
+        let (turn, told) = oneshot::channel();
+        if host.refused == 0 {
+            host.waiting.push_back(Waiting { slots, turn });
+        }
+        Err(told)
+    }
+
+    fn place(&self, name: &str) -> Place {
+        let [is_refused, is_over] = [(); 2].map(|()| AtomicBool::new(false));
+        Place { hosts: self.clone(), name: name.to_owned(), is_refused, is_over }
+    }
+
+    /// A request is over: those who waited longest follow.
+    fn leave(&self, name: &str, was_refused: bool) {
+        let mut all = self.0.lock();
+        let Some(host) = all.get_mut(name) else { return };
+        host.running = host.running.saturating_sub(1);
+        host.refused = host.refused.saturating_sub(was_refused.into());
+        while let Some(next) = host.waiting.pop_front_if(|next| host.running < next.slots) {
+            match next.turn.send(self.place(name)) {
+                Ok(()) => host.running += 1,
+                // It has gone meanwhile.
+                Err(place) => place.is_over.store(true, Ordering::Relaxed),
+            }
+        }
+        if host.running == 0 {
+            all.remove(name);
+        }
+    }
+
+    /// A request was refused: nobody who waits may follow.
+    fn refused(&self, name: &str) {
+        if let Some(host) = self.0.lock().get_mut(name) {
+            host.refused += 1;
+            host.waiting.clear();
+        }
+    }
+}
+
+impl Asking {
+    /// The job sends no further request to its host, which has answered so: another one may. After a refusal that is only
+    /// when it is written down, and until then jobs that wait for the host go back to the queue.
+    pub fn over(&self, answer: HostAnswer) {
+        let Some(place) = &self.0 else { return };
+        match answer {
+            HostAnswer::Refused(_) => place.refused(),
+            _ => place.leave(),
+        }
+    }
+
+    /// As [`Asking::over`], when the job has ended.
+    pub(crate) fn end(&self, answer: Option<HostAnswer>) {
+        self.over(answer.unwrap_or(HostAnswer::Unknown));
+    }
+
+    /// It is written down what the job brought.
+    pub(crate) fn leave(&self) {
+        self.0.iter().for_each(|place| place.leave());
+    }
+}
+
+impl Place {
+    fn refused(&self) {
+        if !self.is_over.load(Ordering::Relaxed) && !self.is_refused.swap(true, Ordering::Relaxed) {
+            self.hosts.refused(&self.name);
+        }
+    }
+
+    fn leave(&self) {
+        if !self.is_over.swap(true, Ordering::Relaxed) {
+            self.hosts.leave(&self.name, self.is_refused.load(Ordering::Relaxed));
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Asking").field(&self.0.as_ref().map(|place| &place.name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    const WELL: HostAnswer = HostAnswer::Unknown;
+
+    fn enter(hosts: &Hosts, slots: u32) -> impl Future<Output = Option<Asking>> + 'static {
+        let hosts = hosts.clone();
+        async move { hosts.enter("h", slots).await }
+    }
+
+    #[tokio::test]
+    async fn so_many_at_a_time_in_the_order_in_which_they_came() {
+        let hosts = Hosts::default();
+        let (one, two) = (enter(&hosts, 2).await.unwrap(), enter(&hosts, 2).await.unwrap());
+        let (mut third, mut fourth) = (pin!(enter(&hosts, 2)), pin!(enter(&hosts, 2)));
+        assert!((&mut third).now_or_never().is_none() && (&mut fourth).now_or_never().is_none());
+        assert!(hosts.enter("other", 2).now_or_never().is_some(), "which has nothing to do with it");
+        one.over(WELL);
+        one.over(WELL);
+        one.end(None);
+        assert!((&mut fourth).now_or_never().is_none());
+        let third = third.now_or_never().unwrap().unwrap();
+        drop(two);
+        let fourth = fourth.now_or_never().unwrap().unwrap();
+        assert!(enter(&hosts, 2).now_or_never().is_none(), "and is gone again");
+        third.leave();
+        fourth.leave();
+        assert!(hosts.0.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_wants_a_host_alone_waits_until_it_is_alone() {
+        let hosts = Hosts::default();
+        let (one, two) = (enter(&hosts, 2).await.unwrap(), enter(&hosts, 2).await.unwrap());
+        let (mut alone, mut behind) = (pin!(enter(&hosts, 1)), pin!(enter(&hosts, 2)));
+        assert!((&mut alone).now_or_never().is_none() && (&mut behind).now_or_never().is_none());
+        one.over(WELL);
+        assert!((&mut alone).now_or_never().is_none() && (&mut behind).now_or_never().is_none());
+        two.over(WELL);
+        assert!((&mut alone).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_refusal_sends_those_away_who_wait() {
+        let hosts = Hosts::default();
+        let one = enter(&hosts, 1).await.unwrap();
+        let mut second = pin!(enter(&hosts, 1));
+        assert!((&mut second).now_or_never().is_none());
+        one.over(HostAnswer::Refused(None));
+        one.end(Some(HostAnswer::Refused(None)));
+        assert!(second.await.is_none());
+        assert!(enter(&hosts, 2).await.is_none(), "nothing is written down yet");
+        one.leave();
+        assert!(enter(&hosts, 1).now_or_never().flatten().is_some());
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_long() {
+        let hosts = Hosts::default();
+        let one = enter(&hosts, 1).await.unwrap();
+        assert!(enter(&hosts, 1).await.is_none());
+        drop(one);
+        assert!(hosts.0.lock().is_empty());
+    }
+}
