@@ -105,8 +105,9 @@ impl Line {
 
     /// What to claim.
     pub(crate) fn want<'a>(&'a self, most: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
-        let (lease_until, per_host) = (self.core.lease_until(), self.core.settings.per_host);
-        Claim { queue: self.queue.name, most, token, now, lease_until, per_host, worker: None }
+        let Core { settings, name, .. } = &*self.core;
+        let (lease_until, per_host, worker) = (self.core.lease_until(), settings.per_host, Some(name.as_str()));
+        Claim { queue: self.queue.name, most, token, now, lease_until, per_host, worker }
     }
 
     fn take(&self, most: usize) -> impl Iterator<Item = OwnedSemaphorePermit> {

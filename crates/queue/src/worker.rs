@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Clock, Timestamp};
+use base::{Clock, Timestamp, new_id};
 use chrono::TimeDelta;
 use store::Store;
 use store::jobs::{Payload as _, Queue};
@@ -75,6 +75,8 @@ pub(crate) struct Core {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) waker: Waker,
+    /// Under which it asks hosts.
+    pub(crate) name: String,
     pub(crate) held: Held,
     pub(crate) hosts: Hosts,
     /// The queues that are served here, with their slots.
@@ -88,7 +90,8 @@ impl Worker {
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let (waker, held, hosts, idle) = (Waker::default(), Held::default(), Hosts::default(), Notify::new());
-        let core = Core { store, clock, settings, waker, held, hosts, queues: Vec::new(), idle };
+        let name = new_id().to_string();
+        let core = Core { store, clock, settings, waker, name, held, hosts, queues: Vec::new(), idle };
         Self { core, handlers: HashMap::new() }
     }
 

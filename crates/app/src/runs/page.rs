@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use crawl_frontier::{Reason, Scope, Verdict, content_hash, template};
 use fetch::BasicAuth;
 use politeness::{HostAnswer, retry_after};
-use queue::{Failure, Finished, Handler, Payload, Polite, Queue, Running};
+use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, SiteRules};
 use store::jobs::Claimed;
@@ -175,7 +175,8 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         collect_links: context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, depth)),
         run: Some(context.id.clone()),
     };
-    let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth };
+    let asking = job.asking.clone();
+    let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth, asking };
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
     let Charged { result, credits, surcharge, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
@@ -214,6 +215,8 @@ struct Setting {
     site: Option<Arc<SiteRules>>,
     url: Url,
     depth: u32,
+    /// Over by then.
+    asking: Asking,
 }
 
 /// What that thread makes of it.
@@ -229,6 +232,8 @@ enum Seen {
 impl Setting {
     fn see(self, scraped: Scraped, took: Duration, may_ask_again: bool, stop: &Stop) -> Result<Seen, AppError> {
         let answer = answer(&self.app, &scraped, took);
+        // Packing it and writing it down is nothing that the host has to wait for.
+        self.asking.over(answer);
         if let HostAnswer::Refused(wait) = answer
             && may_ask_again
         {

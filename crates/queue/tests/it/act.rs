@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// What was seen, in order: `run x`, `drop x`, `commit x y`, `after x y`, `gave up x: why`.
+/// What was seen, in order: `run x`, `asked x`, `drop x`, `commit x y`, `after x y`, `gave up x: why`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -33,6 +33,8 @@ pub(crate) struct Orders {
     act: String,
     /// Milliseconds before that.
     wait: Option<u64>,
+    /// Milliseconds after that, in which its host, who has answered, is not asked any more.
+    pack: Option<u64>,
     /// How often it does that, before it does well.
     times: Option<i32>,
 }
@@ -56,6 +58,8 @@ impl Payload for Hanging {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Well,
+    /// Its host has answered after that time.
+    Asked(Duration),
     Refused,
     Spoilt,
     Jammed,
@@ -101,7 +105,14 @@ impl Handler for Act {
     async fn run(&self, job: &Running<Orders>) -> Result<Effect, Failure> {
         self.0.add(format!("run {}", job.id));
         let _dropped = Dropped(&self.0, &job.id);
-        sleep(Duration::from_millis(job.payload.wait.unwrap_or(0))).await;
+        let wait = Duration::from_millis(job.payload.wait.unwrap_or(0));
+        sleep(wait).await;
+        if let Some(pack) = job.payload.pack {
+            self.0.add(format!("asked {}", job.id));
+            job.asking.over(HostAnswer::Answered(wait));
+            sleep(Duration::from_millis(pack)).await;
+            return Ok(Effect::Asked(wait));
+        }
         let over = job.payload.times.is_some_and(|times| job.attempt > times);
         match job.payload.act.as_str() {
             _ if over => Ok(Effect::Well),
@@ -126,7 +137,7 @@ impl Handler for Act {
         for finished in done {
             scrapes::insert(conn, &row(&finished.job.id)).await?;
             match finished.done {
-                Effect::Well | Effect::Refused => {}
+                Effect::Well | Effect::Asked(_) | Effect::Refused => {}
                 Effect::Spoilt => return Err(StoreError::UnknownTeam),
                 Effect::Jammed => return Err(StoreError::Pool("as ordered".to_owned())),
             }
@@ -152,7 +163,11 @@ impl Handler for Act {
 
 impl Polite for Act {
     fn answer(done: &Effect) -> Option<HostAnswer> {
-        (*done == Effect::Refused).then_some(HostAnswer::Refused(Some(Duration::from_secs(60))))
+        match *done {
+            Effect::Asked(time) => Some(HostAnswer::Answered(time)),
+            Effect::Refused => Some(HostAnswer::Refused(Some(Duration::from_secs(60)))),
+            _ => None,
+        }
     }
 }
 
@@ -222,7 +237,7 @@ pub(crate) fn lane<'a>(id: &'a str, team: &'a str) -> Lane<'a> {
 /// A job with any payload, also one that cannot be read.
 #[expect(clippy::needless_pass_by_value, reason = "written in place")]
 pub(crate) fn job(id: &str, payload: Value) -> NewJob {
-    let orders = Orders { act: "well".to_owned(), wait: None, times: None };
+    let orders = Orders { act: "well".to_owned(), wait: None, pack: None, times: None };
     NewJob { payload: payload.to_string(), ..NewJob::of(id, &orders, SystemClock.now()).unwrap() }
 }
 

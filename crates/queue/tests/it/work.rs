@@ -26,6 +26,9 @@ suite!(
     lanes_of_many_phases_end_in_order,
     a_worker_that_sleeps_is_woken,
     a_host_is_asked_four_times_at_a_time,
+    what_ends_jobs_claims_the_next,
+    the_next_request_follows_when_one_is_over,
+    a_refusal_sends_back_those_who_wait,
 );
 
 async fn every_job_is_done_once(db: Db) {
@@ -239,4 +242,79 @@ async fn a_host_is_asked_four_times_at_a_time(db: Db) {
     }
     worker.end().await;
     assert_empty(&store).await;
+}
+
+/// With a poll of half a minute and one job at a time: nobody but the commit of a job claims the next one.
+async fn what_ends_jobs_claims_the_next(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    for name in ["x", "y"] {
+        let new: Vec<NewJob> = (0..30).map(|n| well(&format!("{name}{n}"))).collect();
+        add(&store, &Lane { cap: 1, ..lane(name, "a") }, &new).await;
+    }
+    let worker = Worked::start(db.open().await, &log, Settings { poll: Duration::from_secs(30), ..settings() });
+    timeout(Duration::from_secs(15), log.reach("done", 60)).await.expect("one after the other");
+    worker.end().await;
+    assert_eq!(log.count("run"), 60);
+    assert_empty(&store).await;
+}
+
+/// How many requests and how many jobs there were at a time, at most.
+fn most(log: &Log) -> (i32, i32) {
+    let (mut asking, mut running, mut most) = (0, 0, (0, 0));
+    for line in log.lines() {
+        match line.split(' ').next() {
+            Some("run") => (asking, running) = (asking + 1, running + 1),
+            Some("asked") => asking -= 1,
+            Some("drop") => running -= 1,
+            _ => {}
+        }
+        most = (asking.max(most.0), running.max(most.1));
+    }
+    most
+}
+
+fn asking(host: &str, id: &str) -> NewJob {
+    NewJob { host: Some(host.to_owned()), ..job(id, json!({ "act": "well", "wait": 5, "pack": 40 })) }
+}
+
+/// Twenty slots, of which a host that answers in 5 ms gives four.
+fn twenty() -> Settings {
+    Settings { slots: [(PAGES.name.to_owned(), 20)].into_iter().collect(), ..settings() }
+}
+
+async fn the_next_request_follows_when_one_is_over(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let new: Vec<NewJob> = (0..100).map(|n| asking("h", &format!("j{n}"))).collect();
+    add(&store, &lane("l", "a"), &new).await;
+    let worker = Worked::start(db.open().await, &log, twenty());
+    log.reach("done", 100).await;
+    worker.end().await;
+    let (requests, running) = most(&log);
+    assert!(requests <= 4, "{requests} requests at a time");
+    assert!(running > 4, "{running} jobs at a time");
+    assert_eq!((log.count("run"), hosts::in_flight(&mut store.conn().await.unwrap(), "h").await.unwrap()), (100, 0));
+    assert_empty(&store).await;
+}
+
+async fn a_refusal_sends_back_those_who_wait(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let mut new: Vec<NewJob> = (0..90).map(|n| asking("h", &format!("j{n:02}"))).collect();
+    // They stand in the order of their times.
+    let now = SystemClock.now();
+    new.iter_mut().zip(0..).for_each(|(job, n)| job.run_at = now + Duration::from_millis(n) - Duration::from_secs(9));
+    let refused = job("refused", json!({ "act": "refused" }));
+    new[40] = NewJob { host: Some("h".to_owned()), run_at: new[40].run_at, ..refused };
+    add(&store, &lane("l", "a"), &new).await;
+    let worker = Worked::start(db.open().await, &log, twenty());
+    log.reach("done refused", 1).await;
+    let lines = log.lines();
+    let at = lines.iter().position(|line| line == "drop refused").unwrap();
+    let later = || lines[at..].iter().filter(|line| line.starts_with("run"));
+    assert!(later().count() <= 3, "{:?} after the refusal", later().collect::<Vec<_>>());
+    // All others are ready, none has lost an attempt.
+    sleep(Duration::from_millis(300)).await;
+    let left = jobs::list(&mut store.conn().await.unwrap(), jobs::Filter::default(), None, 99).await.unwrap();
+    assert!(!left.is_empty() && left.iter().all(|job| job.attempt == 0 && !job.is_running), "{left:?}");
+    worker.end().await;
+    assert_eq!(jobs::inconsistencies(&mut store.conn().await.unwrap()).await.unwrap(), Vec::<String>::new());
 }
