@@ -143,24 +143,10 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
     let url = url_of(&job.payload.url).ok_or_else(|| again(&"the address of the page is not readable"))?;
     let (url, in_url) = credentials::split(url);
-    if let Err(error) = room::check(app) {
-        if job.attempt < MAX_ASKED {
-            let at = Some(app.now() + ROOM_PATIENCE);
-            return Err(Failure::Retry { at, error: error.to_string(), answer: None, counted: true });
-        }
-        return Ok(PageResult::without(context, failed(&error)));
-    }
-    let site = match rules(app, &context, &url).await {
+    let site = match admitted(app, &context, job, &url).await? {
         Ok(site) => site,
-        Err(error) => return Ok(PageResult::without(context, failed(&error))),
+        Err(outcome) => return Ok(PageResult::without(context, outcome)),
     };
-    if let Some(site) = site.as_deref().filter(|site| !site.rules.allows_url(&url)) {
-        let outcome = match site.failure {
-            Some(failure) => failed(&AppError::from(failure.error(&url))),
-            None => Outcome::Blocked,
-        };
-        return Ok(PageResult::without(context, outcome));
-    }
     let (given_for, basic_auth) = given(app, &context, job, (&url, in_url)).await.map_err(|error| again(&error))?;
     let depth = job.payload.depth;
     let wanted = Wanted {
@@ -206,6 +192,31 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
     }
     Ok(PageResult { credits, surcharge, copy, ..result })
+}
+
+/// What its site says of a page that may be asked for; else what becomes of it without a request.
+async fn admitted(
+    app: &App,
+    context: &Context,
+    job: &Running<PagePayload>,
+    url: &Url,
+) -> Result<Result<Option<Arc<SiteRules>>, Outcome>, Failure> {
+    if let Err(error) = room::check(app) {
+        if job.attempt < MAX_ASKED {
+            let at = Some(app.now() + ROOM_PATIENCE);
+            return Err(Failure::Retry { at, error: error.to_string(), answer: None, counted: true });
+        }
+        return Ok(Err(failed(&error)));
+    }
+    let site = match rules(app, context, url).await {
+        Ok(site) => site,
+        Err(error) => return Ok(Err(failed(&error))),
+    };
+    let refusal = site.as_deref().filter(|site| !site.rules.allows_url(url)).map(|site| match site.failure {
+        Some(failure) => failed(&AppError::from(failure.error(url))),
+        None => Outcome::Blocked,
+    });
+    Ok(refusal.map_or(Ok(site), Err))
 }
 
 /// What a page is seen as part of, in the thread that parsed it.
