@@ -159,7 +159,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// Writes the generated documents into a folder.
 pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for (name, text) in quarry_server::docs::files() {
+    for (name, text) in quarry_server::docs::files()? {
         let path = folder.join(name);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }

@@ -9,14 +9,17 @@ use crate::auth::Access;
 use crate::{openapi, routes};
 
 /// Every generated file: its name in `docs/` and its text.
-#[must_use]
-pub fn files() -> Vec<(&'static str, String)> {
-    vec![
+///
+/// # Errors
+/// When the migrations do not run.
+pub fn files() -> store::Result<Vec<(&'static str, String)>> {
+    Ok(vec![
         ("openapi.json", openapi::json()),
         ("ERRORS.md", errors()),
         ("CONFIGURATION.md", configuration()),
         ("ROUTES.md", routes()),
-    ]
+        ("sqlite.sql", store::sqlite_schema()?),
+    ])
 }
 
 /// Every error code with its status and what to do.

@@ -60,5 +60,6 @@ pub mod webhooks;
 
 pub use conn::{Conn, TxFn};
 pub use error::{Result, StoreError};
+pub use migrate::sqlite_schema;
 pub use open::{Backend, Options, Store};
 pub use postgres::servers;

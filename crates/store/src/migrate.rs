@@ -2,7 +2,7 @@
 //! at once.
 
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use diesel_async::AsyncPgConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
@@ -14,11 +14,26 @@ use crate::open::{Place, Store};
 const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
+/// What [`SQLITE`] leads to, written by [`sqlite_schema`]. What it does not know yet runs after it.
+const SQLITE_SCHEMA: &str = include_str!("../../../docs/sqlite.sql");
+
 /// Any number will do, as long as every version of the service uses the same.
 const POSTGRES_LOCK: &str = "SELECT pg_advisory_lock(8174631095240719)";
 
-/// Another process may be migrating a large file.
-const SQLITE_WAIT: &str = "PRAGMA busy_timeout = 60000;";
+/// Another process may be migrating a large file. The log is written to the disk as seldom as by all other connections: a
+/// schema that a power failure takes is made again.
+const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 60000; PRAGMA synchronous = NORMAL;";
+
+/// SQLite changes a table by making another, and dropping the old one would delete what refers to it. In a transaction this
+/// does nothing.
+const NO_REFERENCES: &str = "PRAGMA foreign_keys = OFF";
+
+const SCHEMA_HEADING: &str =
+    "-- Written by `cargo xtask codegen` from crates/store/migrations/sqlite: what an empty database is given.\n\n";
+
+/// Every table and index but the table of versions, in the order in which they were made.
+const SQLITE_STATEMENTS: &str = "SELECT sql AS line FROM sqlite_master
+    WHERE sql IS NOT NULL AND name <> '__diesel_schema_migrations' ORDER BY rowid";
 
 #[derive(Clone, Copy)]
 enum Task {
@@ -73,13 +88,14 @@ impl Store {
 
 fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
     let mut conn = SqliteConnection::establish(path).map_err(|error| StoreError::Connect(error.to_string()))?;
-    conn.batch_execute(SQLITE_WAIT)?;
-    // SQLite changes a table by making another, and dropping the old one would delete what refers to it. In a transaction
-    // this setting does nothing.
-    conn.batch_execute("PRAGMA foreign_keys = OFF")?;
+    conn.batch_execute(SQLITE_SETTINGS)?;
+    conn.batch_execute(NO_REFERENCES)?;
     // Each migration becomes a savepoint in here.
     conn.immediate_transaction(|conn| {
-        let done = perform(conn, SQLITE, task)?;
+        let done = match task {
+            Task::Up if is_empty(conn)? => make_at_once(conn)?,
+            _ => perform(conn, SQLITE, task)?,
+        };
         if !done.is_empty() && !matches!(task, Task::Pending) {
             check_references(conn)?;
         }
@@ -87,10 +103,57 @@ fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
     })
 }
 
+/// Nothing was ever made in it, not even the table of versions.
+fn is_empty(conn: &mut SqliteConnection) -> Result<bool> {
+    let known: Count = diesel::sql_query("SELECT count(*) AS count FROM sqlite_master").get_result(conn)?;
+    Ok(known.count == 0)
+}
+
+/// From an empty file to today's schema. One migration after the other takes ten times as long, as each table that is
+/// renamed makes SQLite parse the whole schema again.
+fn make_at_once(conn: &mut SqliteConnection) -> Result<Vec<String>> {
+    // The table of versions is the one table that diesel makes.
+    perform(conn, SQLITE, Task::Pending)?;
+    conn.batch_execute(SQLITE_SCHEMA)?;
+    perform(conn, SQLITE, Task::Up)?;
+    versions(conn)
+}
+
+/// The versions that the database has, oldest first.
+fn versions(conn: &mut SqliteConnection) -> Result<Vec<String>> {
+    let applied = conn.applied_migrations().map_err(|error| StoreError::Migration(error.to_string()))?;
+    Ok(applied.iter().rev().map(ToString::to_string).collect())
+}
+
+/// The statements that make today's schema of SQLite at once, with the versions that it stands for: the text of
+/// `docs/sqlite.sql`.
+///
+/// # Errors
+/// [`StoreError::Migration`], [`StoreError::Connect`].
+pub fn sqlite_schema() -> Result<String> {
+    let mut conn = SqliteConnection::establish(":memory:").map_err(|error| StoreError::Connect(error.to_string()))?;
+    conn.batch_execute(NO_REFERENCES)?;
+    perform(&mut conn, SQLITE, Task::Up)?;
+    let mut text = SCHEMA_HEADING.to_owned();
+    let statements: Vec<Line> = diesel::sql_query(SQLITE_STATEMENTS).load(&mut conn)?;
+    for statement in statements {
+        text += &format!("{};\n\n", statement.line);
+    }
+    let versions: Vec<String> = versions(&mut conn)?.iter().map(|version| format!("('{version}')")).collect();
+    text += &format!("INSERT INTO __diesel_schema_migrations (version) VALUES\n{};\n", versions.join(",\n"));
+    Ok(text)
+}
+
 #[derive(QueryableByName)]
 struct Count {
     #[diesel(sql_type = BigInt)]
     count: i64,
+}
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
 }
 
 /// Makes sure that every reference leads to a row.
@@ -129,5 +192,74 @@ where
             let open = harness.pending_migrations(migrations).map_err(failed)?;
             Ok(open.iter().map(|migration| migration.name().to_string()).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERYTHING: &str = "SELECT type || ' ' || name || ' on ' || tbl_name || ': ' || coalesce(sql, '') AS line
+        FROM sqlite_master ORDER BY line";
+    const TABLES: &str = "SELECT name AS line FROM sqlite_master WHERE type = 'table' ORDER BY name";
+    const VERSIONS: &str = "SELECT version AS line FROM __diesel_schema_migrations ORDER BY version";
+
+    fn empty() -> SqliteConnection {
+        let mut conn = SqliteConnection::establish(":memory:").unwrap();
+        conn.batch_execute(NO_REFERENCES).unwrap();
+        conn
+    }
+
+    fn lines(conn: &mut SqliteConnection, query: &str) -> Vec<String> {
+        let lines: Vec<Line> = diesel::sql_query(query).load(conn).unwrap();
+        lines.into_iter().map(|line| line.line).collect()
+    }
+
+    /// The tables that migrations have written into, with the number of rows.
+    fn filled(conn: &mut SqliteConnection) -> Vec<(String, i64)> {
+        let tables = lines(conn, TABLES).into_iter().map(|table| {
+            let rows: Count =
+                diesel::sql_query(format!("SELECT count(*) AS count FROM \"{table}\"")).get_result(conn).unwrap();
+            (table, rows.count)
+        });
+        tables.filter(|(_, rows)| *rows > 0).collect()
+    }
+
+    #[test]
+    fn an_empty_file_becomes_what_the_migrations_lead_to() {
+        let (mut one_by_one, mut at_once) = (empty(), empty());
+        assert!(is_empty(&mut at_once).unwrap());
+        let steps = perform(&mut one_by_one, SQLITE, Task::Up).unwrap();
+        assert_eq!(make_at_once(&mut at_once).unwrap(), steps);
+        assert!(!is_empty(&mut at_once).unwrap());
+        for query in [EVERYTHING, VERSIONS] {
+            assert_eq!(lines(&mut at_once, query), lines(&mut one_by_one, query));
+        }
+        // Rows that a migration brings would have to be written into the schema too.
+        let only_versions = [("__diesel_schema_migrations".to_owned(), i64::try_from(steps.len()).unwrap())];
+        assert_eq!(filled(&mut one_by_one), only_versions);
+        assert_eq!(filled(&mut at_once), only_versions);
+        assert_eq!(perform(&mut at_once, SQLITE, Task::Up).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_schema_is_written_anew_with_every_migration() {
+        assert_eq!(sqlite_schema().unwrap(), SQLITE_SCHEMA, "run cargo xtask codegen and commit");
+    }
+
+    #[test]
+    fn what_is_cut_off_leaves_an_empty_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cut.db");
+        let path = path.to_str().unwrap();
+        let mut conn = SqliteConnection::establish(path).unwrap();
+        let cut: Result<()> = conn.immediate_transaction(|conn| {
+            make_at_once(conn)?;
+            Err(StoreError::Migration("cut off".to_owned()))
+        });
+        assert!(cut.is_err());
+        assert!(is_empty(&mut conn).unwrap());
+        drop(conn);
+        assert!(!on_sqlite(path, Task::Up).unwrap().is_empty());
     }
 }
