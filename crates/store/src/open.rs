@@ -82,10 +82,14 @@ impl Store {
                 let path = sqlite_path(url)?;
                 make_folder(path).await?;
                 make_private(path).await?;
-                connect_sqlite(path).await.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
+                let first =
+                    connect_sqlite(path).await.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
                 let writer =
                     Writer::new(sqlite_pool(path, &Options { connections: Some(1), ..options.clone() }).await?);
-                Pools::Sqlite(sqlite_pool(path, &options).await?, Arc::new(writer))
+                let pool = sqlite_pool(path, &options).await?;
+                // Kept: whoever closes the last connection copies the log back and removes it.
+                let _ = pool.add(first);
+                Pools::Sqlite(pool, Arc::new(writer))
             }
             Backend::Postgres => {
                 let server = Server::new(url)?;
