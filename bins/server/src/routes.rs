@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{MethodFilter, MethodRouter, get};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredicate};
 use utoipa_axum::router::UtoipaMethodRouter;
-use utoipa_axum::routes;
+use utoipa_axum::{PathItemExt, paste, routes};
 use wire::Code;
 
 use crate::auth::Listener;
@@ -22,6 +22,29 @@ use crate::{
 
 /// Answers under this many bytes are sent as they are.
 const COMPRESS_ABOVE: u64 = 1024;
+
+/// A function that answers a route, with what serving it needs. The rest of its `#[utoipa::path(…)]`, with the types of all
+/// requests and answers, is made when somebody asks: it is larger than all else that a server at rest holds.
+struct Handler {
+    path: String,
+    serve: MethodRouter<Arc<Service>>,
+    describe: fn() -> Described,
+}
+
+/// A [`Handler`] by its name.
+macro_rules! route {
+    ($module:ident::$handler:ident) => {{
+        let (path, methods) = place(&paste!($module::[<__path_ $handler>]));
+        let serve = MethodRouter::new().on(methods, $module::$handler);
+        Handler { path, serve, describe: || routes!($module::$handler) }
+    }};
+}
+
+/// Where a handler is served, by what `#[utoipa::path(…)]` has made of its name.
+fn place<P: utoipa::Path>(_: &P) -> (String, MethodFilter) {
+    let methods = P::methods().iter().map(PathItemExt::to_method_filter).reduce(MethodFilter::or);
+    (P::path(), methods.unwrap_or(MethodFilter::GET))
+}
 
 /// One line of the table.
 pub(crate) struct Route {
@@ -38,90 +61,90 @@ type Described = UtoipaMethodRouter<Arc<Service>>;
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    handlers().into_iter().filter_map(Route::of).collect()
+    handlers().into_iter().filter_map(|handler| Route::of((handler.describe)())).collect()
 }
 
-fn handlers() -> Vec<Described> {
+fn handlers() -> Vec<Handler> {
     [scraping(), browsing(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
 }
 
-fn scraping() -> Vec<Described> {
+fn scraping() -> Vec<Handler> {
     vec![
-        routes!(scrape::scrape),
-        routes!(scrape::read),
-        routes!(map::map),
-        routes!(parse::parse),
-        routes!(parse::upload_url),
-        routes!(parse::formats),
-        routes!(files::show),
-        routes!(files::receive),
+        route!(scrape::scrape),
+        route!(scrape::read),
+        route!(map::map),
+        route!(parse::parse),
+        route!(parse::upload_url),
+        route!(parse::formats),
+        route!(files::show),
+        route!(files::receive),
     ]
 }
 
-fn browsing() -> Vec<Described> {
+fn browsing() -> Vec<Handler> {
     vec![
-        routes!(interact::run),
-        routes!(interact::end),
-        routes!(browser::start),
-        routes!(browser::list),
-        routes!(browser::execute),
-        routes!(browser::end),
-        routes!(sessions::open),
-        routes!(sessions::version),
+        route!(interact::run),
+        route!(interact::end),
+        route!(browser::start),
+        route!(browser::list),
+        route!(browser::execute),
+        route!(browser::end),
+        route!(sessions::open),
+        route!(sessions::version),
     ]
 }
 
-fn jobs() -> Vec<Described> {
+fn jobs() -> Vec<Handler> {
     vec![
-        routes!(crawl::start),
-        routes!(crawl::active),
-        routes!(crawl::ongoing),
-        routes!(crawl::params_preview),
-        routes!(crawl::status),
-        routes!(crawl::cancel),
-        routes!(crawl::errors),
-        routes!(batch::start),
-        routes!(batch::status),
-        routes!(batch::cancel),
-        routes!(batch::errors),
+        route!(crawl::start),
+        route!(crawl::active),
+        route!(crawl::ongoing),
+        route!(crawl::params_preview),
+        route!(crawl::status),
+        route!(crawl::cancel),
+        route!(crawl::errors),
+        route!(batch::start),
+        route!(batch::status),
+        route!(batch::cancel),
+        route!(batch::errors),
     ]
 }
 
-fn usage() -> Vec<Described> {
+fn usage() -> Vec<Handler> {
     vec![
-        routes!(team::credit_usage),
-        routes!(team::credit_history),
-        routes!(team::token_usage),
-        routes!(team::token_history),
-        routes!(team::queue_status),
-        routes!(team::concurrency),
+        route!(team::credit_usage),
+        route!(team::credit_history),
+        route!(team::token_usage),
+        route!(team::token_history),
+        route!(team::queue_status),
+        route!(team::concurrency),
     ]
 }
 
-fn operator() -> Vec<Described> {
+fn operator() -> Vec<Handler> {
     vec![
-        routes!(admin::create_team),
-        routes!(admin::list_teams),
-        routes!(admin::read_team),
-        routes!(admin::update_team),
-        routes!(admin::create_key),
-        routes!(admin::list_keys),
-        routes!(admin::revoke_key),
-        routes!(webhooks::deliveries),
-        routes!(webhooks::redeliver),
-        routes!(webhooks::secret),
-        routes!(webhooks::rotate_secret),
+        route!(admin::create_team),
+        route!(admin::list_teams),
+        route!(admin::read_team),
+        route!(admin::update_team),
+        route!(admin::create_key),
+        route!(admin::list_keys),
+        route!(admin::revoke_key),
+        route!(webhooks::deliveries),
+        route!(webhooks::redeliver),
+        route!(webhooks::secret),
+        route!(webhooks::rotate_secret),
     ]
 }
 
-fn monitoring() -> Vec<Described> {
+fn monitoring() -> Vec<Handler> {
     vec![
-        routes!(health::health),
-        routes!(health::live),
-        routes!(health::ready),
-        routes!(health::metrics),
-        routes!(openapi::show),
-        routes!(root::show),
+        route!(health::health),
+        route!(health::live),
+        route!(health::ready),
+        route!(health::metrics),
+        route!(openapi::show),
+        route!(root::show),
     ]
 }
 
@@ -147,11 +170,11 @@ impl Route {
 pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
     let of_operator = |path: &str| path.starts_with("/admin/") || path == "/metrics";
     let apart = service.config.admin.listen.is_some();
-    let served = |route: &Route| match listener {
-        Listener::Api => !(apart && of_operator(&route.path)),
-        Listener::Operator => of_operator(&route.path) || route.path.starts_with("/health"),
+    let served = |handler: &Handler| match listener {
+        Listener::Api => !(apart && of_operator(&handler.path)),
+        Listener::Operator => of_operator(&handler.path) || handler.path.starts_with("/health"),
     };
-    serving(table().into_iter().filter(served).collect(), auth::Gate { service, listener })
+    serving(handlers().into_iter().filter(served).collect(), auth::Gate { service, listener })
 }
 
 /// What comes in ranges is a file: most are packed already, and their size has to stay known.
@@ -160,13 +183,14 @@ fn is_no_file(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) ->
 }
 
 /// Routes inside the layers that every request passes, outermost last.
-fn serving(table: Vec<Route>, gate: auth::Gate) -> Router {
+fn serving(handlers: Vec<Handler>, gate: auth::Gate) -> Router {
     let service = gate.service.clone();
     let compress = CompressionLayer::new()
         .no_br()
         .quality(CompressionLevel::Fastest)
         .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)).and(is_no_file));
-    let mut router = table.into_iter().fold(Router::new(), |router, route| router.route(&route.path, route.parts.2));
+    let mut router =
+        handlers.into_iter().fold(Router::new(), |router, handler| router.route(&handler.path, handler.serve));
     if gate.listener == Listener::Api {
         router = router.route(sessions::VERSION_WITH_SLASH, get(sessions::version));
     }
