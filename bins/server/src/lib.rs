@@ -131,6 +131,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 #[async_recursion::async_recursion]
 pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, StartError> {
     may_be_open(&config)?;
+    metrics::prepare();
     let (listener, address) = boot::bind("SERVER__LISTEN", config.server.listen).await?;
     let admin = match config.admin.listen {
         Some(address) => Some(boot::bind("ADMIN__LISTEN", address).await?),

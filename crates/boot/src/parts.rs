@@ -29,10 +29,9 @@ const LISTS: &str = "lists";
 /// # Errors
 /// [`StartError`], with the name of the setting that is to blame.
 pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
-    let store = open_store(config).await?;
+    let (client, store) = tokio::try_join!(client(config, listen), open_store(config))?;
     let folder = data_folder(config)?;
     let blobs = open_blobs(config, &folder)?;
-    let client = client(config, listen)?;
     let cpu = cpu::Cpu::new(parses(config));
     let basic = config.fetch.basic_proxies.0.clone();
     let site = site::Site::new(client.clone(), basic, store.clone(), clock.clone(), cpu.clone());
@@ -162,11 +161,12 @@ pub fn worker_settings(config: &Config) -> WorkerSettings {
     WorkerSettings { slots: config.queues.clone(), per_host, lease, drain }
 }
 
-/// The way out to the web, as the settings have it. `listen` is our own address, which must never be fetched from.
+/// The way out to the web, as the settings have it. `listen` is our own address, which must never be fetched from. Made on
+/// another thread: it reads all certificates of the system.
 ///
 /// # Errors
 /// [`ConfigError`], with the name of the setting that is to blame.
-pub fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
+pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
     let own = own(config, listen)?;
     let egress = net::Egress {
         allow: config.egress.allow.clone(),
@@ -181,7 +181,9 @@ pub fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client
         in_flight: config.fetch.max_in_flight,
         ..net::Limits::default()
     };
-    net::Client::new(net::Config { egress, limits }).map_err(|error| ConfigError::new("EGRESS__RESOLVERS", error))
+    let made = tokio::task::spawn_blocking(move || net::Client::new(net::Config { egress, limits }));
+    let why = |error: String| ConfigError::new("EGRESS__RESOLVERS", error);
+    made.await.map_err(|error| why(error.to_string()))?.map_err(|error| why(error.to_string()))
 }
 
 /// How code of callers is run: by this program, started again.

@@ -61,6 +61,7 @@ struct Monitor {
 /// [`StartError`], with the name of the setting that is to blame.
 #[async_recursion::async_recursion]
 pub async fn start(config: Config) -> Result<Running, StartError> {
+    metrics::prepare();
     let (listener, address) = parts::bind("WORKER__LISTEN", config.worker.listen).await?;
     let app = parts::open(&config, Arc::new(SystemClock), Some(address)).await?;
     let prometheus = metrics::handle();
