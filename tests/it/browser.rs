@@ -388,6 +388,28 @@ async fn a_browser_that_is_killed_costs_one_try() {
     assert_eq!(scrape(&app, json!({ "maxAge": 0 })).await["markdown"], data["markdown"]);
 }
 
+/// A screenshot is taken by a browser alone, and its errors have the codes that those of the plain engine have.
+#[tokio::test]
+async fn why_a_browser_gets_no_page_has_a_code_of_its_own() {
+    let app = TestApp::with_browser().await;
+    app.site.html("/", ARTICLE);
+    app.site.respond("/circle", Reply { status: 302, ..Reply::default() }.header("location", "/circle"));
+    let (tls, circle) = (app.page("/").replace("http://", "https://"), app.page("/circle"));
+    for (url, status, code) in [
+        ("http://nowhere.test/", 400, "SCRAPE_DNS_RESOLUTION_ERROR"),
+        ("https://nowhere.test/", 400, "SCRAPE_DNS_RESOLUTION_ERROR"),
+        (tls.as_str(), 422, "SCRAPE_SSL_ERROR"),
+        (circle.as_str(), 422, "SCRAPE_TOO_MANY_REDIRECTS"),
+    ] {
+        let body = json!({ "url": url, "formats": ["screenshot"], "skipTlsVerification": false });
+        let answer = app.anonymous().scrape(&body).await;
+        assert_eq!((answer.status, answer.code()), (status, code), "{url}: {}", answer.body);
+    }
+    // The plain engine fails first, and what the browser says of it in the end is the same.
+    let answer = app.anonymous().scrape(&json!({ "url": tls, "skipTlsVerification": false })).await;
+    assert_eq!((answer.status, answer.code()), (422, "SCRAPE_SSL_ERROR"), "{}", answer.body);
+}
+
 #[tokio::test]
 async fn a_browser_that_does_not_start_is_said() {
     let app = TestApp::with(|config| {

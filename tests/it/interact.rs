@@ -99,6 +99,25 @@ async fn actions_are_not_done_again_while_the_page_is_held() {
     assert_eq!(team.delete(&path).await.status, 200);
 }
 
+/// The page has changed since its scrape, so what was done to it cannot be done again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_action_that_fails_when_the_page_is_opened_anew_is_named() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let team = app.team(Some(100), json!({})).await;
+    let actions = json!([{ "type": "wait", "milliseconds": 1 }, { "type": "click", "selector": "button" }]);
+    let path = scraped(&team, json!({ "url": app.page("/"), "actions": actions })).await;
+    let node = json!({ "code": "await page.title()", "timeout": 20 });
+    assert_eq!(team.post(&path, &node).await.body["result"], "Bought");
+    assert_eq!(team.delete(&path).await.status, 200);
+    app.site.html("/", "<!doctype html><title>Shop</title><h1>Sold out</h1>");
+    let answer = team.post(&path, &node).await;
+    assert_eq!((answer.status, answer.code()), (422, "SCRAPE_ACTION_ERROR"), "{}", answer.body);
+    let details = &answer.body["details"];
+    let named = (&details["index"], &details["type"], &details["selector"]);
+    assert_eq!(named, (&json!(1), &json!("click"), &json!("button")), "{details}");
+}
+
 /// Sessions and targets that a client was attached to.
 fn attached(events: &[Value]) -> Vec<(String, Value)> {
     let attached = events.iter().filter(|event| event["method"] == "Target.attachedToTarget");

@@ -126,7 +126,7 @@ impl From<AppError> for Failure {
             }
             AppError::ProfileInUse => Self::new(code, text),
             AppError::SessionNotFound | AppError::SessionEnded | AppError::SessionLost => Self::new(code, text),
-            AppError::OrderRefused(_) | AppError::ActionFailed(_) => Self::new(code, text),
+            AppError::OrderRefused(_) => Self::new(code, text),
             AppError::Unauthorized(_)
             | AppError::InsufficientCredits { .. }
             | AppError::Forbidden(_)

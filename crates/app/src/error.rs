@@ -105,9 +105,6 @@ pub enum AppError {
         /// Why.
         reason: String,
     },
-    /// An action of the scrape could not be done again on its page.
-    #[error(transparent)]
-    ActionFailed(Box<BrowserError>),
     /// An order in words, or code in this language, is not carried out here.
     #[error("{0}")]
     OrderRefused(String),
@@ -154,7 +151,6 @@ impl AppError {
             Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } => Code::BrowserUnavailable,
             Self::SessionBusy | Self::SessionsLimited { .. } => Code::ConcurrencyLimited,
             Self::OrderRefused(_) => Code::BadRequest,
-            Self::ActionFailed(_) => Code::ScrapeActionError,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
@@ -216,10 +212,8 @@ impl From<BrowserError> for AppError {
             BrowserError::Unavailable { reason } => Self::BrowserUnavailable { reason },
             BrowserError::Crashed => Self::BrowserUnavailable { reason: "it stopped while it worked".to_owned() },
             BrowserError::Timeout => Self::Scrape(ScrapeError::Timeout),
-            BrowserError::Blocked { host, reason } => FetchError::Blocked { host, reason }.into(),
-            BrowserError::Site { reason } => FetchError::Site { reason }.into(),
-            BrowserError::TooLarge { what, limit } => FetchError::TooLarge { what, limit }.into(),
-            action @ BrowserError::Action { .. } => Self::ActionFailed(Box::new(action)),
+            // What the page or its site is to blame for is told as it is told of a scrape.
+            other => FetchError::from(other).into(),
         }
     }
 }

@@ -26,7 +26,12 @@ pub enum BrowserError {
         /// Which rule.
         reason: &'static str,
     },
-    /// The site could not be reached, or did not answer properly; a reason of `net::Error`, or Chromium's own error name.
+    /// The host name, the secure connection, the redirects or the proxy are why there is no page. Chromium's own errors are
+    /// told as those of `net`, so that nobody has to know who found out.
+    #[error(transparent)]
+    Net(#[from] net::Error),
+    /// The site could not be reached, or did not answer properly; any other reason of `net::Error`, or Chromium's own error
+    /// name.
     #[error("the site could not be reached or did not answer properly: {reason}")]
     Site {
         /// What went wrong.

@@ -31,6 +31,8 @@ const RESERVE: Duration = Duration::from_secs(3);
 const LEAST_HOLD: Duration = Duration::from_secs(1);
 /// An error status without a body: Chromium shows a page of its own in its place.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
+/// Redirects that Chromium follows.
+const MAX_REDIRECTS: usize = 20;
 
 impl Browser {
     /// Visits a page: waits for a place, goes there, waits until it has settled, acts, captures, and leaves nothing behind.
@@ -307,8 +309,7 @@ impl Run<'_> {
             return BrowserError::TooLarge { what: "page with all that belongs to it", limit };
         }
         let asked = self.tab().asked();
-        self.refusal(&asked)
-            .unwrap_or_else(|| BrowserError::Site { reason: error.trim_start_matches("net::").to_owned() })
+        self.refusal(&asked).unwrap_or_else(|| named(error, &asked))
     }
 
     fn refusal(&self, url: &str) -> Option<BrowserError> {
@@ -317,6 +318,7 @@ impl Run<'_> {
         Some(match why {
             net::Error::Blocked { host, reason } => BrowserError::Blocked { host, reason },
             net::Error::Timeout => BrowserError::Timeout,
+            known @ (net::Error::Dns { .. } | net::Error::Tls { .. } | net::Error::Proxy { .. }) => known.into(),
             other => BrowserError::Site { reason: other.to_string() },
         })
     }
@@ -416,6 +418,20 @@ impl Run<'_> {
     }
 }
 
+/// What an error of Chromium says of the site that was asked.
+fn named(error: &str, asked: &str) -> BrowserError {
+    let reason = error.trim_start_matches("net::").to_owned();
+    if reason == "ERR_TOO_MANY_REDIRECTS" {
+        return net::Error::TooManyRedirects { limit: MAX_REDIRECTS }.into();
+    }
+    if reason.starts_with("ERR_CERT_") || reason.starts_with("ERR_SSL_") {
+        let url = Url::parse(asked).ok();
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();
+        return net::Error::Tls { host, reason }.into();
+    }
+    BrowserError::Site { reason }
+}
+
 /// A content type whose text was made UTF-8.
 fn as_utf8(content_type: &str) -> String {
     let mut parts: Vec<_> = content_type.split(';').map(str::trim).collect();
@@ -426,7 +442,20 @@ fn as_utf8(content_type: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::as_utf8;
+    use super::{BrowserError, as_utf8, named};
+
+    #[test]
+    fn errors_of_chromium_are_told_by_their_kind() {
+        let of = |error: &str| named(error, "https://site.test:444/x");
+        for reason in ["ERR_CERT_DATE_INVALID", "ERR_SSL_PROTOCOL_ERROR"] {
+            let known = net::Error::Tls { host: "site.test".to_owned(), reason: reason.to_owned() };
+            assert!(matches!(of(&format!("net::{reason}")), BrowserError::Net(error) if error == known), "{reason}");
+        }
+        let redirects = of("net::ERR_TOO_MANY_REDIRECTS");
+        assert!(matches!(redirects, BrowserError::Net(net::Error::TooManyRedirects { .. })), "{redirects}");
+        let other = of("net::ERR_EMPTY_RESPONSE");
+        assert!(matches!(&other, BrowserError::Site { reason } if reason == "ERR_EMPTY_RESPONSE"), "{other}");
+    }
 
     #[test]
     fn only_the_charset_is_replaced() {

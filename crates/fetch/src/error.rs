@@ -114,6 +114,7 @@ impl From<BrowserError> for FetchError {
             BrowserError::Action { index, kind, selector, reason } => Self::Action { index, kind, selector, reason },
             BrowserError::Timeout => Self::Timeout,
             BrowserError::Blocked { host, reason } => Self::Blocked { host, reason },
+            BrowserError::Net(error) => error.into(),
             BrowserError::Site { reason } => Self::Site { reason },
             BrowserError::TooLarge { what, limit } => Self::TooLarge { what, limit },
             BrowserError::Crashed => Self::Crashed,

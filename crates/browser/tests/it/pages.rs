@@ -115,12 +115,20 @@ async fn why_there_is_no_page_is_said() {
         let error = check(&format!("{scheme}://127.0.0.1:{port}/")).await;
         assert!(matches!(&error, BrowserError::Blocked { host, reason: "loopback" } if host == "127.0.0.1"), "{error}");
         let error = check(&format!("{scheme}://nowhere.test/")).await;
-        assert!(matches!(&error, BrowserError::Site { reason } if reason.contains("no such name")), "{error}");
+        let is_unknown = matches!(&error, BrowserError::Net(net::Error::Dns { host, .. }) if host == "nowhere.test");
+        assert!(is_unknown && error.to_string().contains("no such name"), "{error}");
     }
     let error = check(world.url("/cut").as_str()).await;
     assert!(matches!(error, BrowserError::Site { .. }), "{error}");
     let error = check(&format!("https://other.test:{}/", world.other.addr().port())).await;
-    assert!(matches!(&error, BrowserError::Site { reason } if reason.contains("CERT")), "{error}");
+    let is_bad = |host: &str, reason: &str| host == "other.test" && reason.contains("CERT");
+    assert!(
+        matches!(&error, BrowserError::Net(net::Error::Tls { host, reason }) if is_bad(host, reason)),
+        "{error}"
+    );
+    world.site.respond("/circle", Reply { status: 302, ..Reply::default() }.header("location", "/circle"));
+    let error = check(world.url("/circle").as_str()).await;
+    assert!(matches!(error, BrowserError::Net(net::Error::TooManyRedirects { .. })), "{error}");
     let url = world.url("/hang");
     let visit = browser::Visit { deadline: Instant::now() + Duration::from_secs(2), ..plain(&url) };
     assert!(matches!(world.browser.visit(&visit).await.err(), Some(BrowserError::Timeout)));
