@@ -175,8 +175,9 @@ impl Pool {
         let mut state = self.state.lock();
         let Some(slot) = state.slots.iter_mut().find(|slot| slot.process.pid() == pid) else { return false };
         let settings = &self.settings;
-        slot.retires |= slot.process.started.elapsed() >= settings.max_age || memory > settings.max_memory;
-        if memory > settings.max_memory.saturating_mul(2) {
+        let most = if settings.max_memory == 0 { u64::MAX } else { settings.max_memory };
+        slot.retires |= slot.process.started.elapsed() >= settings.max_age || memory > most;
+        if memory > most.saturating_mul(2) {
             tracing::warn!(memory, "a browser takes far too much memory and is ended");
             slot.process.kill();
         }

@@ -33,8 +33,8 @@ pub struct Settings {
     /// Age at which a browser is replaced. Default: 30 minutes.
     #[serde(rename = "max_age_s", deserialize_with = "setting::some_seconds")]
     pub max_age: Duration,
-    /// Bytes of memory of a browser with all its parts, above which it is replaced; above twice of it it is ended at once.
-    /// Default: 1500 MiB.
+    /// Bytes of memory of a browser with all its parts, above which it is replaced; above twice of it it is ended at once;
+    /// 0 is no limit. Default: 1500 MiB.
     #[serde(rename = "max_memory_mib", deserialize_with = "setting::any_mib")]
     pub max_memory: u64,
     /// How long a browser without visits is kept. Default: 60 s.

@@ -97,6 +97,16 @@ async fn browsers_are_replaced_after_so_many_pages() {
     assert!(world.browser.counts().processes <= 1);
 }
 
+/// Its memory is looked at in the first second of a browser, which would be its last.
+#[tokio::test]
+async fn without_a_limit_of_memory_a_browser_lasts() {
+    let world = World::with(Settings { max_memory: 0, ..Settings::default() }).await;
+    world.page("<p>x").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    world.page("<p>x").await.unwrap();
+    assert_eq!(world.browser.counts().launched, 1);
+}
+
 #[tokio::test]
 async fn more_browsers_when_there_may_be_more() {
     let world = World::with(Settings { processes: 2, contexts: 1, ..Settings::default() }).await;
