@@ -4,9 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use e2e::TestApp;
 use serde_json::json;
-use testkit::{Site, Tunnel};
+use testkit::{Pdf, Site, Tunnel};
 
 use crate::crawl::page;
+use crate::documents::file;
+use crate::sessions::{Cdp, session};
 
 /// A proxy for which every address leads to `public` and every name to `inner`: as one whose resolver is lied to.
 async fn lying_proxy(public: SocketAddr, inner: SocketAddr) -> Tunnel {
@@ -61,4 +63,74 @@ async fn a_proxy_that_resolves_gets_names() {
     assert!(inner.connections() > 0);
     let blocked = app.anonymous().scrape(&json!({"url": "http://127.0.0.1:1/"})).await;
     assert_eq!(blocked.code(), "SCRAPE_TARGET_BLOCKED", "what we resolve ourselves is checked all the same");
+}
+
+/// A site that is reached through a proxy alone, as `http://far.test/`, and that proxy.
+async fn far_site() -> (Site, Tunnel, net::Proxy) {
+    let site = Site::start().await;
+    let tunnel = lying_proxy(site.addr(), site.addr()).await;
+    let proxy = net::Proxy::new(format!("http://{}", tunnel.addr()).parse().unwrap());
+    (site, tunnel, proxy)
+}
+
+fn name_it(app: &TestApp) {
+    app.dns.set("far.test", "93.184.216.34".parse::<IpAddr>().unwrap().into());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_session_goes_through_the_basic_proxy() {
+    let (site, _tunnel, proxy) = far_site().await;
+    site.html("/", "<!doctype html><title>Seen</title><p>x");
+    let app = TestApp::with(|config| {
+        config.browser.enabled = true;
+        config.fetch.basic_proxies.0 = vec![proxy];
+    })
+    .await;
+    name_it(&app);
+    let client = app.anonymous();
+    let started = session(&client, json!({})).await;
+    let mut cdp = Cdp::connect(started["cdpUrl"].as_str().unwrap()).await;
+    let page = cdp.page().await;
+    cdp.goto(&page, "http://far.test/").await;
+    assert_eq!(cdp.evaluate(&page, "document.title").await, "Seen");
+    assert_eq!(client.delete(&format!("/v2/browser/{}", started["id"].as_str().unwrap())).await.status, 200);
+}
+
+/// By both of its names.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_is_opened_again_through_the_enhanced_proxy_of_its_scrape() {
+    let (site, _tunnel, proxy) = far_site().await;
+    site.html("/", crate::ARTICLE);
+    let app = TestApp::with(|config| {
+        config.browser.enabled = true;
+        config.fetch.enhanced_proxies.0 = vec![proxy];
+    })
+    .await;
+    name_it(&app);
+    let client = app.anonymous();
+    for mode in ["enhanced", "stealth"] {
+        let answer = client.scrape(&json!({ "url": "http://far.test/", "proxy": mode, "maxAge": 0 })).await;
+        let metadata = &answer.body["data"]["metadata"];
+        assert_eq!(metadata["proxyUsed"], "stealth", "{}", answer.body);
+        let path = format!("/v2/scrape/{}/interact", metadata["scrapeId"].as_str().unwrap());
+        let opened = client.post(&path, &json!({ "code": "await page.title()", "timeout": 60 })).await;
+        assert_eq!(opened.body["result"], "Granite", "{mode}: {}", opened.body);
+        assert_eq!(client.delete(&path).await.status, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_pdf_in_a_frame_comes_by_the_proxy_of_its_page() {
+    let (site, _tunnel, proxy) = far_site().await;
+    site.html("/view", "<title>Viewer</title><h1>Report</h1><iframe src=/r.pdf></iframe>");
+    site.respond("/r.pdf", file("application/pdf", Pdf::Plain.bytes()));
+    let app = TestApp::with(|config| {
+        config.documents.enabled = true;
+        config.fetch.enhanced_proxies.0 = vec![proxy];
+    })
+    .await;
+    name_it(&app);
+    let answer = app.anonymous().scrape(&json!({ "url": "http://far.test/view", "proxy": "enhanced" })).await;
+    assert!(answer.markdown().contains("hello"), "{}", answer.body);
+    assert_eq!(answer.body["data"]["metadata"]["proxyUsed"], "stealth", "{}", answer.body);
 }

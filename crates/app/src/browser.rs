@@ -19,7 +19,8 @@ use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
 use wire::{
-    BrowserRequest, BrowserSession, BrowserStarted, ExecuteRequest, Executed, SessionEnded, SessionStatus, SessionUrls,
+    BrowserRequest, BrowserSession, BrowserStarted, ExecuteRequest, Executed, ProxyUsed, SessionEnded, SessionStatus,
+    SessionUrls,
 };
 
 use crate::admit::check_open;
@@ -66,7 +67,8 @@ pub async fn start(
         None => None,
     };
     let funds = reserve(app, caller, id, life).await?;
-    let session = launch(browser, caller, &request, profile.as_ref().map(|profile| &profile.state)).await?;
+    let state = profile.as_ref().map(|profile| &profile.state);
+    let session = launch((app, browser), caller, &request, state).await?;
     let rest = Duration::from_secs(request.activity_ttl.into());
     let is_watchable = request.stream_web_view;
     let scrape = None;
@@ -78,7 +80,7 @@ pub async fn start(
 
 /// A browser that shows nothing yet.
 async fn launch(
-    browser: &Browser,
+    (app, browser): (&App, &Browser),
     caller: &Caller,
     request: &BrowserRequest,
     state: Option<&State>,
@@ -88,6 +90,7 @@ async fn launch(
     let visit = Visit {
         block_ads: request.block_ads,
         location: request.location.as_ref(),
+        proxy: app.tools.proxies.next(ProxyUsed::Basic),
         state,
         owner: &caller.team.id,
         ..Visit::new(&nowhere, &*nothing, Instant::now() + START)

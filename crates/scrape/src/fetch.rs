@@ -177,16 +177,22 @@ pub(crate) fn follows_embedded(tools: &Tools, ports: Ports<'_>, target: &Target)
     tools.documents.is_some() && !wants_page && !is_copy && detect::reads(options, ParserKind::Pdf)
 }
 
-/// Gets the PDF that a page embeds, by the plainest way. False when it cannot be had; otherwise it is what
-/// [`fetch`] brings next.
-pub(crate) async fn embedded(tools: &Tools, target: &Target, mut url: Url, found: &mut Found) -> bool {
+/// Gets the PDF that a page embeds, by the plainest engine and the kind of proxy that the page came through. False when it
+/// cannot be had; otherwise it is what [`fetch`] brings next.
+pub(crate) async fn embedded(
+    tools: &Tools,
+    target: &Target,
+    (mut url, proxy): (Url, ProxyUsed),
+    found: &mut Found,
+) -> bool {
     base::address::cut_credentials(&mut url);
     let Some(engine) = tools.engines.iter().min_by_key(|engine| engine.rank()) else { return false };
     let left = target.deadline.saturating_duration_since(Instant::now());
     // Without it the page is what there is, and takes a moment.
     let deadline = target.deadline - (left / 10).min(MAX_TIME_FOR_PAGE);
     let given = Given::new(&target.given_for, &target.options.headers, target.basic_auth.as_ref());
-    let proxy = ProxyUsed::Basic;
+    // A copy may be from when there was another kind.
+    let proxy = if tools.proxies.has_enhanced() { proxy } else { ProxyUsed::Basic };
     let request = FetchRequest {
         mobile: target.options.mobile,
         location: target.options.location.as_ref(),

@@ -92,7 +92,8 @@ where
         };
         if let Some(url) = draft.embedded.take() {
             follows_embedded = false;
-            if fetch::embedded(tools, target, url, &mut found).await {
+            let proxy = draft.page.fetched.proxy;
+            if fetch::embedded(tools, target, (url, proxy), &mut found).await {
                 continue;
             }
         }

@@ -39,7 +39,7 @@ pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Re
     let (url, basic_auth) = credentials::split(request.url.clone());
     let headers = own_headers(Given::new(&url, &options.headers, basic_auth.as_ref()), &url);
     let strength = match options.proxy {
-        ProxyMode::Enhanced if app.tools.proxies.has_enhanced() => ProxyUsed::Stealth,
+        ProxyMode::Enhanced | ProxyMode::Stealth if app.tools.proxies.has_enhanced() => ProxyUsed::Stealth,
         _ => ProxyUsed::Basic,
     };
     let visit = Visit {
