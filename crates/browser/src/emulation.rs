@@ -10,6 +10,8 @@ use crate::visit::Visit;
 
 const DESKTOP: (u32, u32) = (1920, 1080);
 const PHONE: (u32, u32) = (390, 844);
+/// Where a visitor is who says nothing of it.
+const HOME: &str = "US";
 
 /// The machine that a page sees.
 #[derive(Debug, Clone)]
@@ -17,7 +19,9 @@ pub(crate) struct Emulation {
     agent: Value,
     window: Value,
     mobile: bool,
-    place: Option<Place>,
+    place: Place,
+    /// Whether pages may ask where the visitor is: only when the visit names a country.
+    tells_place: bool,
     locale: String,
     any_certificate: bool,
 }
@@ -25,7 +29,7 @@ pub(crate) struct Emulation {
 impl Emulation {
     /// What a visit asks for. `version` is Chromium's own, such as `156.0.8078.79`.
     pub(crate) fn of(visit: &Visit<'_>, version: &str) -> Self {
-        let place = visit.location.map(|location| Place::of(&location.country));
+        let place = Place::of(visit.location.map_or(HOME, |location| location.country.as_str()));
         let languages = languages(visit, place);
         let named = visit.screenshot.and_then(|options| options.viewport).map(|size| (size.width, size.height));
         let (width, height) = named.unwrap_or(if visit.mobile { PHONE } else { DESKTOP });
@@ -36,14 +40,15 @@ impl Emulation {
                 "screenWidth": width, "screenHeight": height}),
             mobile: visit.mobile,
             place,
+            tells_place: visit.location.is_some(),
             locale: languages.first().map_or_else(|| "en-US".to_owned(), Clone::clone),
             any_certificate: visit.skip_tls_verification,
         }
     }
 
-    /// IANA name of the time zone, when it is not that of this machine.
-    pub(crate) fn timezone(&self) -> Option<&'static str> {
-        self.place.map(|place| place.timezone)
+    /// IANA name of the time zone.
+    pub(crate) fn timezone(&self) -> &'static str {
+        self.place.timezone
     }
 
     /// What is told to the workers of the page, which have sessions of their own.
@@ -61,6 +66,7 @@ impl Emulation {
             ("Emulation.setDeviceMetricsOverride", self.window.clone()),
             ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
             ("Emulation.setLocaleOverride", json!({"locale": self.locale.replace('-', "_")})),
+            ("Emulation.setTimezoneOverride", json!({"timezoneId": self.place.timezone})),
         ];
         if self.mobile {
             calls.push(("Emulation.setTouchEmulationEnabled", json!({"enabled": true, "maxTouchPoints": 5})));
@@ -69,10 +75,10 @@ impl Emulation {
             // Holds for this page, and ends with its session.
             calls.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
         }
-        if let Some(place) = self.place {
-            let spot = json!({"latitude": place.latitude, "longitude": place.longitude, "accuracy": 50});
+        if self.tells_place {
+            let Place { latitude, longitude, .. } = self.place;
+            let spot = json!({"latitude": latitude, "longitude": longitude, "accuracy": 50});
             calls.push(("Emulation.setGeolocationOverride", spot));
-            calls.push(("Emulation.setTimezoneOverride", json!({"timezoneId": place.timezone})));
             let grant = json!({"permissions": ["geolocation"], "browserContextId": context});
             browser.call("Browser.grantPermissions", grant).await?;
         }
@@ -82,11 +88,10 @@ impl Emulation {
 }
 
 /// Languages by priority, each regional one followed by its base, as browsers have them.
-fn languages(visit: &Visit<'_>, place: Option<Place>) -> Vec<String> {
+fn languages(visit: &Visit<'_>, place: Place) -> Vec<String> {
     let asked = visit.location.map(|location| location.languages.as_slice()).unwrap_or_default();
     let mut tags: Vec<String> = asked.iter().filter(|tag| *tag != "*").cloned().collect();
     if tags.is_empty() {
-        let place = place.unwrap_or_else(|| Place::of("US"));
         tags = place.languages().map(str::to_owned).collect();
     }
     let mut all: Vec<String> = Vec::new();

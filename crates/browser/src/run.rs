@@ -189,7 +189,7 @@ pub(crate) struct Run<'a> {
     pub(crate) requests: &'a Requests<'a>,
     pub(crate) rules: Option<&'a Rules>,
     pub(crate) has_acted: &'a AtomicBool,
-    pub(crate) timezone: Option<&'static str>,
+    pub(crate) timezone: &'static str,
 }
 
 /// What a page brought before it is captured.
@@ -371,7 +371,7 @@ impl Run<'_> {
             screenshot: None,
             acted: Acted::default(),
             styles: None,
-            timezone: self.timezone.map(str::to_owned),
+            timezone: Some(self.timezone.to_owned()),
             state: None,
             windows: Vec::new(),
             warnings: Vec::new(),

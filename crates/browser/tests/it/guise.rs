@@ -45,6 +45,9 @@ async fn nothing_says_headless() {
     assert!(seen["agent"].as_str().unwrap().starts_with("Mozilla/5.0 (X11; Linux x86_64)"), "{seen}");
     assert_eq!((&seen["driven"], &seen["width"], &seen["height"]), (&false.into(), &1920.into(), &1080.into()));
     assert_eq!(seen["languages"], serde_json::json!(["en-US", "en"]));
+    // Not the time zone of this machine; and where it is, nobody is told who was not sent there.
+    assert_eq!(seen["zone"], "America/New_York");
+    assert!(seen["place"].is_string(), "{seen}");
     assert!(!seen.to_string().contains("eadless"), "{seen}");
     for request in world.other.requests() {
         let head = format!("{:?}", request.headers);
