@@ -35,6 +35,10 @@ async fn code_finds_the_page_as_it_left_it() {
     assert!(first.body["cdpUrl"].as_str().is_some_and(|url| url.starts_with("ws://")));
     let second = team.post(&path, &node("await page.title()")).await;
     assert_eq!(second.body["result"], "Bought", "{}", second.body);
+    // It is reached by its scrape alone.
+    let session = first.body["cdpUrl"].as_str().unwrap().split('/').nth(4).unwrap();
+    let by_session = team.delete(&format!("/v2/browser/{session}")).await;
+    assert_eq!((by_session.status, by_session.code()), (404, "SESSION_NOT_FOUND"), "{}", by_session.body);
     let broken = team.post(&path, &node("throw new Error('no such luck')")).await;
     assert_eq!((broken.status, &broken.body["success"]), (200, &json!(true)));
     assert_ne!(broken.body["exitCode"], 0);

@@ -99,7 +99,7 @@ async fn launch(
     Ok(browser.session(&visit, Arc::clone(&nothing), end).await?)
 }
 
-/// The sessions of the caller's team, the newest first, those of one status only if one is given.
+/// The last 100 sessions of the caller's team, or the last 100 of one status, the newest first.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -110,9 +110,9 @@ pub async fn list(
     status: Option<SessionStatus>,
     address: &str,
 ) -> Result<Vec<BrowserSession>, AppError> {
-    let rows = rows::list(&mut app.conn().await?, &caller.team.id, MAX_LISTED).await?;
-    let all = rows.into_iter().map(|row| Seen::of(app, row, address).listed(app));
-    Ok(all.filter(|session| status.is_none_or(|status| session.status == status)).collect())
+    let is_active = status.map(|status| status == SessionStatus::Active);
+    let rows = rows::list(&mut app.conn().await?, &caller.team.id, is_active, app.now(), MAX_LISTED).await?;
+    Ok(rows.into_iter().map(|row| Seen::of(app, row, address).listed(app)).collect())
 }
 
 /// Runs code in a session of the caller's team.
@@ -171,12 +171,12 @@ pub(crate) fn reserved_until(app: &App, life: Duration) -> base::Timestamp {
 
 /// A live session that the team may use.
 async fn of_team(app: &App, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppError> {
-    if let Some(live) = app.sessions().find(id).filter(|live| live.team() == caller.team.id) {
+    // Those of a scrape are reached by the scrape.
+    let is_own = |row: &Row| row.team_id == caller.team.id && row.scrape_id.is_none();
+    if let Some(live) = app.sessions().find(id).filter(|live| is_own(&live.row())) {
         return Ok(live);
     }
-    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
-    // Those of a scrape are reached by the scrape.
-    let row = row.filter(|row| row.team_id == caller.team.id && row.scrape_id.is_none());
+    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?.filter(is_own);
     Err(elsewhere(app, row.as_ref()))
 }
 

@@ -129,18 +129,30 @@ pub async fn last_of_scrape(conn: &mut Conn, team: &str, scrape: &str) -> Result
     Ok(row.map(Session::from))
 }
 
-/// Up to `limit` sessions of a team that belong to no scrape, the newest first.
+/// Up to `limit` sessions of a team that belong to no scrape, the newest first: all, or only those of which
+/// [`Session::is_active`] says `is_active` at `now`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
-pub async fn list(conn: &mut Conn, team: &str, limit: i64) -> Result<Vec<Session>> {
-    let query = table::table
-        .filter(table::team_id.eq(team))
-        .filter(table::scrape_id.is_null())
-        .order((table::created_at.desc(), table::id.desc()))
-        .limit(limit);
-    let rows: Vec<Row> = on!(conn, |c| query.select(Row::as_select()).load(c).await)?;
+pub async fn list(
+    conn: &mut Conn,
+    team: &str,
+    is_active: Option<bool>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Session>> {
+    let now = DbTime::from(now);
+    let rows: Vec<Row> = on!(conn, |c| {
+        let own = table::table.filter(table::team_id.eq(team)).filter(table::scrape_id.is_null());
+        let mut page = own.into_boxed();
+        match is_active {
+            Some(true) => page = page.filter(table::ended_at.is_null()).filter(table::alive_until.gt(now)),
+            Some(false) => page = page.filter(table::ended_at.is_not_null().or(table::alive_until.le(now))),
+            None => {}
+        }
+        page.order((table::created_at.desc(), table::id.desc())).limit(limit).select(Row::as_select()).load(c).await
+    })?;
     Ok(rows.into_iter().map(Session::from).collect())
 }
 

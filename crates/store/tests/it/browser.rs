@@ -90,8 +90,13 @@ async fn the_newest_come_first(store: Store) {
         .await
         .unwrap();
     let ids = |list: Vec<Session>| list.into_iter().map(|one| one.id).collect::<Vec<_>>();
-    assert_eq!(ids(browser::list(&mut conn, "red", 9).await.unwrap()), ["b", "c", "a"]);
-    assert_eq!(ids(browser::list(&mut conn, "red", 2).await.unwrap()), ["b", "c"]);
+    assert_eq!(ids(browser::list(&mut conn, "red", None, at(0), 9).await.unwrap()), ["b", "c", "a"]);
+    assert_eq!(ids(browser::list(&mut conn, "red", None, at(0), 2).await.unwrap()), ["b", "c"]);
+    // The older ones are found however many have ended since; one that its server has left counts as ended.
+    browser::end(&mut conn, "b", at(3), 1).await.unwrap();
+    browser::renew(&mut conn, "a", at(3), at(6)).await.unwrap();
+    assert_eq!(ids(browser::list(&mut conn, "red", Some(true), at(3), 1).await.unwrap()), ["a"]);
+    assert_eq!(ids(browser::list(&mut conn, "red", Some(false), at(3), 9).await.unwrap()), ["b", "c"]);
 }
 
 async fn lost_sessions_end(store: Store) {
