@@ -149,6 +149,50 @@ async fn a_plain_order_is_carried_out_and_costs_more() {
     assert_eq!(team.delete(&path).await.status, 200);
 }
 
+/// What an order costs is set aside before the code, as its refusal afterwards would lose what the code has brought.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_that_cannot_be_carried_out_is_refused_before_the_code() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let poor = app.team(Some(40), json!({})).await;
+    let path = scraped(&poor, json!({ "url": app.page("/") })).await;
+    let both = |prompt: &str| json!({ "code": "await page.click('button')", "prompt": prompt, "timeout": 60 });
+    let refused = poor.post(&path, &both("buy the cheapest slab")).await;
+    assert_eq!((refused.status, refused.code()), (400, "BAD_REQUEST"), "{}", refused.body);
+    assert_eq!(poor.delete(&path).await.code(), "SESSION_NOT_FOUND", "nothing was opened for it");
+    let refused = poor.post(&path, &both("click Next page")).await;
+    assert_eq!((refused.status, refused.code()), (402, "insufficient_credits"), "{}", refused.body);
+    let title = poor.post(&path, &json!({ "code": "await page.title()", "timeout": 60 })).await;
+    assert_eq!(title.body["result"], "Shop", "{}", title.body);
+    assert_eq!(poor.delete(&path).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_is_paid_for_when_it_is_begun() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let team = app.team(Some(100), json!({})).await;
+    let left = async || team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap();
+    let path = scraped(&team, json!({ "url": app.page("/") })).await;
+    // The code fails, so the order is not begun and what was set aside for it is given back.
+    let failing = "await page.waitForTimeout(500); throw new Error('no such luck')";
+    let failing = json!({ "code": failing, "prompt": "click Buy", "timeout": 60 });
+    let failed = team.post(&path, &failing).await;
+    assert!(failed.status == 200 && failed.body["exitCode"] != 0, "{}", failed.body);
+    let mut looks = 0;
+    while left().await != 100 - 1 - 20 {
+        looks += 1;
+        assert!(looks < 100, "{} left", left().await);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    // Nothing is given back that another order needs.
+    let order = json!({ "prompt": "click Buy", "timeout": 60 });
+    let (failed, obeyed) = tokio::join!(team.post(&path, &failing), team.post(&path, &order));
+    assert!(failed.body["output"].is_null() && obeyed.body["output"].is_string(), "{} {}", failed.body, obeyed.body);
+    assert_eq!(left().await, 100 - 1 - 70);
+    assert_eq!(team.delete(&path).await.status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_done_is_refused() {
     let app = TestApp::with_browser().await;

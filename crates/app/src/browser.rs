@@ -6,6 +6,7 @@
 mod door;
 mod keeper;
 mod live;
+mod orders;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,7 @@ use crate::{App, AppError};
 
 pub use door::{Door, Entrance, enter};
 pub(crate) use live::{Beginning, Live, Sessions, begin};
+pub(crate) use orders::{Order, check_order};
 
 /// Sessions that a list names.
 const MAX_LISTED: i64 = 100;

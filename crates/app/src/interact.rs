@@ -19,7 +19,7 @@ use wire::{Executed, InteractRequest, ScrapeOptions, ScrapeRequest, SessionEnded
 
 use crate::admit::check_open;
 use crate::auth::Caller;
-use crate::browser::{self, Beginning, Live, Seen};
+use crate::browser::{self, Beginning, Live, Order, Seen, check_order};
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
 use crate::scrape::{READABLE_FOR, noted};
@@ -33,13 +33,13 @@ const LIFE: Duration = Duration::from_secs(600);
 /// After how long a rest it ends.
 const REST: Duration = Duration::from_secs(300);
 
-/// Runs code and then an order in words on the page of a scrape of the caller's team. `address` is where the client has
-/// reached us.
+/// Runs code and then an order in words on the page of a scrape of the caller's team; the order only when the code has not
+/// failed. `address` is where the client has reached us.
 ///
 /// # Errors
+/// [`AppError::OrderRefused`] before anything is done, [`AppError::InsufficientCredits`] before the code runs;
 /// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day, whatever it is;
-/// [`AppError::SessionElsewhere`]; those of the start of a session and of a scrape when the page has to be opened;
-/// [`AppError::OrderRefused`].
+/// [`AppError::SessionElsewhere`]; those of the start of a session and of a scrape when the page has to be opened.
 #[crate::boxed]
 pub async fn run(
     app: &App,
@@ -49,19 +49,22 @@ pub async fn run(
     address: &str,
 ) -> Result<Executed, AppError> {
     check_open(app)?;
+    // What cannot be done or paid is refused before the code runs: its results would be lost with the refusal.
+    if let Some(prompt) = &request.prompt {
+        check_order(prompt)?;
+    }
     let deadline = Instant::now() + Duration::from_secs(request.timeout.into());
     let live = session(app, caller, scrape, deadline).await?;
+    let order = match &request.prompt {
+        Some(prompt) => Some((prompt, pay_for_order(app, caller, &live).await?)),
+        None => None,
+    };
     let mut executed = Executed { success: true, ..Executed::default() };
     if let Some(code) = &request.code {
         executed = live.run(request.language, code, deadline).await?;
     }
-    if let Some(prompt) = request.prompt.as_deref().filter(|_| executed.exit_code == 0) {
-        let is_first = pay_for_prompts(app, caller, &live).await?;
-        let obeyed = live.obey(prompt, deadline).await;
-        if is_first && matches!(obeyed, Err(AppError::OrderRefused(_))) {
-            live.unpay().await;
-        }
-        let (output, error) = obeyed?;
+    if let Some((prompt, _paid)) = order.filter(|_| executed.exit_code == 0) {
+        let (output, error) = live.obey(prompt, deadline).await?;
         executed.exit_code = i32::from(error.is_some());
         (executed.output, executed.error) = (Some(output), error);
     }
@@ -147,9 +150,10 @@ async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeReques
     Ok(ScrapeRequest { options: ScrapeOptions::default(), ..ScrapeRequest::new(url) })
 }
 
-/// Sets aside what orders in words cost on top, before the first of them; says whether it was the first.
-async fn pay_for_prompts(app: &App, caller: &Caller, live: &Live) -> Result<bool, AppError> {
-    let key = format!("browser:{}/prompt", live.id());
+/// Sets aside what orders in words cost on top, before the first of them.
+async fn pay_for_order<'a>(app: &App, caller: &Caller, live: &'a Live) -> Result<Order<'a>, AppError> {
+    // What was given back may be set aside once more, for the next order.
+    let key = format!("browser:{}/prompt:{}", live.id(), new_id());
     let until = browser::reserved_until(app, LIFE);
-    live.pay_once(Funds::reserve(app, caller, key, prompt_extra(LIFE), until)).await
+    live.pay(Funds::reserve(app, caller, key, prompt_extra(LIFE), until)).await
 }

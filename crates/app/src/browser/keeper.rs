@@ -100,8 +100,8 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
 /// Charges what it has cost; what cannot be booked is given back, and costs nothing.
 async fn charge(live: &Live, funds: Funds, lived: Duration) -> i64 {
     let mut charged = 0;
-    let prompt = live.prompt.lock().await.take();
-    let parts = [(Some(funds), billing::session(lived, SessionKind::Plain)), (prompt, billing::prompt_extra(lived))];
+    let orders = live.orders.take_funds();
+    let parts = [(Some(funds), billing::session(lived, SessionKind::Plain)), (orders, billing::prompt_extra(lived))];
     for (funds, price) in parts {
         let Some(funds) = funds else { continue };
         match funds.settle(price, None, None).await {

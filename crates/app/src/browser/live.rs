@@ -17,6 +17,7 @@ use uuid::Uuid;
 use wire::{Executed, Language, SessionEnded};
 
 use super::keeper;
+use super::orders::{Order, Orders, refused};
 use crate::active::{Active, Slot};
 use crate::auth::Caller;
 use crate::profiles::Opened;
@@ -62,8 +63,8 @@ pub(crate) struct Live {
     pub(super) ends: Instant,
     pub(super) rest: Duration,
     row: Row,
-    /// Orders in words are paid for from here; none as long as none came.
-    pub(super) prompt: AsyncMutex<Option<Funds>>,
+    /// Orders in words, and what pays for them.
+    pub(super) orders: Orders,
     uses: Mutex<Uses>,
     /// What stays of code from one call to the next; taken while code runs, so that one call does at a time.
     work: AsyncMutex<Work>,
@@ -171,7 +172,7 @@ pub(crate) async fn begin(
         ends: began + life,
         rest,
         row,
-        prompt: AsyncMutex::new(None),
+        orders: Orders::default(),
         uses: Mutex::new(Uses { last: began, last_at: now, running: 0, guests: 0 }),
         browser: session,
         work: AsyncMutex::default(),
@@ -225,7 +226,8 @@ impl Live {
         self.while_it_lives(running).await
     }
 
-    /// Does what a sentence says, when what runs before has ended. Returns what was done and read, and what went wrong then.
+    /// Does what a sentence says, which [`Live::pay`] was asked for, when what runs before has ended. Returns what was done
+    /// and read, and what went wrong then.
     ///
     /// # Errors
     /// As [`Live::run`], and [`AppError::OrderRefused`] for a sentence that is not understood.
@@ -235,10 +237,11 @@ impl Live {
             let _turn = self.turn(deadline).await?;
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
+            self.orders.begin();
             match self.app.interact.obey(&hands, prompt, timeout).await {
                 Ok(told) => Ok((told, None)),
                 Err(OrderError::Failed { failure, did }) => Ok((did, Some(failure.to_string()))),
-                Err(refused) => Err(AppError::OrderRefused(refusal(&refused))),
+                Err(error) => Err(refused(&error)),
             }
         };
         self.while_it_lives(obeying).await
@@ -253,22 +256,15 @@ impl Live {
         self.stop.run_until_cancelled(work).await.unwrap_or(Err(AppError::SessionEnded))
     }
 
-    /// Lets orders in words be paid for, once: `reserve` sets aside what they cost on top. Says whether it was now.
-    pub(crate) async fn pay_once(
+    /// Lets an order in words be paid for: `reserve` sets aside what orders cost on top, if none has come before.
+    ///
+    /// # Errors
+    /// Those of `reserve`.
+    pub(crate) async fn pay(
         &self,
         reserve: impl Future<Output = Result<Funds, AppError>>,
-    ) -> Result<bool, AppError> {
-        let mut paid = self.prompt.lock().await;
-        let is_first = paid.is_none();
-        if is_first {
-            *paid = Some(reserve.await?);
-        }
-        Ok(is_first)
-    }
-
-    /// Gives back what [`Live::pay_once`] has set aside: no order was carried out.
-    pub(crate) async fn unpay(&self) {
-        drop(self.prompt.lock().await.take());
+    ) -> Result<Order<'_>, AppError> {
+        self.orders.pay(reserve).await
     }
 
     /// Lets a client speak the DevTools protocol, until it or the session ends.
@@ -335,16 +331,6 @@ impl Drop for Use<'_> {
         let mut uses = self.live.uses.lock();
         uses.guests -= usize::from(self.is_guest);
         uses.running -= usize::from(!self.is_guest);
-    }
-}
-
-/// Why a sentence is not carried out, and what would help.
-fn refusal(error: &OrderError) -> String {
-    match error {
-        OrderError::NotPlain { .. } => {
-            format!("{error}; other orders need a language model, and the settings of this server name none")
-        }
-        _ => error.to_string(),
     }
 }
 

@@ -12,6 +12,8 @@ mod words;
 use browser::{Failure, Hands};
 use tokio::time::Instant;
 
+use grammar::Order;
+
 /// How many single orders one sentence may hold.
 pub const MAX_STEPS: usize = 20;
 
@@ -39,13 +41,24 @@ pub enum OrderError {
     },
 }
 
-/// Does what a sentence says. Returns what was done and read.
-pub(crate) async fn obey(hands: &Hands, prompt: &str, by: Instant) -> Result<String, OrderError> {
+/// Tells whether a sentence is one that [`Interact::obey`](crate::Interact::obey) would begin to carry out.
+///
+/// # Errors
+/// [`OrderError::NotPlain`], [`OrderError::TooMany`].
+pub fn check_order(prompt: &str) -> Result<(), OrderError> {
+    plain(prompt).map(drop)
+}
+
+/// Takes a sentence apart.
+fn plain(prompt: &str) -> Result<Vec<Order>, OrderError> {
     let orders =
         grammar::parse(prompt).map_err(|part| OrderError::NotPlain { part: part.chars().take(200).collect() })?;
-    if orders.len() > MAX_STEPS {
-        return Err(OrderError::TooMany);
-    }
+    if orders.len() > MAX_STEPS { Err(OrderError::TooMany) } else { Ok(orders) }
+}
+
+/// Does what a sentence says. Returns what was done and read.
+pub(crate) async fn obey(hands: &Hands, prompt: &str, by: Instant) -> Result<String, OrderError> {
+    let orders = plain(prompt)?;
     let mut told: Vec<String> = Vec::new();
     for order in &orders {
         match carry::carry_out(hands, order, by).await {

@@ -52,6 +52,11 @@ async fn what_is_not_plain_or_not_there_is_refused() {
     assert!(error.contains("the page has no link \"Nowhere\"") && error.contains("About us"), "{error}");
     let error = obey("open file:///etc/passwd").await.to_string();
     assert!(error.contains("only http and https"), "{error}");
-    let error = obey(&"click Send, then ".repeat(30)).await;
+    let many = "click Send, then ".repeat(30);
+    let error = obey(&many).await;
     assert!(matches!(error, OrderError::TooMany), "{error}");
+    // What its words alone tell is known before.
+    assert!(matches!(interact::check_order(&many), Err(OrderError::TooMany)));
+    assert!(matches!(interact::check_order("buy the cheapest shirt"), Err(OrderError::NotPlain { .. })));
+    assert!(interact::check_order("click the Nowhere link").is_ok());
 }
