@@ -182,7 +182,7 @@ async fn an_order_is_paid_for_when_it_is_begun() {
     let mut looks = 0;
     while left().await != 100 - 1 - 20 {
         looks += 1;
-        assert!(looks < 100, "{} left", left().await);
+        assert!(looks < 100, "nothing was given back");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     // Nothing is given back that another order needs.

@@ -124,6 +124,8 @@ impl From<AppError> for Failure {
             AppError::SessionElsewhere { .. } | AppError::BrowserUnavailable { .. } => {
                 Self::new(code, text).retry_after(5)
             }
+            // Another try would find none either.
+            AppError::NoBrowser => Self::new(code, text),
             AppError::ProfileInUse => Self::new(code, text),
             AppError::SessionNotFound | AppError::SessionEnded | AppError::SessionLost => Self::new(code, text),
             AppError::OrderRefused(_) => Self::new(code, text),
@@ -184,6 +186,9 @@ mod tests {
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
         assert_eq!(check(AppError::StorageFull, 503, "STORAGE_FULL").1, Some(60));
+        let busy = AppError::BrowserUnavailable { reason: "too many visits wait already".into() };
+        assert_eq!(check(busy, 503, "BROWSER_UNAVAILABLE").1, Some(5));
+        assert_eq!(check(AppError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);
     }
 
     #[test]

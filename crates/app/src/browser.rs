@@ -49,7 +49,7 @@ pub struct Seen {
 /// Starts a browser for the caller's team. `address` is where the client has reached us, as `https://host:port`.
 ///
 /// # Errors
-/// [`AppError::Unsupported`] where there is no browser, [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
+/// [`AppError::ShuttingDown`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
 /// [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
 #[crate::boxed]
 pub async fn start(
@@ -153,10 +153,11 @@ pub fn close(app: &App) {
 }
 
 /// The browser, for a request that cannot do without.
+///
+/// # Errors
+/// [`AppError::NoBrowser`].
 pub(crate) fn needed(app: &App) -> Result<&Browser, AppError> {
-    let none =
-        || AppError::BrowserUnavailable { reason: "this server has none; its operator can install one".to_owned() };
-    app.browser.as_deref().ok_or_else(none)
+    app.browser.as_deref().ok_or(AppError::NoBrowser)
 }
 
 /// Sets aside what a session without orders in words costs, if it lives as long as it may.

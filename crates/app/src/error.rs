@@ -99,7 +99,10 @@ pub enum AppError {
         /// How many there may be.
         limit: u32,
     },
-    /// No browser is to be had.
+    /// This server has no browser, now or later.
+    #[error("no browser is to be had: this server has none; its operator can install one")]
+    NoBrowser,
+    /// No browser is to be had just now.
     #[error("no browser is to be had: {reason}")]
     BrowserUnavailable {
         /// Why.
@@ -148,7 +151,9 @@ impl AppError {
             Self::ProfileInUse => Code::ProfileInUse,
             Self::SessionNotFound => Code::SessionNotFound,
             Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
-            Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } => Code::BrowserUnavailable,
+            Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } | Self::NoBrowser => {
+                Code::BrowserUnavailable
+            }
             Self::SessionBusy | Self::SessionsLimited { .. } => Code::ConcurrencyLimited,
             Self::OrderRefused(_) => Code::BadRequest,
             Self::DuplicateRequest => Code::DuplicateRequest,
