@@ -95,6 +95,33 @@ async fn scrapes_begin_with_it_and_save_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_profile_that_is_too_large_to_be_saved_is_told() {
+    let app = TestApp::with_browser().await;
+    app.site.html("/login", LOGIN);
+    let script = "new Promise((done, failed) => {
+        const opening = indexedDB.open('large', 1);
+        opening.onupgradeneeded = () => opening.result.createObjectStore('all').put('\u{20ac}'.repeat(7500000), 'x');
+        opening.onerror = failed;
+        opening.onsuccess = () => { opening.result.close(); done('stored'); };
+    })";
+    let actions = json!([{ "type": "executeJavascript", "script": script }]);
+    let body =
+        json!({ "url": app.page("/login"), "profile": { "name": "shop" }, "actions": actions, "timeout": 60_000 });
+    let answer = app.anonymous().scrape(&body).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    for warning in [&answer.body["data"]["warning"], &answer.body["warning"]] {
+        assert!(
+            warning.as_str().is_some_and(|warning| warning.contains("the profile was not saved")),
+            "{}",
+            answer.body
+        );
+    }
+    let small = json!({ "url": app.page("/login"), "profile": { "name": "other" } });
+    let answer = app.anonymous().scrape(&small).await;
+    assert!(answer.status == 200 && answer.body["data"].get("warning").is_none(), "{}", answer.body);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_saves_at_a_time() {
     let app = TestApp::with_browser().await;
     let client = app.anonymous();

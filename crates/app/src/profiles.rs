@@ -112,14 +112,22 @@ impl Saver {
         if saved { Ok(()) } else { Err(AppError::ProfileInUse) }
     }
 
-    /// As [`Saver::save`], at the end of what has succeeded: what cannot be saved is told in the log.
-    pub(crate) async fn save_at_end(&self, state: &State) {
+    /// As [`Saver::save`], at the end of what has succeeded: what cannot be saved is told in the log. Returns a sentence about
+    /// it for the caller.
+    pub(crate) async fn save_at_end(&self, state: &State) -> Option<String> {
         let (team, name) = (self.team.as_str(), self.name.as_str());
         if !state.fits() {
             tracing::warn!(team, name, limit = MAX_STATE_BYTES, "profile not saved: it is too large");
-        } else if let Err(error) = self.save(state).await {
-            tracing::warn!(?error, team, name, "profile not saved");
+            let most = MAX_STATE_BYTES >> 20;
+            return Some(format!("the profile was not saved: it would hold more than {most} MiB"));
         }
+        let error = self.save(state).await.err()?;
+        tracing::warn!(?error, team, name, "profile not saved");
+        let why = match error {
+            AppError::ProfileInUse => "the time to save it was over",
+            _ => "it could not be written",
+        };
+        Some(format!("the profile was not saved: {why}"))
     }
 }
 

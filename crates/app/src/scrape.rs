@@ -76,6 +76,10 @@ pub async fn scrape_with_room(
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
     let result = scraping.run(app, caller, (&copies, &purse), last).await;
+    let result = result.map(|(mut scraped, unsaved)| {
+        warn(&mut scraped.document, unsaved);
+        scraped
+    });
     // Not before the body is kept: until then it is in memory as well.
     result.iter().for_each(Scraped::shrink_room);
     scraping.settle(caller, purse.into_funds(), result, copies.into_used()).await
@@ -131,7 +135,8 @@ where
         let (took, cache) = (started.elapsed().saturating_sub(waited), metadata.cache_state);
         (last(stamp.put(scraped), took, stop), took, (cache, pages))
     };
-    let result = scraping.run(app, caller, (&copies, &purse), last).await;
+    // Its document is packed by now: that a profile was not saved stands in the log.
+    let result = scraping.run(app, caller, (&copies, &purse), last).await.map(|(made, _)| made);
     let credits = scraping.price(result.as_ref().map(|(_, _, (_, pages))| *pages));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     scraping.log(caller, result.as_ref().map(|(_, _, (cache, _))| *cache), credits);
@@ -193,6 +198,14 @@ impl Wanted {
             collect_links: false,
             run: None,
         }
+    }
+}
+
+/// Adds what went wrong after a document was made to what it warns of.
+fn warn(document: &mut Document, why: Option<String>) {
+    if let Some(why) = why {
+        let before = document.warning.take().map(|before| format!("{before}; "));
+        document.warning = Some(before.unwrap_or_default() + &why);
     }
 }
 
@@ -304,13 +317,14 @@ impl Scraping {
         RunPurse::new(app, caller, key, Arc::clone(&self.target.options), self.began + timeout + WRITTEN_WITHIN)
     }
 
+    /// The way of the page. Returns also why its profile was not saved, if it was to be.
     async fn run<T, F>(
         &mut self,
         app: &App,
         caller: &Caller,
         (copies, funds): (&dyn Copies, &dyn ::scrape::Funds),
         last: F,
-    ) -> Result<T, AppError>
+    ) -> Result<(T, Option<String>), AppError>
     where
         T: Send + 'static,
         F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
@@ -329,10 +343,11 @@ impl Scraping {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
             (error, _) => error.into(),
         })?;
-        if let (Some(saver), Some(state)) = (saver, state) {
-            saver.save_at_end(&state).await;
-        }
-        Ok(made)
+        let unsaved = match (saver, state) {
+            (Some(saver), Some(state)) => saver.save_at_end(&state).await,
+            _ => None,
+        };
+        Ok((made, unsaved))
     }
 
     /// Lets the browser begin with the profile, if one is asked for. Pages of a run are one saver.

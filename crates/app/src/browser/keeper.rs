@@ -76,7 +76,8 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
     let app = &live.app;
     if let Some(Opened { state: before, saver: Some(saver) }) = profile {
         match timeout(SAVE, live.browser.state(&before, Instant::now() + SAVE)).await {
-            Ok(Ok(state)) => saver.save_at_end(&state).await,
+            // Nobody is there to be told but the log.
+            Ok(Ok(state)) => drop(saver.save_at_end(&state).await),
             _ => tracing::debug!(session = %live.id, "the state of a session cannot be read any more"),
         }
     }
