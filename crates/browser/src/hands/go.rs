@@ -12,6 +12,8 @@ use crate::tab::{Stage, World};
 
 /// Longest URL that is gone to, in bytes.
 const MAX_URL: usize = 8192;
+/// Longest expression for a URL, in bytes: every `\w` of one takes six kilobytes before a limit of its size counts.
+const MAX_PATTERN: usize = 2048;
 /// How often something is looked at that does not tell by itself.
 const PACE: Duration = Duration::from_millis(50);
 /// After a click, how long a navigation has to show itself.
@@ -278,6 +280,14 @@ impl Hands {
 
 impl Pattern {
     fn regex(&self) -> Result<Regex, Failure> {
+        let (given, most) = match self {
+            Self::Regex { re, .. } => (re, MAX_PATTERN),
+            Self::Glob(glob) => (glob, MAX_URL),
+        };
+        if given.len() > most {
+            let why = format!("it has {} bytes, and {most} at most are read", given.len());
+            return Err(Failure::wrong("the URL", &why));
+        }
         let text = match self {
             Self::Regex { re, flags } if flags.contains('i') => format!("(?i){re}"),
             Self::Regex { re, .. } => re.clone(),
@@ -332,5 +342,16 @@ mod tests {
         assert!(matches("http://a.b/?x=*", "http://a.b/?x=1") && !matches("http://a.b/.", "http://a.b/c"));
         let any = Pattern::Regex { re: "DONE$".to_owned(), flags: "i".to_owned() };
         assert!(any.regex().unwrap().is_match("http://a.b/done"));
+    }
+
+    #[test]
+    fn long_patterns_are_refused_unread() {
+        let expression = |re: String| Pattern::Regex { re, flags: String::new() };
+        let why = |pattern: Pattern| pattern.regex().unwrap_err().message;
+        let refused = why(expression(r"\w".repeat(1_000_000)));
+        assert_eq!(refused, "wrong argument for the URL: it has 2000000 bytes, and 2048 at most are read");
+        assert!(expression("x".repeat(2048)).regex().is_ok() && expression("x".repeat(2049)).regex().is_err());
+        assert!(Pattern::Glob("x".repeat(8192)).regex().is_ok());
+        assert!(why(Pattern::Glob("x".repeat(8193))).ends_with("8192 at most are read"));
     }
 }
