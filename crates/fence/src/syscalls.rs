@@ -22,8 +22,13 @@ const NEW_SPACES: u64 = (libc::CLONE_NEWNS
 /// The family of sockets that stay on the machine.
 const UNIX: u64 = libc::AF_UNIX as u64;
 
-/// `TIOCSTI` and `TIOCLINUX`, which put words into the mouth of whoever sits at the terminal.
-const TYPING: [u64; 2] = [0x5412, 0x541C];
+/// What `ioctl` does not do: `TIOCSTI` and `TIOCLINUX`, which put words into the mouth of whoever sits at the terminal, and
+/// `FIOSETOWN` and `SIOCSPGRP`, which name who is signalled when something can be read.
+const CONTROLS: [u64; 4] = [0x5412, 0x541C, 0x8901, 0x8902];
+
+/// What `fcntl` does not do: name whom the kernel signals about a file, and with what. It asks nobody whether the program
+/// may signal them, unless Landlock keeps signals in. The middle two are `F_SETSIG` and `F_SETOWN_EX`.
+const SIGNALLING: [u64; 4] = [libc::F_SETOWN as u64, 10, 15, libc::F_NOTIFY as u64];
 
 /// Files that are open, or are opened where Landlock lets it.
 const FILES: &[c_long] = &[
@@ -43,7 +48,6 @@ const FILES: &[c_long] = &[
     libc::SYS_dup,
     libc::SYS_dup3,
     libc::SYS_pipe2,
-    libc::SYS_fcntl,
     libc::SYS_flock,
     libc::SYS_fstat,
     libc::SYS_newfstatat,
@@ -266,9 +270,13 @@ fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule
     // Times of open files: by name, it could be any file of the user, as Landlock does not look at this.
     let open_file = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     calls.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![open_file])?]);
-    // Not what types into the terminal that the service may have been started from.
-    let no_typing = TYPING.map(|call| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, call));
-    let no_typing = no_typing.into_iter().collect::<Result<Vec<_>, _>>()?;
-    calls.insert(libc::SYS_ioctl, vec![SeccompRule::new(no_typing)?]);
+    calls.insert(libc::SYS_ioctl, vec![none_of(1, &CONTROLS)?]);
+    calls.insert(libc::SYS_fcntl, vec![none_of(1, &SIGNALLING)?]);
     Ok(calls)
+}
+
+/// Holds when an argument of 32 bits is none of these.
+fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, BackendError> {
+    let differs = |value: &u64| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *value);
+    SeccompRule::new(values.iter().map(differs).collect::<Result<_, _>>()?)
 }

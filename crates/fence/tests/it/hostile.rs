@@ -158,6 +158,27 @@ fn a_terminal_is_not_typed_into() {
 }
 
 #[test]
+fn nobody_is_signalled_in_its_name() {
+    // The kernel signals the owner of a file: another process, or its whole group.
+    let code = "import fcntl, os, struct, socket
+a, b = socket.socketpair()
+ends = os.pipe()
+tried = [lambda fd: fcntl.fcntl(fd, 8, 1), lambda fd: fcntl.fcntl(fd, 10, 9), lambda fd: fcntl.fcntl(fd, 15, struct.pack('ii', 1, 1)),
+    lambda fd: fcntl.fcntl(fd, 1026, 1), lambda fd: fcntl.ioctl(fd, 0x8901, struct.pack('i', 1)), lambda fd: fcntl.ioctl(fd, 0x8902, struct.pack('i', 1))]
+for fd in (a.fileno(), ends[0], os.open('/tmp', os.O_RDONLY)):
+    said = []
+    for call in tried:
+        try: said.append(call(fd))
+        except OSError as error: said.append(error.errno)
+    print(said)
+fcntl.fcntl(a, fcntl.F_SETFL, fcntl.fcntl(a, fcntl.F_GETFL) | os.O_NONBLOCK | os.O_ASYNC)
+fcntl.fcntl(a, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+print(fcntl.fcntl(a, fcntl.F_DUPFD, 20) >= 20)";
+    let expected = format!("{}True\n", "[38, 38, 38, 38, 38, 38]\n".repeat(3));
+    assert_eq!(text(&python(&fence(), code)), expected);
+}
+
+#[test]
 fn programs_of_its_own_making_are_fenced_in_too() {
     let code = "printf '#!/bin/bash\\ncat /etc/shadow; kill -9 1; exec 9<>/dev/tcp/127.0.0.1/1' > bin/own2
         cat bin/tool > bin/own; ls -l bin | wc -l; bash bin/own2";
