@@ -10,14 +10,16 @@ use seccompiler::{
 
 use crate::FenceError;
 
-/// The flags of `clone` that make new namespaces.
-const NEW_SPACES: u64 = (libc::CLONE_NEWNS
+/// The flags of `clone` that make new namespaces; and the one that makes a child of our own parent, who does not know it and
+/// never asks how it has ended.
+const REFUSED_FLAGS: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET) as u64;
+    | libc::CLONE_NEWNET
+    | libc::CLONE_PARENT) as u64;
 
 /// The family of sockets that stay on the machine.
 const UNIX: u64 = libc::AF_UNIX as u64;
@@ -256,8 +258,8 @@ fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule
         calls.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
     }
     // Its newer form, whose flags a filter cannot see, does not exist: libraries then take this one.
-    let no_spaces = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(NEW_SPACES), 0)?;
-    calls.insert(libc::SYS_clone, vec![SeccompRule::new(vec![no_spaces])?]);
+    let none_refused = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(REFUSED_FLAGS), 0)?;
+    calls.insert(libc::SYS_clone, vec![SeccompRule::new(vec![none_refused])?]);
     // Two ends of its own, which event loops want, with nothing but each other to send to.
     let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, UNIX)?;
     calls.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix])?]);

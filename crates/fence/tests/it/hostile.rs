@@ -158,6 +158,24 @@ fn a_terminal_is_not_typed_into() {
 }
 
 #[test]
+fn no_child_is_left_to_whoever_started_it() {
+    let (clone, clone3) = (libc::SYS_clone, libc::SYS_clone3);
+    let (parent, dies) = (libc::CLONE_PARENT, libc::SIGCHLD);
+    let code = format!(
+        "import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(*args):
+    answer = libc.syscall(*args)
+    if answer == 0: os._exit(0)
+    if answer > 0: return 'made'
+    return ctypes.get_errno()
+args = struct.pack('8Q', {parent}, 0, 0, 0, {dies}, 0, 0, 0)
+print(tried({clone}, {parent} | {dies}, 0, 0, 0, 0), tried({clone3}, args, len(args)), tried({clone}, {dies}, 0, 0, 0, 0))"
+    );
+    assert_eq!(text(&python(&fence(), &code)), "38 38 made\n");
+}
+
+#[test]
 fn nobody_is_signalled_in_its_name() {
     // The kernel signals the owner of a file: another process, or its whole group.
     let code = "import fcntl, os, struct, socket
