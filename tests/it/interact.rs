@@ -95,6 +95,20 @@ async fn actions_are_not_done_again_while_the_page_is_held() {
     assert_eq!(cdp.evaluate(&attached[0].0, "document.title").await, "Bought");
     let new = cdp.result(None, "Target.createTarget", json!({ "url": "about:blank" })).await;
     assert!(self::attached(&cdp.events).iter().any(|(_, target)| *target == new["targetId"]), "{:?}", cdp.events);
+    // Nor does a page of one client tell of those of the other; of its own frames and workers it does.
+    let page = Some(attached[0].0.as_str());
+    let answer = cdp.call(page, "Target.setDiscoverTargets", json!({ "discover": true })).await;
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+    let below = json!({ "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true });
+    cdp.result(page, "Target.setAutoAttach", below).await;
+    cdp.result(None, "Target.setDiscoverTargets", json!({ "discover": true })).await;
+    other.result(None, "Target.createTarget", json!({ "url": "data:text/html,<title>secret" })).await;
+    let worker =
+        "new Promise(done => { new Worker('data:text/javascript,postMessage(1)').onmessage = () => done('works') })";
+    assert_eq!(cdp.evaluate(&attached[0].0, worker).await, "works");
+    let heard = format!("{:?}", cdp.events);
+    assert!(heard.contains("\"worker\"") && heard.contains("Target.targetCreated"), "{heard}");
+    assert!(!heard.contains("secret") && !heard.contains(foreign.as_str().unwrap()), "{heard}");
 
     assert_eq!((team.delete(&path).await.status, others.delete(&other_path).await.status), (200, 200));
     // Once it is over, the page is opened anew, with its actions.

@@ -291,7 +291,12 @@ impl Relay<'_> {
         match passed.what {
             What::Event { method, params } => {
                 self.follow(&method, &params);
-                if bounds.is_alone || session.is_some() || self.shared.hears(&method, &params, bounds) {
+                let hears = match &session {
+                    _ if bounds.is_alone => true,
+                    None => self.shared.hears(&method, &params, bounds),
+                    Some(_) => self.shared.hears_of_page(&method, &params, bounds),
+                };
+                if hears {
                     self.answer(json!({ "method": method, "params": params }), session.as_deref());
                 }
             }

@@ -74,7 +74,12 @@ pub(super) fn check(
     is_root: bool,
 ) -> Result<(), String> {
     let of_a_context = OF_A_CONTEXT.contains(&method);
-    if REFUSED.contains(&method) || is_root && !of_a_context && !TO_THE_BROWSER.contains(&method) {
+    let for_another = match is_root {
+        true => !of_a_context && !TO_THE_BROWSER.contains(&method),
+        // A page would tell of the targets of all contexts.
+        false => method == "Target.setDiscoverTargets",
+    };
+    if REFUSED.contains(&method) || for_another {
         return Err(format!("{method} is not available for the page of a scrape"));
     }
     if of_a_context {
@@ -121,6 +126,17 @@ impl Shared {
         }
     }
 
+    /// Whether an event of a page may be heard: what it says of targets is of the client's own.
+    pub(super) fn hears_of_page(&self, method: &str, params: &Value, bounds: &Bounds) -> bool {
+        match method {
+            "Target.targetCreated" | "Target.targetInfoChanged" => bounds.has(&params["targetInfo"]),
+            "Target.targetDestroyed" | "Target.targetCrashed" => {
+                self.known.contains(params["targetId"].as_str().unwrap_or_default())
+            }
+            _ => true,
+        }
+    }
+
     /// The result of a call without what is of others.
     pub(super) fn cut(method: &str, result: &mut Value, bounds: &Bounds) {
         match method {
@@ -159,6 +175,8 @@ mod tests {
         for method in ["Fetch.enable", "Network.enable", "Storage.clearDataForOrigin", "Runtime.evaluate"] {
             assert!(checked(method, json!({}), true).is_err() && checked(method, json!({}), false).is_ok(), "{method}");
         }
+        let discover = |is_root| checked("Target.setDiscoverTargets", json!({ "discover": true }), is_root);
+        assert!(discover(true).is_ok() && discover(false).is_err());
         for context in [json!({}), json!({ "browserContextId": "theirs" })] {
             let expect = json!({ "browserContextId": "ours" });
             assert_eq!(checked("Storage.getCookies", context.clone(), true), Ok(expect.clone()));
@@ -176,6 +194,17 @@ mod tests {
         Shared::cut("Target.getBrowserContexts", &mut contexts, &bounds());
         assert_eq!(contexts, json!({ "browserContextIds": ["ours"] }));
         let mut shared = Shared::default();
+        shared.hears("Target.targetCreated", &json!({ "targetInfo": ours }), &bounds());
+        let of_page = |method: &str, params: Value| shared.hears_of_page(method, &params, &bounds());
+        for method in ["Target.targetCreated", "Target.targetInfoChanged"] {
+            assert!(
+                of_page(method, json!({ "targetInfo": ours })) && !of_page(method, json!({ "targetInfo": theirs }))
+            );
+        }
+        for method in ["Target.targetDestroyed", "Target.targetCrashed"] {
+            assert!(of_page(method, json!({ "targetId": "a" })) && !of_page(method, json!({ "targetId": "b" })));
+        }
+        assert!(of_page("Fetch.requestPaused", json!({})) && of_page("Target.attachedToTarget", json!({})));
         let mut hears = |method: &str, params: Value| shared.hears(method, &params, &bounds());
         assert!(hears("Target.targetCreated", json!({ "targetInfo": ours })));
         assert!(!hears("Target.targetCreated", json!({ "targetInfo": theirs })));
