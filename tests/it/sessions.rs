@@ -209,6 +209,18 @@ async fn the_protocol_leads_nowhere_else() {
     let other = text(&attached, "sessionId").to_owned();
     cdp.goto(&other, &app.page("/")).await;
     assert_eq!(cdp.evaluate(&other, "document.title").await, "Counter");
+    // As many sessions as it likes, up to a bound.
+    let (mut count, attach) = (0, json!({ "targetId": target, "flatten": true }));
+    while cdp.call(None, "Target.attachToTarget", attach.clone()).await["error"].is_null() {
+        count += 1;
+        assert!(count < 256, "there is no bound");
+    }
+    assert!(count > 200, "{count}");
+    for method in ["Target.attachToBrowserTarget", "Target.setAutoAttach"] {
+        let answer = cdp.call(on, method, json!({ "autoAttach": true, "waitForDebuggerOnStart": false })).await;
+        assert!(answer["error"]["message"].as_str().is_some_and(|why| why.contains("too many sessions")), "{answer}");
+    }
+    assert_eq!(cdp.evaluate(&other, "document.title").await, "Counter");
     assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started, "id"))).await.status, 200);
 }
 

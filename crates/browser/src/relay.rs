@@ -23,6 +23,8 @@ const MAX_PER_SECOND: u32 = 3000;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Streams that one client may have open.
 const MAX_STREAMS: usize = 64;
+/// Sessions that one client may attach before it detaches one; those of pages and workers that attach by themselves come on top.
+const MAX_SESSIONS: usize = 256;
 /// The protocol's code for a call that is not carried out.
 const REFUSED: i64 = -32000;
 
@@ -266,6 +268,11 @@ impl Relay<'_> {
                     if method == "IO.close" { self.streams.remove(handle) } else { self.streams.contains(handle) };
                 if known { Ok(()) } else { Err("Invalid stream handle".to_owned()) }
             }
+            "Target.attachToTarget" | "Target.attachToBrowserTarget" | "Target.setAutoAttach"
+                if self.sessions.len() >= MAX_SESSIONS =>
+            {
+                Err("too many sessions are attached, detach one of them".to_owned())
+            }
             "Page.printToPDF" | "Fetch.takeResponseBodyAsStream" if self.streams.len() >= MAX_STREAMS => {
                 Err("too many streams are open, close one of them".to_owned())
             }
@@ -291,12 +298,7 @@ impl Relay<'_> {
         match passed.what {
             What::Event { method, params } => {
                 self.follow(&method, &params);
-                let hears = match &session {
-                    _ if bounds.is_alone => true,
-                    None => self.shared.hears(&method, &params, bounds),
-                    Some(_) => self.shared.hears_of_page(&method, &params, bounds),
-                };
-                if hears {
+                if self.hears(session.is_some(), &method, &params) {
                     self.answer(json!({ "method": method, "params": params }), session.as_deref());
                 }
             }
@@ -331,6 +333,13 @@ impl Relay<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the client may hear an event, of a page or of the browser itself.
+    fn hears(&mut self, of_page: bool, method: &str, params: &Value) -> bool {
+        let (bounds, shared) = (self.bounds, &mut self.shared);
+        bounds.is_alone
+            || if of_page { shared.hears_of_page(method, params, bounds) } else { shared.hears(method, params, bounds) }
     }
 
     fn follow(&mut self, method: &str, params: &Value) {
