@@ -118,7 +118,7 @@ fn open_here(app: &App, caller: &Caller, scrape: Uuid) -> Option<Arc<Live>> {
 async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
     let request = wanted(app, caller, scrape).await?;
     let place = app.sessions().place(app, &caller.team.id)?;
-    let id = new_id();
+    let (id, began) = (new_id(), Instant::now());
     let expires_at = app.now() + TimeDelta::from_std(LIFE).unwrap_or(TimeDelta::MAX);
     let until = expires_at + TimeDelta::seconds(60);
     let profile = match &request.options.profile {
@@ -127,9 +127,11 @@ async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Re
     };
     let funds = browser::reserve(app, caller, id, LIFE).await?;
     let state = profile.as_ref().map(|profile| &profile.state);
-    let opening = Opening { scrape, request: &request, state, deadline, end: Instant::now() + LIFE };
+    let opening = Opening { scrape, request: &request, state, deadline, end: began + LIFE };
     let session = page::open(app, caller, opening).await?;
-    let (life, rest, scrape, is_watchable) = (LIFE, REST, Some(scrape), true);
+    // The right to save, the credits set aside and the way out hold no longer than that, however long the page took.
+    let life = LIFE.saturating_sub(began.elapsed());
+    let (rest, scrape, is_watchable) = (REST, Some(scrape), true);
     let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session };
     browser::begin(app, caller, beginning, expires_at).await
 }
