@@ -119,8 +119,7 @@ const PROCESS: &[c_long] = &[
     libc::SYS_clock_nanosleep,
     libc::SYS_setitimer,
     libc::SYS_getitimer,
-    // With these two a program can only fence itself in further.
-    libc::SYS_prctl,
+    // With this a program can only fence itself in further.
     libc::SYS_seccomp,
 ];
 
@@ -274,6 +273,8 @@ fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule
     calls.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![open_file])?]);
     calls.insert(libc::SYS_ioctl, vec![none_of(1, &CONTROLS)?]);
     calls.insert(libc::SYS_fcntl, vec![none_of(1, &SIGNALLING)?]);
+    // Not whether it ends with its parent: that is for whoever has started it to say.
+    calls.insert(libc::SYS_prctl, vec![none_of(0, &[libc::PR_SET_PDEATHSIG as u64])?]);
     Ok(calls)
 }
 

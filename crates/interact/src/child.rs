@@ -7,6 +7,8 @@ use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
+use rustix::process::{Pid, getppid};
+
 use crate::node;
 use crate::talk::{self, MAX_LINE, Order, Program, Said};
 
@@ -33,10 +35,15 @@ pub fn child() -> ExitCode {
 }
 
 fn run() -> io::Result<()> {
+    end_with_parent()?;
     close_others()?;
     // As a file: behind the fence a socket can be read and written, and nothing else be done with it.
     let mut host = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let order: Order = serde_json::from_slice(&first(&mut host)?).map_err(io::Error::other)?;
+    // It may have ended before it could be told that we end with it.
+    if getppid() != Pid::from_raw(order.parent.cast_signed()) {
+        return Err(io::Error::other("whoever has started this process is gone"));
+    }
     let nothing = File::open("/dev/null")?;
     let Some(program) = order.program else {
         // The interpreter has nothing to escape to. The fence is its second wall, and not every machine has all of it.
@@ -47,6 +54,18 @@ fn run() -> io::Result<()> {
     let stands = fenced.is_ok();
     host.write_all(&talk::line(&Said::Fenced(fenced)))?;
     if stands { Err(become_program(&program, host.into(), nothing.into())) } else { Ok(()) }
+}
+
+/// Lets the kernel end this process, and what it becomes, with the thread that has started it. The fence keeps that so.
+#[cfg(target_os = "linux")]
+fn end_with_parent() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+/// Elsewhere there is no fence, and so no programs of strangers.
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent() -> io::Result<()> {
+    Ok(())
 }
 
 /// Closes what was open when the service was started, such as the lock of whoever started it: it is not meant for code.

@@ -59,8 +59,8 @@ pub(crate) async fn run(
     if interact.settings.program.is_none() {
         return Err(refused("this program cannot start itself again".to_owned()));
     }
-    let order = Order { fence: fence(code), program: Some(program) };
-    let (mut process, socket) = Process::start(&interact.settings, &order, true)?;
+    let order = Order { fence: fence(code), program: Some(program), parent: std::process::id() };
+    let (mut process, socket) = Process::start(interact, &order, true).await?;
     let output = Arc::new(Mutex::new(Output::default()));
     let (stdout, stderr) = (process.child.stdout.take(), process.child.stderr.take());
     let printing = tokio::spawn(print(stdout, false, Arc::clone(&output)));

@@ -5,11 +5,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
 
 use browser::Hands;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::time::{Duration, Instant, timeout_at};
 
 use crate::code::{Code, InteractError, Language, Ran};
@@ -40,6 +44,14 @@ pub struct Settings {
 pub struct Interact {
     pub(crate) settings: Settings,
     places: Semaphore,
+    starter: Mutex<Option<mpsc::Sender<Wanted>>>,
+}
+
+/// A process that is to be started.
+struct Wanted {
+    command: Command,
+    runtime: Handle,
+    started: oneshot::Sender<io::Result<Child>>,
 }
 
 /// What stays from one call of a session to the next, besides the page: the interpreter with its variables. Dropping it ends
@@ -54,7 +66,7 @@ impl Interact {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let places = Semaphore::new(settings.places.max(1));
-        Self { settings, places }
+        Self { settings, places, starter: Mutex::default() }
     }
 
     /// Runs code on a page. Code that fails is no error: [`Ran::error`] says what went wrong.
@@ -82,6 +94,34 @@ impl Interact {
         let place = timeout_at(deadline.min(Instant::now() + PATIENCE), self.places.acquire()).await;
         place.map_err(|_| InteractError::Busy)?.map_err(|_| InteractError::Busy)
     }
+
+    /// Starts a process in the thread that is there for it.
+    async fn spawn(&self, command: Command) -> io::Result<Child> {
+        let (started, child) = oneshot::channel();
+        let wanted = Wanted { command, runtime: Handle::current(), started };
+        self.starter()?.send(wanted).map_err(|_| io::Error::other("the thread that starts processes is gone"))?;
+        child.await.map_err(io::Error::other)?
+    }
+
+    /// The thread that starts processes. They end with whoever has started them, which to the kernel is a thread, and those
+    /// of a runtime come and go; this one ends with us.
+    fn starter(&self) -> io::Result<mpsc::Sender<Wanted>> {
+        let mut starter = self.starter.lock();
+        if let Some(starter) = &*starter {
+            return Ok(starter.clone());
+        }
+        let (sender, all) = mpsc::channel::<Wanted>();
+        let work = move || {
+            for Wanted { mut command, runtime, started } in all {
+                let _inside = runtime.enter();
+                // Where nobody waits for it any more, it ends at once.
+                let _ = started.send(command.spawn());
+            }
+        };
+        thread::Builder::new().name("starter".to_owned()).spawn(work)?;
+        *starter = Some(sender.clone());
+        Ok(sender)
+    }
 }
 
 /// A process for code, with the group that it started. Both end with this value.
@@ -92,7 +132,8 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts the program again, with one end of a socket as its standard input, and gives it its order.
-    pub(crate) fn start(settings: &Settings, order: &Order, prints: bool) -> io::Result<(Self, UnixStream)> {
+    pub(crate) async fn start(interact: &Interact, order: &Order, prints: bool) -> io::Result<(Self, UnixStream)> {
+        let settings = &interact.settings;
         let program =
             settings.program.as_deref().ok_or_else(|| io::Error::other("this program cannot start itself"))?;
         let (ours, theirs) = UnixStream::pair()?;
@@ -105,7 +146,8 @@ impl Process {
         {
             command.uid(user).gid(group);
         }
-        let child = command.kill_on_drop(true).spawn()?;
+        command.kill_on_drop(true);
+        let child = interact.spawn(command).await?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let started = Self { child, group };
         let order = serde_json::to_vec(order)?;

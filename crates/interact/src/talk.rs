@@ -18,6 +18,8 @@ pub(crate) struct Order {
     pub(crate) fence: fence::Fence,
     /// What it becomes; none means the interpreter of JavaScript.
     pub(crate) program: Option<Program>,
+    /// The number of the process that has started it, and that it ends with.
+    pub(crate) parent: u32,
 }
 
 /// A program of the machine.

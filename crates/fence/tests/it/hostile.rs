@@ -176,6 +176,17 @@ print(tried({clone}, {parent} | {dies}, 0, 0, 0, 0), tried({clone3}, args, len(a
 }
 
 #[test]
+fn it_does_not_choose_to_outlive_its_parent() {
+    let code = format!(
+        "import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.prctl(1, 0, 0, 0, 0), ctypes.get_errno(), libc.syscall({}, ctypes.c_ulong(1 << 32 | 1), 0), libc.prctl(15, b'name', 0, 0, 0))",
+        libc::SYS_prctl
+    );
+    assert_eq!(text(&python(&fence(), &code)), "-1 38 -1 0\n");
+}
+
+#[test]
 fn nobody_is_signalled_in_its_name() {
     // The kernel signals the owner of a file: another process, or its whole group.
     let code = "import fcntl, os, struct, socket

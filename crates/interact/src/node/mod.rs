@@ -17,7 +17,7 @@ use tokio::time::{Duration, Instant};
 use crate::bounded::{End, Output};
 use crate::code::{InteractError, Ran};
 use crate::host::{Ended, Talk};
-use crate::start::{Interact, Process, Settings, Work};
+use crate::start::{Interact, Process, Work};
 use crate::talk::{self, Done, Order, Told};
 
 pub(crate) use interpreter::serve;
@@ -35,10 +35,10 @@ pub(crate) struct Interpreter {
 }
 
 impl Interpreter {
-    fn start(settings: &Settings) -> io::Result<Self> {
-        if settings.program.is_some() {
-            let order = Order { fence: fence(), program: None };
-            let (process, socket) = Process::start(settings, &order, false)?;
+    async fn start(interact: &Interact) -> io::Result<Self> {
+        if interact.settings.program.is_some() {
+            let order = Order { fence: fence(), program: None, parent: std::process::id() };
+            let (process, socket) = Process::start(interact, &order, false).await?;
             return Ok(Self { talk: Talk::over(socket)?, _process: Some(process) });
         }
         let (ours, theirs) = UnixStream::pair()?;
@@ -68,7 +68,7 @@ pub(crate) async fn run(
     // It is put back only when it can be used again: also when this future is dropped.
     let mut interpreter = match work.interpreter.take() {
         Some(interpreter) => interpreter,
-        None => Interpreter::start(&interact.settings)?,
+        None => Interpreter::start(interact).await?,
     };
     let ms = deadline.saturating_duration_since(Instant::now()).as_millis().try_into().unwrap_or(u64::MAX);
     interpreter.talk.listen_anew();

@@ -1,7 +1,14 @@
 //! Code that means harm: it loops, takes what it can get, and looks for a way out.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fence::{Fence, Limits};
 use interact::Language::{self, Bash, Node, Python};
 use interact::{Interact, Settings, Work};
 
@@ -222,6 +229,47 @@ async fn programs_that_talk_nonsense_are_not_listened_to() {
         ends(&world, Bash, code).await;
         assert_eq!(world.run(Bash, "agent-browser get title").await.stdout, "Shop\n", "{code}");
     }
+}
+
+/// A shell that starts our example program, and our end of the socket.
+fn parent() -> (Child, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut shell = Command::new("/bin/bash");
+    shell.args(["-c", "\"$0\" run-code-of-strangers; true"]).arg(World::program()).current_dir("/");
+    shell.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
+    if rustix::process::geteuid().is_root() {
+        shell.uid(65534).gid(65534);
+    }
+    ours.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    (shell.spawn().unwrap(), ours)
+}
+
+/// Tells it to become a program that does nothing for a minute. Returns the line that it says before.
+fn sleeps(mut socket: &UnixStream, parent: u32) -> String {
+    let reads = ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+    let limits = Limits { memory: 256 << 20, cpu_s: 5, processes: 16, open_files: 64, room: 1 << 20 };
+    let fence = Fence { reads: reads.map(PathBuf::from).into(), files: Some(Vec::new()), limits };
+    let program = serde_json::json!({ "path": "/bin/sleep", "args": ["60"], "env": [] });
+    let order = serde_json::json!({ "fence": fence, "program": program, "parent": parent }).to_string();
+    socket.write_all(&(order.len() as u64).to_le_bytes()).unwrap();
+    socket.write_all(order.as_bytes()).unwrap();
+    let mut said = String::new();
+    BufReader::new(socket).read_line(&mut said).unwrap();
+    said
+}
+
+#[test]
+fn a_program_ends_with_whoever_started_it() {
+    let (mut shell, socket) = parent();
+    assert_eq!(sleeps(&socket, shell.id()), "{\"fenced\":{\"Ok\":null}}\n");
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    // It was the last to have the other end.
+    assert_eq!(BufReader::new(&socket).read_line(&mut String::new()).unwrap(), 0);
+    // Nor does one begin whose parent is another one by now.
+    let (mut shell, socket) = parent();
+    assert_eq!(sleeps(&socket, std::process::id()), "");
+    shell.wait().unwrap();
 }
 
 #[tokio::test]
