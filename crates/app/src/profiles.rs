@@ -3,12 +3,16 @@
 
 mod seal;
 
+use std::time::Duration;
+
 use ::browser::{MAX_STATE_BYTES, State};
-use base::Timestamp;
+use ::scrape::{CpuError, ScrapeError};
+use base::{Stop, Timestamp};
 use chrono::TimeDelta;
 use store::leases;
 use store::profiles::{self as rows, NewState};
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 use wire::{Invalid, Profile};
 
 use crate::auth::Caller;
@@ -23,6 +27,8 @@ pub(crate) const LEASE: &str = "profile:";
 /// How long pages of one run may go on saving, after one of them has begun: the longest time that a page may take, and a
 /// little.
 const RUN_LEASE: TimeDelta = TimeDelta::seconds(360);
+/// How long it may take to seal or open a profile, in line for the processor too.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Who opens a profile, and for how long it may save.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +62,7 @@ pub(crate) struct Saver {
 ///
 /// # Errors
 /// [`AppError::ProfileInUse`] when somebody else may save it now, [`AppError::Invalid`] for one more than a team may have,
-/// [`AppError::Internal`] when it cannot be read.
+/// [`AppError::Internal`] when it cannot be read, [`ScrapeError::Timeout`] when the team has no place for that.
 pub(crate) async fn open(
     app: &App,
     caller: &Caller,
@@ -72,10 +78,27 @@ pub(crate) async fn open(
     };
     let sealed = rows::load(&mut app.conn().await?, team, &profile.name, app.now()).await?;
     let state = match sealed {
-        Some(sealed) => app.sealer().open(&sealed, team, &profile.name)?,
+        Some(sealed) => {
+            let (owner, name) = (team.clone(), profile.name.clone());
+            on_thread(app, team, move |sealer| sealer.open(&sealed, &owner, &name)).await??
+        }
         None => State::default(),
     };
     Ok(Opened { state, saver })
+}
+
+/// Works on all of a profile, which may be large, in one of the team's places for that.
+async fn on_thread<T: Send + 'static>(
+    app: &App,
+    team: &str,
+    work: impl FnOnce(&Sealer) -> T + Send + 'static,
+) -> Result<T, AppError> {
+    let inside = app.clone();
+    let work = move |_: &Stop| work(inside.sealer());
+    app.tools.cpu.run(team, Instant::now() + PATIENCE, work).await.map_err(|error| match error {
+        CpuError::Timeout => ScrapeError::Timeout.into(),
+        CpuError::Panicked => AppError::internal(error),
+    })
 }
 
 impl Saver {
@@ -98,34 +121,40 @@ impl Saver {
         Ok(Self { app: app.clone(), team, name, holder, lease, is_shared })
     }
 
-    /// Keeps a state in place of what was there.
+    /// Keeps a state in place of what was there; false when it is too large.
     ///
     /// # Errors
-    /// [`AppError::ProfileInUse`] when the time of this saver is over and another may have begun, [`AppError::Internal`]. What
-    /// was there stays.
-    pub(crate) async fn save(&self, state: &State) -> Result<(), AppError> {
+    /// [`AppError::ProfileInUse`] when the time of this saver is over and another may have begun, [`AppError::Internal`],
+    /// [`ScrapeError::Timeout`]. What was there stays.
+    async fn save(&self, state: State) -> Result<bool, AppError> {
         let Self { app, team, name, holder, lease, .. } = self;
-        let sealed = app.sealer().seal(state, team, name)?;
+        let (owner, called) = (team.clone(), name.clone());
+        let seal = move |sealer: &Sealer| state.fits().then(|| sealer.seal(&state, &owner, &called)).transpose();
+        let Some(sealed) = on_thread(app, team, seal).await?? else { return Ok(false) };
         let new = NewState { team, name, state: &sealed, now: app.now() };
         let saved =
             app.conn().await?.tx(async |conn: &mut store::Conn| rows::save(conn, &new, lease, holder).await).await?;
-        if saved { Ok(()) } else { Err(AppError::ProfileInUse) }
+        if saved { Ok(true) } else { Err(AppError::ProfileInUse) }
     }
 
-    /// As [`Saver::save`], at the end of what has succeeded: what cannot be saved is told in the log. Returns a sentence about
-    /// it for the caller.
-    pub(crate) async fn save_at_end(&self, state: &State) -> Option<String> {
+    /// Keeps a state in place of what was there, at the end of what has succeeded: what cannot be saved is told in the log.
+    /// Returns a sentence about it for the caller.
+    pub(crate) async fn save_at_end(&self, state: State) -> Option<String> {
         let (team, name) = (self.team.as_str(), self.name.as_str());
-        if !state.fits() {
-            tracing::warn!(team, name, limit = MAX_STATE_BYTES, "profile not saved: it is too large");
-            let most = MAX_STATE_BYTES >> 20;
-            return Some(format!("the profile was not saved: it would hold more than {most} MiB"));
-        }
-        let error = self.save(state).await.err()?;
-        tracing::warn!(?error, team, name, "profile not saved");
-        let why = match error {
-            AppError::ProfileInUse => "the time to save it was over",
-            _ => "it could not be written",
+        let why = match self.save(state).await {
+            Ok(true) => return None,
+            Ok(false) => {
+                tracing::warn!(team, name, limit = MAX_STATE_BYTES, "profile not saved: it is too large");
+                return Some(format!("the profile was not saved: it would hold more than {} MiB", MAX_STATE_BYTES >> 20));
+            }
+            Err(AppError::ProfileInUse) => {
+                tracing::warn!(team, name, "profile not saved: the time for it was over");
+                "the time to save it was over"
+            }
+            Err(error) => {
+                tracing::warn!(?error, team, name, "profile not saved");
+                "it could not be written"
+            }
         };
         Some(format!("the profile was not saved: {why}"))
     }
@@ -143,5 +172,32 @@ impl Drop for Saver {
             }
         };
         self.app.tracker.spawn_on(release, &runtime);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::runs::tests::app;
+
+    #[tokio::test]
+    async fn profiles_are_sealed_and_opened_where_work_is_done() {
+        let (app, caller, _folder) = app().await;
+        let profile = Profile { name: "shop".to_owned(), save_changes: true };
+        let holder = Holder::One("a", app.now() + TimeDelta::seconds(60));
+        let before = app.tools.cpu.trips();
+        let opened = open(&app, &caller, &profile, holder, false).await.unwrap();
+        assert!(opened.state.cookies.is_empty() && app.tools.cpu.trips() == before, "there is none yet");
+        let saver = opened.saver.unwrap();
+        let state = State { cookies: vec![json!({ "name": "sid" })], origins: Vec::new() };
+        assert!(saver.save(state).await.unwrap());
+        let large = State { cookies: vec!["x".repeat(MAX_STATE_BYTES).into()], origins: Vec::new() };
+        assert!(!saver.save(large).await.unwrap());
+        assert_eq!(app.tools.cpu.trips(), before + 2);
+        let opened = open(&app, &caller, &profile, holder, true).await.unwrap();
+        assert_eq!(opened.state.cookies, [json!({ "name": "sid" })]);
+        assert_eq!(app.tools.cpu.trips(), before + 3);
     }
 }

@@ -14,7 +14,7 @@ use billing::Outcome;
 use chrono::TimeDelta;
 use fetch::{BasicAuth, Fetched};
 use store::scrapes::Scrape;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
 
@@ -344,7 +344,7 @@ impl Scraping {
             (error, _) => error.into(),
         })?;
         let unsaved = match (saver, state) {
-            (Some(saver), Some(state)) => saver.save_at_end(&state).await,
+            (Some(saver), Some(state)) => saver.save_at_end(state).await,
             _ => None,
         };
         Ok((made, unsaved))
@@ -358,7 +358,9 @@ impl Scraping {
             Some(run) => Holder::Run(run),
             None => Holder::One(&self.id, app.now() + left),
         };
-        let Opened { state, saver } = profiles::open(app, caller, &profile, holder, self.target.private).await?;
+        let opening = profiles::open(app, caller, &profile, holder, self.target.private);
+        let opened = timeout_at(self.target.deadline, opening).await;
+        let Opened { state, saver } = opened.unwrap_or(Err(ScrapeError::Timeout.into()))?;
         (self.target.state, self.target.keeps_state) = (Some(Arc::new(state)), saver.is_some());
         Ok(saver)
     }

@@ -77,7 +77,7 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
     if let Some(Opened { state: before, saver: Some(saver) }) = profile {
         match timeout(SAVE, live.browser.state(&before, Instant::now() + SAVE)).await {
             // Nobody is there to be told but the log.
-            Ok(Ok(state)) => drop(saver.save_at_end(&state).await),
+            Ok(Ok(state)) => drop(saver.save_at_end(state).await),
             _ => tracing::debug!(session = %live.id, "the state of a session cannot be read any more"),
         }
     }
