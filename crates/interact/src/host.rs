@@ -27,11 +27,41 @@ const MAX_CALLS: usize = 8;
 /// The socket to one program.
 pub(crate) struct Talk {
     from: OwnedReadHalf,
-    read: Vec<u8>,
-    searched: usize,
+    read: Lines,
     heard: usize,
     to: mpsc::Sender<Vec<u8>>,
     writer: AbortHandle,
+}
+
+/// Bytes as they come, and the lines in them.
+#[derive(Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    /// Where the next line begins: what is before is thrown away when more is read, not with every line.
+    begin: usize,
+    /// Up to where it was looked at.
+    searched: usize,
+}
+
+impl Lines {
+    /// The next line, without its end.
+    fn next(&mut self) -> Option<&[u8]> {
+        let Some(end) = self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') else {
+            self.searched = self.bytes.len();
+            return None;
+        };
+        let (begin, end) = (self.begin, self.searched + end);
+        (self.begin, self.searched) = (end + 1, end + 1);
+        Some(&self.bytes[begin..end])
+    }
+
+    /// What is left is the beginning of a line: where the rest of it goes.
+    fn rest(&mut self) -> &mut Vec<u8> {
+        self.bytes.drain(..self.begin);
+        self.searched -= self.begin;
+        self.begin = 0;
+        &mut self.bytes
+    }
 }
 
 /// How a conversation ended.
@@ -54,7 +84,7 @@ impl Talk {
         let (from, to) = UnixStream::from_std(socket)?.into_split();
         let (sender, queue) = mpsc::channel(MAX_CALLS);
         let writer = tokio::spawn(write(to, queue)).abort_handle();
-        Ok(Self { from, read: Vec::new(), searched: 0, heard: 0, to: sender, writer })
+        Ok(Self { from, read: Lines::default(), heard: 0, to: sender, writer })
     }
 
     /// Sends bytes; false when the program does not read, or is gone.
@@ -70,17 +100,14 @@ impl Talk {
     /// What the program says next. Nothing is lost when the future is dropped.
     async fn next(&mut self) -> Option<Said> {
         loop {
-            if let Some(end) = self.read[self.searched..].iter().position(|byte| *byte == b'\n') {
-                let end = self.searched + end;
+            if let Some(line) = self.read.next() {
+                self.heard += line.len();
                 // A shell may send bytes that are no text.
-                let said = serde_json::from_str(&String::from_utf8_lossy(&self.read[..end]));
-                self.read.drain(..=end);
-                self.searched = 0;
-                self.heard += end;
+                let said = serde_json::from_str(&String::from_utf8_lossy(line));
                 return said.ok().filter(|_| self.heard <= MAX_HEARD);
             }
-            self.searched = self.read.len();
-            if self.searched > MAX_LINE || matches!(self.from.read_buf(&mut self.read).await, Ok(0) | Err(_)) {
+            let rest = self.read.rest();
+            if rest.len() > MAX_LINE || matches!(self.from.read_buf(rest).await, Ok(0) | Err(_)) {
                 return None;
             }
         }
@@ -179,4 +206,37 @@ async fn call(hands: &Hands, verb: &str, args: &Value, deadline: Instant) -> Res
         return Ok(snapshot.text(args["interactive"] == true).into());
     }
     hands.call(verb, args, deadline).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_however_they_come() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.next(), None);
+        for (part, found) in [("on", ""), ("e\ntwo\n\nth", "one two  "), ("r", ""), ("ee\n", "three "), ("\nx", " ")] {
+            lines.rest().extend_from_slice(part.as_bytes());
+            let mut all = String::new();
+            while let Some(line) = lines.next() {
+                all += &format!("{} ", String::from_utf8_lossy(line));
+            }
+            assert_eq!(all, found, "{part:?}");
+        }
+        assert_eq!(lines.rest().as_slice(), b"x");
+    }
+
+    #[test]
+    fn many_short_lines_are_read_in_one_go() {
+        let mut lines = Lines::default();
+        lines.rest().extend_from_slice(&b"\n".repeat(MAX_LINE));
+        let began = std::time::Instant::now();
+        let mut count = 0;
+        while lines.next().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, MAX_LINE);
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+    }
 }
