@@ -2,10 +2,10 @@
 
 use base::{Timestamp, new_id};
 use bytes::Bytes;
-use store::files as rows;
+use store::files::{self as rows, File as Row};
 use uuid::Uuid;
 
-use crate::{Files, FilesError, NewFile, UploadLink};
+use crate::{Files, FilesError, NewFile, UploadLink, blob_key};
 
 /// A place that a file can be sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,21 +76,25 @@ impl Files {
         Ok(if is_free { Slot::Free { max_bytes: link.size } } else { Slot::Gone })
     }
 
-    /// Puts the bytes of a file into its place; false when another file is there, or the place is gone. The caller has asked
-    /// [`Files::slot`].
+    /// Puts the bytes of a file, which are not none, into its place; false when another file is there, or the place is gone. The
+    /// caller has asked [`Files::slot`].
     ///
     /// # Errors
-    /// [`FilesError`]; then the place may be used again.
+    /// [`FilesError`]; then the place may be used again, or has the file.
     pub async fn receive(&self, id: Uuid, body: Bytes) -> Result<bool, FilesError> {
         let now = self.0.clock.now();
-        let Some(row) = rows::find(&mut self.conn().await?, &id.to_string(), now).await? else { return Ok(false) };
+        let Some(place) = rows::find(&mut self.conn().await?, &id.to_string(), now).await? else { return Ok(false) };
         let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
-        self.0.blobs.put(&row.blob, body).await?;
-        let is_ours = rows::fill(&mut self.conn().await?, &row.id, bytes).await?;
-        // Its place may have been swept meanwhile; then nobody knows of these bytes.
-        if !is_ours && rows::find(&mut self.conn().await?, &row.id, self.0.clock.now()).await?.is_none() {
-            self.0.blobs.delete(&row.blob).await?;
+        // Several may send at once: each has bytes of its own, and a row for them that ends with the place.
+        let own = new_id();
+        let sent = Row { id: own.to_string(), owner: place.id.clone(), blob: blob_key(own), created_at: now, ..place };
+        rows::insert(&mut self.conn().await?, &sent).await?;
+        self.0.blobs.put(&sent.blob, body).await?;
+        let is_ours = rows::fill(&mut self.conn().await?, &sent.owner, &sent.blob, bytes).await?;
+        if !is_ours {
+            self.0.blobs.delete(&sent.blob).await?;
         }
+        rows::remove(&mut self.conn().await?, &[sent.id]).await?;
         Ok(is_ours)
     }
 

@@ -70,15 +70,16 @@ pub async fn find(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<Fi
     Ok(on!(conn, |c| query.select(File::as_select()).get_result(c).await.optional())?)
 }
 
-/// Notes that the bytes of a file have arrived that had none; says whether that was so.
+/// Notes that the bytes of a file have arrived that had none, and under which key they are; says whether that was so.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); nothing has changed then.
 #[crate::boxed]
-pub async fn fill(conn: &mut Conn, id: &str, bytes: i64) -> Result<bool> {
+pub async fn fill(conn: &mut Conn, id: &str, blob: &str, bytes: i64) -> Result<bool> {
     let empty = file::table.filter(file::id.eq(id)).filter(file::bytes.eq(0));
     let mut conn = conn.turn().await?;
-    Ok(on!(conn, |c| diesel::update(empty).set(file::bytes.eq(bytes)).execute(c).await)? == 1)
+    let filled = (file::bytes.eq(bytes), file::blob.eq(blob));
+    Ok(on!(conn, |c| diesel::update(empty).set(filled).execute(c).await)? == 1)
 }
 
 /// Ends the time of all files of an owner; returns how many. [`expired`] lists them from then on.

@@ -169,6 +169,30 @@ async fn no_bytes_stay_without_a_row() {
 }
 
 #[tokio::test]
+async fn of_two_who_send_at_once_one_is_taken() {
+    let world = World::start().await;
+    let files = world.files(Settings::default());
+    for round in 0..20 {
+        let place = files.expect(world.new_file("a.pdf"), 100, HERE).await.unwrap();
+        let [one, other] = ["one", "other"].map(|text| files.receive(place.id, Bytes::from(format!("{text} {round}"))));
+        let (one, other) = tokio::join!(one, other);
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert!(one != other, "{round}: {one} {other}");
+        assert_eq!(world.kept().len(), 1, "the other left nothing");
+        assert!(!files.receive(place.id, Bytes::from_static(b"late")).await.unwrap());
+        let sent = files.take("red", place.id).await.unwrap().unwrap();
+        let said = format!("{} {round}", if one { "one" } else { "other" });
+        assert_eq!(sent.bytes, said.as_bytes());
+        assert!(world.kept().is_empty() && files.take("red", place.id).await.unwrap().is_none());
+    }
+    // Whoever sends when the place has ended leaves nothing either.
+    let place = files.expect(world.new_file("a.pdf"), 100, HERE).await.unwrap();
+    world.clock.advance(HOUR + HOUR);
+    assert!(!files.receive(place.id, Bytes::from_static(b"late")).await.unwrap());
+    assert_eq!((files.sweep().await.unwrap(), world.kept().len()), (1, 0));
+}
+
+#[tokio::test]
 async fn size_and_address_are_settings() {
     let world = World::start().await;
     let public_url = Some("https://files.example/quarry/".parse().unwrap());
