@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
 use testkit::Pdf;
+use tokio::time::timeout;
 
 use crate::ARTICLE;
 
@@ -274,6 +276,30 @@ async fn a_file_can_be_sent_before_it_is_read() {
     {
         assert_eq!(team.post("/v2/parse", &body).await.status, status, "{body}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_was_sent_waits_for_room_and_is_not_lost() {
+    let app = TestApp::with_keys().await;
+    let team = app.team(Some(10), json!({})).await;
+    let place = team.post("/v2/parse/upload-url", &json!({"filename": "a.html"})).await.body["data"].take();
+    let file = format!("{ARTICLE}<!-- {} -->", "x".repeat(2 << 20));
+    assert_eq!(put(&app.anonymous(), place["uploadUrl"].as_str().unwrap(), file).await.status, 200);
+    // Others hold all the memory there is for bodies.
+    let mut held = Vec::new();
+    loop {
+        let room = app.operations().room_for_body();
+        if timeout(Duration::from_millis(50), room.grow(2 << 20)).await.is_err() {
+            break;
+        }
+        held.push(room);
+    }
+    let by_ref = json!({"uploadRef": place["uploadRef"], "formats": ["markdown"], "timeout": 1500});
+    let late = team.post("/v2/parse", &by_ref).await;
+    assert_eq!(late.code(), "SCRAPE_TIMEOUT", "{}", late.body);
+    drop(held);
+    let answer = team.post("/v2/parse", &by_ref).await;
+    assert_eq!((answer.status, remaining(&team).await), (200, 9), "{}", answer.body);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::files::{NewFile, Slot};
+use ::scrape::ScrapeError;
 use base::new_id;
 use bytes::Bytes;
 use chrono::TimeDelta;
 use documents::{Family, Kind};
 use fetch::Fetched;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 use uuid::Uuid;
 use wire::{
@@ -88,17 +89,13 @@ async fn made(
 ) -> Result<(Document, net::Room), AppError> {
     let (id, started) = (new_id().to_string(), Instant::now());
     read_pictures(&mut request);
-    let entry = Entry {
-        started,
-        timeout: Duration::from_millis(request.options.timeout.into()),
-        key: format!("scrape:{id}"),
-        price: billing::quote(&request.options),
-    };
+    let timeout = Duration::from_millis(request.options.timeout.into());
+    let entry = Entry { started, timeout, key: format!("scrape:{id}"), price: billing::quote(&request.options) };
     let check = || check(app, caller, &request.options, request.zero_data_retention, request.needs());
     let Admitted { slot: _slot, funds, .. } = admit(app, caller, entry, check).await?;
     let upload = match origin {
         Origin::Here(upload) => upload,
-        Origin::Place(place) => take(app, caller, place).await?,
+        Origin::Place(place) => take(app, caller, place, started + timeout).await?,
     };
     file(app, caller, page(id, request, upload), funds, started).await
 }
@@ -111,10 +108,13 @@ fn read_pictures(request: &mut ParseRequest) {
     }
 }
 
-async fn take(app: &App, caller: &Caller, place: Uuid) -> Result<Upload, AppError> {
-    let sent = app.files().take(&caller.team.id, place).await?.ok_or(AppError::NotFound("upload"))?;
+async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Result<Upload, AppError> {
+    let (files, team) = (app.files(), caller.team.id.as_str());
+    let bytes = files.sent(team, place).await?.ok_or(AppError::NotFound("upload"))?;
+    // Before it is taken: whoever waits for room in vain can still have it.
     let room = app.room_for_body();
-    room.grow(sent.bytes.len() as u64).await;
+    timeout_at(deadline, room.grow(bytes)).await.map_err(|_| ScrapeError::Timeout)?;
+    let sent = files.take(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     Ok(Upload { name: sent.name, content_type: Some(sent.content_type), bytes: sent.bytes, room })
 }
 

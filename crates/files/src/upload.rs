@@ -98,17 +98,21 @@ impl Files {
         Ok(is_ours)
     }
 
+    /// How many bytes a file has that was sent to a place of the team, and can be taken. `None` when there is none.
+    ///
+    /// # Errors
+    /// [`FilesError::Store`].
+    pub async fn sent(&self, team: &str, id: Uuid) -> Result<Option<u64>, FilesError> {
+        let row = self.row_of_sent(team, id).await?;
+        Ok(row.map(|row| u64::try_from(row.bytes).unwrap_or(0)))
+    }
+
     /// Takes a file away that was sent to a place of the team: it cannot be had again. `None` when there is none.
     ///
     /// # Errors
     /// [`FilesError`].
     pub async fn take(&self, team: &str, id: Uuid) -> Result<Option<Sent>, FilesError> {
-        let now = self.0.clock.now();
-        let found = rows::find(&mut self.conn().await?, &id.to_string(), now).await?;
-        // Every other file has an owner that is not itself.
-        let Some(row) = found.filter(|row| row.team_id == team && row.owner == row.id && row.bytes > 0) else {
-            return Ok(None);
-        };
+        let Some(row) = self.row_of_sent(team, id).await? else { return Ok(None) };
         let limit = usize::try_from(self.0.settings.max_bytes).unwrap_or(usize::MAX);
         let bytes = self.0.blobs.get_up_to(&row.blob, limit).await?;
         // Of several who have read it, whoever ends its time has it.
@@ -116,5 +120,11 @@ impl Files {
             return Ok(None);
         }
         Ok(bytes.map(|bytes| Sent { name: row.name, content_type: row.content_type, bytes }))
+    }
+
+    async fn row_of_sent(&self, team: &str, id: Uuid) -> Result<Option<Row>, FilesError> {
+        let found = rows::find(&mut self.conn().await?, &id.to_string(), self.0.clock.now()).await?;
+        // Every other file has an owner that is not itself.
+        Ok(found.filter(|row| row.team_id == team && row.owner == row.id && row.bytes > 0))
     }
 }

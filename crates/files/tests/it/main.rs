@@ -180,8 +180,10 @@ async fn of_two_who_send_at_once_one_is_taken() {
         assert!(one != other, "{round}: {one} {other}");
         assert_eq!(world.kept().len(), 1, "the other left nothing");
         assert!(!files.receive(place.id, Bytes::from_static(b"late")).await.unwrap());
-        let sent = files.take("red", place.id).await.unwrap().unwrap();
         let said = format!("{} {round}", if one { "one" } else { "other" });
+        assert_eq!(files.sent("red", place.id).await.unwrap(), Some(said.len() as u64));
+        assert_eq!(files.sent("blue", place.id).await.unwrap(), None);
+        let sent = files.take("red", place.id).await.unwrap().unwrap();
         assert_eq!(sent.bytes, said.as_bytes());
         assert!(world.kept().is_empty() && files.take("red", place.id).await.unwrap().is_none());
     }
