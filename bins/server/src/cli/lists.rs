@@ -45,7 +45,7 @@ async fn update(config: &Config) -> anyhow::Result<ExitCode> {
     ensure!(!urls.is_empty(), "browser.list_urls names no list");
     let folder = boot::lists_folder(config)?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let client = boot::client(config, None)?;
+    let client = boot::client(config, None).await?;
     let proxy = config.fetch.basic_proxies.0.first();
     let (mut names, mut code) = (BTreeSet::new(), ExitCode::SUCCESS);
     for url in urls {
@@ -93,8 +93,8 @@ async fn fetch(client: &net::Client, proxy: Option<&net::Proxy>, url: &Url) -> a
     request.proxy = proxy.cloned();
     request.deadline = Instant::now() + TIMEOUT;
     let mut download = client.open(request).await?;
-    let mut way = download.redirects.iter().chain([&download.url]);
-    if url.scheme() == "https" && way.any(|url| url.scheme() != "https") {
+    let has_left_tls = download.redirects.iter().chain([&download.url]).any(|url| url.scheme() != "https");
+    if url.scheme() == "https" && has_left_tls {
         bail!("it is led on to an address without TLS");
     }
     ensure!(download.status == StatusCode::OK, "the answer is {}", download.status);
