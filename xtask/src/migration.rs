@@ -20,6 +20,8 @@ pub(crate) fn create(name: &str) -> Result<()> {
         }
         say!("{}", folder.display());
     }
-    say!("fill in all four files, add the columns to crates/store/src/schema.rs, then cargo xtask codegen and cargo xtask test");
+    say!(
+        "fill in all four files, add the columns to crates/store/src/schema.rs, then cargo xtask codegen and cargo xtask test"
+    );
     Ok(())
 }

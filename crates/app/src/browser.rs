@@ -1,6 +1,6 @@
 //! Browsers that a team keeps for a while: started, listed, worked with, ended.
 //!
-//! A session runs in the process that started it, as a [`Live`], with a task that ends it. Its row says whose it is and
+//! A session runs in the process that started it, as a `Live`, with a task that ends it. Its row says whose it is and
 //! where it runs; whoever has one of its addresses may use it as long as it lives.
 
 mod door;

@@ -145,7 +145,8 @@ impl Saver {
             Ok(true) => return None,
             Ok(false) => {
                 tracing::warn!(team, name, limit = MAX_STATE_BYTES, "profile not saved: it is too large");
-                return Some(format!("the profile was not saved: it would hold more than {} MiB", MAX_STATE_BYTES >> 20));
+                let most = MAX_STATE_BYTES >> 20;
+                return Some(format!("the profile was not saved: it would hold more than {most} MiB"));
             }
             Err(AppError::ProfileInUse) => {
                 tracing::warn!(team, name, "profile not saved: the time for it was over");

@@ -1,5 +1,5 @@
 //! Work that keeps a core busy: in threads of its own, as many as there is room for, and no longer than somebody waits.
-//! See [`Cpu`]. And a fair [`line`] for anything of which there are few places.
+//! See [`Cpu`]. And a fair [`mod@line`] for anything of which there are few places.
 
 pub mod line;
 mod places;
