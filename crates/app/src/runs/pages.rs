@@ -28,11 +28,11 @@ type Done = Finished<PagePayload, Option<PageResult>>;
 /// Writes down what pages of any number of runs became. Their jobs are gone already, and the teams' rows locked.
 pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
     spoil(done)?;
-    // In the order of their ids, so that two workers never wait for each other.
-    let mut runs: BTreeMap<&str, Vec<(&str, &PageResult)>> = BTreeMap::new();
+    // In the order of their teams, as jobs lock them, and of their ids, so that two workers never wait for each other.
+    let mut runs: BTreeMap<(&str, &str), Vec<(&str, &PageResult)>> = BTreeMap::new();
     for Finished { job, done } in done {
         if let Some(result) = done {
-            runs.entry(&job.payload.crawl).or_default().push((&job.id, result));
+            runs.entry((&job.team_id, &job.payload.crawl)).or_default().push((&job.id, result));
         }
     }
     let copies = runs.values().flatten().filter_map(|(_, result)| result.copy.as_deref()).collect();

@@ -1,6 +1,6 @@
 //! Leases: kept by a heartbeat, taken away when it stops.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use base::Timestamp;
 use diesel::pg::Pg;
@@ -81,13 +81,32 @@ pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Tim
     let found = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane))).filter(ended);
     let found = found.limit(limit).select((job::id, (job_lane::queue, job_lane::team_id)));
     let found: Vec<(String, (String, String))> = on!(conn, |c| found.load(c).await)?;
-    if found.is_empty() {
-        return Ok(Reaped::default());
+    let mut queues: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (id, (queue, team)) in &found {
+        queues.entry(queue).or_default().push((id, team));
     }
-    let (ids, teams): (Vec<&str>, Vec<(&str, &str)>) =
-        found.iter().map(|(id, (queue, team))| (id.as_str(), (queue.as_str(), team.as_str()))).unzip();
+    let mut all = Reaped::default();
+    for (queue, jobs) in queues {
+        let reaped = reap_queue(conn, (queue, &jobs), now, token, lease_until).await?;
+        all.back += reaped.back;
+        all.lost.extend(reaped.lost);
+    }
+    Ok(all)
+}
+
+/// Those of one queue, in a transaction of its own: a commit locks teams in its own queue first, and then in those that it
+/// adds jobs to, so whoever locked more than one here could wait for it while it waits for us.
+async fn reap_queue(
+    conn: &mut Conn,
+    (queue, jobs): (&str, &[(&str, &str)]),
+    now: Timestamp,
+    token: &str,
+    lease_until: Timestamp,
+) -> Result<Reaped> {
+    let ids: Vec<&str> = jobs.iter().map(|(id, _)| *id).collect();
+    let ended = job::token.is_not_null().and(job::lease_until.le(Some(DbTime::from(now))));
     conn.atomic(async |conn: &mut Conn| {
-        release::lock_teams(conn, teams.iter().copied()).await?;
+        release::lock_teams(conn, jobs.iter().map(|(_, team)| (queue, *team))).await?;
         // Asked again: it may have ended or been renewed meanwhile.
         let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended);
         let columns = (job::id, job::token.assume_not_null());
