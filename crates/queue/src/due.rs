@@ -30,18 +30,15 @@ pub(crate) async fn watch(core: &Core) {
         let poll = Instant::now() + core.settings.poll;
         loop {
             let next = due.values().copied().min().unwrap_or(poll).min(poll);
-            tokio::select! {
-                () = sleep_until(next) => {}
+            let is_idle = tokio::select! {
+                () = sleep_until(next) => false,
                 () = core.idle.notified() => {
                     // While others end and are claimed, all of them at once.
                     sleep(MIN_PAUSE).await;
-                    break;
+                    true
                 }
-            }
+            };
             let now = Instant::now();
-            if now >= poll {
-                break;
-            }
             due.retain(|queue, at| {
                 let is_due = *at <= now;
                 if is_due {
@@ -50,6 +47,10 @@ pub(crate) async fn watch(core: &Core) {
                 }
                 !is_due
             });
+            // Not before those that are due were woken: a busy queue would keep them from it for ever.
+            if is_idle || now >= poll {
+                break;
+            }
         }
     }
 }

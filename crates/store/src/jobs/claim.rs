@@ -33,26 +33,34 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
         return Ok(Vec::new());
     }
     // Teams that are due may have nothing that may run, because hosts must wait: then those behind them get their turn.
+    // A team that is found a third time has nothing until time passes.
+    let mut visits: HashMap<String, u32> = HashMap::new();
     for _ in 0..MAX_ROUNDS {
-        let (claimed, is_last) = conn.atomic(async |conn: &mut Conn| round(conn, want).await).await?;
-        if is_last || !claimed.is_empty() {
+        let (claimed, teams, is_last) = conn.atomic(async |conn: &mut Conn| round(conn, want).await).await?;
+        let mut is_new = false;
+        for team in teams {
+            let visits = visits.entry(team.id).or_default();
+            *visits += 1;
+            is_new |= *visits <= MAX_VISITS;
+        }
+        if is_last || !is_new || !claimed.is_empty() {
             return Ok(claimed);
         }
     }
     Ok(Vec::new())
 }
 
-/// One visit to the teams that come first, and whether there were no others.
-async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, bool)> {
+/// One visit to the teams that come first, who they were, and whether there were no others.
+async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, Vec<Team>, bool)> {
     // Few jobs are not worth the locks of many teams.
     let limit = (most(want) / 8).clamp(1, MAX_TEAMS);
     let teams = due::teams(conn, want.queue, want.now, i64::from(limit)).await?;
     if teams.is_empty() {
-        return Ok((Vec::new(), true));
+        return Ok((Vec::new(), teams, true));
     }
     let is_last = is_less(teams.len(), limit);
     let more = visit(conn, want, &teams, (&[], &[])).await?;
-    Ok((more.jobs, is_last))
+    Ok((more.jobs, teams, is_last))
 }
 
 /// What a claim at the end of another transaction has brought.
@@ -119,6 +127,8 @@ fn is_less(found: usize, limit: i32) -> bool {
 const MAX_TEAMS: i32 = 16;
 /// How often one call goes on after teams that turned out to have nothing.
 const MAX_ROUNDS: usize = 100;
+/// How often a team is visited in them: the first time tells when its hosts may be asked again, the second puts it behind all others.
+const MAX_VISITS: u32 = 2;
 
 /// One claim, while it is put together.
 struct Round<'a> {
