@@ -182,7 +182,8 @@ impl HostState {
     /// Counts a request that ended now, and learns from the answer.
     pub fn ended(&mut self, pace: &Pace, answer: HostAnswer, now: Timestamp) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        self.last_end = Some(now);
+        // Who writes it down later may have looked at the clock before.
+        self.last_end = self.last_end.max(Some(now));
         match answer {
             HostAnswer::Answered(time) => {
                 self.latency = smoothed(self.latency, micros(time));
@@ -432,6 +433,16 @@ mod tests {
         let (_, mut refused) = busy(8);
         refused.ended(&pace, HostAnswer::Refused(Some(Duration::ZERO)), at(0));
         assert_eq!(refused.ahead(&pace, "w", at(500)), None);
+    }
+
+    #[test]
+    fn an_end_that_is_written_down_late_shortens_no_delay() {
+        let pace = Pace::new(None, Some(Duration::from_secs(1)), None);
+        let mut state = HostState::default();
+        (0..2).for_each(|_| state.started(at(0)));
+        state.ended(&pace, answered(8), at(500));
+        state.ended(&pace, answered(8), at(300));
+        check(&state, &pace, 600, Start::At(at(1500)));
     }
 
     #[test]

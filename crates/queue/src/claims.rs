@@ -26,7 +26,7 @@ const MIN_MORE: usize = 8;
 const GATHER: Duration = Duration::from_millis(3);
 /// Pause after the database did not answer.
 const PAUSE: Duration = Duration::from_secs(1);
-/// When a job is tried again that no handler here knows.
+/// When a job is tried again that no handler here knows: a newer worker may.
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
 
 /// One queue, as it is served here.
@@ -136,7 +136,8 @@ impl Line {
             match handler {
                 Some(handler) => handler.process(core, job, slot, cancelled).await,
                 None => {
-                    put_off(&core, &job).await;
+                    tracing::warn!(kind = job.kind, "a job of an unknown kind, it is left for another worker");
+                    put_off(&core, &job, UNKNOWN, "no handler for this kind of job").await;
                     drop(slot);
                 }
             }
@@ -149,6 +150,11 @@ impl Room {
     /// What to claim, when so many jobs end.
     pub(crate) fn want<'a>(&'a self, ending: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
         self.line.want(ending + self.free.len(), token, now)
+    }
+
+    /// Whether anything new is to be begun.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.line.stop.is_cancelled()
     }
 
     /// Starts what was claimed, in the free slots and those of the jobs that have ended.
@@ -182,10 +188,9 @@ impl Drop for Slot {
     }
 }
 
-/// A newer worker may know this kind of job.
-async fn put_off(core: &Core, job: &Claimed) {
-    tracing::warn!(kind = job.kind, "a job of an unknown kind, it is left for another worker");
-    let how = Retry { run_at: core.now() + UNKNOWN, error: "no handler for this kind of job", counted: false };
+/// Leaves a job that was not begun to whoever claims it after a while.
+pub(crate) async fn put_off(core: &Core, job: &Claimed, pause: TimeDelta, why: &str) {
+    let how = Retry { run_at: core.now() + pause, error: why, counted: false };
     let put_back = async { jobs::retry(&mut core.store.conn().await?, &job.held(None), &how, core.now()).await };
     if let Err(error) = put_back.await {
         tracing::warn!(%error, "the job comes back when its lease ends");

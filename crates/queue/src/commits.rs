@@ -234,7 +234,9 @@ impl<H: Handler> Committer<'_, H> {
 
     /// One try. What jobs brought must not be lost because others could not be claimed: then it is one without them.
     async fn commit(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
-        let Some(room) = room else { return commit(self.core, self.handler, reports, None).await };
+        let Some(room) = room.filter(|room| room.is_open()) else {
+            return commit(self.core, self.handler, reports, None).await;
+        };
         let (token, claiming) = (new_id().to_string(), AtomicBool::new(false));
         let want = room.want(reports.len(), &token, self.core.now());
         match commit(self.core, self.handler, reports, Some((&want, &claiming))).await {
@@ -291,7 +293,9 @@ fn commit<'a, H: Handler>(
             }
             let set = |is: bool| next.iter().for_each(|(_, claiming)| claiming.store(is, Ordering::Relaxed));
             set(true);
-            let more = finishing.end(conn, next.map(|(want, _)| want)).await?;
+            // The time of the claim is now: the transaction may have waited, and jobs that it adds are due.
+            let next = next.map(|(want, _)| Claim { now: core.now(), lease_until: core.lease_until(), ..*want });
+            let more = finishing.end(conn, next.as_ref()).await?;
             set(false);
             Ok::<_, StoreError>((ours, more))
         });

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use futures_util::FutureExt;
 use parking_lot::Mutex;
 use politeness::HostAnswer;
@@ -16,7 +17,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::bury::{self, Lost};
-use crate::claims::{Line, Slot};
+use crate::claims::{Line, Slot, put_off};
 use crate::commits::{self, AtWork, Report};
 use crate::handler::{pause, running};
 use crate::worker::Core;
@@ -24,6 +25,8 @@ use crate::{Asking, Failure, Finished, Handler, Polite, Running};
 
 /// Reports that may wait for a commit.
 const MAX_WAITING: usize = 256;
+/// When a job is tried again whose host is not to be asked: by then it is mostly written down why, and for how long.
+const HOST_PAUSE: TimeDelta = TimeDelta::milliseconds(100);
 /// The shortest time that a job waits for its start.
 const MIN_PATIENCE: Duration = Duration::from_millis(1);
 
@@ -75,12 +78,13 @@ impl<H: Handler> Erased<H> {
             Ok(job) => job,
             Err(error) => return self.bury_unread(core, claimed, &error).await,
         };
-        let begun = cancelled.run_until_cancelled(turn(core, claimed)).await;
-        if let Some(asking) = begun.flatten() {
-            (job.asking, slot.asking) = (asking.clone(), asking);
-        } else {
-            self.give_back(core, claimed).await;
-            return core.wake_all();
+        match cancelled.run_until_cancelled(turn(core, claimed)).await {
+            Some(Some(asking)) => (job.asking, slot.asking) = (asking.clone(), asking),
+            Some(None) => return put_off(core, claimed, HOST_PAUSE, "its host is not to be asked now").await,
+            None => {
+                self.give_back(core, claimed).await;
+                return core.wake_all();
+            }
         }
         let run = async {
             // Over before the report is sent, or the committer would wait for it still.

@@ -83,6 +83,8 @@ impl Hosts {
         let Some(host) = all.get_mut(name) else { return };
         host.running = host.running.saturating_sub(1);
         host.refused = host.refused.saturating_sub(was_refused.into());
+        // Whoever has given up must not stand in the way of the others.
+        host.waiting.retain(|waiting| !waiting.turn.is_closed());
         while let Some(next) = host.waiting.pop_front_if(|next| host.running < next.slots) {
             match next.turn.send(self.place(name)) {
                 Ok(()) => host.running += 1,

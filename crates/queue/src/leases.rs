@@ -17,7 +17,14 @@ const MAX_REAPED: i64 = 200;
 
 /// The jobs that run here, by id and token: the same job can be held twice, once under a token that is lost.
 #[derive(Default)]
-pub(crate) struct Held(Mutex<HashMap<Name, CancellationToken>>);
+pub(crate) struct Held(Mutex<Jobs>);
+
+#[derive(Default)]
+struct Jobs {
+    running: HashMap<Name, CancellationToken>,
+    /// Then none is to run any more.
+    is_over: bool,
+}
 
 /// The id and the token.
 type Name = (String, String);
@@ -26,25 +33,32 @@ impl Held {
     /// Returns a token that is cancelled when the job is no longer ours.
     pub(crate) fn add(&self, job: &Claimed) -> CancellationToken {
         let cancelled = CancellationToken::new();
-        self.0.lock().insert((job.id.clone(), job.token.clone()), cancelled.clone());
+        let mut jobs = self.0.lock();
+        if jobs.is_over {
+            cancelled.cancel();
+        }
+        jobs.running.insert((job.id.clone(), job.token.clone()), cancelled.clone());
         cancelled
     }
 
     pub(crate) fn remove(&self, id: &str, token: &str) {
-        self.0.lock().remove(&(id.to_owned(), token.to_owned()));
+        self.0.lock().running.remove(&(id.to_owned(), token.to_owned()));
     }
 
+    /// Those that a commit claims yet are cancelled as well.
     pub(crate) fn cancel_all(&self) {
-        self.0.lock().values().for_each(CancellationToken::cancel);
+        let mut jobs = self.0.lock();
+        jobs.is_over = true;
+        jobs.running.values().for_each(CancellationToken::cancel);
     }
 
     fn names(&self) -> Vec<Name> {
-        self.0.lock().keys().cloned().collect()
+        self.0.lock().running.keys().cloned().collect()
     }
 
     fn cancel_lost(&self, asked: &[Name], ours: &HashSet<String>) {
-        let held = self.0.lock();
-        let lost = asked.iter().filter(|(id, _)| !ours.contains(id)).filter_map(|name| held.get(name));
+        let jobs = self.0.lock();
+        let lost = asked.iter().filter(|(id, _)| !ours.contains(id)).filter_map(|name| jobs.running.get(name));
         lost.for_each(CancellationToken::cancel);
     }
 }
