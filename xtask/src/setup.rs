@@ -60,6 +60,11 @@ const DRIVEN: &[Package] = &[
         present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
         why: "pages with scripts are visited with a real browser",
     },
+    Package {
+        name: "python3",
+        present: || ["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| Path::new(path).is_file()),
+        why: "code of callers in Python is run by it",
+    },
 ];
 
 /// What `quarry-reader` is built with, and needs.
