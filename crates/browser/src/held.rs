@@ -8,11 +8,11 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 use url::Url;
 
-use crate::ads::Rules;
+use crate::ads::{Rules, blocking};
 use crate::cdp::Events;
 use crate::context::Context;
 use crate::hands::Hands;
-use crate::requests::{Blocker, Requests};
+use crate::requests::Requests;
 use crate::visit::HeadersFor;
 
 /// A page that stays open after its visit. Dropping it closes the page with all that belongs to it.
@@ -80,10 +80,8 @@ impl Drop for Held {
 
 /// Looks at the requests of the page, as the visit has, until its end. The context goes with the task.
 async fn keep(context: Arc<Context>, events: Events, watch: Watch, end: watch::Receiver<Instant>) {
-    let rules = watch.rules;
-    let blocker = rules.map(|rules| move |url: &str, page: &str, kind| rules.block(url, page, kind));
-    let blocker = blocker.as_ref().map(|blocks| blocks as &Blocker);
-    let requests = Requests::new(&watch.url, &*watch.headers, blocker, watch.bytes);
+    let blocker = blocking(watch.rules);
+    let requests = Requests::new(&watch.url, &*watch.headers, blocker.as_deref(), watch.bytes);
     tokio::select! {
         () = requests.serve(&context.tab, events) => {}
         _ = context.tab.ended() => {}

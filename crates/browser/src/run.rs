@@ -12,14 +12,14 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::Browser;
-use crate::ads::Rules;
+use crate::ads::{Rules, blocking};
 use crate::cdp::CdpError;
 use crate::context::{Context, Plan};
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::held::{Held, Left, Watch};
 use crate::page::{Shown, Stay};
-use crate::requests::{Blocker, Download, Requests};
+use crate::requests::{Download, Requests};
 use crate::session::{MAX_AGE, OwnHeaders};
 use crate::state;
 use crate::tab::{Children, Tab};
@@ -88,9 +88,14 @@ impl Browser {
     }
 
     async fn hold(&self, visit: &Visit<'_>, left: Left, headers: Box<HeadersFor<'static>>, until: Instant) -> Held {
-        let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
+        let rules = self.rules(visit).await;
         let watch = Watch { url: visit.url.clone(), headers, rules, bytes: self.client.page_bytes() };
         Held::new(left, watch, until)
+    }
+
+    /// What keeps advertisements out, if the visit wants that.
+    pub(crate) async fn rules(&self, visit: &Visit<'_>) -> Option<Arc<Rules>> {
+        if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None }
     }
 
     /// `until` is when nothing may be loaded any more, whatever becomes of the page after the visit.
@@ -127,10 +132,9 @@ impl Browser {
         let lease = self.pool.lease(visit.deadline).await?;
         let emulation = Emulation::of(visit, &lease.process.version);
         let (timezone, agent) = (emulation.timezone(), emulation.for_workers().1);
-        let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
-        let blocker = rules.clone().map(|rules| move |url: &str, page: &str, kind| rules.block(url, page, kind));
-        let blocker = blocker.as_ref().map(|blocks| blocks as &Blocker);
-        let requests = Requests::new(visit.url, visit.headers, blocker, self.client.page_bytes());
+        let rules = self.rules(visit).await;
+        let blocker = blocking(rules.clone());
+        let requests = Requests::new(visit.url, visit.headers, blocker.as_deref(), self.client.page_bytes());
         let pass = EgressPass {
             proxy: visit.proxy.clone(),
             bytes: self.client.page_bytes(),

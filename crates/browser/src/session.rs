@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::Browser;
-use crate::ads::Rules;
+use crate::ads::blocking;
 use crate::cdp::{CdpError, Session as Cdp};
 use crate::context::{Context, Plan};
 use crate::emulation::Emulation;
@@ -24,7 +24,7 @@ use crate::held::Held;
 use crate::live::{self, Viewer};
 use crate::pool::Pool;
 use crate::relay::{self, Bounds, Client, RelayEnd};
-use crate::requests::{Blocker, Requests};
+use crate::requests::Requests;
 use crate::run::{Run, broken};
 use crate::settings::Settings;
 use crate::state;
@@ -82,7 +82,7 @@ impl Browser {
         let emulation = Emulation::of(visit, &lease.process.version);
         let (_, agent) = emulation.for_workers();
         let timezone = emulation.timezone();
-        let rules = if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None };
+        let rules = self.rules(visit).await;
         let blocker = blocking(rules.clone());
         let requests = Requests::new(visit.url, visit.headers, blocker.as_deref(), self.client.page_bytes());
         let serves = goes(visit) && !headers(visit.url).is_empty() || blocker.is_some();
@@ -128,11 +128,6 @@ impl Browser {
         let (home, page) = (Home::Shared(Mutex::new(Some(held))), Mutex::new(page));
         Some(Session { home, context, bounds, page, gone })
     }
-}
-
-fn blocking(rules: Option<Arc<Rules>>) -> Option<Box<Blocker>> {
-    let rules = rules?;
-    Some(Box::new(move |url: &str, page: &str, kind| rules.block(url, page, kind)))
 }
 
 /// Whether a session begins with a page.

@@ -10,6 +10,7 @@ use adblock::Engine;
 use adblock::request::Request;
 use tokio::sync::OnceCell;
 
+use crate::requests::Blocker;
 use crate::settings::Settings;
 use crate::tab::ResourceKind;
 
@@ -39,6 +40,12 @@ impl Rules {
         let Ok(request) = Request::new(url, page, word(kind), "GET") else { return false };
         self.0.check_network_request(&request).should_block()
     }
+}
+
+/// Who keeps requests out by these rules, if there are any.
+pub(crate) fn blocking(rules: Option<Arc<Rules>>) -> Option<Box<Blocker>> {
+    let rules = rules?;
+    Some(Box::new(move |url: &str, page: &str, kind| rules.block(url, page, kind)))
 }
 
 /// What the rules call it.
