@@ -16,8 +16,6 @@ pub(crate) struct Document {
     pub(crate) status: u16,
     /// Headers of its answer as they were sent, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
-    /// Whether the answer is a file to keep instead of a page to show. Its bytes are with the visit.
-    pub(crate) is_download: bool,
     /// Chromium's word for why there is no document, such as `net::ERR_CONNECTION_RESET`: what is shown is its own page.
     pub(crate) failure: Option<String>,
     /// Chromium's word for why the end of the document is missing, as `failure`.
