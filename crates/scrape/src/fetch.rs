@@ -19,7 +19,7 @@ const KEEP_MARGIN: Duration = Duration::from_millis(100);
 
 /// Longest time that is left for the page around a PDF that does not arrive.
 const MAX_TIME_FOR_PAGE: Duration = Duration::from_secs(2);
-/// See [`take`].
+/// How much longer than its share a step may take that shows an unfinished page when its time is over.
 const OVERRUN: Duration = Duration::from_millis(300);
 
 /// A page, and how the copies had a part in it.
@@ -33,6 +33,13 @@ pub(crate) struct Page {
     pub(crate) captured: Captured,
     /// The style sheets that it links to, where they are wanted.
     pub(crate) sheets: Vec<Sheet>,
+}
+
+impl Page {
+    /// A page with nothing besides. `cache` says what the look for a copy brought, if there was one.
+    pub(crate) fn new(fetched: Fetched, cache: Option<CacheState>) -> Self {
+        Self { fetched, cache, cached_at: None, captured: Captured::default(), sheets: Vec::new() }
+    }
 }
 
 /// What the look for a copy brought.
@@ -60,8 +67,7 @@ pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> 
             if copies.is_all() || fetched.dom().is_some() {
                 plan.end();
             }
-            let (cache, captured) = (Some(CacheState::Hit), Captured::default());
-            let copy = Page { fetched: *fetched, cache, cached_at: Some(at), captured, sheets: Vec::new() };
+            let copy = Page { cached_at: Some(at), ..Page::new(*fetched, Some(CacheState::Hit)) };
             // Whatever follows is fetched because this one did not do.
             Found { copy: Some(copy), cache: Some(CacheState::Miss) }
         }
@@ -80,11 +86,7 @@ pub(crate) async fn fetch(
 ) -> Result<Page, ScrapeError> {
     match found.copy.take() {
         Some(copy) => Ok(copy),
-        None => {
-            let fetched = steps(tools, target, plan).await?;
-            let captured = Captured::default();
-            Ok(Page { fetched, cache: found.cache, cached_at: None, captured, sheets: Vec::new() })
-        }
+        None => Ok(Page::new(steps(tools, target, plan).await?, found.cache)),
     }
 }
 
@@ -116,7 +118,6 @@ async fn take(tools: &Tools, target: &Target, url: &Url, plan: &Plan) -> Result<
     };
     let deadline = plan.share(target.deadline);
     let request = request(tools, target, url, step, deadline);
-    // Engines that show an unfinished page when their time is over need a moment for it.
     let cut = if plan.runs_scripts() { deadline + OVERRUN } else { deadline };
     let answer = timeout_at(cut, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));
     let (engine, reason) = (step.engine.name(), plan.reason());
@@ -208,8 +209,7 @@ pub(crate) async fn embedded(
     metrics::step(engine.name(), "embedded");
     fetched.proxy = proxy;
     fetched.warnings.push(embedded::WARNING.to_owned());
-    let (captured, sheets) = (Captured::default(), Vec::new());
-    found.copy = Some(Page { fetched, cache: found.cache, cached_at: None, captured, sheets });
+    found.copy = Some(Page::new(fetched, found.cache));
     true
 }
 

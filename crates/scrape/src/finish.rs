@@ -104,16 +104,14 @@ mod tests {
     use wire::{CacheState, Document};
 
     use super::*;
-    use crate::captures::Captured;
 
     fn finished(status: u16, own: &[&str], of_fetch: &[&str]) -> Document {
         let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let url = Url::parse("http://a.test/final").unwrap();
         let mut fetched = Fetched::new(url, status, Some("text/html".to_owned()), "x".into());
         fetched.warnings = texts(of_fetch);
-        let (cache, cached_at) = (Some(CacheState::Hit), Some(base::Timestamp::UNIX_EPOCH));
-        let captured = Captured::default();
-        let page = Page { fetched, cache, cached_at, captured, sheets: Vec::new() };
+        let cached_at = Some(base::Timestamp::UNIX_EPOCH);
+        let page = Page { cached_at, ..Page::new(fetched, Some(CacheState::Hit)) };
         let (document, links, warnings) = (Document::default(), Vec::new(), texts(own));
         let draft = Draft { document, links, page, warnings, verdict: Verdict::Good, pages: 1, embedded: None };
         draft.finish(Told { source_url: "http://a.test".to_owned(), file: None }).document

@@ -4,7 +4,6 @@ use ::fetch::{Fetched, Plan};
 use tokio::join;
 use tokio::time::timeout_at;
 
-use crate::captures::Captured;
 use crate::derive::{Derived, Draft, Last, More};
 use crate::fetch::Page;
 use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish, sheets};
@@ -43,7 +42,7 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let page = Page { fetched, cache: None, cached_at: None, captured: Captured::default(), sheets: Vec::new() };
+    let page = Page::new(fetched, None);
     let phases = async {
         let route = detect::route(tools, target, &page.fetched)?;
         match derive::derive(tools, ports, target, (page, route, More::default()), &last).await? {
