@@ -166,13 +166,7 @@ impl Plan {
     /// Whether a later step runs them, where a page needs that.
     #[must_use]
     pub fn can_run_scripts(&self) -> bool {
-        self.can_improve(Why::NeedsScripts("scripts"))
-    }
-
-    /// Whether a later step helps with this.
-    #[must_use]
-    pub fn can_improve(&self, why: Why) -> bool {
-        self.next(why).is_some()
+        self.next(Why::NeedsScripts("scripts")).is_some()
     }
 
     /// Goes on to the next step that helps; false when what came has to do.
@@ -247,7 +241,6 @@ fn warnings(engine: &dyn Engine, proxy: ProxyUsed, wanted: &[Feature], mode: Pro
 
 #[cfg(test)]
 mod tests {
-
     use async_trait::async_trait;
     use serde_json::json;
 
