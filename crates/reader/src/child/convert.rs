@@ -9,8 +9,7 @@ use crate::job::{Answer, Failure, Options};
 
 /// The answer to a document with pages. `blind` says why no text could be recognised, if none could.
 pub(super) fn answer(document: &Document, options: &Options, blind: Option<&str>) -> Result<Answer, Failure> {
-    let counts = document.pages.iter().any(|page| page.quality.counts());
-    if !counts {
+    if document.require_text().is_err() {
         refuse(document, options.mode, blind)?;
     }
     let text = markdown(document, &MarkdownOptions { page_markers: options.page_markers });
@@ -32,9 +31,6 @@ pub(super) fn answer(document: &Document, options: &Options, blind: Option<&str>
 
 /// Refuses a document of which something is shown and nothing was read.
 fn refuse(document: &Document, mode: PdfMode, blind: Option<&str>) -> Result<(), Failure> {
-    if document.pages_for_ocr().is_empty() {
-        return Ok(());
-    }
     if mode == PdfMode::Fast {
         return Err(Failure::OcrRequired);
     }
