@@ -12,8 +12,6 @@ pub struct Job {
     pub bytes: Bytes,
     /// What it is, by [`documents::detect`].
     pub kind: Kind,
-    /// What it is called, where that is known.
-    pub name: Option<String>,
     /// Who waits for it: children are shared out fairly among those. Any label.
     pub owner: String,
     /// How it is read.

@@ -116,8 +116,7 @@ async fn ours(args: &Args, files: &[PathBuf]) -> Result<(Row, Vec<u32>)> {
 async fn by_child(pool: &Pool, file: &Path, ocr: bool) -> Result<(Cost, u32)> {
     let mode = if ocr { PdfMode::Ocr } else { PdfMode::Fast };
     let options = Options { mode, ..Options::default() };
-    let (bytes, name, owner) = (fs::read(file)?.into(), None, String::new());
-    let job = Job { bytes, kind: Kind::Pdf, name, owner, options };
+    let job = Job { bytes: fs::read(file)?.into(), kind: Kind::Pdf, owner: String::new(), options };
     // It is there before the file comes, as it is in a service at work.
     warm(pool).await?;
     let before = used()?;
@@ -138,8 +137,8 @@ async fn by_child(pool: &Pool, file: &Path, ocr: bool) -> Result<(Cost, u32)> {
 
 /// Has a small document read, so that there is a child.
 async fn warm(pool: &Pool) -> Result<()> {
-    let (name, owner) = (None, String::new());
-    let job = Job { bytes: documents::sample("x").into(), kind: Kind::Pdf, name, owner, options: Options::default() };
+    let (bytes, options) = (documents::sample("x").into(), Options::default());
+    let job = Job { bytes, kind: Kind::Pdf, owner: String::new(), options };
     let read = pool.read(job, (Instant::now() + PATIENCE).into(), async |_| Ok::<(), ()>(())).await;
     read.map(drop).map_err(|error| anyhow::anyhow!("the reader reads nothing: {error}"))
 }

@@ -23,8 +23,7 @@ pub(crate) fn pool() -> Pool {
 }
 
 pub(crate) fn job(bytes: impl Into<Vec<u8>>, kind: Kind) -> Job {
-    let (name, owner, options) = (None, "test".to_owned(), Options::default());
-    Job { bytes: bytes.into().into(), kind, name, owner, options }
+    Job { bytes: bytes.into().into(), kind, owner: "test".to_owned(), options: Options::default() }
 }
 
 /// A picture that the eyes of our child obey; see the example.
