@@ -27,6 +27,9 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// How much of what it writes to its standard error is kept.
 const MAX_WORDS: usize = 4 << 10;
 
+/// Messages above this take long enough to be read that other tasks would wait: the text of a whole document may be in one.
+const LONG: usize = 1 << 20;
+
 /// A child. Dropping it ends the process.
 pub(crate) struct Child {
     process: tokio::process::Child,
@@ -131,6 +134,9 @@ impl Child {
         let mut bytes = Vec::new();
         // It grows with what comes, not with what was announced.
         (&mut self.from).take(head as u64).read_to_end(&mut bytes).await?;
+        if bytes.len() > LONG {
+            return tokio::task::spawn_blocking(move || frame::message(&bytes)).await?;
+        }
         frame::message(&bytes)
     }
 
