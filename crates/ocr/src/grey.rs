@@ -173,6 +173,17 @@ pub(crate) fn luminance(red: u8, green: u8, blue: u8) -> u8 {
     ((u32::from(red) * 77 + u32::from(green) * 150 + u32::from(blue) * 29) >> 8) as u8
 }
 
+/// How light the colours are whose red, green and blue follow each other.
+pub(crate) fn of_rgb(samples: &[u8]) -> Vec<u8> {
+    samples.chunks_exact(3).map(|colour| luminance(colour[0], colour[1], colour[2])).collect()
+}
+
+/// How light a mixture of inks is; 0 is none of one.
+pub(crate) fn of_inks(cyan: u8, magenta: u8, yellow: u8, black: u8) -> u8 {
+    let left = |ink: u8| 255 - ink.saturating_add(black);
+    luminance(left(cyan), left(magenta), left(yellow))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

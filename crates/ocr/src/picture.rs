@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use crate::grey::{is_allowed, luminance};
+use crate::grey::{is_allowed, luminance, of_inks, of_rgb};
 use crate::tiff_pages::Tiff;
 use crate::{Error, Grey, MAX_EDGE};
 
@@ -119,9 +119,7 @@ fn shades(picture: DynamicImage) -> Result<Grey, Error> {
     let (width, height) = (picture.width(), picture.height());
     let pixels = match picture {
         DynamicImage::ImageLuma8(grey) => grey.into_raw(),
-        DynamicImage::ImageRgb8(colours) => {
-            colours.as_raw().chunks_exact(3).map(|pixel| luminance(pixel[0], pixel[1], pixel[2])).collect()
-        }
+        DynamicImage::ImageRgb8(colours) => of_rgb(colours.as_raw()),
         other => other
             .to_rgba8()
             .as_raw()
@@ -157,10 +155,7 @@ fn jpeg2000(bytes: &[u8]) -> Result<Grey, Error> {
         let alpha = if channels > colours { pixel[colours] } else { 255 };
         match colours {
             3 => on_paper(pixel[0], pixel[1], pixel[2], alpha),
-            4 => {
-                let ink = |place: usize| 255 - pixel[place].saturating_add(pixel[3]);
-                luminance(ink(0), ink(1), ink(2))
-            }
+            4 => of_inks(pixel[0], pixel[1], pixel[2], pixel[3]),
             _ => on_paper(pixel[0], pixel[0], pixel[0], alpha),
         }
     });

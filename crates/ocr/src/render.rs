@@ -14,7 +14,7 @@ use hayro::kurbo::{Affine, BezPath, Rect};
 use hayro::vello_cpu::color::palette::css::WHITE;
 use hayro::{PixmapSettings, RenderCache, RenderSettings, render};
 
-use crate::grey::{is_allowed, luminance};
+use crate::grey::{is_allowed, luminance, of_rgb};
 use crate::picture::Frame;
 use crate::{Error, Grey, MAX_PIXELS};
 
@@ -159,10 +159,7 @@ fn shades(image: ImageData) -> Option<Grey> {
     }
     match image {
         ImageData::Luma(luma) => Grey::new(luma.width, luma.height, luma.data),
-        ImageData::Rgb(rgb) => {
-            let pixels = rgb.data.chunks_exact(3).map(|pixel| luminance(pixel[0], pixel[1], pixel[2])).collect();
-            Grey::new(rgb.width, rgb.height, pixels)
-        }
+        ImageData::Rgb(rgb) => Grey::new(rgb.width, rgb.height, of_rgb(&rgb.data)),
     }
 }
 

@@ -6,7 +6,7 @@ use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 
-use crate::grey::{is_allowed, luminance};
+use crate::grey::{is_allowed, luminance, of_inks, of_rgb};
 use crate::picture::{Frame, USUAL_DPI, on_paper};
 use crate::{Error, Grey};
 
@@ -64,14 +64,9 @@ impl<'a> Tiff<'a> {
                 unpacked(samples, width, bits).map(|value| (u32::from(value) * 255 / most) as u8).collect()
             }
             ColorType::GrayA(8 | 16) => samples.chunks_exact(2).map(|p| on_paper(p[0], p[0], p[0], p[1])).collect(),
-            ColorType::RGB(8 | 16) | ColorType::YCbCr(8) => {
-                samples.chunks_exact(3).map(|p| luminance(p[0], p[1], p[2])).collect()
-            }
+            ColorType::RGB(8 | 16) | ColorType::YCbCr(8) => of_rgb(samples),
             ColorType::RGBA(8 | 16) => samples.chunks_exact(4).map(|p| on_paper(p[0], p[1], p[2], p[3])).collect(),
-            ColorType::CMYK(8) => {
-                let ink = |p: &[u8], place: usize| 255 - p[place].saturating_add(p[3]);
-                samples.chunks_exact(4).map(|p| luminance(ink(p, 0), ink(p, 1), ink(p, 2))).collect()
-            }
+            ColorType::CMYK(8) => samples.chunks_exact(4).map(|p| of_inks(p[0], p[1], p[2], p[3])).collect(),
             ColorType::Palette(bits @ (1 | 2 | 4 | 8)) => {
                 let map = self.0.find_tag_unsigned_vec::<u16>(Tag::ColorMap).map_err(broken)?.unwrap_or_default();
                 let third = map.len() / 3;
