@@ -76,6 +76,12 @@ pub(crate) fn reads(options: &ScrapeOptions, kind: ParserKind) -> bool {
     }
 }
 
+/// Whether the caller wants to see the page itself, so that no document may stand for it.
+pub(crate) fn wants_page(options: &ScrapeOptions) -> bool {
+    let shown = [FormatKind::Screenshot, FormatKind::Branding, FormatKind::RawBase64];
+    !options.actions.is_empty() || shown.into_iter().any(|kind| options.wants(kind))
+}
+
 fn name(fetched: &Fetched) -> String {
     let declared = fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     // A picture or archive that calls itself text/html is named by its bytes.

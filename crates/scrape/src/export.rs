@@ -3,14 +3,12 @@
 use url::Url;
 use wire::FormatKind;
 
-use crate::{Target, Tools};
+use crate::{Target, Tools, detect};
 
 /// Where the document is exported that the target leads to. Nothing where the caller wants to see the page, or where nobody
 /// could read the document.
 pub(crate) fn of(tools: &Tools, target: &Target) -> Option<Url> {
-    let options = &target.options;
-    let shown = [FormatKind::Screenshot, FormatKind::Branding, FormatKind::RawBase64, FormatKind::RawHtml];
-    let wants_page = !options.actions.is_empty() || shown.into_iter().any(|kind| options.wants(kind));
+    let wants_page = detect::wants_page(&target.options) || target.options.wants(FormatKind::RawHtml);
     (tools.documents.is_some() && !wants_page).then(|| export(&target.url)).flatten()
 }
 

@@ -172,10 +172,8 @@ pub(crate) fn request<'a>(
 /// nothing but a copy may answer.
 pub(crate) fn follows_embedded(tools: &Tools, ports: Ports<'_>, target: &Target) -> bool {
     let options = &target.options;
-    let shown = [FormatKind::Screenshot, FormatKind::Branding, FormatKind::RawBase64];
-    let wants_page = !options.actions.is_empty() || shown.into_iter().any(|kind| options.wants(kind));
     let is_copy = ports.copies.is_some_and(Copies::is_all);
-    tools.documents.is_some() && !wants_page && !is_copy && detect::reads(options, ParserKind::Pdf)
+    tools.documents.is_some() && !is_copy && !detect::wants_page(options) && detect::reads(options, ParserKind::Pdf)
 }
 
 /// Gets the PDF that a page embeds, by the plainest engine and the kind of proxy that the page came through. False when it
