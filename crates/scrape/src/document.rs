@@ -106,7 +106,7 @@ impl Read {
         let Metadata { num_pages, total_pages, .. } = self.answer.metadata;
         let metadata = &mut document.metadata;
         metadata.content_type = self.kind.mime_types().first().map(|&name| name.to_owned());
-        (metadata.num_pages, metadata.total_pages) = (some(num_pages), some(total_pages));
+        (metadata.num_pages, metadata.total_pages) = (known(num_pages), known(total_pages));
         let is_rewritten = document.markdown.as_ref().is_some_and(|text| *text != self.answer.markdown);
         let mut pages = self.answer.pages.clone();
         pages.iter_mut().for_each(|page| page.markdown = self.without_images(&page.markdown));
@@ -123,8 +123,8 @@ impl Read {
     }
 }
 
-/// A count that is not known is 0.
-fn some(count: u32) -> Option<u32> {
+/// A count, of which 0 says that it is not known.
+fn known(count: u32) -> Option<u32> {
     (count > 0).then_some(count)
 }
 
