@@ -7,9 +7,10 @@ use memchr::memmem;
 
 use crate::bytes::{u16_at, u32_at};
 
-/// More entries than any document has, and longer names.
+/// More entries than any document has.
 const MAX_ENTRIES: usize = 65_536;
-const MAX_NAME: usize = 1024;
+/// Bytes of a name that are kept: more than those have that tell what a document is.
+const MAX_NAME: usize = 128;
 /// The comment after the end of the directory has at most 65 535 bytes, and the end itself 22.
 const LONGEST_END: usize = 65_535 + 22;
 
