@@ -50,9 +50,10 @@ fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
     (count > 0).then(|| sum / count as f32)
 }
 
-/// Lays out a page that was recognised. What was embedded in it gives its links, and how much of it pictures cover.
+/// Lays out a page that was recognised, of which only what can be was kept (`RecognisedPage::sound`). What was embedded in it
+/// gives its links, and how much of it pictures cover.
 pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLayout {
-    let direction = match page.turned % 4 {
+    let direction = match page.turned {
         1 => Direction::Up,
         2 => Direction::Left,
         3 => Direction::Down,
@@ -95,11 +96,11 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
 }
 
 fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word> {
-    let usable: Vec<&RecognisedWord> = page.words.iter().take(MAX_RECOGNISED).filter(|word| is_usable(word)).collect();
-    let looks = Looks::of(&usable);
-    let joints = joints(&usable);
-    let mut out = Vec::with_capacity(usable.len());
-    for ((order, word), joined) in (0..).zip(usable).zip(joints) {
+    let taken: Vec<&RecognisedWord> = page.words.iter().take(MAX_RECOGNISED).collect();
+    let looks = Looks::of(&taken);
+    let joints = joints(&taken);
+    let mut out = Vec::with_capacity(taken.len());
+    for ((order, word), joined) in (0..).zip(taken).zip(joints) {
         let look = looks.get(word);
         let (y0, y1) = (word.baseline - ASCENT * look.size, word.baseline + DESCENT * look.size);
         out.push(Word {
@@ -182,11 +183,6 @@ fn is_closed((from, to): (f32, f32), mut boxes: Vec<Rect>, most: f32) -> Option<
         end = end.max(other.x1);
     }
     Some(widest.max(to - end) <= most)
-}
-
-fn is_usable(word: &RecognisedWord) -> bool {
-    let numbers = [word.rect.x0, word.rect.y0, word.rect.x1, word.rect.y1, word.baseline, word.size, word.weight];
-    !word.text.is_empty() && word.size > 0.0 && numbers.iter().all(|number| number.is_finite())
 }
 
 /// The look of each line: what is measured on a picture varies from line to line of one text, so sizes that hardly differ become
