@@ -1,4 +1,5 @@
-//! One PDF in, a document out: pages, typed blocks, markdown, HTML, links, metadata.
+//! One document in, its text out. Of a PDF or pictures: pages, typed blocks, markdown, HTML, links, metadata. Of office files,
+//! books and rows of values (feature `office`): markdown, HTML, links, metadata. Also what a file is, by its bytes.
 //!
 //! ```
 //! use documents::{MarkdownOptions, ReadOptions, markdown, read};
@@ -10,8 +11,8 @@
 //! ```
 //!
 //! Nothing here does I/O, reads a clock or panics, and no file can make it use more than a bounded amount of memory and work: see
-//! [`Error::Limit`] and [`Quality::cut`]. Only text that is embedded is read; [`Quality::needs_ocr`] says of which pages that is
-//! not enough.
+//! [`Error::Limit`] and [`Quality::cut`]. What is read is text that is embedded; [`Quality::needs_ocr`] says of which pages that is
+//! not enough, and a [`Recognise`] is asked for those.
 //!
 //! The way of a file: `open` finds objects and pages, `content` runs the content of each page with the fonts of `font`, `layout`
 //! and `table` find what stands where, `structure` decides for the whole document what it means, and `markdown`, `html` and
