@@ -5,7 +5,7 @@ use tokio::join;
 use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Last, More};
-use crate::fetch::Page;
+use crate::fetch::{Found, Page};
 use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns what `last` makes of that.
@@ -44,8 +44,7 @@ where
     let last = Last::new(last);
     let page = Page::new(fetched, None);
     let phases = async {
-        let route = detect::route(tools, target, &page.fetched)?;
-        match derive::derive(tools, ports, target, (page, route, More::default()), &last).await? {
+        match derived(tools, ports, target, (page, More::default()), &last).await? {
             Derived::Done(done) => Ok(done),
             Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
         }
@@ -64,20 +63,11 @@ where
     let mut follows_embedded = fetch::follows_embedded(tools, ports, target);
     let draft = loop {
         let made = async {
-            let mut page = fetch::fetch(tools, target, &mut plan, &mut found).await?;
-            if before.is_some() {
-                fetch::check_not_refused(&page)?;
-            }
-            page.sheets = sheets::get(tools, target, plan.step(), &page).await;
-            page.captured = captures::keep(ports, target, &mut page.fetched).await?;
+            let page = fetched(tools, ports, target, (&mut plan, &mut found), before.is_some()).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             // A later phase that needs the document before `finish` is one more reason for a draft here.
             let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
-            let derive = async {
-                let route = detect::route(tools, target, &page.fetched)?;
-                derive::derive(tools, ports, target, (page, route, more), &last).await
-            };
-            join!(derive, keep).0
+            join!(derived(tools, ports, target, (page, more), &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
             (Ok(Derived::Done(done)), _) => return Ok(done),
@@ -103,4 +93,37 @@ where
     };
     // What a model is asked about the draft, and what it is compared with, come here, a line each.
     finish::finish(tools, target, draft, last).await
+}
+
+/// The page that the present step brings, with what belongs to it. `is_later` says that an earlier step has brought one.
+async fn fetched(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    (plan, found): (&mut Plan, &mut Found),
+    is_later: bool,
+) -> Result<Page, ScrapeError> {
+    let mut page = fetch::fetch(tools, target, plan, found).await?;
+    if is_later {
+        fetch::check_not_refused(&page)?;
+    }
+    page.sheets = sheets::get(tools, target, plan.step(), &page).await;
+    page.captured = captures::keep(ports, target, &mut page.fetched).await?;
+    Ok(page)
+}
+
+/// What is made of a page, by what its body is.
+async fn derived<T, F>(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    (page, more): (Page, More),
+    last: &Last<F>,
+) -> Result<Derived<T>, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    let route = detect::route(tools, target, &page.fetched)?;
+    derive::derive(tools, ports, target, (page, route, more), last).await
 }
