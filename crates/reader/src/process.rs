@@ -27,7 +27,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// How much of what it writes to its standard error is kept.
 const MAX_WORDS: usize = 4 << 10;
 
-/// Messages above this take long enough to be read that other tasks would wait: the text of a whole document may be in one.
+/// Bytes of a message above which other tasks would wait while it is read: the text of a whole document may be in one.
 const LONG: usize = 1 << 20;
 
 /// A child. Dropping it ends the process.
