@@ -1,6 +1,6 @@
 //! Which part of a page is wanted: the caller's selectors, the main content, and what is never content.
 
-use page::{Index, LocalName, Page, local_name};
+use page::{Element, Index, LocalName, Page, local_name};
 
 use crate::main_content;
 
@@ -133,8 +133,9 @@ impl<'p> Content<'p> {
     /// Scripts, styles and what belongs to the head; and what a browser that has shown the page says cannot be seen.
     fn remove_machinery(&mut self) {
         for index in 0..self.page.node_count() {
-            let is_unseen = || self.page.attr(index, "hidden").is_some_and(|value| &*value == UNSEEN);
-            self.removed[index] = self.page.name(index).is_some_and(|name| is_machinery(name) || is_unseen());
+            let element = self.page.element(index);
+            self.removed[index] =
+                element.is_some_and(|element| is_machinery(&element.name.local) || is_unseen(element));
         }
     }
 
@@ -164,6 +165,11 @@ impl<'p> Content<'p> {
             hidden.into_iter().for_each(|index| self.removed[index] = false);
         }
     }
+}
+
+/// Looked at on every element of every page, so nothing is copied.
+fn is_unseen(element: &Element) -> bool {
+    element.attrs.iter().any(|attribute| attribute.name.local == local_name!("hidden") && &*attribute.value == UNSEEN)
 }
 
 fn is_machinery(name: &LocalName) -> bool {

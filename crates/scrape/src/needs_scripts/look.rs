@@ -334,19 +334,23 @@ fn is_never_shown(name: &LocalName) -> bool {
     )
 }
 
+/// Asked of every element, so its attributes are gone through once and not copied.
 fn is_hidden(element: &Element) -> bool {
-    let is_styled = || element.attr("style").is_some_and(|style| style.replace(' ', "").contains("display:none"));
-    let is_cloaked = || ["v-cloak", "x-cloak", "ng-cloak"].into_iter().any(|name| element.attr(name).is_some());
-    element.attr("hidden").is_some()
-        || element.name.local == local_name!("dialog") && element.attr("open").is_none()
-        || is_styled()
-        || is_cloaked()
+    let is_closed = element.name.local == local_name!("dialog") && element.attr("open").is_none();
+    is_closed
+        || element.attrs.iter().any(|attribute| match &*attribute.name.local {
+            "hidden" | "v-cloak" | "x-cloak" | "ng-cloak" => true,
+            "style" => attribute.value.contains("display") && attribute.value.replace(' ', "").contains("display:none"),
+            _ => false,
+        })
 }
 
 /// Whether it is beside what the page is about.
 fn is_apart(element: &Element) -> bool {
     matches!(element.name.local, local_name!("nav") | local_name!("header") | local_name!("footer"))
-        || element.attr("role").is_some_and(|role| matches!(&*role, "navigation" | "banner" | "contentinfo"))
+        || element.attrs.iter().any(|attribute| {
+            &*attribute.name.local == "role" && matches!(&*attribute.value, "navigation" | "banner" | "contentinfo")
+        })
 }
 
 fn is_seldom_filled(name: &str) -> bool {
@@ -380,8 +384,11 @@ fn words(text: &str) -> usize {
     let dense = |c: char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}');
     let of = |word: &str| {
         let is_word = word.chars().any(char::is_alphanumeric);
-        let dense = if word.is_ascii() { 0 } else { word.chars().filter(|c| dense(*c)).count() };
-        usize::from(is_word).max(dense / 2)
+        usize::from(is_word).max(word.chars().filter(|c| dense(*c)).count() / 2)
     };
+    if text.is_ascii() {
+        let words = text.split_ascii_whitespace();
+        return words.filter(|word| word.bytes().any(|byte| byte.is_ascii_alphanumeric())).count();
+    }
     text.split_whitespace().map(of).sum()
 }
