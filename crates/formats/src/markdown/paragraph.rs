@@ -43,11 +43,11 @@ pub(super) fn write(
     let spot = Spot {
         in_cell: place == Place::Cell,
         item_start: place == Place::Item,
-        lone_star: !marked && single(text, b'*'),
-        lone_underscore: !marked && single(text, b'_'),
-        lone_tilde: !struck && single(text, b'~'),
+        lone_star: !marked && single(text, '*'),
+        lone_underscore: !marked && single(text, '_'),
+        lone_tilde: !struck && single(text, '~'),
         struck,
-        lone_tick: single(text, b'`') && !events.iter().any(|event| matches!(event, Event::Code(_))),
+        lone_tick: single(text, '`') && !events.iter().any(|event| matches!(event, Event::Code(_))),
         brackets: text.contains('['),
         tags: text.contains('>'),
         ..Spot::default()
@@ -62,8 +62,8 @@ pub(super) fn write(
 }
 
 /// Whether `wanted` stands in `text` just once, so that nothing can pair with it.
-fn single(text: &str, wanted: u8) -> bool {
-    text.bytes().filter(|byte| *byte == wanted).count() == 1
+fn single(text: &str, wanted: char) -> bool {
+    text.split_once(wanted).is_some_and(|(_, rest)| !rest.contains(wanted))
 }
 
 /// An open mark with what ends it.
