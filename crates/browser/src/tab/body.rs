@@ -87,6 +87,11 @@ impl Bodies {
         self.list.iter().any(|part| part.loader == loader && part.is_done)
     }
 
+    /// Whether a document has begun to come and its end has not been told.
+    pub(super) fn is_coming(&self, loader: &str) -> bool {
+        self.list.iter().any(|part| part.loader == loader && !part.is_done)
+    }
+
     fn set_head(&mut self, loader: &str, head: Vec<u8>, is_text: bool) {
         let limit = self.limit;
         if let Some(part) = self.part(loader) {
@@ -133,4 +138,20 @@ async fn ask(session: &Session, loader: &str) -> Option<(Vec<u8>, bool)> {
         return Some((STANDARD.decode(text).ok()?, false));
     }
     Some((text.as_bytes().to_vec(), true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_coming_until_its_end_is_told() {
+        let mut bodies = Bodies::new(1000);
+        assert!(!bodies.is_coming("load"), "nobody has told of it");
+        bodies.begin("load");
+        assert!(bodies.is_coming("load") && !bodies.has_ended("load"));
+        bodies.begin("next");
+        bodies.end("load");
+        assert!(!bodies.is_coming("load") && bodies.is_coming("next"));
+    }
 }

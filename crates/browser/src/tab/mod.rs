@@ -166,6 +166,12 @@ impl Tab {
         self.view.bodies.lock().has_ended(&loader)
     }
 
+    /// Whether some of the document that is shown is still to come, as far as has been told.
+    pub(crate) fn is_receiving(&self) -> bool {
+        let loader = self.document().loader;
+        self.view.bodies.lock().is_coming(&loader)
+    }
+
     /// Lets the main frame go to another document, or not: then whatever it asks for, it stays where it is. It holds for
     /// requests that are looked at ([`Requests`](crate::requests::Requests)).
     pub(crate) fn let_move(&self, may_move: bool) {

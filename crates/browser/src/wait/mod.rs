@@ -30,6 +30,8 @@ use traffic::Traffic;
 const TICK: Duration = Duration::from_millis(40);
 /// How long after `DOMContentLoaded` one resource may hold up the page.
 const MAX_LOAD: Duration = Duration::from_secs(3);
+/// How long after the load of a document the word may come that its answer is complete, or has broken off.
+const MAX_LATE_END: Duration = Duration::from_secs(1);
 /// How long a page may go on changing without asking for anything.
 const MAX_RESTLESS: Duration = Duration::from_millis(3500);
 /// A page that loads itself so many times in a row would do so for ever.
@@ -155,7 +157,7 @@ impl<'t> Watch<'t> {
     fn is_ready(&self, now: Instant) -> bool {
         let age = now - self.stage_since;
         match self.stage {
-            Stage::Loaded => true,
+            Stage::Loaded => !self.tab.is_receiving() || age >= MAX_LATE_END,
             Stage::Parsed => age >= MAX_LOAD || self.is_stopped,
             // It is still coming, or was stopped: then nothing else tells.
             Stage::Loading => {
