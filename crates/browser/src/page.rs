@@ -7,6 +7,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::actions::{self, Actor};
 use crate::cdp::CdpError;
+use crate::clock::Clock;
 use crate::run::broken;
 use crate::tab::{Stage, Tab};
 use crate::visit::{Acted, Picture, Visit};
@@ -27,6 +28,7 @@ const MAX_SAMPLE: Duration = Duration::from_secs(2);
 /// A page that is being looked at, from its opening to its capture.
 pub(crate) struct Stay<'a> {
     tab: &'a Tab,
+    clock: Clock<'a>,
     visit: &'a Visit<'a>,
     /// When waiting has to end.
     soon: Instant,
@@ -45,11 +47,12 @@ pub(crate) struct Shown {
 }
 
 impl<'a> Stay<'a> {
-    /// Begins with the page that `tab` is on its way to.
-    pub(crate) fn new(tab: &'a Tab, visit: &'a Visit<'a>) -> Self {
+    /// Begins with the page that the `clock` belongs to, which is on its way.
+    pub(crate) fn new(clock: Clock<'a>, visit: &'a Visit<'a>) -> Self {
         let now = Instant::now();
         let left = visit.deadline.saturating_duration_since(now);
-        Self { tab, visit, soon: now + left - MAX_RESERVE.min(left / 5), settled: 0, warnings: Vec::new() }
+        let soon = now + left - MAX_RESERVE.min(left / 5);
+        Self { tab: clock.tab(), clock, visit, soon, settled: 0, warnings: Vec::new() }
     }
 
     /// Waits until the page has settled, and for as long as the caller wants; scrolls over it if it loads what comes into view.
@@ -57,14 +60,21 @@ impl<'a> Stay<'a> {
     /// # Errors
     /// `Timeout` when there is nothing to show in time, `Crashed`.
     pub(crate) async fn arrive(&mut self) -> Result<(), BrowserError> {
-        let settled = settle(self.tab, Patience::Page, self.soon).await?;
+        let settled = settle(&mut self.clock, Patience::Page, self.soon).await?;
         self.warnings.extend(settled.warning.map(str::to_owned));
         if self.visit.wait_for > Duration::ZERO {
             sleep_until((Instant::now() + self.visit.wait_for).min(self.soon)).await;
         }
-        bring_into_view(self.tab, self.soon).await?;
+        if !self.is_stuck() {
+            bring_into_view(&mut self.clock, self.soon).await?;
+        }
         self.settled = self.tab.stage().borrow().0;
         Ok(())
+    }
+
+    /// Whether a script of the page waits for a clock that stands ([`Clock::is_stuck`]).
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.clock.is_stuck()
     }
 
     /// Carries out the actions, and lets the page come to rest.
@@ -78,7 +88,7 @@ impl<'a> Stay<'a> {
         self.tab.let_move(true);
         let actor = Actor { tab: self.tab, is_mobile: self.visit.mobile, until: self.visit.deadline };
         let acted = actions::perform(&actor, self.visit.actions, &mut self.warnings).await?;
-        rest(self.tab, self.soon.min(Instant::now() + MAX_AFTER_ACTIONS)).await?;
+        rest(&mut self.clock, self.soon.min(Instant::now() + MAX_AFTER_ACTIONS)).await?;
         self.settled = self.tab.stage().borrow().0;
         Ok(acted)
     }
@@ -127,12 +137,12 @@ impl<'a> Stay<'a> {
 }
 
 /// Scrolls over a page that loads what comes into view.
-async fn bring_into_view(tab: &Tab, soon: Instant) -> Result<(), BrowserError> {
+async fn bring_into_view(clock: &mut Clock<'_>, soon: Instant) -> Result<(), BrowserError> {
     if Instant::now() >= soon {
         return Ok(());
     }
-    match scroll::pass(tab, soon).await {
-        Ok(true) => rest(tab, soon.min(Instant::now() + MAX_AFTER_SCROLL)).await,
+    match scroll::pass(clock, soon).await {
+        Ok(true) => rest(clock, soon.min(Instant::now() + MAX_AFTER_SCROLL)).await,
         Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(broken(&error)),
         // A page that goes elsewhere, or does not give way, is taken as it stands.
         Ok(false) | Err(_) => Ok(()),
@@ -140,8 +150,8 @@ async fn bring_into_view(tab: &Tab, soon: Instant) -> Result<(), BrowserError> {
 }
 
 /// Lets the page come to rest, if it does.
-async fn rest(tab: &Tab, until: Instant) -> Result<(), BrowserError> {
-    match settle(tab, Patience::Step, until).await {
+async fn rest(clock: &mut Clock<'_>, until: Instant) -> Result<(), BrowserError> {
+    match settle(clock, Patience::Step, until).await {
         Ok(_) | Err(BrowserError::Timeout) => Ok(()),
         Err(error) => Err(error),
     }

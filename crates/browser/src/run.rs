@@ -1,7 +1,7 @@
 //! A visit, from the line to the end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,7 +14,9 @@ use url::Url;
 use crate::Browser;
 use crate::ads::{Rules, blocking};
 use crate::cdp::CdpError;
+use crate::clock::Clock;
 use crate::context::{Context, Plan};
+use crate::course::Course;
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::held::{Held, Left, Watch};
@@ -103,10 +105,11 @@ impl Browser {
         let began = Instant::now();
         let place = Arc::new(self.enter(visit).await?);
         let waited = began.elapsed();
-        let has_acted = AtomicBool::new(false);
-        let mut result = self.attempt(visit, &place, &has_acted, until).await;
-        if matches!(result, Err(Failure { is_browser_gone: true, .. })) && !has_acted.load(Ordering::Relaxed) {
-            result = self.attempt(visit, &place, &has_acted, until).await;
+        let course = Course::of(visit, until > visit.deadline);
+        let mut result = self.attempt(visit, &place, &course, until).await;
+        let is_gone = matches!(result, Err(Failure { is_browser_gone: true, .. }));
+        if course.goes_again(is_gone) {
+            result = self.attempt(visit, &place, &course, until).await;
         }
         let (visited, left) = result.map_err(|failure| failure.error)?;
         Ok((Visited { waited, ..visited }, left))
@@ -126,7 +129,7 @@ impl Browser {
         &self,
         visit: &Visit<'_>,
         place: &Arc<Place>,
-        has_acted: &AtomicBool,
+        course: &Course,
         until: Instant,
     ) -> Result<(Visited, Left), Failure> {
         let lease = self.pool.lease(visit.deadline).await?;
@@ -148,7 +151,7 @@ impl Browser {
         let context = opened
             .unwrap_or(Err(CdpError::Timeout))
             .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: broken(&error) })?;
-        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), has_acted, timezone };
+        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), course, timezone };
         let events = context.tab.session().events_of(&["Fetch."]);
         // For whoever holds the page afterwards: no request may fall into the gap between.
         let later = context.tab.session().events_of(if until > visit.deadline { &["Fetch."] } else { &[] });
@@ -192,7 +195,7 @@ pub(crate) struct Run<'a> {
     pub(crate) context: &'a Context,
     pub(crate) requests: &'a Requests<'a>,
     pub(crate) rules: Option<&'a Rules>,
-    pub(crate) has_acted: &'a AtomicBool,
+    pub(crate) course: &'a Course,
     pub(crate) timezone: &'static str,
 }
 
@@ -233,8 +236,12 @@ impl Run<'_> {
             return Ok(Arrived::File(file));
         }
         self.check()?;
-        let mut stay = Stay::new(self.tab(), visit);
+        let clock = if self.course.may_hurry() { Clock::fast(self.tab()) } else { Clock::real(self.tab()) };
+        let mut stay = Stay::new(clock, visit);
         stay.arrive().await?;
+        if stay.is_stuck() {
+            self.unstick().await?;
+        }
         self.check()?;
         if let Some(rules) = self.rules
             && let Err(error) = rules.hide(self.tab(), visit.deadline).await
@@ -242,11 +249,18 @@ impl Run<'_> {
             tracing::debug!(%error, "nothing was hidden");
         }
         if !visit.actions.is_empty() {
-            self.has_acted.store(true, Ordering::Relaxed);
+            self.course.has_acted.store(true, Ordering::Relaxed);
         }
         let acted = stay.act().await?;
         self.check()?;
         Ok(Arrived::Page(stay, acted))
+    }
+
+    /// A script waits for a clock that stands. It is visited once more with its own clock, or loses that script if there is no
+    /// time for it.
+    async fn unstick(&self) -> Result<(), BrowserError> {
+        self.tab().session().post("Runtime.terminateExecution", json!({})).await;
+        if self.course.slow_down(self.visit.deadline) { Err(BrowserError::Timeout) } else { Ok(()) }
     }
 
     /// What is told to the page before it goes anywhere.

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use wire::{ScreenshotOptions, Viewport};
 
 use crate::cdp::CdpError;
+use crate::clock::Clock;
 use crate::run::broken;
 use crate::stitch;
 use crate::tab::{ResourceKind, Tab, World};
@@ -61,7 +62,8 @@ pub(crate) async fn take(
     let Some(size) = asked else { return shoot(tab, options, window, until, warnings).await };
     let named = Window { width: size.width.into(), height: size.height.into(), ..window };
     resize(tab, named, is_mobile, until).await?;
-    wait::settle(tab, Patience::Step, until.min(Instant::now() + MAX_RESIZE)).await?;
+    let soon = until.min(Instant::now() + MAX_RESIZE);
+    wait::settle(&mut Clock::real(tab), Patience::Step, soon).await?;
     ready(tab, until).await?;
     let picture = shoot(tab, options, named, until, warnings).await;
     resize(tab, window, is_mobile, until).await?;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::cdp::CdpError;
+use crate::clock::Clock;
 use crate::tab::{Tab, World};
 
 /// Runs in the page; returns a [`Place`].
@@ -51,10 +52,11 @@ impl Place {
 ///
 /// # Errors
 /// Those of the protocol.
-pub(crate) async fn pass(tab: &Tab, until: Instant) -> Result<bool, CdpError> {
+pub(crate) async fn pass(clock: &mut Clock<'_>, until: Instant) -> Result<bool, CdpError> {
+    let tab = clock.tab();
     let began = Instant::now();
     let until = until.min(began + MAX_PASS);
-    let start = scroll(tab, "measure", until).await?;
+    let start = scroll(clock, "measure", until).await?;
     let watches = watches_view(tab, &start, until).await;
     let release = json!({ "objectGroup": GROUP });
     tab.session().post("Runtime.releaseObjectGroup", release).await;
@@ -62,24 +64,26 @@ pub(crate) async fn pass(tab: &Tab, until: Instant) -> Result<bool, CdpError> {
         return Ok(false);
     }
     for _ in 0..MAX_SCREENS {
-        let before = scroll(tab, "step", until).await?;
-        let has_asked = arrive(tab, began, until).await;
+        let before = scroll(clock, "step", until).await?;
+        let has_asked = arrive(clock, began, until).await;
         if !before.is_at_end() {
             continue;
         }
         // What has come may have made the page longer, or may do so in a moment.
         let patience = if has_asked { MAX_GROWTH } else { TICK };
-        if !grows(tab, before.height, until.min(Instant::now() + patience)).await? {
+        if !grows(clock, before.height, until.min(Instant::now() + patience)).await? {
             break;
         }
     }
     // The pass may be over because its time was; the way back always has some.
-    scroll(tab, "back", Instant::now() + MAX_STEP).await?;
+    scroll(clock, "back", Instant::now() + MAX_STEP).await?;
     Ok(true)
 }
 
-async fn scroll(tab: &Tab, what: &str, until: Instant) -> Result<Place, CdpError> {
-    let answer = match tab.evaluate(World::Own, SCROLL, &[what.into()], until).await {
+async fn scroll(clock: &mut Clock<'_>, what: &str, until: Instant) -> Result<Place, CdpError> {
+    let args = [what.into()];
+    let scrolls = clock.tab().evaluate(World::Own, SCROLL, &args, until);
+    let answer = match clock.along(scrolls).await {
         // The time is over: as far as the pass is concerned, so is the page.
         Err(CdpError::Timeout) => return Ok(Place { top: 0.0, height: 0.0, window: 0.0, marks: false }),
         answer => answer?,
@@ -89,26 +93,27 @@ async fn scroll(tab: &Tab, what: &str, until: Instant) -> Result<Place, CdpError
 }
 
 /// Waits for what the pass has made the page ask for; says whether there was something.
-async fn arrive(tab: &Tab, began: Instant, until: Instant) -> bool {
+async fn arrive(clock: &mut Clock<'_>, began: Instant, until: Instant) -> bool {
     let until = until.min(Instant::now() + MAX_STEP);
+    let tab = clock.tab();
     let is_under_way = || tab.network().open().iter().any(|request| request.counts() && request.since >= began);
     let mut has_asked = false;
     while is_under_way() && Instant::now() < until {
         has_asked = true;
-        sleep(TICK).await;
+        clock.pass(TICK).await;
     }
     has_asked
 }
 
-async fn grows(tab: &Tab, height: f64, until: Instant) -> Result<bool, CdpError> {
+async fn grows(clock: &mut Clock<'_>, height: f64, until: Instant) -> Result<bool, CdpError> {
     loop {
-        if scroll(tab, "measure", until).await?.height > height + 2.0 {
+        if scroll(clock, "measure", until).await?.height > height + 2.0 {
             return Ok(true);
         }
         if Instant::now() >= until {
             return Ok(false);
         }
-        sleep(TICK).await;
+        clock.pass(TICK).await;
     }
 }
 

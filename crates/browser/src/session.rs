@@ -2,7 +2,6 @@
 //! context that all who use it share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use futures_util::FutureExt as _;
 use net::EgressPass;
@@ -17,6 +16,7 @@ use crate::Browser;
 use crate::ads::blocking;
 use crate::cdp::{CdpError, Session as Cdp};
 use crate::context::{Context, Plan};
+use crate::course::Course;
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::hands::Hands;
@@ -96,8 +96,8 @@ impl Browser {
         let context = opened.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
         // From the beginning, so that nothing is missed between the two who answer: what was answered already is passed over.
         let asked = serves.then(|| context.tab.session().events_of(&["Fetch."]));
-        let has_acted = &AtomicBool::new(false);
-        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), has_acted, timezone };
+        let course = &Course::lasting();
+        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), course, timezone };
         begin(&run, serves).await?;
         let serving = asked.map(|asked| {
             let (url, tab, most) = (visit.url.clone(), Arc::clone(&context.tab), self.client.page_bytes());

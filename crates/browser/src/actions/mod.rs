@@ -15,6 +15,7 @@ use url::Url;
 use wire::Action;
 
 use crate::cdp::CdpError;
+use crate::clock::Clock;
 use crate::run::broken;
 use crate::tab::{Tab, World};
 use crate::visit::{Acted, ScrapedPage};
@@ -125,7 +126,7 @@ impl Actor<'_> {
     /// Waits for what the action has set off.
     async fn follow(&self) -> Result<(), Failure> {
         let until = self.until.min(Instant::now() + MAX_FOLLOW);
-        match settle(self.tab, Patience::Step, until).await {
+        match settle(&mut Clock::real(self.tab), Patience::Step, until).await {
             // A page without text can be acted on too.
             Ok(_) | Err(BrowserError::Timeout) => Ok(()),
             Err(error) => Err(error.into()),

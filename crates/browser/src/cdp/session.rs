@@ -102,4 +102,9 @@ impl Events {
     pub(crate) async fn next(&mut self) -> Option<Event> {
         self.0.recv().await
     }
+
+    /// Drops those that have come already.
+    pub(crate) fn skip(&mut self) {
+        while self.0.try_recv().is_ok() {}
+    }
 }

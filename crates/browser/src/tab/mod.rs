@@ -64,6 +64,8 @@ pub(crate) struct View {
     is_fixed: AtomicBool,
     /// Where the windows were to go that the page has opened.
     windows: Mutex<Vec<String>>,
+    /// Whether something belongs to the page, or did, that runs elsewhere: workers, frames of other processes.
+    has_parts: AtomicBool,
     /// Workers that belong to the page, by the names of their sessions.
     workers: Mutex<HashMap<String, Session>>,
     children: Children,
@@ -94,6 +96,7 @@ impl Tab {
             end: channel::Sender::new(None),
             is_fixed: AtomicBool::new(false),
             windows: Mutex::default(),
+            has_parts: AtomicBool::new(false),
             workers: Mutex::default(),
             children,
         });
@@ -186,6 +189,11 @@ impl Tab {
     /// The addresses of windows that the page wanted to open, each once.
     pub(crate) fn windows(&self) -> Vec<String> {
         self.view.windows.lock().clone()
+    }
+
+    /// Whether something belongs to the page, or did, that runs elsewhere: workers, frames of other processes.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.view.has_parts.load(Ordering::Relaxed)
     }
 
     /// The sessions of the workers that belong to the page, by their names.

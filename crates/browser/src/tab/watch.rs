@@ -1,6 +1,7 @@
 //! Follows what Chromium tells about a page, and answers what would stop it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
@@ -84,6 +85,7 @@ async fn begin(from: &Session, params: &Value, view: &View) {
         _ => {}
     }
     if params["targetInfo"]["type"] != "page" {
+        view.has_parts.store(true, Ordering::Relaxed);
         child.post("Network.enable", network()).await;
     }
     for (method, params) in &view.children.calls {

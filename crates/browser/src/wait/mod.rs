@@ -3,7 +3,8 @@
 //! A page is settled when it has loaded, nothing that its text may depend on is under way, and its visible text has stayed the
 //! same for a while. How long that while is depends on what the page has let us see ([`patience`]): there is no way to
 //! know of a timer that is set, so a page that shows little and has asked for nothing yet gets more time than one that
-//! shows what it asked for. What goes on for ever (streams, polls, clocks, carousels) does not count.
+//! shows what it asked for. What goes on for ever (streams, polls, clocks, carousels) does not count. Most of that while need
+//! not be ours: where the page is not wanted afterwards, its own clock goes faster ([`Clock`]), and its timers ring at once.
 
 mod ahead;
 mod gaze;
@@ -15,10 +16,11 @@ mod workers;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use crate::BrowserError;
 use crate::cdp::CdpError;
+use crate::clock::Clock;
 use crate::dom;
 use crate::run::broken;
 use crate::tab::{Stage, Tab};
@@ -38,6 +40,12 @@ const MAX_RESTLESS: Duration = Duration::from_millis(3500);
 const MAX_RELOADS: u64 = 4;
 /// And one that goes from one document to the next.
 const MAX_DOCUMENTS: u64 = 15;
+
+/// What part of the time without a sign passes as it does for us, before a page's clock goes faster: what is under way
+/// unseen gives a sign in it.
+const REAL_PART: u32 = 6;
+/// How much time passes for a hurried page between two frames.
+const LEAP: Duration = Duration::from_millis(250);
 
 /// How the wait ended.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,13 +67,14 @@ pub(crate) enum Patience {
 ///
 /// # Errors
 /// `Timeout` when there is nothing to show by then, `Crashed` when the page is gone.
-pub(crate) async fn settle(tab: &Tab, patience: Patience, until: Instant) -> Result<Settled, BrowserError> {
-    Watch::new(tab, patience).await?.settle(until).await
+pub(crate) async fn settle(clock: &mut Clock<'_>, patience: Patience, until: Instant) -> Result<Settled, BrowserError> {
+    Watch::new(clock, patience).await?.settle(until).await
 }
 
 /// What is known while waiting.
-struct Watch<'t> {
+struct Watch<'t, 'c> {
     tab: &'t Tab,
+    clock: &'c mut Clock<'t>,
     patience: Patience,
     traffic: Traffic<'t>,
     gaze: Gaze,
@@ -81,8 +90,9 @@ struct Watch<'t> {
     is_stopped: bool,
 }
 
-impl<'t> Watch<'t> {
-    async fn new(tab: &'t Tab, patience: Patience) -> Result<Self, BrowserError> {
+impl<'t, 'c> Watch<'t, 'c> {
+    async fn new(clock: &'c mut Clock<'t>, patience: Patience) -> Result<Self, BrowserError> {
+        let tab = clock.tab();
         let traffic = Traffic::of(tab);
         tab.session().call("Performance.enable", json!({})).await.map_err(|error| broken(&error))?;
         let (number, stage) = *tab.stage().borrow();
@@ -91,6 +101,7 @@ impl<'t> Watch<'t> {
         let gaze = Gaze::new(now);
         Ok(Self {
             tab,
+            clock,
             patience,
             traffic,
             gaze,
@@ -109,21 +120,62 @@ impl<'t> Watch<'t> {
             self.note_document().await;
             self.traffic.drain();
             // After another error there is nothing to look at: it is between two documents.
-            if let Err(error @ (CdpError::Closed | CdpError::Crashed)) = self.gaze.look(self.tab, until).await {
+            let look = self.gaze.look(self.tab, until);
+            if let Err(error @ (CdpError::Closed | CdpError::Crashed)) = self.clock.along(look).await {
                 return Err(broken(&error));
             }
             // Nothing more will come of it.
-            if self.tab.is_cut_short() {
+            if self.tab.is_cut_short() || self.clock.is_stuck() {
                 return Ok(self.done());
             }
             let now = Instant::now();
             if now >= until {
                 return self.give_up();
             }
-            if self.is_ready(now) && now >= self.quiet_at() {
+            let rest = self.rest(now);
+            if self.is_ready(now) && rest.is_zero() {
                 return Ok(self.done());
             }
-            sleep_until((now + TICK).min(until)).await;
+            match self.hurries_at(now) {
+                Some(at) if now >= at => self.hurry(rest, until).await,
+                Some(at) => self.pause((at - now).min(until - now)).await,
+                None => self.pause(until - now).await,
+            }
+        }
+    }
+
+    /// When nothing real is waited for any more: neither the network nor what the page shows itself to be busy with. None while
+    /// that cannot be said, or where nothing may hurry.
+    fn hurries_at(&self, now: Instant) -> Option<Instant> {
+        let seen = self.evidence();
+        let is_real = seen.has_stream || seen.has_worker || self.traffic.is_waiting(now, &seen);
+        let real = self.last_sign() + self.window(&seen) / REAL_PART;
+        let may = self.clock.may_hurry() && self.is_ready(now) && !is_real;
+        may.then(|| real.max(self.gaze.restless_until()))
+    }
+
+    /// Waits for a moment, or until the document has come further.
+    async fn pause(&mut self, most: Duration) {
+        let mut stage = self.tab.stage();
+        let goes_by_grants = self.clock.goes_by_grants();
+        tokio::select! {
+            () = self.clock.pass(TICK.min(most)) => {}
+            // A grant is not broken off.
+            _ = stage.changed(), if !goes_by_grants => {}
+        }
+    }
+
+    /// Lets `rest` pass for the page, unless it asks for something first.
+    async fn hurry(&mut self, mut rest: Duration, until: Instant) {
+        let (sign, stage) = (self.traffic.last_sign(), *self.tab.stage().borrow());
+        while !rest.is_zero() && self.clock.may_hurry() && Instant::now() < until {
+            let leap = LEAP.min(rest);
+            self.clock.hurry(leap).await;
+            rest -= leap;
+            self.traffic.drain();
+            if self.traffic.last_sign() != sign || *self.tab.stage().borrow() != stage {
+                return;
+            }
         }
     }
 
@@ -171,13 +223,11 @@ impl<'t> Watch<'t> {
         self.stage_since.max(self.traffic.last_sign()).max(self.gaze.last_change())
     }
 
-    /// When the page has been quiet for long enough, if nothing more happens.
-    fn quiet_at(&self) -> Instant {
-        let now = Instant::now();
+    fn evidence(&self) -> Evidence {
         // What a worker was asked for is an answer like any other.
         let worked = self.gaze.worked_until();
         let last_answer = worked.into_iter().fold(self.traffic.last_answer(), Instant::max);
-        let evidence = Evidence {
+        Evidence {
             text: self.gaze.text(),
             has_changed: self.gaze.has_changed(),
             asked: self.traffic.asked() + u64::from(worked.is_some()),
@@ -185,19 +235,30 @@ impl<'t> Watch<'t> {
             has_failed: self.traffic.has_failed_after(self.gaze.last_change()),
             has_stream: self.traffic.has_stream(),
             has_worker: self.gaze.waits_for_worker(),
-        };
-        let window = if self.is_stopped { Duration::ZERO } else { patience::window(self.patience, &evidence) };
-        let calm = self.last_sign() + window;
-        if self.traffic.is_waiting(now, &evidence) {
-            return now + TICK;
         }
-        // What only moves, counts or computes is waited for, but not for ever.
-        calm.max(self.gaze.restless_until()).min(self.patience_ends())
     }
 
-    /// A page whose text changes again and again without any request is taken as it is.
-    fn patience_ends(&self) -> Instant {
-        self.stage_since.max(self.traffic.last_sign()).max(self.gaze.unblocked_at()) + MAX_RESTLESS
+    /// How long nothing may have happened, for the page.
+    fn window(&self, seen: &Evidence) -> Duration {
+        if self.is_stopped { Duration::ZERO } else { patience::window(self.patience, seen) }
+    }
+
+    /// How long it takes until the page has been quiet for long enough, if nothing more happens.
+    fn rest(&self, now: Instant) -> Duration {
+        let seen = self.evidence();
+        if self.traffic.is_waiting(now, &seen) {
+            return TICK;
+        }
+        let calm = self.left(self.last_sign(), self.window(&seen), now);
+        // What only moves, counts or computes is waited for, but not for ever: a page whose text changes again and again
+        // without any request is taken as it is.
+        let unmoved = self.stage_since.max(self.traffic.last_sign()).max(self.gaze.unblocked_at());
+        calm.max(self.gaze.restless_until() - now).min(self.left(unmoved, MAX_RESTLESS, now))
+    }
+
+    /// What is left of `span`, which began at `moment`, in the time of the page.
+    fn left(&self, moment: Instant, span: Duration, now: Instant) -> Duration {
+        (moment + span - now).saturating_sub(self.clock.gained_since(moment))
     }
 
     fn done(&self) -> Settled {

@@ -12,6 +12,7 @@ mod hold;
 mod hostile;
 mod page_act;
 mod page_dom;
+mod page_hurry;
 mod page_picture;
 mod page_wait;
 mod page_world;
