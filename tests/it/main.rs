@@ -35,6 +35,7 @@ mod process;
 mod profiles;
 mod proxies;
 mod scrape;
+mod servers;
 mod sessions;
 mod team;
 mod upgrade;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::{Method, Uri};
+use axum::http::Uri;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use wire::{
@@ -16,7 +16,7 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{self, query};
-use crate::forward::{Asked, forwarded};
+use crate::forward::{Asked, Call, forwarded};
 use crate::job::RunRequest;
 
 /// Start a browser that is kept for a while.
@@ -80,8 +80,9 @@ pub(crate) async fn execute(
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     let request = wire::decode_execute(body.clone())?;
+    let seconds = request.timeout;
     let done = app::browser::execute(&asked.service.app, &asked.caller, asked.id, request, &address.0).await;
-    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::POST, Some(&body)).await
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::Work(&body, seconds)).await
 }
 
 /// End a browser session.
@@ -97,5 +98,5 @@ pub(crate) async fn execute(
 )]
 pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
     let done = app::browser::end(&asked.service.app, &asked.caller, asked.id).await;
-    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::DELETE, None).await
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

@@ -19,8 +19,18 @@ use crate::error::Failure;
 
 /// Says that a call was passed on, so that two servers cannot pass one back and forth.
 const PASSED_ON: HeaderName = HeaderName::from_static("x-quarry-passed-on");
-/// The longest call takes five minutes, and may have waited for the page before.
-const PATIENCE: Duration = Duration::from_secs(420);
+/// How much longer than its own time a call may take. Opening a page is part of that time, what runs is ended with it.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long the end of a session may take: its profile is read and saved, its browser ended.
+const END: Duration = Duration::from_secs(30);
+
+/// What is passed on.
+pub(crate) enum Call<'a> {
+    /// Its body, and how many seconds it may take.
+    Work(&'a Value, u32),
+    /// The end of the session.
+    End,
+}
 
 /// The request as far as it has to be repeated.
 #[derive(Debug)]
@@ -45,16 +55,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 pub(crate) async fn forwarded(
     done: Result<Response, AppError>,
     asked: &Asked,
-    method: Method,
-    body: Option<&Value>,
+    call: Call<'_>,
 ) -> Result<Response, Failure> {
     match done {
-        Err(AppError::SessionElsewhere { owner }) if !asked.passed_on => pass_on(&owner, asked, method, body).await,
+        Err(AppError::SessionElsewhere { owner }) if !asked.passed_on => pass_on(&owner, asked, call).await,
         done => Ok(done?),
     }
 }
 
-async fn pass_on(owner: &str, asked: &Asked, method: Method, body: Option<&Value>) -> Result<Response, Failure> {
+async fn pass_on(owner: &str, asked: &Asked, call: Call<'_>) -> Result<Response, Failure> {
     let unreachable = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, owner, "the server that runs a session cannot be reached");
         let why = format!("the session runs on another server, which cannot be reached: {owner}");
@@ -62,12 +71,15 @@ async fn pass_on(owner: &str, asked: &Asked, method: Method, body: Option<&Value
     };
     let key = asked.key.as_ref().map(Secret::expose);
     let client = Client::new(owner.trim_end_matches('/'), key).map_err(|error| unreachable(&error))?;
-    let request = client.request(method, &asked.path).header(PASSED_ON, "1");
-    let (request, body) = match body {
-        Some(body) => (request.header(header::CONTENT_TYPE, "application/json"), body.to_string()),
-        None => (request, String::new()),
+    let request = |method| client.request(method, &asked.path).header(PASSED_ON, "1");
+    let (request, body, patience) = match call {
+        Call::Work(body, seconds) => {
+            let request = request(Method::POST).header(header::CONTENT_TYPE, "application/json");
+            (request, body.to_string(), Duration::from_secs(seconds.into()) + GRACE)
+        }
+        Call::End => (request(Method::DELETE), String::new(), END),
     };
-    let answer = client.with_timeout(PATIENCE).execute(request, body).await.map_err(|error| unreachable(&error))?;
+    let answer = client.with_timeout(patience).execute(request, body).await.map_err(|error| unreachable(&error))?;
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut response = (status, Body::from(answer.body)).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -1,14 +1,13 @@
 //! `/v2/scrape/{id}/interact`: code and orders for the page of a scrape.
 
 use axum::Json;
-use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use wire::{ErrorBody, Executed, InteractRequest, SessionEnded};
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract;
-use crate::forward::{Asked, forwarded};
+use crate::forward::{Asked, Call, forwarded};
 use crate::job::RunRequest;
 
 /// Run code or an order in words on the page of a scrape.
@@ -30,8 +29,9 @@ pub(crate) async fn run(
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     let request = wire::decode_interact(body.clone())?;
+    let seconds = request.timeout;
     let done = app::interact::run(&asked.service.app, &asked.caller, asked.id, request, &address.0).await;
-    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::POST, Some(&body)).await
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::Work(&body, seconds)).await
 }
 
 /// End the session that shows the page of a scrape.
@@ -47,5 +47,5 @@ pub(crate) async fn run(
 )]
 pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
     let done = app::interact::end(&asked.service.app, &asked.caller, asked.id).await;
-    forwarded(done.map(|answer| Json(answer).into_response()), &from, Method::DELETE, None).await
+    forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

@@ -74,7 +74,18 @@ impl Installation {
     /// # Errors
     /// When it ends, or is not ready in time; the error holds its log.
     pub fn server(&self) -> Result<Node> {
-        self.start(&self.server, "server.listen")
+        self.start(&self.server, "server.listen", free_address()?)
+    }
+
+    /// As [`Installation::server`], for one of several on a database: it tells the others where its sessions are reached
+    /// (`sessions.public_url`).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn one_of_several(&self) -> Result<Node> {
+        let addr = free_address()?;
+        let known = self.clone().set("sessions.public_url", format!("http://{addr}"));
+        known.start(&known.server, "server.listen", addr)
     }
 
     /// Starts a worker and waits until it is ready. It blocks its thread.
@@ -82,7 +93,7 @@ impl Installation {
     /// # Errors
     /// As [`Installation::server`].
     pub fn worker(&self) -> Result<Node> {
-        self.start(&self.server.with_file_name("quarry-worker"), "worker.listen")
+        self.start(&self.server.with_file_name("quarry-worker"), "worker.listen", free_address()?)
     }
 
     /// The data folder.
@@ -114,8 +125,7 @@ impl Installation {
         self.folder.path().join("log")
     }
 
-    fn start(&self, program: &Path, listen: &str) -> Result<Node> {
-        let addr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+    fn start(&self, program: &Path, listen: &str, addr: SocketAddr) -> Result<Node> {
         let log = OpenOptions::new().create(true).append(true).open(self.log_file())?;
         let mut command = Command::new(program);
         command
@@ -131,6 +141,11 @@ impl Installation {
         node.ready_after = ready.with_context(|| format!("its log: {}", String::from_utf8_lossy(&self.log())))?;
         Ok(node)
     }
+}
+
+/// An address of this machine that nobody listens on.
+fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 /// The variable of a setting: `QUARRY__WORKER__PER_HOST` for `worker.per_host`.

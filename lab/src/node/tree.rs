@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// One process below another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +18,21 @@ pub struct Process {
     pub name: String,
     /// Whether it has ended, and its parent has not asked for its end.
     pub ended: bool,
+}
+
+impl Process {
+    /// Ends it as a crash does; false when it had ended by itself.
+    ///
+    /// # Errors
+    /// When it is another user's.
+    pub fn kill(&self) -> Result<bool> {
+        let id = Pid::from_raw(i32::try_from(self.id)?).context("no process id")?;
+        match kill_process(id, Signal::KILL) {
+            Ok(()) => Ok(true),
+            Err(Errno::SRCH) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 /// Processes, and what they hold.
