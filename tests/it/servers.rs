@@ -1,5 +1,5 @@
 //! Several real servers on one database: what becomes of a call for a session that another one runs. Left out without
-//! PostgreSQL.
+//! PostgreSQL. Also what becomes of a session whose browser dies.
 
 use std::time::{Duration, Instant};
 
@@ -78,6 +78,11 @@ async fn scraped(server: &Node, key: &str, site: &Site) -> String {
     format!("/v2/scrape/{}/interact", answer["data"]["metadata"]["scrapeId"].as_str().unwrap())
 }
 
+async fn credits(server: &Node, key: &str) -> i64 {
+    let (_, usage, _) = ask(server, key, Method::GET, "/v2/team/credit-usage", Value::Null).await;
+    usage["data"]["remainingCredits"].as_i64().unwrap()
+}
+
 fn node(code: &str) -> Value {
     json!({ "code": code, "language": "node", "timeout": 60 })
 }
@@ -147,4 +152,39 @@ async fn a_server_that_hangs_or_is_dead_is_not_waited_for() {
     assert_eq!(refusal(&post(&two, &others, &execute, node("1")).await), (404, "SESSION_NOT_FOUND"));
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     terminate(two).await;
+}
+
+/// The browser dies while the first order runs: what the order would have cost is given back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_that_loses_its_browser_costs_nothing() {
+    let (site, installation) = world().await;
+    let server = installation.server().unwrap();
+    let key = team(&server).await;
+    let page = scraped(&server, &key, &site).await;
+    // In less than nine seconds orders come to no credit.
+    let old = node("await page.waitForTimeout(9500); await page.title()");
+    assert_eq!(post(&server, &key, &page, old).await.1["result"], "Shop");
+    let caller = server.client(Some(&key)).unwrap();
+    let order = json!({ "prompt": "wait 30 seconds", "timeout": 60 }).to_string();
+    let path = page.clone();
+    let obeying = tokio::spawn(async move { caller.send(Method::POST, &path, order).await.unwrap().status });
+    // Ten minutes of a session, and of orders on top.
+    let mut looks = 0;
+    while credits(&server, &key).await != 100 - 1 - 20 - 50 {
+        looks += 1;
+        assert!(looks < 100, "nothing was set aside for the order");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    for process in server.tree().unwrap().processes.iter().filter(|process| process.name.starts_with("chrom")) {
+        process.kill().unwrap();
+    }
+    assert_ne!(obeying.await.unwrap(), 200);
+    let mut looks = 0;
+    while refusal(&delete(&server, &key, &page).await) != (410, "SESSION_ENDED") {
+        looks += 1;
+        assert!(looks < 100, "it goes on without its browser");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(credits(&server, &key).await, 100 - 1 - 1, "a session of less than half a minute, without orders");
+    terminate(server).await;
 }

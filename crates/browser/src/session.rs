@@ -182,6 +182,12 @@ impl Session {
         self.gone.cancelled().await;
     }
 
+    /// Whether it is gone already.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.gone.is_cancelled()
+    }
+
     /// Hands on its page. When that was closed, on another one of the session, or on a new one.
     ///
     /// # Errors

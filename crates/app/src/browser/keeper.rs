@@ -74,6 +74,8 @@ async fn renew(live: &Live) -> Result<bool, AppError> {
 async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str) {
     let Kept { place, funds, profile } = kept;
     let app = &live.app;
+    // Later it is gone in any case.
+    let lost_browser = live.browser.is_gone();
     if let Some(Opened { state: before, saver: Some(saver) }) = profile {
         match timeout(SAVE, live.browser.state(&before, Instant::now() + SAVE)).await {
             // Nobody is there to be told but the log.
@@ -82,7 +84,7 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
         }
     }
     live.browser.close().await;
-    let credits = charge(live, funds, lived).await;
+    let credits = charge(live, funds, lived, lost_browser).await;
     let now = app.now();
     let written =
         async { rows::end(&mut app.conn().await?, &live.id.to_string(), now, credits).await.map_err(AppError::from) };
@@ -99,9 +101,9 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
 }
 
 /// Charges what it has cost; what cannot be booked is given back, and costs nothing.
-async fn charge(live: &Live, funds: Funds, lived: Duration) -> i64 {
+async fn charge(live: &Live, funds: Funds, lived: Duration, lost_browser: bool) -> i64 {
     let mut charged = 0;
-    let orders = live.orders.take_funds();
+    let orders = live.orders.take_funds(lost_browser);
     let parts = [(Some(funds), billing::session(lived, SessionKind::Plain)), (orders, billing::prompt_extra(lived))];
     for (funds, price) in parts {
         let Some(funds) = funds else { continue };

@@ -238,7 +238,9 @@ impl Live {
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             self.orders.begin();
-            match self.app.interact.obey(&hands, prompt, timeout).await {
+            let done = self.app.interact.obey(&hands, prompt, timeout).await;
+            self.orders.decide(counts(&done));
+            match done {
                 Ok(told) => Ok((told, None)),
                 Err(OrderError::Failed { failure, did }) => Ok((did, Some(failure.to_string()))),
                 Err(error) => Err(refused(&error)),
@@ -331,6 +333,15 @@ impl Drop for Use<'_> {
         let mut uses = self.live.uses.lock();
         uses.guests -= usize::from(self.is_guest);
         uses.running -= usize::from(!self.is_guest);
+    }
+}
+
+/// Whether an order is charged for: not one that was never carried out, nor one that lost its page before it did anything.
+fn counts(done: &Result<String, OrderError>) -> bool {
+    match done {
+        Ok(_) => true,
+        Err(OrderError::Failed { failure, did }) => !failure.is_final || !did.is_empty(),
+        Err(OrderError::NotPlain { .. } | OrderError::TooMany) => false,
     }
 }
 

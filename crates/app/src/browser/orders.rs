@@ -22,12 +22,20 @@ struct State {
     funds: Option<Funds>,
     /// Those that came and are not over.
     open: usize,
-    /// Whether any was begun: then the session costs more.
-    has_begun: bool,
+    begun: Begun,
 }
 
-/// An order that is paid for. When it is over and none was ever begun, what was set aside is given back, unless another one
-/// that is open needs it.
+/// What became of those that were begun.
+#[derive(Default)]
+struct Begun {
+    /// Whether one did something, or found that the page does not have what it names: then the session costs more.
+    counts: bool,
+    /// Those that run, or were cut off.
+    undecided: usize,
+}
+
+/// An order that is paid for. When it is over and there is none to charge for, what was set aside is given back, unless
+/// another one that is open needs it.
 pub(crate) struct Order<'a>(&'a Orders);
 
 impl Orders {
@@ -50,16 +58,34 @@ impl Orders {
         Ok(order)
     }
 
-    /// Notes that an order begins to do something.
+    /// Notes that an order begins. One that is cut off is never told of again.
     pub(super) fn begin(&self) {
-        self.state.lock().has_begun = true;
+        self.state.lock().begun.undecided += 1;
     }
 
-    /// What the end of the session is charged to; none when no order was begun.
-    pub(super) fn take_funds(&self) -> Option<Funds> {
+    /// Notes that an order which was begun is over. It does not count when the browser failed before it did anything.
+    pub(super) fn decide(&self, counts: bool) {
+        self.state.lock().begun.decide(counts);
+    }
+
+    /// What the end of the session is charged to; none when no order counts. `lost_browser` says that the browser ended, and
+    /// not the session.
+    pub(super) fn take_funds(&self, lost_browser: bool) -> Option<Funds> {
         let mut state = self.state.lock();
         let funds = state.funds.take();
-        if state.has_begun { funds } else { None }
+        if state.begun.is_charged(lost_browser) { funds } else { None }
+    }
+}
+
+impl Begun {
+    fn decide(&mut self, counts: bool) {
+        self.undecided -= 1;
+        self.counts |= counts;
+    }
+
+    /// What was cut off by the end of the session may have done much, by that of the browser it is not held against anybody.
+    fn is_charged(&self, lost_browser: bool) -> bool {
+        self.counts || (self.undecided > 0 && !lost_browser)
     }
 }
 
@@ -74,7 +100,7 @@ impl Drop for Order<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.open -= 1;
-        if state.open == 0 && !state.has_begun {
+        if state.open == 0 && !state.begun.is_charged(false) {
             drop(state.funds.take());
         }
     }
@@ -96,4 +122,28 @@ pub(super) fn refused(error: &OrderError) -> AppError {
         }
         _ => error.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_counts_unless_the_browser_failed() {
+        let check = |begins: usize, decided: &[bool], lost_browser: bool, expect: bool| {
+            let mut begun = Begun { undecided: begins, ..Begun::default() };
+            decided.iter().for_each(|counts| begun.decide(*counts));
+            assert_eq!(begun.is_charged(lost_browser), expect, "{begins} {decided:?} {lost_browser}");
+        };
+        check(0, &[], false, false);
+        check(1, &[true], false, true);
+        check(1, &[true], true, true);
+        check(1, &[false], false, false);
+        check(2, &[false, true], true, true);
+        // Cut off.
+        check(1, &[], false, true);
+        check(1, &[], true, false);
+        check(2, &[false], false, true);
+        check(2, &[false], true, false);
+    }
 }
