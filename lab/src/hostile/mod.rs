@@ -143,6 +143,7 @@ async fn play_file(file: &File, binary: &Path, verbose: bool, report: &mut Repor
         };
         report.add(&case.id, &case.kind, &case.note, outcome);
     }
+    report.add_outside(player.outside_in_all());
     Ok(())
 }
 

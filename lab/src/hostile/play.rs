@@ -1,7 +1,7 @@
 //! One case after another: set up, do, look, compare.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -64,6 +64,9 @@ impl Player {
     }
 
     async fn attempt(&mut self, case: &Case) -> Result<(Vec<String>, Evidence)> {
+        if let Some(sniffer) = &self.sniffer {
+            sniffer.watch(browser::needs(case));
+        }
         let mut server = self.server_for(case).await?;
         let key = team_key(case, &server).await?;
         let mut words = self.words(case, &server, &key);
@@ -154,8 +157,16 @@ impl Player {
 
     /// Packets that went past the stage and the service since the last look.
     fn outside(&self) -> Option<Outside> {
-        let canary = [self.stage.canary.addr(), self.stage.canary.udp_addr()];
-        self.sniffer.as_ref().map(|sniffer| sniffer.take(&canary, self.stage.dns.addr()))
+        self.sniffer.as_ref().map(|sniffer| sniffer.take(&self.canary(), self.stage.dns.addr()))
+    }
+
+    /// Packets that went past them in all cases with a browser, from the start of the service to the page after the case.
+    pub(crate) fn outside_in_all(&self) -> Option<Outside> {
+        self.sniffer.as_ref().map(|sniffer| sniffer.whole(&self.canary(), self.stage.dns.addr()))
+    }
+
+    fn canary(&self) -> [SocketAddr; 2] {
+        [self.stage.canary.addr(), self.stage.canary.udp_addr()]
     }
 
     async fn perform(&self, case: &Case, server: &mut Server, key: &str) -> Result<Evidence> {

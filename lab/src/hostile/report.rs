@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sniffer::Outside;
 use crate::say;
 
 /// How a case ended.
@@ -19,6 +20,8 @@ pub(crate) enum Outcome {
 pub(crate) struct Report {
     kinds: BTreeMap<String, [usize; 3]>,
     reasons: BTreeMap<String, usize>,
+    /// Of all cases with a browser.
+    outside: Option<Outside>,
 }
 
 impl Report {
@@ -38,7 +41,14 @@ impl Report {
         }
     }
 
-    /// Prints the tables and the closing line; returns how many failed.
+    /// Adds the packets that went past the proxy in the cases of a file.
+    pub(crate) fn add_outside(&mut self, of_file: Option<Outside>) {
+        if let Some(more) = of_file.filter(|outside| outside.seen > 0) {
+            self.outside.get_or_insert_default().merge(more);
+        }
+    }
+
+    /// Prints the tables and the closing line; returns how many failed. Packets outside the proxy are a failure of the run.
     pub(crate) fn close(&self) -> usize {
         say!("\n{:<20} {:>7} {:>7} {:>8}", "kind", "passed", "failed", "waiting");
         let mut sums = [0; 3];
@@ -52,8 +62,12 @@ impl Report {
         for (reason, count) in &self.reasons {
             say!("{count:>7}  {reason}");
         }
+        let leaks = self.outside.as_ref().is_some_and(Outside::is_any);
+        if let Some(outside) = &self.outside {
+            say!("\n{}: {outside}", if leaks { "FAILED all cases with a browser" } else { "all cases with a browser" });
+        }
         say!("\n{} passed, {} failed, {} skipped", sums[0], sums[1], sums[2]);
-        sums[1]
+        sums[1] + usize::from(leaks)
     }
 }
 
@@ -68,5 +82,17 @@ mod tests {
         report.add("a-2", "a", "", Outcome::Failed(vec!["no".into()]));
         report.add("b-1", "b", "", Outcome::Waiting("the moon".into()));
         assert_eq!((report.kinds["a"], report.kinds["b"], report.close()), ([1, 1, 0], [0, 0, 1], 1));
+    }
+
+    #[test]
+    fn packets_outside_the_proxy_fail_the_run() {
+        let check = |outside: &[Outside], expect: usize| {
+            let mut report = Report::default();
+            outside.iter().for_each(|of_file| report.add_outside(Some(of_file.clone())));
+            assert_eq!(report.close(), expect, "{outside:?}");
+        };
+        let quiet = Outside { seen: 10, ..Outside::default() };
+        check(&[quiet.clone(), quiet.clone()], 0);
+        check(&[quiet.clone(), Outside { udp: 1, ..quiet.clone() }, quiet], 1);
     }
 }

@@ -61,7 +61,7 @@ enum Packet {
     },
 }
 
-/// What was seen since the last look.
+/// Packets of a time.
 #[derive(Debug, Default)]
 struct Log {
     tried: HashSet<(SocketAddr, SocketAddr)>,
@@ -71,9 +71,19 @@ struct Log {
     listeners: HashSet<SocketAddr>,
 }
 
+/// What was seen.
+#[derive(Debug, Default)]
+struct Logs {
+    /// Since the last look.
+    recent: Log,
+    /// All the while that somebody watched, from the start of the service on.
+    whole: Log,
+    is_watching: bool,
+}
+
 /// Listens to all interfaces until it is dropped.
 pub(crate) struct Sniffer {
-    log: Arc<Mutex<Log>>,
+    log: Arc<Mutex<Logs>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -85,7 +95,7 @@ impl Sniffer {
         set_socket_timeout(&socket, Timeout::Recv, Some(NAP))?;
         // A burst may come while the thread does not run.
         set_socket_recv_buffer_size(&socket, 8 << 20)?;
-        let (log, stop) = (Arc::new(Mutex::new(Log::default())), Arc::new(AtomicBool::new(false)));
+        let (log, stop) = (Arc::new(Mutex::new(Logs::default())), Arc::new(AtomicBool::new(false)));
         let (shared, stopped) = (Arc::clone(&log), Arc::clone(&stop));
         let thread = std::thread::spawn(move || listen(&socket, &shared, &stopped));
         Ok(Self { log, stop, thread: Some(thread) })
@@ -94,7 +104,17 @@ impl Sniffer {
     /// What went past since the last look. `canary` is somebody who listens and must not be reached, `resolver` somebody
     /// who may be asked for names.
     pub(crate) fn take(&self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
-        self.log.lock().take(canary, resolver)
+        self.log.lock().recent.take(canary, resolver)
+    }
+
+    /// Whether packets count in [`Sniffer::whole`] from now on.
+    pub(crate) fn watch(&self, is_watching: bool) {
+        self.log.lock().is_watching = is_watching;
+    }
+
+    /// What went past all the while that somebody watched, also between the looks of [`Sniffer::take`].
+    pub(crate) fn whole(&self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
+        self.log.lock().whole.take(canary, resolver)
     }
 }
 
@@ -107,7 +127,7 @@ impl Drop for Sniffer {
     }
 }
 
-fn listen(socket: &OwnedFd, log: &Mutex<Log>, stop: &AtomicBool) {
+fn listen(socket: &OwnedFd, log: &Mutex<Logs>, stop: &AtomicBool) {
     let mut frame = vec![0; 65_536];
     while !stop.load(Ordering::Relaxed) {
         if let Ok((length, _)) = recv(socket, &mut frame[..], RecvFlags::empty()) {
@@ -116,17 +136,27 @@ fn listen(socket: &OwnedFd, log: &Mutex<Log>, stop: &AtomicBool) {
     }
 }
 
-impl Log {
+impl Logs {
     fn add(&mut self, frame: &[u8]) {
+        let packet = packet(frame);
+        if self.is_watching {
+            self.whole.add(packet.as_ref());
+        }
+        self.recent.add(packet.as_ref());
+    }
+}
+
+impl Log {
+    fn add(&mut self, packet: Option<&Packet>) {
         self.seen += 1;
-        match packet(frame) {
+        match packet {
             Some(Packet::Syn { from, to }) => {
-                self.tried.insert((from, to));
+                self.tried.insert((*from, *to));
             }
             Some(Packet::Accepted { from }) => {
-                self.listeners.insert(from);
+                self.listeners.insert(*from);
             }
-            Some(Packet::Datagram { from, to }) => self.datagrams.push((from, to)),
+            Some(Packet::Datagram { from, to }) => self.datagrams.push((*from, *to)),
             None => {}
         }
     }
@@ -150,6 +180,20 @@ impl Log {
 }
 
 impl Outside {
+    /// Whether anything went past.
+    pub(crate) fn is_any(&self) -> bool {
+        self.tcp + self.udp > 0
+    }
+
+    /// Adds what was seen at another time.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.tcp += other.tcp;
+        self.udp += other.udp;
+        self.dns += other.dns;
+        self.to.extend(other.to);
+        self.seen += other.seen;
+    }
+
     fn add(&mut self, to: SocketAddr) {
         self.dns += usize::from(DNS_PORTS.contains(&to.port()));
         self.to.insert(to);
@@ -222,7 +266,7 @@ mod tests {
         let (canary, resolver) = ("127.0.0.1:18200".parse().unwrap(), "127.0.0.1:5300".parse().unwrap());
         let judge = |frames: &[Vec<u8>]| {
             let mut log = Log::default();
-            frames.iter().for_each(|frame| log.add(frame));
+            frames.iter().for_each(|frame| log.add(packet(frame).as_ref()));
             let Outside { tcp, udp, dns, .. } = log.take(&[canary], resolver);
             (tcp, udp, dns)
         };
@@ -235,5 +279,22 @@ mod tests {
         assert_eq!(judge(&[syn("169.254.169.254:80")]), (1, 0, 0));
         let datagram = |to: &str| frame(17, "127.0.0.1:4000", to, 0);
         assert_eq!(judge(&[datagram("127.0.0.1:5300"), datagram("8.8.8.8:53"), datagram("8.8.8.8:443")]), (0, 2, 1));
+    }
+
+    #[test]
+    fn the_whole_is_what_was_watched() {
+        let (canary, resolver) = ("127.0.0.1:18200".parse().unwrap(), "127.0.0.1:5300".parse().unwrap());
+        let syn = |to: &str| frame(6, "127.0.0.1:4000", to, 0x02);
+        let mut logs = Logs::default();
+        let counted = |outside: Outside| (outside.tcp, outside.seen);
+        logs.add(&syn("192.0.2.1:80"));
+        logs.is_watching = true;
+        logs.add(&syn("192.0.2.2:80"));
+        assert_eq!(counted(logs.recent.take(&[canary], resolver)), (2, 2));
+        logs.add(&syn("192.0.2.3:80"));
+        logs.is_watching = false;
+        logs.add(&syn("192.0.2.4:80"));
+        assert_eq!(counted(logs.recent.take(&[canary], resolver)), (2, 2));
+        assert_eq!(counted(logs.whole.take(&[canary], resolver)), (2, 2));
     }
 }
