@@ -7,7 +7,6 @@ use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, stream};
 use http::Method;
 use lab::{Node, Tree, adopt_orphans};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use testkit::{Reply, Site};
 use xtask::say;
@@ -104,27 +103,50 @@ struct Count {
     sockets: usize,
 }
 
+/// What a scrape has brought.
+struct Brought {
+    status: u16,
+    /// Whether the text is there that comes by script.
+    whole: bool,
+    /// Whether it says that something is lacking.
+    warns: bool,
+    took: Duration,
+}
+
+impl Brought {
+    fn is_right(&self) -> bool {
+        self.status == 200 && self.whole
+    }
+
+    fn is_empty(&self) -> bool {
+        self.status == 200 && !self.whole
+    }
+}
+
 impl Chaos {
-    /// One scrape: its status, whether its text is there, and how long it took. No answer within its time is an error.
-    async fn scrape(&self, number: usize) -> Result<(u16, bool, Duration)> {
+    /// One scrape. No answer within its time is an error.
+    async fn scrape(&self, number: usize) -> Result<Brought> {
         let timeout = u64::try_from(TIMEOUT.as_millis())?;
         let body = json!({"url": self.site.url(&format!("/p/{number}")), "formats": ["markdown"], "maxAge": 0,
             "storeInCache": false, "timeout": timeout});
         let started = Instant::now();
         let answer = tokio::time::timeout(TIMEOUT + GRACE, self.team.post(self.server.addr(), "/v2/scrape", &body));
         let answer = answer.await.with_context(|| format!("page {number} hangs"))??;
-        Ok((answer.status, answer.text().contains(&format!("Text of page {number}")), started.elapsed()))
+        let whole = answer.text().contains(&format!("Text of page {number}"));
+        let warns = answer.json()["data"]["warning"].is_string();
+        Ok(Brought { status: answer.status, whole, warns, took: started.elapsed() })
     }
 
     /// One that must work.
     async fn works(&self, number: usize) -> Result<Duration> {
-        let (status, whole, took) = self.scrape(number).await?;
+        let brought = self.scrape(number).await?;
         ensure!(
-            status == 200 && whole,
-            "page {number}: status {status}, its text is {}there",
-            if whole { "" } else { "not " }
+            brought.is_right(),
+            "page {number}: status {}, its text is {}there",
+            brought.status,
+            if brought.whole { "" } else { "not " }
         );
-        Ok(took)
+        Ok(brought.took)
     }
 
     async fn kill(&self, times: usize) -> Result<()> {
@@ -147,17 +169,19 @@ impl Chaos {
             }
         };
         let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
-        let slowest = answers.iter().map(|(_, _, took)| *took).max().unwrap_or_default();
-        let right = answers.iter().filter(|(status, whole, _)| *status == 200 && *whole).count();
-        let empty = answers.iter().filter(|(status, whole, _)| *status == 200 && !*whole).count();
+        let slowest = answers.iter().map(|brought| brought.took).max().unwrap_or_default();
+        let count = |is: fn(&Brought) -> bool| answers.iter().filter(|brought| is(brought)).count();
+        let (right, empty) = (count(Brought::is_right), count(Brought::is_empty));
+        let silent = count(|brought| brought.is_empty() && !brought.warns);
         say!(
-            "{times} scrapes while Chromium was killed {} times and a renderer {} times: {right} right, {empty} without their text, \
-             {} refused, 0 hang, slowest {:.1} s",
+            "{times} scrapes while Chromium was killed {} times and a renderer {} times: {right} right, {empty} without their text \
+             ({silent} of them without a warning), {} refused, 0 hang, slowest {:.1} s",
             killed[0],
             killed[1],
             times - right - empty,
             slowest.as_secs_f64()
         );
+        ensure!(silent == 0, "{silent} answers do not say what they lack");
         ensure!(killed[0] > 0, "nothing was killed");
         let next = self.works(times + 1).await.context("after the last death")?;
         say!("the next one works, {:.1} s", next.as_secs_f64());
@@ -179,9 +203,7 @@ impl Chaos {
             }
         });
         let Some(victim) = victim else { return Ok(false) };
-        let id = Pid::from_raw(i32::try_from(victim.id)?).context("no process id")?;
-        // It may have ended by itself.
-        Ok(kill_process(id, Signal::KILL).is_ok())
+        victim.kill()
     }
 
     /// The same many times, and whether anything grows.
