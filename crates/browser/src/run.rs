@@ -1,10 +1,11 @@
 //! A visit, from the line to the end.
 
+mod visited;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bytes::Bytes;
 use cpu::line::{NoPlace, Place};
 use net::EgressPass;
 use serde_json::{Value, json};
@@ -20,12 +21,12 @@ use crate::course::Course;
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::held::{Held, Left, Watch};
-use crate::page::{Shown, Stay};
+use crate::page::Stay;
 use crate::requests::{Download, Requests};
 use crate::session::{MAX_AGE, OwnHeaders};
 use crate::state;
 use crate::tab::{Children, Tab};
-use crate::visit::{Acted, HeadersFor, State, Visit, Visited};
+use crate::visit::{Acted, HeadersFor, Visit, Visited};
 
 /// Time that is kept at the end for what takes the page down, at most.
 const RESERVE: Duration = Duration::from_secs(3);
@@ -357,83 +358,6 @@ impl Run<'_> {
         }
         Ok(())
     }
-
-    fn file(&self, file: Download) -> Result<Visited, BrowserError> {
-        if file.is_cut || self.context.proxy.is_spent() {
-            return Err(BrowserError::TooLarge { what: "file", limit: self.requests.max_body() });
-        }
-        let header = |name: &str| file.header(name).map(str::to_owned);
-        // What a coding was taken off of has another length.
-        let length = header("content-length").filter(|_| header("content-encoding").is_none());
-        if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| file.body.len() < length) {
-            return Err(BrowserError::Site { reason: "the file was cut short".to_owned() });
-        }
-        Ok(Visited {
-            url: file.url.parse().unwrap_or_else(|_| self.visit.url.clone()),
-            status: file.status,
-            content_type: header("content-type"),
-            retry_after: header("retry-after"),
-            body: file.body,
-            ..self.nothing()
-        })
-    }
-
-    fn nothing(&self) -> Visited {
-        Visited {
-            url: self.visit.url.clone(),
-            status: 200,
-            content_type: None,
-            retry_after: None,
-            body: Bytes::new(),
-            dom: None,
-            screenshot: None,
-            acted: Acted::default(),
-            styles: None,
-            timezone: Some(self.timezone.to_owned()),
-            state: None,
-            windows: Vec::new(),
-            warnings: Vec::new(),
-            waited: Duration::ZERO,
-        }
-    }
-
-    async fn visited(&self, acted: Acted, shown: Shown, warnings: Vec<String>) -> Result<Visited, BrowserError> {
-        let document = self.tab().document();
-        let body = self.tab().body().unwrap_or_default();
-        let content_type =
-            document.header("content-type").map(|sent| if body.is_text { as_utf8(sent) } else { sent.to_owned() });
-        Ok(Visited {
-            url: document.url.parse().unwrap_or_else(|_| self.visit.url.clone()),
-            status: if document.status == 0 { 200 } else { document.status },
-            content_type,
-            retry_after: document.header("retry-after").map(str::to_owned),
-            body: body.bytes,
-            dom: Some(shown.dom),
-            screenshot: shown.screenshot,
-            styles: shown.styles,
-            acted,
-            state: self.state().await?,
-            windows: self.windows(),
-            warnings,
-            ..self.nothing()
-        })
-    }
-
-    /// The windows that the page wanted to open, as far as there are pages at their addresses.
-    fn windows(&self) -> Vec<Url> {
-        let urls = self.tab().windows().into_iter().filter_map(|url| Url::parse(&url).ok());
-        urls.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
-    }
-
-    async fn state(&self) -> Result<Option<State>, BrowserError> {
-        if !self.visit.keeps_state {
-            return Ok(None);
-        }
-        let nothing = State::default();
-        let before = self.visit.state.unwrap_or(&nothing);
-        let state = state::save(self.context, before, self.visit.deadline).await;
-        state.map(Some).map_err(|error| broken(&error))
-    }
 }
 
 /// What an error of Chromium says of the site that was asked.
@@ -448,14 +372,6 @@ fn named(error: &str, asked: &str) -> BrowserError {
         return net::Error::Tls { host, reason }.into();
     }
     BrowserError::Site { reason }
-}
-
-/// A content type whose text was made UTF-8.
-fn as_utf8(content_type: &str) -> String {
-    let mut parts: Vec<_> = content_type.split(';').map(str::trim).collect();
-    parts.retain(|part| !part.to_ascii_lowercase().starts_with("charset"));
-    parts.push("charset=utf-8");
-    parts.join("; ")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What errors of Chromium and content types become.
 
-use super::{BrowserError, as_utf8, named};
+use super::visited::as_utf8;
+use super::{BrowserError, named};
 
 #[test]
 fn errors_of_chromium_are_told_by_their_kind() {
