@@ -29,6 +29,17 @@ use serde::{Deserialize, Serialize};
 pub use enclosure::Enclosure;
 pub use error::FenceError;
 pub use limits::Limits;
+#[cfg(target_os = "linux")]
+pub use spaces::own_processes;
+
+/// Has what this process starts live in a space of processes of its own.
+///
+/// # Errors
+/// Always: this system has none.
+#[cfg(not(target_os = "linux"))]
+pub fn own_processes() -> Result<(), FenceError> {
+    Err(FenceError::System)
+}
 
 /// The only folder that a fenced program may write to. It is its own, empty at the start and gone with the program.
 pub const HOME: &str = "/tmp";

@@ -1,4 +1,4 @@
-//! Namespaces: an own network without an interface, and an own count of processes.
+//! Namespaces: an own network without an interface, and own processes.
 
 use std::fs;
 
@@ -10,13 +10,21 @@ use crate::FenceError;
 
 /// Leaves the namespaces of whoever started this process. In the new ones it is nobody else, and may set up mounts.
 pub(crate) fn leave() -> Result<(), FenceError> {
+    leave_some(UnshareFlags::NEWNS | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS)
+}
+
+/// Has what this process starts live in a space of processes of its own: when the first of them ends, so do all others, and
+/// whoever they have started. This process stays outside; it must have one thread.
+///
+/// # Errors
+/// [`FenceError::Spaces`] where the kernel, or the container, gives none.
+pub fn own_processes() -> Result<(), FenceError> {
+    leave_some(UnshareFlags::NEWPID)
+}
+
+fn leave_some(flags: UnshareFlags) -> Result<(), FenceError> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    let flags = UnshareFlags::NEWUSER
-        | UnshareFlags::NEWNS
-        | UnshareFlags::NEWNET
-        | UnshareFlags::NEWIPC
-        | UnshareFlags::NEWUTS;
-    unshare(flags)
+    unshare(UnshareFlags::NEWUSER | flags)
         .map_err(|error| FenceError::Spaces { what: "leaving those of the service", source: error.into() })?;
     let write = |path: &str, text: String| {
         fs::write(path, text).map_err(|source| FenceError::Spaces { what: "naming the user", source })

@@ -1,6 +1,6 @@
 //! The other side: the process that is started for code.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use rustix::process::{Pid, getppid};
 
+use crate::apart::{self, FIRST, INSIDE, OUTSIDE};
 use crate::node;
 use crate::talk::{self, MAX_LINE, Order, Program, Said};
 
@@ -24,8 +25,9 @@ pub fn is_child(mut args: impl Iterator<Item = OsString>) -> bool {
 /// What such a process does. It must have one thread still.
 #[must_use]
 pub fn child() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
+    let stage = std::env::args_os().nth(2);
+    match act(stage.as_deref().and_then(OsStr::to_str)) {
+        Ok(code) => code,
         Err(error) => {
             // Nobody is left to tell when standard error is closed.
             let _ = writeln!(io::stderr().lock(), "{error}");
@@ -34,14 +36,23 @@ pub fn child() -> ExitCode {
     }
 }
 
-fn run() -> io::Result<()> {
+fn act(stage: Option<&str>) -> io::Result<ExitCode> {
     end_with_parent()?;
     close_others()?;
+    match stage {
+        Some(OUTSIDE) => apart::outside(|| run(false)),
+        Some(FIRST) => apart::first(),
+        stage => run(stage == Some(INSIDE)).map(|()| ExitCode::SUCCESS),
+    }
+}
+
+/// `is_apart` says that this process was started by one of ours that ends with the service.
+fn run(is_apart: bool) -> io::Result<()> {
     // As a file: behind the fence a socket can be read and written, and nothing else be done with it.
     let mut host = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let order: Order = serde_json::from_slice(&first(&mut host)?).map_err(io::Error::other)?;
-    // It may have ended before it could be told that we end with it.
-    if getppid() != Pid::from_raw(order.parent.cast_signed()) {
+    // It may have ended before it could be told that we end with it. One apart cannot see it, but finds nobody to talk to below.
+    if !is_apart && getppid() != Pid::from_raw(order.parent.cast_signed()) {
         return Err(io::Error::other("whoever has started this process is gone"));
     }
     let nothing = File::open("/dev/null")?;

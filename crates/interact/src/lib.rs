@@ -8,6 +8,7 @@
 //! Code runs in a process of its own, so that whatever it does ends with that process. The program that uses this crate
 //! starts itself again for it, and so begins with [`is_child`] and [`child`].
 
+mod apart;
 mod bounded;
 mod child;
 mod code;

@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::time::{Duration, Instant, timeout_at};
 
+use crate::apart::OUTSIDE;
 use crate::code::{Code, InteractError, Language, Ran};
 use crate::node::Interpreter;
 use crate::orders::{self, OrderError};
@@ -140,6 +141,9 @@ impl Process {
         let output = || if prints { Stdio::piped() } else { Stdio::null() };
         let mut command = Command::new(program);
         command.arg(CHILD).env_clear().current_dir("/").process_group(0);
+        if order.program.is_some() {
+            command.arg(OUTSIDE);
+        }
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(output()).stderr(output());
         if rustix::process::geteuid().is_root()
             && let Some((user, group)) = settings.user

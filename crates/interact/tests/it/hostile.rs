@@ -232,10 +232,11 @@ async fn programs_that_talk_nonsense_are_not_listened_to() {
 }
 
 /// A shell that starts our example program, and our end of the socket.
-fn parent() -> (Child, UnixStream) {
+fn parent(stage: &str) -> (Child, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let mut shell = Command::new("/bin/bash");
-    shell.args(["-c", "\"$0\" run-code-of-strangers; true"]).arg(World::program()).current_dir("/");
+    let start = format!("\"$0\" run-code-of-strangers {stage}; true");
+    shell.args(["-c", &start]).arg(World::program()).current_dir("/").process_group(0);
     shell.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
     if rustix::process::geteuid().is_root() {
         shell.uid(65534).gid(65534);
@@ -244,12 +245,14 @@ fn parent() -> (Child, UnixStream) {
     (shell.spawn().unwrap(), ours)
 }
 
-/// Tells it to become a program that does nothing for a minute. Returns the line that it says before.
+/// Tells it to become a shell that does nothing for a minute, and starts others that do nothing either. Returns the line that
+/// it says before.
 fn sleeps(mut socket: &UnixStream, parent: u32) -> String {
     let reads = ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
     let limits = Limits { memory: 256 << 20, cpu_s: 5, processes: 16, open_files: 64, room: 1 << 20 };
     let fence = Fence { reads: reads.map(PathBuf::from).into(), files: Some(Vec::new()), limits };
-    let program = serde_json::json!({ "path": "/bin/sleep", "args": ["60"], "env": [] });
+    let script = "for i in 1 2 3; do sleep 60 & done; sleep 60";
+    let program = serde_json::json!({ "path": "/bin/bash", "args": ["-c", script], "env": [] });
     let order = serde_json::json!({ "fence": fence, "program": program, "parent": parent }).to_string();
     socket.write_all(&(order.len() as u64).to_le_bytes()).unwrap();
     socket.write_all(order.as_bytes()).unwrap();
@@ -258,16 +261,41 @@ fn sleeps(mut socket: &UnixStream, parent: u32) -> String {
     said
 }
 
+/// How many processes of a group there are whose name is this.
+fn count(group: u32, name: &str) -> usize {
+    let every = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let stats = every.filter_map(|id| std::fs::read_to_string(format!("/proc/{id}/stat")).ok());
+    let is_one = |stat: &String| {
+        let (before, after) = stat.rsplit_once(") ").unwrap();
+        before.ends_with(&format!("({name}")) && after.split(' ').nth(2) == Some(group.to_string().as_str())
+    };
+    stats.filter(is_one).count()
+}
+
 #[test]
-fn a_program_ends_with_whoever_started_it() {
-    let (mut shell, socket) = parent();
-    assert_eq!(sleeps(&socket, shell.id()), "{\"fenced\":{\"Ok\":null}}\n");
+fn a_program_ends_with_whoever_started_it_and_so_does_all_that_it_started() {
+    let (mut shell, socket) = parent("outside");
+    let group = shell.id();
+    assert_eq!(sleeps(&socket, group), "{\"fenced\":{\"Ok\":null}}\n");
+    let began = Instant::now();
+    while count(group, "sleep") < 4 {
+        assert!(began.elapsed() < Duration::from_secs(10), "{} sleep", count(group, "sleep"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
     shell.kill().unwrap();
     shell.wait().unwrap();
-    // It was the last to have the other end.
+    // They were the last to have the other end.
     assert_eq!(BufReader::new(&socket).read_line(&mut String::new()).unwrap(), 0);
-    // Nor does one begin whose parent is another one by now.
-    let (mut shell, socket) = parent();
+    let began = Instant::now();
+    while count(group, "sleep") > 0 {
+        assert!(began.elapsed() < Duration::from_secs(5), "{} sleep on", count(group, "sleep"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_program_does_not_begin_when_whoever_started_it_is_gone() {
+    let (mut shell, socket) = parent("");
     assert_eq!(sleeps(&socket, std::process::id()), "");
     shell.wait().unwrap();
 }

@@ -109,7 +109,9 @@ async fn what_is_fenced_in_stays_inside() {
     let ran = world.run(Bash, &format!("exec 9<>/dev/tcp/127.0.0.1/{port}")).await;
     assert!(ran.exit_code != 0 && ran.stderr.contains("not permitted"), "{}", ran.stderr);
     let ran = world.run(Bash, &format!("kill -9 {}; kill -9 -1; echo here", std::process::id())).await;
-    assert!(ran.stderr.contains("not permitted") || ran.exit_code != 0, "{}", ran.stderr);
+    // In a space of processes of its own nobody else has a number.
+    let refused = ran.stderr.contains("not permitted") || ran.stderr.matches("No such process").count() == 2;
+    assert!(refused || ran.exit_code != 0, "{}", ran.stderr);
     let ran = world.run(Bash, "env | cut -d= -f1 | sort | tr '\\n' ' '").await;
     assert_eq!(
         good(ran),
