@@ -114,6 +114,11 @@ impl<'o> Features<'o> {
             .filter(|&title| title < blocks.len())
     }
 
+    /// Whether the same sentences stood in a block before.
+    pub(crate) fn is_copy(&self, at: usize) -> bool {
+        self.wordings[at].is_copy
+    }
+
     /// Hands `out` the name and value of every feature of a block, always in the same order.
     pub(crate) fn write(&self, at: usize, mut out: impl FnMut(&'static str, f32)) {
         self.own(at, &mut out);

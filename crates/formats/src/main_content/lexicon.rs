@@ -1,6 +1,6 @@
 //! What the words of a block say: stock phrases of the web, the page's own title and description, repetitions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use base::Fnv;
@@ -20,6 +20,8 @@ pub(crate) struct Wording {
     pub(crate) like_description: f32,
     /// How often the same words stood before.
     pub(crate) repeats: u8,
+    /// Whether it is a sentence or more, and the same stood before.
+    pub(crate) is_copy: bool,
     pub(crate) topic: Topic,
 }
 
@@ -40,6 +42,8 @@ pub(crate) enum Topic {
 const COMPARED: usize = 14;
 /// Words of a block that can announce something.
 const FEW: u32 = 7;
+/// Words of a block that is not the same as another by chance.
+const SENTENCE: u32 = 6;
 /// Blocks with more words are not compared with stock phrases, the title and each other.
 const SHORT: u32 = 30;
 
@@ -47,6 +51,7 @@ const SHORT: u32 = 30;
 pub(crate) fn wordings(page: &Page, outline: &Outline, facts: &Facts) -> Vec<Wording> {
     let (title, description) = (hashes(&facts.title), hashes(&facts.description));
     let mut seen: HashMap<u64, u8> = HashMap::new();
+    let mut sentences: HashSet<(u64, u32, u32)> = HashSet::new();
     let mut reader = Reader::default();
     let mut found = Vec::with_capacity(outline.blocks.len());
     for block in &outline.blocks {
@@ -55,6 +60,8 @@ pub(crate) fn wordings(page: &Page, outline: &Outline, facts: &Facts) -> Vec<Wor
         let part = |hits: usize| hits as f32 / reader.words.len().max(1) as f32;
         let hits = |list: &[u64]| part(reader.words.iter().filter(|word| list.binary_search(word).is_ok()).count());
         let mut wording = Wording { like_description: hits(&description), ..Wording::default() };
+        let (words, letters) = (block.text.words, block.text.letters);
+        wording.is_copy = words >= SENTENCE && !sentences.insert((reader.hash, words, letters));
         if short {
             let times = seen.entry(reader.hash).or_default();
             wording.repeats = *times;

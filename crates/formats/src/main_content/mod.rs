@@ -20,13 +20,15 @@ mod passed;
 #[cfg(feature = "training")]
 pub mod training;
 
+use std::collections::HashMap;
+
 use page::{Page, local_name};
 
 use self::cut::Odds;
 use self::facts::Facts;
 use self::features::Features;
 use self::hints::Hint;
-use self::outline::{Block, Outline};
+use self::outline::{Block, Kind, Outline};
 use crate::content::Content;
 
 /// Letters of prose below which a page is too poor to be measured …
@@ -35,11 +37,15 @@ const SPARSE: u32 = 140;
 const SHORT: u32 = 1500;
 const FEW: usize = 40;
 /// Added to the odds before the cut: a reader is hurt more by a page of menus than by a missing aside.
-const CAUTION: f32 = -0.2;
+const CAUTION: f32 = -0.3;
 /// Odds below which a block is noise even in a part that the caller chose.
-const CERTAIN_NOISE: f32 = -2.5;
+const CERTAIN_NOISE: f32 = -2.6;
 /// Blocks that are scored together. Neighbours have much in common, which is looked at once.
 const TOGETHER: usize = 128;
+/// The part of the way from the odds of a block to those of its kind of place that is gone.
+const TOGETHERNESS: f32 = 0.25;
+/// Taken off the odds of sentences that the page has said before.
+const SAID_BEFORE: f32 = 2.5;
 /// A table is judged as one, unless it holds more than this part of the page, as tables for layout do.
 const LAYOUT: f32 = 0.6;
 
@@ -88,20 +94,48 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
         (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
         scores.extend(model::scores(&rows, rows.len() / blocks.len()));
     }
-    choose(outline, features.title(), &scores, CAUTION, free)
+    choose(outline, &features, &scores, CAUTION, free)
 }
 
 /// The blocks that are kept, from the log-odds that the model gives each, plus `caution`.
-fn choose(outline: &Outline, title: Option<usize>, scores: &[f32], caution: f32, free: bool) -> Vec<bool> {
+fn choose(outline: &Outline, features: &Features, scores: &[f32], caution: f32, free: bool) -> Vec<bool> {
     let of = |(block, score): (&Block, &f32)| Odds { odds: score + caution, words: block.text.words };
     let mut odds: Vec<Odds> = outline.blocks.iter().zip(scores).map(of).collect();
+    draw_together(outline, &mut odds);
+    if free {
+        doubt_copies(outline, features, &mut odds);
+    }
     judge_tables_whole(outline, &mut odds);
     let cut = if free { cut::cut(&odds) } else { CERTAIN_NOISE };
     let mut chosen: Vec<bool> = odds.iter().map(|block| block.odds >= cut).collect();
     if free {
-        add_titles(outline, title, &mut chosen);
+        add_titles(outline, features.title(), &mut chosen);
     }
     chosen
+}
+
+/// Blocks in the same kind of place are mostly all content or all not: each is moved towards the mean of its kind.
+fn draw_together(outline: &Outline, odds: &mut [Odds]) {
+    let weight = |block: &Odds| block.words as f32 + 0.5;
+    let mut sums: HashMap<u64, (f32, f32)> = HashMap::new();
+    for (block, own) in outline.blocks.iter().zip(odds.iter()) {
+        let sum = sums.entry(block.path).or_default();
+        sum.0 += own.odds * weight(own);
+        sum.1 += weight(own);
+    }
+    for (block, own) in outline.blocks.iter().zip(odds) {
+        let (sum, all) = sums.get(&block.path).copied().unwrap_or((own.odds, 1.0));
+        own.odds += TOGETHERNESS * (sum / all - own.odds);
+    }
+}
+
+/// What a page says again is mostly help, terms or the same card for other screens. Cells and lines of code may be equal.
+fn doubt_copies(outline: &Outline, features: &Features, odds: &mut [Odds]) {
+    for (at, (block, own)) in outline.blocks.iter().zip(odds).enumerate() {
+        if features.is_copy(at) && !matches!(block.kind, Kind::Cell | Kind::Code) {
+            own.odds -= SAID_BEFORE;
+        }
+    }
 }
 
 /// Half a table is useless: its blocks are all given their mean odds.
@@ -150,4 +184,33 @@ fn names() -> Vec<&'static str> {
     let mut names = Vec::new();
     Features::of(&outline, &facts, &wordings).write(0, |name, _| names.push(name));
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_in_the_same_kind_of_place_are_drawn_together() {
+        let block = |path| Block { path, ..Block::default() };
+        let outline = Outline { blocks: vec![block(1), block(2), block(1)], ..Outline::default() };
+        let of = |odds, words| Odds { odds, words };
+        let mut odds = vec![of(4.0, 2), of(-1.0, 9), of(0.0, 7)];
+        draw_together(&outline, &mut odds);
+        assert_eq!(odds.iter().map(|own| own.odds).collect::<Vec<_>>(), [3.25, -1.0, 0.25]);
+    }
+
+    #[test]
+    fn a_sentence_that_was_said_before_is_doubted() {
+        let said = "<p>We use many factors to find it.";
+        let html = format!("{said}<p>Nothing like this was said before today.{said}<p>Buy it now<p>Buy it now");
+        let page = Page::parse(&html, &url::Url::parse("https://a.test/").unwrap());
+        let options = crate::content::ContentOptions { only_main_content: false, ..Default::default() };
+        let outline = Outline::of(&crate::content::content(&page, &options));
+        let facts = Facts::of(&page);
+        let wordings = lexicon::wordings(&page, &outline, &facts);
+        let mut odds = vec![Odds { odds: 1.0, words: 7 }; 5];
+        doubt_copies(&outline, &Features::of(&outline, &facts, &wordings), &mut odds);
+        assert_eq!(odds.iter().map(|own| own.odds).collect::<Vec<_>>(), [1.0, 1.0, -1.5, 1.0, 1.0]);
+    }
 }

@@ -62,7 +62,7 @@ impl Blocks {
         if is_small(&self.outline) {
             return declared::chosen(&self.outline);
         }
-        super::choose(&self.outline, self.features().title(), scores, caution, true)
+        super::choose(&self.outline, &self.features(), scores, caution, true)
     }
 
     fn features(&self) -> Features<'_> {
