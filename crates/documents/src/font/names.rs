@@ -115,6 +115,9 @@ mod tests {
             ("u1F600", Text::One('😀')),
             (".notdef", Text::Unknown),
             ("g123", Text::Unknown),
+            ("parenleftbt", Text::One('⎝')),
+            ("threeoldstyle", Text::One('3')),
+            ("Asmall", Text::One('a')),
             ("uni", Text::Unknown),
         ] {
             assert_eq!(names.text(name.as_bytes()), text, "{name}");

@@ -40,8 +40,20 @@ fn plain(text: char) -> Option<char> {
         }
         // The private area that Symbol and Wingdings are put in by office programs.
         '\u{f000}'..='\u{f0ff}' => Some(private(text)),
-        '\u{e000}'..='\u{efff}' | '\u{f100}'..='\u{f8ff}' => None,
+        '\u{f720}'..='\u{f77e}' | '\u{f7a1}'..='\u{f7ff}' | '\u{f8e5}'..='\u{f8fe}' => adobe(text),
+        '\u{e000}'..='\u{f8ff}' => None,
         other => Some(other),
+    }
+}
+
+/// The private area of Adobe, which its list of glyphs puts small capitals, old style figures and pieces of large brackets in.
+/// Source: <https://unicode.org/Public/MAPPINGS/VENDORS/ADOBE/>.
+fn adobe(text: char) -> Option<char> {
+    const PIECES: &str = "‾⏐⎯®©™⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪⎮⎞⎟⎠⎤⎥⎦⎫⎬⎭";
+    let code = u32::from(text);
+    match code.checked_sub(0xf8e5) {
+        Some(piece) => PIECES.chars().nth(piece as usize),
+        None => char::from_u32(code - 0xf700),
     }
 }
 
@@ -115,6 +127,13 @@ mod tests {
             ("\u{0}", Text::Unknown),
             ("\u{f0b7}", Text::One('•')),
             ("\u{e123}", Text::Unknown),
+            ("\u{f731}", Text::One('1')),
+            ("\u{f761}", Text::One('a')),
+            ("\u{f7e9}", Text::One('é')),
+            ("\u{f8e8}", Text::One('®')),
+            ("\u{f8eb}", Text::One('⎛')),
+            ("\u{f8fe}", Text::One('⎭')),
+            ("\u{f8ff}", Text::Unknown),
         ] {
             assert_eq!(Text::of(source), text, "{source:?}");
         }
