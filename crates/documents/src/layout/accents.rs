@@ -27,6 +27,11 @@ pub(super) fn composed(letters: &[Letter], size: f32) -> String {
     text
 }
 
+/// One of two letters is an accent over the other.
+pub(super) fn stand_over(one: &Letter, other: &Letter, size: f32) -> bool {
+    pair(one, other, size).or_else(|| pair(other, one, size)).is_some()
+}
+
 /// A letter with an accent over it.
 fn pair(accent: &Letter, letter: &Letter, size: f32) -> Option<char> {
     let mark = combining(accent.text)?;

@@ -198,9 +198,11 @@ impl Builder {
         let backward = is_rtl(glyph.text) && (word.rect.x0 - x1).abs() < WORD_GAP * size;
         // A space that was taken back separates nothing.
         let spaced = self.spaced && (gap > 0.04 * size || backward || gap < -0.04 * size);
+        let stacked =
+            letters.last().is_some_and(|last| accents::stand_over(last, &Letter { x0, x1, text: glyph.text }, size));
         let last = letters.last().map_or(' ', |last| last.text);
         // Chinese and Japanese have no spaces, and a line of them is one word however long; what is drawn apart is apart.
-        level && !spaced && (forward || backward) && !(is_ideograph(last) && gap > 0.6 * size)
+        level && !spaced && (forward || backward || stacked) && !(is_ideograph(last) && gap > 0.6 * size)
     }
 
     fn begin(&mut self, glyph: &Glyph, (x0, x1): (f32, f32), y: f32) {

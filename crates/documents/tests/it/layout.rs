@@ -89,6 +89,14 @@ fn furniture_of_a_single_page_stays() {
 }
 
 #[test]
+fn accents_that_are_drawn_before_their_letters_are_part_of_them() {
+    // Fonts of TeX: the accent is wider than the letter, which is drawn back under it.
+    let content = r"BT /F1 10 Tf 72 700 Td [(Une fr\264) 445 (equence \264) 445 (elev\264) 445 (ee)] TJ ET";
+    let text = Paper::default().page(content).markdown();
+    assert_eq!(text, "Une fréquence élevée");
+}
+
+#[test]
 fn code_keeps_its_spaces() {
     let code = text("F3", 10.0, 72.0, 600.0, "if x:") + &text("F3", 10.0, 96.0, 588.0, "y = 1  # one");
     let content =
