@@ -109,6 +109,7 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word>
             baseline: word.baseline,
             size: look.size,
             style: if look.bold { BOLD_STYLE } else { PLAIN_STYLE },
+            turns: Vec::new(),
             order,
             spaced: true,
             joined,

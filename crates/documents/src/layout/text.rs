@@ -1,7 +1,7 @@
 //! Lines become running text.
 
 use super::lines::Line;
-use super::words::is_ideograph;
+use super::words::{Word, is_ideograph};
 use crate::content::page::{LinkArea, Style};
 use crate::model::{Inline, Span};
 
@@ -65,16 +65,28 @@ fn join(text: &str, last: char, first: char) -> Join {
 /// The text of lines with what is code and what links.
 pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> Inline {
     let mono = |style: u16| styles.get(usize::from(style)).is_some_and(|style| style.mono);
-    let all = lines.iter().flat_map(|line| &line.words).all(|word| mono(word.style));
+    let all = lines.iter().flat_map(|line| &line.words).all(|word| mono(word.style) && word.turns.is_empty());
     let mut pieces: Inline = Vec::new();
     for line in lines {
         for (place, word) in line.reading().into_iter().enumerate() {
-            let code = mono(word.style) && !all && word.text.chars().any(char::is_alphanumeric);
             let link = word.link.and_then(|link| links.get(usize::from(link))).map(|area| area.url.clone());
-            add(&mut pieces, word.text.as_str(), place == 0, line.is_spaced(place), (code, link));
+            let mut mono = mono(word.style);
+            for (part, text) in parts(word).enumerate() {
+                let code = mono && !all && text.chars().any(char::is_alphanumeric);
+                let spaced = part == 0 && line.is_spaced(place);
+                add(&mut pieces, text, place == 0 && part == 0, spaced, (code, link.clone()));
+                mono = !mono;
+            }
         }
     }
     pieces
+}
+
+/// A word cut where a font of typewriters begins or ends.
+fn parts(word: &Word) -> impl Iterator<Item = &str> {
+    let starts = std::iter::once(0).chain(word.turns.iter().copied());
+    let ends = word.turns.iter().copied().chain([word.text.len()]);
+    starts.zip(ends).map(|(start, end)| word.text.get(start..end).unwrap_or_default())
 }
 
 fn add(pieces: &mut Inline, word: &str, first: bool, spaced: bool, (code, link): (bool, Option<String>)) {

@@ -29,6 +29,8 @@ pub(crate) struct Word {
     pub(crate) baseline: f32,
     pub(crate) size: f32,
     pub(crate) style: u16,
+    /// Where in its text a font of typewriters begins or ends.
+    pub(crate) turns: Vec<usize>,
     /// Its place in the order of drawing.
     pub(crate) order: u32,
     /// A space was drawn before it.
@@ -117,7 +119,8 @@ pub(crate) fn words(page: &PageContent, turn: &Turn) -> Vec<Word> {
     // On a page of typewriters spaces set columns apart, as nothing else can.
     let typed = 5 * page.glyphs.iter().filter(|glyph| mono(glyph)).count() > 3 * page.glyphs.len();
     for glyph in page.glyphs.iter().filter(|glyph| glyph.direction == turn.direction) {
-        builder.most_spaces = if !mono(glyph) {
+        builder.mono = mono(glyph);
+        builder.most_spaces = if !builder.mono {
             1
         } else if typed {
             TYPED_SPACES
@@ -148,8 +151,11 @@ pub(super) struct Letter {
 #[derive(Default)]
 struct Builder {
     words: Vec<Word>,
-    /// The word under construction, and its letters.
+    /// The word under construction, whose turns are counted in letters, and its letters.
     open: Option<(Word, Vec<Letter>)>,
+    /// The letter at hand is of a font of typewriters, and so was the last.
+    mono: bool,
+    last_mono: bool,
     spaced: bool,
     new_run: bool,
     /// Spaces since the last letter, and where the last of them ends.
@@ -180,9 +186,12 @@ impl Builder {
             word.rect.y0 = word.rect.y0.min(y - ASCENT * size);
             word.rect.y1 = word.rect.y1.max(y + DESCENT * size);
             word.size = word.size.max(size);
+            if self.mono != self.last_mono && !letters.is_empty() {
+                word.turns.push(letters.len());
+            }
             letters.push(Letter { x0, x1, text: glyph.text });
         }
-        (self.spaced, self.spaces) = (false, 0);
+        (self.spaced, self.spaces, self.last_mono) = (false, 0, self.mono);
     }
 
     fn goes_on(&self, glyph: &Glyph, (x0, x1): (f32, f32), y: f32) -> bool {
@@ -212,6 +221,7 @@ impl Builder {
             baseline: y,
             size: glyph.size,
             style: glyph.style,
+            turns: Vec::new(),
             order: self.words.len() as u32,
             spaced: self.spaced,
             joined: self.is_joined(x0, glyph.size),
@@ -235,8 +245,14 @@ impl Builder {
         if letters.iter().any(|letter| is_rtl(letter.text)) {
             letters.sort_by(|a, b| b.x0.total_cmp(&a.x0));
             word.text = logical(letters.iter().map(|letter| letter.text));
+            word.turns.clear();
         } else {
-            word.text = accents::composed(&letters, word.size);
+            let mut start = 0;
+            for turn in &mut word.turns {
+                word.text.push_str(&accents::composed(&letters[start..*turn], word.size));
+                start = std::mem::replace(turn, word.text.len());
+            }
+            word.text.push_str(&accents::composed(&letters[start..], word.size));
         }
         if !self.is_drawn_twice(&word) {
             self.words.push(word);

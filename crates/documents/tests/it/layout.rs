@@ -97,6 +97,15 @@ fn accents_that_are_drawn_before_their_letters_are_part_of_them() {
 }
 
 #[test]
+fn code_ends_where_its_font_ends() {
+    let prose = ["Some words that come before the line with code, so that most of the text is none.", "They go on."];
+    let content = lines(72.0, 700.0, &prose)
+        + r"BT /F1 10 Tf 72 640 Td (The matrix is \() Tj /F3 10 Tf (sigma) Tj /F1 10 Tf (\), and no other.) Tj ET";
+    let text = Paper::default().page(content).markdown();
+    assert!(text.ends_with("The matrix is (`sigma`), and no other."), "{text}");
+}
+
+#[test]
 fn code_keeps_its_spaces() {
     let code = text("F3", 10.0, 72.0, 600.0, "if x:") + &text("F3", 10.0, 96.0, 588.0, "y = 1  # one");
     let content =
