@@ -4,6 +4,7 @@
 //! columns share. Words join in the order of drawing first, which tells a wide space of justified text from the gap between two
 //! columns; what is left over is joined by geometry.
 
+use super::leaders;
 use super::words::{Word, is_ideograph};
 use crate::geometry::Rect;
 
@@ -182,7 +183,9 @@ pub(crate) fn lines(words: Vec<Word>) -> Vec<Line> {
     lines.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.rect.x0.total_cmp(&b.rect.x0)));
     set_initials(&mut lines);
     // What joined in the first pass may bridge two others in the second.
-    evenly_spaced(by_geometry(by_geometry(lines)))
+    let mut lines = evenly_spaced(by_geometry(by_geometry(lines)));
+    leaders::join(&mut lines);
+    lines
 }
 
 /// With more lines a page is not set so finely.

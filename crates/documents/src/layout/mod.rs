@@ -7,6 +7,7 @@
 mod accents;
 pub(crate) mod blocks;
 pub(crate) mod figures;
+mod leaders;
 pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod paragraphs;

@@ -6,6 +6,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Scene;
+use super::leaders;
 use super::lines::{Line, is_bullet};
 use super::text::inline;
 use super::words::Word;
@@ -127,6 +128,9 @@ impl<'a> Block<'a> {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
         let size = line.size;
         if (line.baseline - last.baseline).abs() < 0.1 * size {
+            return true;
+        }
+        if leaders::is_entry(last) {
             return true;
         }
         if (size - last.size).abs() > 0.08 * size || self.is_bold(last) != self.is_bold(line) {

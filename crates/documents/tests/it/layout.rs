@@ -89,6 +89,24 @@ fn furniture_of_a_single_page_stays() {
 }
 
 #[test]
+fn entries_of_a_list_of_contents_stay_lines() {
+    let entry = |row: usize, number: &str, title: &str, page: &str| {
+        let y = 700.0 - 14.0 * row as f32;
+        let led = format!("{title} {}", ". ".repeat(20));
+        text("F1", 10.0, 72.0, y, number) + &text("F1", 10.0, 100.0, y, &led) + &text("F1", 10.0, 490.0, y, page)
+    };
+    let content = entry(0, "9.1", "Autoloading Functions on a first line of some length", "22")
+        + &entry(1, "9.2", "Anonymous Functions on another line of some length", "24")
+        + &entry(2, "9.3", "Special Functions on the last line of some length", "iv");
+    let text = Paper::default().page(content).markdown();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    for (line, (number, page)) in lines.iter().zip([("9.1 Auto", ". 22"), ("9.2 Anon", ". 24"), ("9.3 Spec", ". iv")]) {
+        assert!(line.contains(number) && line.ends_with(page), "{line}");
+    }
+}
+
+#[test]
 fn accents_that_are_drawn_before_their_letters_are_part_of_them() {
     // Fonts of TeX: the accent is wider than the letter, which is drawn back under it.
     let content = r"BT /F1 10 Tf 72 700 Td [(Une fr\264) 445 (equence \264) 445 (elev\264) 445 (ee)] TJ ET";

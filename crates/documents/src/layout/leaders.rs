@@ -1,0 +1,80 @@
+//! Leaders: the dots between a title and the number of its page, which hold each entry of a list of contents together.
+
+use super::lines::{Line, rows};
+
+/// Dots of a leader; three are an ellipsis.
+const MIN_DOTS: usize = 5;
+/// The widest gap after the number of a section, in ems.
+const AFTER_NUMBER: f32 = 4.0;
+/// Characters of a number.
+const MAX_NUMBER: usize = 7;
+
+/// Joins lines that end in a leader with the number of the page after them, and with the number of the section before them.
+pub(super) fn join(lines: &mut Vec<Line>) {
+    if !lines.iter().any(ends_in_leader) {
+        return;
+    }
+    let all: Vec<usize> = (0..lines.len()).collect();
+    let mut gone = vec![false; lines.len()];
+    for row in rows(lines, &all) {
+        for (place, line) in row.lines.iter().enumerate() {
+            if !ends_in_leader(&lines[*line]) {
+                continue;
+            }
+            let near = |other: &usize| lines[*line].rect.x0 - lines[*other].rect.x1 < AFTER_NUMBER * lines[*line].size;
+            let before = place.checked_sub(1).map(|before| row.lines[before]).filter(near);
+            let after = row.lines.get(place + 1).copied();
+            // More than a number is the row of a table, unless it is an entry of the next column.
+            let last = row.lines[place + 1..].get(1).is_none_or(|next| ends_in_leader(&lines[*next]));
+            let after = after.filter(|_| last);
+            let free = |other: &usize| !gone[*other] && is_number(&lines[*other]);
+            let numbers: Vec<usize> = [before, after].into_iter().flatten().filter(free).collect();
+            for number in numbers {
+                let part = lines[number].clone();
+                lines[*line].merge(part);
+                gone[number] = true;
+            }
+        }
+    }
+    let mut place = 0;
+    lines.retain(|_| {
+        place += 1;
+        !gone[place - 1]
+    });
+}
+
+/// A whole entry of a list of contents: its end is a leader and a number.
+pub(super) fn is_entry(line: &Line) -> bool {
+    let texts = || line.words.iter().rev().map(|word| word.text.as_str());
+    texts().next().is_some_and(is_number_text) && dots(texts().skip(1)) >= MIN_DOTS
+}
+
+fn ends_in_leader(line: &Line) -> bool {
+    dots(line.words.iter().rev().map(|word| word.text.as_str())) >= MIN_DOTS
+}
+
+/// Dots at the end of a text whose words come from its end.
+fn dots<'a>(words: impl Iterator<Item = &'a str>) -> usize {
+    let mut count = 0;
+    for word in words {
+        let rest = word.trim_end_matches('.');
+        count += word.len() - rest.len();
+        if !rest.is_empty() {
+            break;
+        }
+    }
+    count
+}
+
+fn is_number(line: &Line) -> bool {
+    matches!(&line.words[..], [word] if is_number_text(&word.text))
+}
+
+/// Digits with points between them, small Roman digits, or the letter of an appendix.
+fn is_number_text(text: &str) -> bool {
+    let digits = text.split('.').all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let digits = digits && text.starts_with(|letter: char| letter.is_ascii_digit());
+    let roman = !text.is_empty() && text.bytes().all(|byte| b"ivxlc".contains(&byte));
+    let letter = text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.len() <= MAX_NUMBER && (digits || roman || letter)
+}
