@@ -133,7 +133,8 @@ impl<'a> Block<'a> {
         if leaders::is_entry(last) {
             return true;
         }
-        if (size - last.size).abs() > 0.08 * size || self.is_bold(last) != self.is_bold(line) {
+        let turns = self.is_bold(last) != self.is_bold(line) && !self.runs_on(start, place);
+        if (size - last.size).abs() > 0.08 * size || turns {
             return !(last.mark().is_some() && last.words.len() == 1);
         }
         if self.is_mono(last) && self.is_mono(line) {
@@ -144,6 +145,18 @@ impl<'a> Block<'a> {
             return true;
         }
         self.is_item(start, place) || self.is_indented(start, place) || self.is_deliberate(start, place)
+    }
+
+    /// Bold words fill most of one of two lines by chance: the upper one is full and not all bold, and the look is the same
+    /// before and after its end.
+    fn runs_on(&self, start: usize, place: usize) -> bool {
+        let (last, line) = (&self.lines[place - 1], &self.lines[place]);
+        let bold = |word: &Word| self.scene.content.styles.get(usize::from(word.style)).is_some_and(|style| style.bold);
+        let (Some(before), Some(after)) = (last.words.last(), line.words.first()) else { return false };
+        let full = self.rect.x1 - last.rect.x1 < after.rect.width() + 1.6 * line.size;
+        // A paragraph that begins in bold has a heading on its first line.
+        let headed = start + 1 == place && last.words.first().is_some_and(bold);
+        full && bold(before) == bold(after) && !headed && !last.words.iter().all(bold)
     }
 
     /// The line begins with the mark of a list.

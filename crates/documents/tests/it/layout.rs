@@ -124,6 +124,22 @@ fn code_ends_where_its_font_ends() {
 }
 
 #[test]
+fn bold_words_that_fill_a_line_of_a_text_are_no_heading() {
+    let prose = [
+        "Some words that come before all of that, so that most of the text here is not bold.",
+        "They go on for one more line, as most texts do, and then there are no more of them.",
+    ];
+    let content = lines(72.0, 700.0, &prose)
+        + "BT /F1 10 Tf 72 640 Td (Many more of these tools are described later, such as ) Tj /F2 10 Tf \
+           (debhelper, cdbs, quilt,) Tj 0 -12 Td (pbuilder, sbuild, lintian, svn-buildpackage, git-buildpackage, dpatch) Tj \
+           /F1 10 Tf ( and) Tj ET\n"
+        + &lines(72.0, 616.0, &["others of their kind. Install them when you need them, and not before."]);
+    let text = Paper::default().page(content).markdown();
+    let wanted = "such as debhelper, cdbs, quilt, pbuilder, sbuild, lintian, svn-buildpackage, git-buildpackage, dpatch and others";
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
 fn code_keeps_its_spaces() {
     let code = text("F3", 10.0, 72.0, 600.0, "if x:") + &text("F3", 10.0, 96.0, 588.0, "y = 1  # one");
     let content =
