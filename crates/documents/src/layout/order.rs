@@ -9,6 +9,8 @@ use crate::geometry::Rect;
 
 /// With more parts the cost of comparing them all is not worth it.
 const MAX_PARTS: usize = 220;
+/// Height of a row at the top or bottom of a page, in points.
+const MAX_ROW: f32 = 30.0;
 
 /// The places of boxes in reading order. Each box comes with its place in the order of drawing.
 pub(crate) fn reading_order(boxes: &[(Rect, u32)]) -> Vec<usize> {
@@ -20,10 +22,29 @@ pub(crate) fn reading_order(boxes: &[(Rect, u32)]) -> Vec<usize> {
     let rects: Vec<Rect> = boxes.iter().map(|(rect, _)| *rect).collect();
     let undrawn = boxes.iter().any(|(_, order)| *order == u32::MAX);
     let geometric = if rects.len() > MAX_PARTS { by_height(&rects) } else { by_rules(&rects, &drawn) };
-    if !undrawn && !contradicts(&rects, &drawn) && jumps(&rects, &drawn) <= jumps(&rects, &geometric) {
-        return drawn;
-    }
-    geometric
+    let makes_sense =
+        |order: &Vec<usize>| !contradicts(&rects, order) && jumps(&rects, order) <= jumps(&rects, &geometric);
+    let found = if undrawn { None } else { [framed(&rects, &drawn), drawn].into_iter().rev().find(makes_sense) };
+    found.unwrap_or(geometric)
+}
+
+/// The order of drawing with the rows at the top and at the bottom of the page, which many programs draw last, at its ends.
+fn framed(rects: &[Rect], drawn: &[usize]) -> Vec<usize> {
+    let upwards = |rect: &Rect| Rect { y0: -rect.y1, y1: -rect.y0, ..*rect };
+    let top = first_row(rects);
+    let bottom = first_row(&rects.iter().map(upwards).collect::<Vec<_>>());
+    let mut order = drawn.to_vec();
+    order.sort_by_key(|place| (bottom.contains(place) && !top.contains(place), !top.contains(place)));
+    order
+}
+
+/// The parts of the row at the top, if it is a low one and nothing else reaches into it.
+fn first_row(rects: &[Rect]) -> Vec<usize> {
+    let Some(first) = rects.iter().min_by(|a, b| a.y0.total_cmp(&b.y0)) else { return Vec::new() };
+    let row: Vec<usize> = (0..rects.len()).filter(|place| rects[*place].center().1 < first.y1).collect();
+    let end = row.iter().map(|place| rects[*place].y1).fold(first.y1, f32::max);
+    let apart = (0..rects.len()).all(|place| row.contains(&place) || rects[place].y0 >= end);
+    if apart && end - first.y0 < MAX_ROW { row } else { Vec::new() }
 }
 
 fn by_height(rects: &[Rect]) -> Vec<usize> {
@@ -135,6 +156,17 @@ mod tests {
         let (left2, right2) = (rect(50.0, 260.0, 290.0, 400.0), rect(310.0, 260.0, 550.0, 400.0));
         let boxes: Vec<_> = [left, right, wide, left2, right2].into_iter().zip([9, 3, 7, 1, 5]).collect();
         assert_eq!(reading_order(&boxes), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn what_is_drawn_last_around_the_page_does_not_upset_its_order() {
+        let (head, title) = (rect(50.0, 20.0, 550.0, 32.0), rect(200.0, 60.0, 400.0, 80.0));
+        let (section, text) = (rect(50.0, 90.0, 180.0, 104.0), rect(50.0, 110.0, 550.0, 700.0));
+        let number = rect(280.0, 760.0, 320.0, 772.0);
+        for drawn in [[3, 0, 1, 2, 4], [1, 2, 3, 4, 0], [4, 1, 2, 3, 0]] {
+            let boxes: Vec<_> = [head, title, section, text, number].into_iter().zip(drawn).collect();
+            assert_eq!(reading_order(&boxes), [0, 1, 2, 3, 4], "{drawn:?}");
+        }
     }
 
     #[test]
