@@ -22,6 +22,10 @@ const MAX_LINES: usize = 4;
 const LARGER: f32 = 1.13;
 /// The same for bold text.
 const LARGER_BOLD: f32 = 1.03;
+/// Levels of headings.
+const LEVELS: usize = 6;
+/// One of so many headings is rare.
+const RARE: usize = 60;
 /// How much smaller than the running text a bold heading may be.
 const SMALLER_BOLD: f32 = 0.7;
 
@@ -70,26 +74,38 @@ fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> 
     })
 }
 
-/// The level of each look: the rank of its size, and of the rest among looks of one size.
+/// The level of each look: the rank of its size, and of the rest among looks of one size. Where there are more ranks than levels,
+/// those of most headings count, and each other one has the level of the next below it: covers and samples show many looks.
 fn levels(found: &[((usize, usize), Look)]) -> HashMap<Look, u8> {
-    let mut looks: Vec<Look> = found.iter().map(|(_, look)| *look).collect();
-    looks.sort_by(|a, b| b.cmp(a));
-    looks.dedup();
+    let ranks = ranks(found);
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|rank| std::cmp::Reverse(ranks[*rank].len()));
+    let enough = |rank: &usize| ranks.len() <= LEVELS || ranks[*rank].len() >= (found.len() / RARE).max(2);
+    let kept: Vec<usize> = order.into_iter().take(LEVELS).filter(enough).collect();
     let mut levels = HashMap::new();
-    let mut level = 0;
-    let mut last: Option<Look> = None;
-    for look in looks {
-        // Sizes that hardly differ are one: rounding, not intent.
-        let same = last.is_some_and(|last| {
-            (last.size - look.size).abs() <= 1 && last.bold == look.bold && last.capitals == look.capitals
-        });
-        if !same {
-            level = (level + 1).min(6);
-        }
-        levels.insert(look, level);
-        last = Some(look);
+    for (place, looks) in ranks.iter().enumerate() {
+        let above = kept.iter().filter(|rank| **rank < place).count();
+        let level = (above + 1).min(kept.len()).max(1) as u8;
+        levels.extend(looks.iter().map(|look| (*look, level)));
     }
     levels
+}
+
+/// The looks of all headings, the largest first, with those together that hardly differ: that is rounding, not intent.
+fn ranks(found: &[((usize, usize), Look)]) -> Vec<Vec<Look>> {
+    let mut looks: Vec<Look> = found.iter().map(|(_, look)| *look).collect();
+    looks.sort_by(|a, b| b.cmp(a));
+    let mut ranks: Vec<Vec<Look>> = Vec::new();
+    for look in looks {
+        let same = |last: &Look| {
+            (last.size - look.size).abs() <= 1 && last.bold == look.bold && last.capitals == look.capitals
+        };
+        match ranks.last_mut() {
+            Some(rank) if rank.last().is_some_and(same) => rank.push(look),
+            _ => ranks.push(vec![look]),
+        }
+    }
+    ranks
 }
 
 /// The title: the largest heading, if it is the first of its page and no other looks so.

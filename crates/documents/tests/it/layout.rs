@@ -115,6 +115,25 @@ fn accents_that_are_drawn_before_their_letters_are_part_of_them() {
 }
 
 #[test]
+fn looks_of_a_cover_take_no_levels_from_the_chapters() {
+    let cover: String =
+        (0..8).map(|row| text("F2", 40.0 - 3.0 * row as f32, 72.0, 720.0 - 70.0 * row as f32, "Cover")).collect();
+    let prose = "Nobody knows what comes next, but it will be something that was not expected before.";
+    let chapter = |number: usize| {
+        text("F2", 16.0, 72.0, 720.0, &format!("Chapter {number}"))
+            + &lines(72.0, 690.0, &[prose, prose])
+            + &text("F2", 13.0, 72.0, 640.0, &format!("Section {number}"))
+            + &lines(72.0, 610.0, &[prose, prose])
+    };
+    let markdown = (1..=12).fold(Paper::default().page(cover), |paper, number| paper.page(chapter(number))).markdown();
+    assert!(markdown.contains("\n# Cover"), "{markdown}");
+    for wanted in ["# Chapter 7\n", "## Section 7\n"] {
+        let line = format!("\n{wanted}");
+        assert!(markdown.contains(&line), "{markdown}");
+    }
+}
+
+#[test]
 fn code_ends_where_its_font_ends() {
     let prose = ["Some words that come before the line with code, so that most of the text is none.", "They go on."];
     let content = lines(72.0, 700.0, &prose)
