@@ -23,6 +23,8 @@ const SAME_SIZE: f32 = 0.07;
 const GUTTER: f32 = 0.5;
 /// How far above and below a line those are that are around it, in ems.
 const AROUND: f32 = 3.2;
+/// How much wider than most of its gaps a gap of stretched text is at most.
+const STRETCHED: f32 = 3.5;
 /// Lines of one page whose sizes are compared with each other.
 const MAX_LINES: usize = 1500;
 /// Places of the styles that are told apart.
@@ -127,7 +129,8 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word>
 }
 
 /// Which words go on with the line of the word before, however wide the gap between them is, as in justified text: all gaps of
-/// the line are equally wide, or words of the lines around fill the gap. Between columns neither is so.
+/// the line are equally wide, or words of the lines around fill the gap, or some others of a long line. Between columns none of
+/// that is so.
 fn joints(words: &[&RecognisedWord]) -> Vec<bool> {
     let mut by_height: Vec<&RecognisedWord> = words.to_vec();
     by_height.sort_by(|a, b| a.baseline.total_cmp(&b.baseline));
@@ -137,14 +140,42 @@ fn joints(words: &[&RecognisedWord]) -> Vec<bool> {
         let length = words[start..].iter().take_while(|word| word.line == words[start].line).count();
         let line = &words[start..start + length];
         let even = is_even(line);
-        for place in 1..length {
-            let gap = (line[place - 1].rect.x1, line[place].rect.x0);
-            let wide = gap.1 - gap.0 > 0.6 * line[place].size;
-            out[start + place] = gap.1 > gap.0 && (even || (wide && is_bridged(gap, line[place], &by_height)));
+        let gaps: Vec<Gap> = line.windows(2).map(|pair| Gap::between(pair[0], pair[1], &by_height)).collect();
+        let widest = widest_of_text(line, &gaps);
+        for (joint, gap) in out[start + 1..].iter_mut().zip(&gaps) {
+            *joint = gap.width > 0.0 && (even || gap.bridged || gap.width < widest);
         }
         start += length;
     }
     out
+}
+
+/// A gap between two words of a line, in points.
+struct Gap {
+    width: f32,
+    /// It is wider than a space.
+    wide: bool,
+    bridged: bool,
+}
+
+impl Gap {
+    fn between(left: &RecognisedWord, right: &RecognisedWord, by_height: &[&RecognisedWord]) -> Self {
+        let width = right.rect.x0 - left.rect.x1;
+        let wide = width > 0.6 * right.size;
+        Self { width, wide, bridged: wide && is_bridged((left.rect.x1, right.rect.x0), right, by_height) }
+    }
+}
+
+/// Below which width gaps of a line are spaces, as it is stretched text: many words, most of them with letters, wide gaps between
+/// most of them, and no gutters where some of these are. 0 for other lines.
+fn widest_of_text(line: &[&RecognisedWord], gaps: &[Gap]) -> f32 {
+    let wide: Vec<f32> = gaps.iter().filter(|gap| gap.wide).map(|gap| gap.width).collect();
+    let bridged = gaps.iter().filter(|gap| gap.bridged).count();
+    let lettered = line.iter().filter(|word| word.text.contains(char::is_alphabetic)).count();
+    if line.len() < 7 || wide.len() < 5 || bridged < 2 || 5 * bridged < wide.len() || 4 * lettered < 3 * line.len() {
+        return 0.0;
+    }
+    middle(wide.into_iter().map(|width| (width, 1))).map_or(0.0, |usual| STRETCHED * usual)
 }
 
 /// All gaps of a line are about as wide.

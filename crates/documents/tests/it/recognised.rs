@@ -89,6 +89,46 @@ fn headings_are_told_by_size_and_weight() {
     assert_eq!(document.pages[0].source, Source::Recognised);
 }
 
+/// Words of one line with gaps between them in ems.
+fn stretched(mut scan: Scan, baseline: f32, words: &[(&str, f32)]) -> Scan {
+    let (line, mut left) = (scan.0.words.len() as u32, 72.0);
+    for (word, gap) in words {
+        scan = scan.line(left, baseline, (10.0, 0.08), word);
+        let last = scan.0.words.last_mut().expect("a word");
+        last.line = line;
+        left = last.rect.x1 + 10.0 * gap;
+    }
+    scan
+}
+
+#[test]
+fn stretched_lines_stay_whole() {
+    let first = [
+        ("Two", 1.3),
+        ("different", 2.1),
+        ("notions", 1.8),
+        ("of", 0.9),
+        ("derivative", 2.3),
+        ("appear", 1.8),
+        ("in", 0.9),
+        ("this", 0.0),
+    ];
+    let second = [
+        ("expression", 1.1),
+        ("and", 2.1),
+        ("the", 1.2),
+        ("functions", 2.6),
+        ("stand", 1.9),
+        ("for", 1.3),
+        ("both", 1.1),
+        ("terms", 0.0),
+    ];
+    let scan = stretched(stretched(Scan::new().prose(100.0), 172.0, &first), 184.0, &second).prose(220.0);
+    let wanted = "Two different notions of derivative appear in this expression and the functions stand for both terms";
+    let text = text_of(&scanned(scan));
+    assert!(text.contains(wanted), "{text}");
+}
+
 #[test]
 fn ruled_tables_are_read() {
     let mut scan = Scan::new().prose(100.0);
