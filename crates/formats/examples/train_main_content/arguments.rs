@@ -43,7 +43,7 @@ impl Default for Arguments {
             made_weight: 0.5,
             per_page: None,
             wrong: None,
-            bias: -0.3,
+            bias: -0.6,
             options: defaults(),
         }
     }

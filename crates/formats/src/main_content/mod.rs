@@ -37,9 +37,9 @@ const SPARSE: u32 = 140;
 const SHORT: u32 = 1500;
 const FEW: usize = 40;
 /// Added to the odds before the cut: a reader is hurt more by a page of menus than by a missing aside.
-const CAUTION: f32 = -0.3;
+const CAUTION: f32 = -0.6;
 /// Odds below which a block is noise even in a part that the caller chose.
-const CERTAIN_NOISE: f32 = -2.6;
+const CERTAIN_NOISE: f32 = -2.9;
 /// Blocks that are scored together. Neighbours have much in common, which is looked at once.
 const TOGETHER: usize = 128;
 /// The part of the way from the odds of a block to those of its kind of place that is gone.
