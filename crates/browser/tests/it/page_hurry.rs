@@ -5,7 +5,7 @@ use std::time::Duration;
 use browser::Visit;
 use tokio::time::Instant;
 
-use crate::page_world::{Expect, answer_questions, check, compare, expect};
+use crate::page_world::{Expect, TRIES, answer_questions, check, compare, expect};
 use crate::world::{World, plain};
 
 /// What a script needs to ask, to show, and to wait.
@@ -81,17 +81,25 @@ async fn what_needs_real_time_comes_all_the_same() {
     }
 }
 
-/// The clock stands while a script runs, so this one would not end.
+/// The clock stands while a script runs, so this one would not end. On a busy machine the timer may ring before the page is
+/// hurried; then one visit is enough.
 #[tokio::test]
 async fn a_script_that_waits_for_the_clock_gets_its_own_back() {
     let world = world().await;
     let html = page(
-        "later(300).then(() => { const end = Date.now() + 100; while (Date.now() < end); later(200).then(() => show('After it')) })",
+        "later(1000).then(() => { const end = Date.now() + 100; while (Date.now() < end); later(200).then(() => show('After it')) })",
     );
     world.site.html("/loop", &html);
-    let visited = world.path("/loop").await.unwrap();
-    compare(&visited, &Expect { seen: &["After it"], unseen: &["…"], within: Duration::ZERO }, &html);
-    assert_eq!(world.asked().iter().filter(|path| *path == "/loop").count(), 2);
+    let asked = || world.asked().iter().filter(|path| *path == "/loop").count();
+    for _ in 0..TRIES {
+        let before = asked();
+        let visited = world.path("/loop").await.unwrap();
+        compare(&visited, &Expect { seen: &["After it"], unseen: &["…"], within: Duration::ZERO }, &html);
+        if asked() - before == 2 {
+            return;
+        }
+    }
+    panic!("no visit began again");
 }
 
 #[tokio::test]

@@ -43,8 +43,8 @@ pub(crate) fn expect(seen: &'static [&'static str], unseen: &'static [&'static s
     Expect { seen, unseen, within: Duration::from_millis(milliseconds) }
 }
 
-/// How often a page is visited that took too long: another program may have had the processor.
-const TRIES: usize = 5;
+/// How often a page is visited that took too long, or not the way that is tested: another program may have had the processor.
+pub(crate) const TRIES: usize = 5;
 
 /// Visits a page of `html` and looks at what came, every time; one visit must be as fast as expected.
 pub(crate) async fn check(world: &World, html: &str, expect: Expect) -> Visited {
