@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use base::{Clock, SystemClock};
+use chrono::{NaiveDateTime, TimeDelta};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use e2e::{Client, TestApp};
+use regex::{Captures, Regex};
 use serde_json::{Value, json};
 use store::{Options, Store};
 use testkit::{Reply, Site};
@@ -40,13 +42,18 @@ const POSTGRES: Old = Old {
     lost: "01a20548-8f4f-70e5-adeb-7222230676fe",
 };
 
-/// The dump with its two days moved to yesterday and today, the end of its reservations moved as far, and its receiver here.
-fn as_of_yesterday(sql: &str, receiver: &Site) -> String {
-    let day =
-        |days: u64| (SystemClock.now() - Duration::from_secs(86_400) + Duration::from_secs(days * 86_400)).date_naive();
-    let moved = [("2026-11-22", 0), ("2026-11-23", 1), ("2026-12-22", 30)];
-    let sql = sql.replace("127.0.0.1:39117", &receiver.addr().to_string());
-    moved.iter().fold(sql, |sql, (date, days)| sql.replace(date, &day(*days).to_string()))
+/// The dump with all its times moved by as much, so that its processes were killed an hour ago, and its receiver here.
+fn as_of_an_hour_ago(sql: &str, receiver: &Site) -> String {
+    let parsed = |time: &str| NaiveDateTime::parse_from_str(&time.replace('T', " "), "%Y-%m-%d %H:%M:%S").unwrap();
+    let killed = parsed(sql.split_once("-- Killed at ").unwrap().1.get(..19).unwrap());
+    let to = SystemClock.now().naive_utc() - TimeDelta::hours(1);
+    let times = Regex::new(r"\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d").unwrap();
+    let sql = times.replace_all(sql, |found: &Captures<'_>| {
+        (parsed(&found[0]) + (to - killed)).format(&format!("%Y-%m-%d{}%H:%M:%S", &found[1])).to_string()
+    });
+    // A day of the usage.
+    let sql = sql.replace(&format!("'{}'", killed.date()), &format!("'{}'", to.date()));
+    sql.replace("127.0.0.1:39117", &receiver.addr().to_string())
 }
 
 /// A proxy for which every address leads to `site`.
@@ -136,7 +143,7 @@ async fn finishes(app: &TestApp, old: &Old, store: Store, receiver: &Site) {
 
 async fn start(url: Option<&str>, old: &Old) -> (TestApp, Site, Site) {
     let (pages, receiver) = sites().await;
-    let (proxy, sql) = (proxy(&pages).await, as_of_yesterday(old.sql, &receiver));
+    let (proxy, sql) = (proxy(&pages).await, as_of_an_hour_ago(old.sql, &receiver));
     if let Some(url) = url {
         AsyncPgConnection::establish(url).await.unwrap().batch_execute(&sql).await.unwrap();
     }

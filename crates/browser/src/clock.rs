@@ -1,7 +1,8 @@
 //! The clock of a page. It is that of the machine, until it is made to go faster: then time passes for the page only as it is
-//! granted ("virtual time" of the DevTools protocol), and a timer of a second rings at once. What takes real time (answers,
-//! frames, databases, computing) comes while the clock stands, too. No page gets its own clock back, so only one that is thrown
-//! away after it was read may be hurried.
+//! granted ("virtual time" of the DevTools protocol), and a timer of a second rings at once. What takes real time (answers of the
+//! network, frames, computing) comes while the clock stands, too; but the answers of databases, files and permissions are
+//! heard only while it goes, so it goes as ours does while the page is drawn. No page gets its own clock back, so only one
+//! that is thrown away after it was read may be hurried.
 
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use crate::tab::{Tab, World};
 
 /// A clock that stands is granted so much at a time while something real is waited for.
 const BEAT: Duration = Duration::from_millis(40);
+/// The same while the page is drawn. A database answers in a few milliseconds, and the next question follows from its answer.
+const MOMENT: Duration = Duration::from_millis(8);
 /// How long a grant may take. A script that waits in a loop for the time to pass waits for ever: the clock stands while it runs.
 const MAX_GRANT: Duration = Duration::from_millis(2500);
 /// After so many tasks in a row time passes all the same: there are pages that never run out of them.
@@ -88,20 +91,26 @@ impl<'t> Clock<'t> {
 
     /// Waits for what needs the page, whose time passes meanwhile as for us.
     pub(crate) async fn along<T>(&mut self, work: impl Future<Output = T>) -> T {
+        self.along_by(BEAT, work).await
+    }
+
+    /// The same, with so much granted at a time.
+    async fn along_by<T>(&mut self, beat: Duration, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                () = sleep(BEAT) => {}
+                () = sleep(beat) => {}
             }
             if let Some(grants) = self.grants.as_mut().filter(|grants| grants.has_begun) {
-                grants.grant(self.tab, BEAT).await;
+                grants.grant(self.tab, beat).await;
             }
         }
     }
 
-    /// Lets `span` pass for the page in the time that it takes to do what was to be done in it, and to draw it.
+    /// Lets `span` pass for the page in the time that it takes to do what was to be done in it. Then it is drawn, while its time
+    /// passes as for us.
     pub(crate) async fn hurry(&mut self, span: Duration) {
         let Some(grants) = self.grants.as_mut() else { return };
         let began = Instant::now();
@@ -109,9 +118,10 @@ impl<'t> Clock<'t> {
         if grants.is_stuck {
             return;
         }
-        // A page that is between two documents has nothing to draw.
-        let _ = self.tab.evaluate(World::Own, FRAMES, &[], Instant::now() + MAX_FRAMES).await;
         grants.gains.push((began, span.saturating_sub(began.elapsed())));
+        // A page that is between two documents has nothing to draw.
+        let frames = self.tab.evaluate(World::Own, FRAMES, &[], Instant::now() + MAX_FRAMES);
+        let _ = self.along_by(MOMENT, frames).await;
     }
 }
 

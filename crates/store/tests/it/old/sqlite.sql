@@ -1,5 +1,6 @@
 -- A database of the version before runs: a crawl, two batches, deliveries and a dead job, half done when the process that
 -- worked on them was killed. Its pages come from three public addresses through a proxy, its receiver is on port 39117.
+-- Killed at 2026-11-22 21:58:26.
 PRAGMA foreign_keys = OFF;
 BEGIN;
 CREATE TABLE __diesel_schema_migrations (
