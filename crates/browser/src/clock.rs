@@ -23,7 +23,7 @@ const MAX_TASKS: u32 = 500;
 /// How long what the page draws is waited for.
 const MAX_FRAMES: Duration = Duration::from_millis(150);
 /// Ends when the page was drawn, and what watches its view was told. The time of its animations would be that of the last
-/// frame, which knows nothing of grants; to read it outside of one brings it up to the page's clock.
+/// frame, which knows nothing of grants; reading it outside of a frame brings it up to the page's clock.
 const FRAMES: &str = "() => {
     void document.timeline.currentTime;
     return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))));

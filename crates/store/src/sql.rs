@@ -11,10 +11,14 @@ use diesel::sql_types::SingleValue;
 /// A statement for one backend; `Row` is the SQL type of what it gives, `()` for nothing. Each `{}` in the text is a bound
 /// value, in order; PostgreSQL can name the first again as `$1`, SQLite as `?1`.
 pub(crate) struct Sql<'a, DB: Backend, Row = ()> {
-    text: &'static str,
-    binds: Vec<Box<dyn QueryFragment<DB> + Send + 'a>>,
+    /// The values, each behind the text that stands before it: diesel walks over them several times for one execution.
+    binds: Vec<(&'static str, Bind<'a, DB>)>,
+    /// The text behind the last value.
+    rest: &'static str,
     row: PhantomData<fn() -> Row>,
 }
+
+type Bind<'a, DB> = Box<dyn QueryFragment<DB> + Send + 'a>;
 
 /// Values as SQLite takes a list of them: `json_each` of one bound text. A list of bound values is compiled anew each time.
 pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
@@ -24,7 +28,7 @@ pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
 
 impl<'a, DB: Backend, Row> Sql<'a, DB, Row> {
     pub(crate) fn new(text: &'static str) -> Self {
-        Self { text, binds: Vec::new(), row: PhantomData }
+        Self { binds: Vec::new(), rest: text, row: PhantomData }
     }
 
     /// Binds the next value, as the SQL type `ST`.
@@ -34,22 +38,21 @@ impl<'a, DB: Backend, Row> Sql<'a, DB, Row> {
         T: AsExpression<ST>,
         T::Expression: QueryFragment<DB> + Send + 'a,
     {
-        self.binds.push(Box::new(value.as_expression()));
+        let (before, rest) = self.rest.split_once("{}").unwrap_or((self.rest, ""));
+        debug_assert!(before.len() < self.rest.len(), "more values than places in a statement");
+        self.binds.push((before, Box::new(value.as_expression())));
+        self.rest = rest;
         self
     }
 }
 
 impl<DB: Backend, Row> QueryFragment<DB> for Sql<'_, DB, Row> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        let mut binds = self.binds.iter();
-        for (index, piece) in self.text.split("{}").enumerate() {
-            if index > 0
-                && let Some(bind) = binds.next()
-            {
-                bind.walk_ast(out.reborrow())?;
-            }
-            out.push_sql(piece);
+        for (before, bind) in &self.binds {
+            out.push_sql(before);
+            bind.walk_ast(out.reborrow())?;
         }
+        out.push_sql(self.rest);
         Ok(())
     }
 }

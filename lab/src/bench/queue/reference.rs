@@ -86,7 +86,8 @@ pub(crate) fn sqlite(folder: &Path, work: Work) -> Result<f64> {
     if !sh::on_path("sqlite3") {
         bail!("the sqlite3 shell is not installed");
     }
-    const ROUNDS: usize = 300;
+    /// Many, so that the start of the shell is nothing beside them.
+    const ROUNDS: usize = 3000;
     let (file, script) = (folder.join("plain.db"), folder.join("script.sql"));
     let _ = fs::remove_file(&file);
     let add = "INSERT INTO ref_job (queue, state, run_at, attempt, payload) SELECT 'pages', 'ready', '2026-01-01', 0,
