@@ -8,7 +8,7 @@ use store::{Conn, StoreError};
 use tokio::runtime::Handle;
 
 use crate::auth::Caller;
-use crate::bookings::{Change, Held, Source, settle};
+use crate::bookings::{AtWork, Change, Held, Source, settle};
 use crate::cache::NewCopy;
 use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
@@ -18,6 +18,7 @@ use crate::{App, AppError, metrics};
 pub(crate) struct Funds {
     app: App,
     source: Option<Source>,
+    _at_work: AtWork,
 }
 
 impl Funds {
@@ -35,7 +36,7 @@ impl Funds {
         let (team, api_key) = (caller.team.id.clone(), caller.key.clone());
         let source = Source::Unlimited { key, team, api_key };
         if caller.team.unlimited || amount == 0 {
-            return Ok(Self { app: app.clone(), source: Some(source) });
+            return Ok(Self { app: app.clone(), source: Some(source), _at_work: app.bookings().begin() });
         }
         // When the request is dropped in the middle of the booking, the booking still ends, and the funds that nobody
         // picks up give themselves back.
@@ -44,9 +45,10 @@ impl Funds {
     }
 
     async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
+        let at_work = app.bookings().begin();
         let held = app.bookings().write(&app, Change::Reserve { source, amount, expires_at }).await?;
         let reserved = |first| Source::Reserved(Held { first, more: Vec::new() });
-        Ok(Self { app, source: held.map(reserved) })
+        Ok(Self { app, source: held.map(reserved), _at_work: at_work })
     }
 
     /// Sets more aside: `amount` credits in all. What was set aside before stays when there is not enough.
@@ -108,7 +110,7 @@ impl Funds {
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
                 // Puts the guard back: what could not be settled is given back.
-                drop(Self { app, source: Some(source) });
+                drop(Self { _at_work: app.bookings().begin(), app, source: Some(source) });
             }
             done
         });

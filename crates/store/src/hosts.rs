@@ -287,9 +287,16 @@ impl Changes {
 
     pub(crate) async fn to_sqlite(&self, conn: &mut AsyncSqlite) -> QueryResult<()> {
         for (index, name) in self.names.iter().enumerate() {
-            let set = (host::state.eq(&self.states[index]), host::most.eq(self.most[index]));
-            let set = (set, host::queued_until.eq(self.queued[index]), host::updated_at.eq(self.now));
-            diesel::update(host::table.find(name)).set(set).execute(conn).await?;
+            let query = Sql::<Sqlite>::new(
+                "UPDATE host SET state = {}, most = {}, queued_until = {}, updated_at = {} WHERE name = {}",
+            );
+            let query = query
+                .bind::<Text, _>(&self.states[index])
+                .bind::<Integer, _>(self.most[index])
+                .bind::<Nullable<SqlTimestamp>, _>(self.queued[index])
+                .bind::<SqlTimestamp, _>(self.now)
+                .bind::<Text, _>(name);
+            query.execute(conn).await?;
         }
         Ok(())
     }

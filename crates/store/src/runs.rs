@@ -14,12 +14,14 @@ mod traps;
 
 use base::Timestamp;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::{run, run_progress};
+use crate::sql::Sql;
 
 pub use crawl::{landed, set_landed};
 pub use documents::{KnownUrl, NewDocument, StoredDocument, document_sizes, documents, end_pages, known_urls};
@@ -74,10 +76,8 @@ pub struct Run {
 }
 
 /// How far a run is. Its items are what its kind counts: pages, steps, downloads.
-#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = run_progress, treat_none_as_default_value = false, treat_none_as_null = true)]
-// Not to be set by an update: SQLite would look at all pages of the run, which refer to it.
-#[diesel(primary_key(run_id))]
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
+#[diesel(table_name = run_progress, treat_none_as_default_value = false)]
 pub struct Progress {
     /// Of which run.
     pub run_id: String,
@@ -232,8 +232,26 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Progress>> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn save(conn: &mut Conn, progress: &Progress) -> Result<()> {
-    let found = run_progress::table.find(&progress.run_id);
-    on!(conn, |c| diesel::update(found).set(progress).execute(c).await)?;
+    // Not what SQLite would look at all pages of the run for: they refer to its id.
+    const UPDATE: &str =
+        "UPDATE run_progress SET is_open = {}, preparing = {}, max_items = {}, pending = {}, done = {},
+        failed = {}, spare = {}, credits = {}, reservation = {} WHERE run_id = {}";
+    let Progress { run_id, is_open, preparing, max_items, pending, done, failed, spare, credits, reservation } =
+        progress;
+    on!(conn, |c| {
+        let query = Sql::<_>::new(UPDATE)
+            .bind::<Bool, _>(is_open)
+            .bind::<Bool, _>(preparing)
+            .bind::<BigInt, _>(max_items)
+            .bind::<BigInt, _>(pending)
+            .bind::<BigInt, _>(done)
+            .bind::<BigInt, _>(failed)
+            .bind::<BigInt, _>(spare)
+            .bind::<BigInt, _>(credits)
+            .bind::<Nullable<Text>, _>(reservation)
+            .bind::<Text, _>(run_id);
+        query.execute(c).await
+    })?;
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! Statements written out as SQL, for what the query builder cannot say. Prepared once per connection, under their text.
+//! Statements written out as SQL: for what the query builder cannot say, and for updates that are made at each request or
+//! page, which it has prepared anew each time. These are prepared once per connection, under their text.
 
 use std::marker::PhantomData;
 
@@ -38,10 +39,11 @@ impl<'a, DB: Backend, Row> Sql<'a, DB, Row> {
         T: AsExpression<ST>,
         T::Expression: QueryFragment<DB> + Send + 'a,
     {
-        let (before, rest) = self.rest.split_once("{}").unwrap_or((self.rest, ""));
-        debug_assert!(before.len() < self.rest.len(), "more values than places in a statement");
+        // No statement has a brace of its own, and one character is found much faster than two.
+        let (before, rest) = self.rest.split_once('{').unwrap_or((self.rest, ""));
+        debug_assert!(rest.starts_with('}'), "more values than places in a statement, or a brace");
         self.binds.push((before, Box::new(value.as_expression())));
-        self.rest = rest;
+        self.rest = rest.strip_prefix('}').unwrap_or(rest);
         self
     }
 }

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use base::Timestamp;
 use chrono::{Months, NaiveDate};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{AsyncSqlite, Conn, on};
 use crate::error::{Result, StoreError};
 use crate::schema::usage_day;
+use crate::sql::Sql;
 
 /// What a team spent in a calendar month (UTC).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,19 +63,16 @@ pub(crate) async fn record(
     credits: i64,
 ) -> Result<()> {
     // Calls without a key count under the empty id: a column of a primary key cannot be NULL.
-    let row = (
-        usage_day::team_id.eq(team),
-        usage_day::day.eq(day(at)),
-        usage_day::api_key_id.eq(api_key.unwrap_or_default()),
-        usage_day::credits.eq(credits),
+    let query = Sql::<Sqlite>::new(
+        "INSERT INTO usage_day (team_id, day, api_key_id, credits) VALUES ({}, {}, {}, {})
+         ON CONFLICT (team_id, day, api_key_id) DO UPDATE SET credits = credits + excluded.credits",
     );
-    diesel::insert_into(usage_day::table)
-        .values(row)
-        .on_conflict((usage_day::team_id, usage_day::day, usage_day::api_key_id))
-        .do_update()
-        .set(usage_day::credits.eq(usage_day::credits + credits))
-        .execute(conn)
-        .await?;
+    let query = query
+        .bind::<Text, _>(team)
+        .bind::<Text, _>(day(at))
+        .bind::<Text, _>(api_key.unwrap_or_default())
+        .bind::<BigInt, _>(credits);
+    query.execute(conn).await?;
     Ok(())
 }
 

@@ -58,22 +58,41 @@ struct Words<'t> {
 impl Words<'_> {
     /// The first place from `at` on with a character that belongs to a word, or with one that does not.
     fn next_place(&self, mut at: usize, in_word: bool) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let passed = if in_word { Place::Between } else { Place::Word };
         loop {
             // Most texts are ASCII: there, nothing need be decoded.
-            let byte = *self.text.as_bytes().get(at)?;
-            let (belongs, length) = if byte.is_ascii() {
-                (byte.is_ascii_alphanumeric(), 1)
-            } else {
-                let char = self.text.get(at..)?.chars().next()?;
-                (char.is_alphanumeric(), char.len_utf8())
-            };
-            if belongs == in_word {
+            at += bytes.get(at..)?.iter().position(|byte| PLACES[usize::from(*byte)] != passed)?;
+            if PLACES[usize::from(bytes[at])] != Place::Unknown {
                 return Some(at);
             }
-            at += length;
+            let char = self.text.get(at..)?.chars().next()?;
+            if char.is_alphanumeric() == in_word {
+                return Some(at);
+            }
+            at += char.len_utf8();
         }
     }
 }
+
+/// Where a byte stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Between,
+    Word,
+    /// It is a part of a longer character.
+    Unknown,
+}
+
+const PLACES: [Place; 256] = {
+    let mut places = [Place::Unknown; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        places[byte] = if (byte as u8).is_ascii_alphanumeric() { Place::Word } else { Place::Between };
+        byte += 1;
+    }
+    places
+};
 
 impl<'t> Iterator for Words<'t> {
     type Item = &'t [u8];

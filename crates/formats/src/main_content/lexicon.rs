@@ -1,6 +1,7 @@
 //! What the words of a block say: stock phrases of the web, the page's own title and description, repetitions.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use base::Fnv;
@@ -141,9 +142,29 @@ struct Mark {
     topic: Option<Topic>,
 }
 
+/// Takes keys that are hashes for what they are. Only for a table that no page adds to.
+#[derive(Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = Fnv::default().with(bytes).value();
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Marks = HashMap<u64, Mark, BuildHasherDefault<AsIs>>;
+
 /// [`STOCK`] and [`TOPICS`] by the hash of the word, which is there anyway.
-static MARKS: LazyLock<HashMap<u64, Mark>> = LazyLock::new(|| {
-    let mut marks: HashMap<u64, Mark> = HashMap::new();
+static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let mut marks = Marks::default();
     for word in STOCK {
         marks.entry(hash(word)).or_default().is_stock = true;
     }

@@ -91,7 +91,11 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
             return vec![true; outline.blocks.len()];
         }
         rows.clear();
-        (0..blocks.len()).for_each(|block| features.write(at * TOGETHER + block, |_, value| rows.push(value)));
+        for block in 0..blocks.len() {
+            features.write(at * TOGETHER + block, |_, value| rows.push(value));
+            // All rows are as wide as the first.
+            rows.reserve(rows.len() / (block + 1) * (blocks.len() - block - 1));
+        }
         scores.extend(model::scores(&rows, rows.len() / blocks.len()));
     }
     choose(outline, &features, &scores, CAUTION, free)

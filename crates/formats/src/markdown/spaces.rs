@@ -4,26 +4,47 @@
 /// `start` on is the text in front.
 pub(super) fn fold_spaces(out: &mut String, start: usize, text: &str) {
     let bytes = text.as_bytes();
-    let mut plain = 0;
+    let (mut plain, mut at) = (0, 0);
     let mut after_space = out.len() > start && out.ends_with(' ');
-    for (i, &byte) in bytes.iter().enumerate() {
-        // Bytes below 0x20 and DEL are never part of a longer character.
-        if byte > b' ' && byte != 0x7f {
-            after_space = false;
+    while at < bytes.len() {
+        let end = bytes.len().min(at + RUN);
+        if is_folded(&bytes[at..end]) && !(after_space && bytes[at] == b' ') {
+            after_space = bytes[end - 1] == b' ';
+            at = end;
             continue;
         }
-        if byte == b' ' && !after_space {
-            after_space = true;
-            continue;
+        for (i, &byte) in (at..end).zip(&bytes[at..end]) {
+            // Bytes below 0x20 and DEL are never part of a longer character.
+            if byte > b' ' && byte != DEL {
+                after_space = false;
+                continue;
+            }
+            if byte == b' ' && !after_space {
+                after_space = true;
+                continue;
+            }
+            out.push_str(&text[plain..i]);
+            plain = i + 1;
+            if byte.is_ascii_whitespace() && !after_space {
+                out.push(' ');
+                after_space = true;
+            }
         }
-        out.push_str(&text[plain..i]);
-        plain = i + 1;
-        if byte.is_ascii_whitespace() && !after_space {
-            out.push(' ');
-            after_space = true;
-        }
+        at = end;
     }
     out.push_str(&text[plain..]);
+}
+
+/// Bytes that are looked at together.
+const RUN: usize = 32;
+const DEL: u8 = 0x7f;
+
+/// Whether all spaces are single ones and nothing is a control character. Without a branch, so that many bytes are
+/// compared at a time.
+fn is_folded(bytes: &[u8]) -> bool {
+    let controls = bytes.iter().fold(false, |found, &byte| found | (byte < b' ') | (byte == DEL));
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    !pairs.fold(controls, |found, (&one, &next)| found | (one == b' ') & (next == b' '))
 }
 
 /// Appends `text` as code: only line breaks, with the indentation around them, become one space.

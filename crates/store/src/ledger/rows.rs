@@ -7,6 +7,7 @@ use billing::{Applied, Balance, Command, Entry, Hold, LedgerError, Step, Transfe
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 use futures_util::future::try_join;
 
@@ -172,12 +173,12 @@ async fn insert_reservation(conn: &mut AsyncSqlite, new: &Reservation, at: Times
 }
 
 async fn update_reservation(conn: &mut AsyncSqlite, key: &str, hold: Hold) -> Result<()> {
-    let set = (
-        reservation::posted.eq(hold.posted),
-        reservation::voided.eq(hold.voided),
-        reservation::is_open.eq(hold.remaining() > 0),
-    );
-    diesel::update(reservation::table.find(key)).set(set).execute(conn).await?;
+    let query = Sql::<Sqlite>::new("UPDATE reservation SET posted = {}, voided = {}, is_open = {} WHERE key = {}")
+        .bind::<BigInt, _>(hold.posted)
+        .bind::<BigInt, _>(hold.voided)
+        .bind::<Bool, _>(hold.remaining() > 0)
+        .bind::<Text, _>(key);
+    query.execute(conn).await?;
     Ok(())
 }
 
@@ -247,6 +248,11 @@ const POSTGRES: &str = "WITH v AS (
 )
 SELECT EXISTS (SELECT 1 FROM w), EXISTS (SELECT 1 FROM a)";
 
+/// Guarded as in [`POSTGRES`].
+const SQLITE_ACCOUNT: &str =
+    "UPDATE account SET available = available + {}, reserved = reserved + {}, spent = spent + {},
+    granted = granted + {} WHERE team_id = {} AND available >= -?1 AND reserved >= -?2";
+
 impl Change<'_> {
     /// Writes it; `false` when one of the keys is taken, and then it is not whole.
     pub(super) async fn write(&self, conn: &mut Conn) -> Result<bool> {
@@ -281,14 +287,13 @@ impl Change<'_> {
 
     async fn update_account(&self, conn: &mut AsyncSqlite) -> Result<bool> {
         let [available, reserved, spent, granted] = self.sums();
-        let guard = account::available.ge(-available).and(account::reserved.ge(-reserved));
-        let sums = (
-            account::available.eq(account::available + available),
-            account::reserved.eq(account::reserved + reserved),
-            account::spent.eq(account::spent + spent),
-            account::granted.eq(account::granted + granted),
-        );
-        Ok(diesel::update(account::table.find(self.team).filter(guard)).set(sums).execute(conn).await? == 1)
+        let query = Sql::<Sqlite>::new(SQLITE_ACCOUNT)
+            .bind::<BigInt, _>(available)
+            .bind::<BigInt, _>(reserved)
+            .bind::<BigInt, _>(spent)
+            .bind::<BigInt, _>(granted)
+            .bind::<Text, _>(self.team);
+        Ok(query.execute(conn).await? == 1)
     }
 
     /// What is added to the account: available, reserved, spent, granted.
