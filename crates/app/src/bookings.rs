@@ -25,8 +25,8 @@ const MAX_GROUP: usize = 64;
 /// Transactions at a time, where the database writes more than one. Changes of one team go to the same line: their
 /// transactions could only wait for each other.
 const PARALLEL_LINES: usize = 4;
-/// From the begin of one transaction to that of the next, unless all requests that are at work wait for it: one for four
-/// changes costs half of four.
+/// The least time from the beginning of one transaction to that of the next, unless all requests at work wait for it: one
+/// transaction costs nearly the same for several changes as for one.
 const GATHER: Duration = Duration::from_millis(3);
 
 /// Who pays, and from what.

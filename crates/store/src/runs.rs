@@ -232,7 +232,7 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Progress>> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn save(conn: &mut Conn, progress: &Progress) -> Result<()> {
-    // Not what SQLite would look at all pages of the run for: they refer to its id.
+    // The id is not set: SQLite would look at all pages of the run, which refer to it.
     const UPDATE: &str =
         "UPDATE run_progress SET is_open = {}, preparing = {}, max_items = {}, pending = {}, done = {},
         failed = {}, spare = {}, credits = {}, reservation = {} WHERE run_id = {}";
