@@ -1,33 +1,21 @@
-//! Bookings of requests, written in groups: what comes while one transaction is being written goes into the next together,
-//! and while many come, each transaction waits a little for more. Each booking waits until its own is written.
+//! Bookings of requests: what is to be written, and how a group of them becomes one transaction. Who waits for whom is
+//! decided by [`lines`].
+
+mod lines;
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::mem;
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use base::Timestamp;
-use parking_lot::Mutex;
 use store::ledger::{self, Booking, Order, Reservation, Task};
 use store::scrapes::{self, Scrape};
-use store::{Conn, Store, StoreError};
-use tokio::sync::{Notify, oneshot};
-use tokio::time::{Instant, timeout_at};
+use store::{Conn, StoreError};
 
 use crate::App;
 use crate::cache::{NewCopy, write_copies};
 
-/// Changes of one transaction.
-const MAX_GROUP: usize = 64;
-/// Transactions at a time, where the database writes more than one. Changes of one team go to the same line: their
-/// transactions could only wait for each other.
-const PARALLEL_LINES: usize = 4;
-/// The least time from the beginning of one transaction to that of the next, unless all requests at work wait for it: one
-/// transaction costs nearly the same for several changes as for one.
-const GATHER: Duration = Duration::from_millis(3);
+use self::lines::Waiting;
+
+pub(crate) use self::lines::{AtWork, Bookings};
 
 /// Who pays, and from what.
 #[derive(Clone)]
@@ -100,158 +88,6 @@ pub(crate) enum Change {
 
 /// The reservation that [`Change::Reserve`] made.
 type Written = Result<Option<Reservation>, StoreError>;
-
-/// The lines in which changes wait. They are as long as there are requests at work, which have bounds of their own.
-pub(crate) struct Bookings {
-    lines: Vec<Arc<Line>>,
-    /// Whether a transaction may hold several teams. Where several are written at a time it may not: they would wait for
-    /// each other's accounts in a ring.
-    mixes_teams: bool,
-    at_work: Arc<AtomicUsize>,
-    gather: Duration,
-}
-
-/// A request that is at work and will have something to write, until this is dropped.
-pub(crate) struct AtWork(Arc<AtomicUsize>);
-
-#[derive(Default)]
-struct Line {
-    state: Mutex<LineState>,
-    /// All that are at work wait.
-    complete: Notify,
-}
-
-#[derive(Default)]
-struct LineState {
-    waiting: Vec<Waiting>,
-    is_served: bool,
-    /// When the last transaction began.
-    begun: Option<Instant>,
-}
-
-struct Waiting {
-    change: Change,
-    written: oneshot::Sender<Written>,
-}
-
-/// Writes what waits in a line. When it is dropped before its end, as by a panic, those who wait get an error.
-struct Service {
-    line: Arc<Line>,
-    mixes_teams: bool,
-    at_work: Arc<AtomicUsize>,
-    gather: Duration,
-    is_over: bool,
-}
-
-impl Bookings {
-    pub(crate) fn new(store: &Store) -> Self {
-        let (lines, mixes_teams) = if store.parallel_writers() { (PARALLEL_LINES, false) } else { (1, true) };
-        let lines = (0..lines).map(|_| Arc::default()).collect();
-        Self { lines, mixes_teams, at_work: Arc::default(), gather: GATHER }
-    }
-
-    /// Counts a request that begins.
-    pub(crate) fn begin(&self) -> AtWork {
-        self.at_work.fetch_add(1, Ordering::Relaxed);
-        AtWork(Arc::clone(&self.at_work))
-    }
-
-    /// Writes a change, all or nothing. When the future is dropped before, the change is written all the same.
-    ///
-    /// # Errors
-    /// Those of [`ledger::reserve`], [`ledger::settle`] and [`ledger::charge`]. Nothing is written then.
-    pub(crate) async fn write(&self, app: &App, change: Change) -> Written {
-        let (written, answer) = oneshot::channel();
-        let line = self.line_of(change.team());
-        // Adding and asking under one lock: otherwise a service could end between the two, and nobody would write the change.
-        let (was_served, is_complete) = {
-            let mut state = line.state.lock();
-            state.waiting.push(Waiting { change, written });
-            (mem::replace(&mut state.is_served, true), state.is_complete(&self.at_work))
-        };
-        if is_complete {
-            line.complete.notify_waiters();
-        }
-        if !was_served {
-            let (mixes_teams, at_work) = (self.mixes_teams, Arc::clone(&self.at_work));
-            let service = Service { line: Arc::clone(line), mixes_teams, at_work, gather: self.gather, is_over: false };
-            app.tracker.spawn_on(service.run(app.clone()), &app.store.writing_runtime());
-        }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Inconsistent("the booking was lost".to_owned())))
-    }
-
-    fn line_of(&self, team: &str) -> &Arc<Line> {
-        // Without a random seed, so that a team stays in its line.
-        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
-        let lines = self.lines.len() as u64;
-        &self.lines[usize::try_from(hash % lines).unwrap_or(0)]
-    }
-}
-
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl LineState {
-    /// Whether there is nobody to wait for.
-    fn is_complete(&self, at_work: &AtomicUsize) -> bool {
-        self.waiting.len() >= at_work.load(Ordering::Relaxed).min(MAX_GROUP)
-    }
-}
-
-impl Service {
-    async fn run(mut self, app: App) {
-        loop {
-            self.gather().await;
-            let Some(group) = self.next() else { return };
-            write_group(&app, group).await;
-        }
-    }
-
-    /// Waits for more, where the last transaction began just now.
-    async fn gather(&self) {
-        let mut complete = pin!(self.line.complete.notified());
-        // From here on it hears of what is added.
-        complete.as_mut().enable();
-        let until = {
-            let state = self.line.state.lock();
-            let until = state.begun.map(|begun| begun + self.gather).filter(|until| *until > Instant::now());
-            until.filter(|_| !state.waiting.is_empty() && !state.is_complete(&self.at_work))
-        };
-        if let Some(until) = until {
-            // In time or not, what is there is written.
-            let _ = timeout_at(until, complete).await;
-        }
-    }
-
-    /// Those that wait now, up to a bound; `None` when there are none, and the line is no longer served.
-    fn next(&mut self) -> Option<Vec<Waiting>> {
-        let mut state = self.line.state.lock();
-        if state.waiting.is_empty() {
-            (state.is_served, self.is_over) = (false, true);
-            return None;
-        }
-        state.begun = Some(Instant::now());
-        let first = state.waiting[0].change.team().to_owned();
-        let mut left = MAX_GROUP;
-        let belongs = |waiting: &mut Waiting| {
-            let belongs = left > 0 && (self.mixes_teams || waiting.change.team() == first);
-            left -= usize::from(belongs);
-            belongs
-        };
-        Some(state.waiting.extract_if(.., belongs).collect())
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        if !self.is_over {
-            *self.line.state.lock() = LineState::default();
-        }
-    }
-}
 
 impl Change {
     fn team(&self) -> &str {
@@ -419,55 +255,7 @@ fn by_team(group: &[Waiting]) -> BTreeMap<&str, Vec<(usize, Order<'_>)>> {
     teams
 }
 
-impl Waiting {
-    fn tell(self, written: Written) {
-        // The caller may have hung up; what was written stays written.
-        let _ = self.written.send(written);
-    }
-}
-
 /// The same error for each of a group.
 fn lost(error: &StoreError) -> StoreError {
     StoreError::Pool(error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runs::tests::app;
-
-    fn charge(team: &str, number: usize) -> Change {
-        let source = Source::Unlimited { key: format!("scrape:{number}"), team: team.to_owned(), api_key: None };
-        Change::Settle { source, credits: 1, row: None, copy: None }
-    }
-
-    /// A transaction waits until all that are at work have come, and no longer.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn those_that_come_together_are_written_together() {
-        let (app, caller, _folder) = app().await;
-        let bookings = Bookings { gather: Duration::from_secs(60), ..Bookings::new(&app.store) };
-        let team = &caller.team.id;
-        // Nobody waits for the first.
-        bookings.write(&app, charge(team, 0)).await.unwrap();
-        let at_work: Vec<AtWork> = (0..3).map(|_| bookings.begin()).collect();
-        let late = async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            bookings.write(&app, charge(team, 3)).await
-        };
-        let begun = Instant::now();
-        let (one, other, last) =
-            tokio::join!(bookings.write(&app, charge(team, 1)), bookings.write(&app, charge(team, 2)), late);
-        (one.and(other).and(last)).unwrap();
-        assert!(begun.elapsed() < bookings.gather);
-        drop(at_work);
-        // Alone, it has nobody to wait for.
-        bookings.write(&app, charge(team, 4)).await.unwrap();
-        assert!(begun.elapsed() < bookings.gather);
-        let written = ledger::history(&mut app.conn().await.unwrap(), team, Some("scrape:"), 5).await.unwrap();
-        let times: Vec<Timestamp> = written.iter().map(|booked| booked.at).collect();
-        assert_eq!(times.len(), 5);
-        assert!(times[0] < times[1] && times[3] < times[4], "{times:?}");
-        assert_eq!(times[1..4], [times[1]; 3]);
-        app.drain().await;
-    }
 }
