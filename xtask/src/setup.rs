@@ -44,7 +44,7 @@ const MANUALS: &[Manual] = &[
 ];
 
 const COMPILER: Package =
-    Package { name: "build-essential", present: || sh::on_path("cc"), why: "SQLite and the TLS library hold C code" };
+    Package { name: "build-essential", present: || sh::on_path("cc") && sh::on_path("make"), why: "SQLite, the TLS library and the allocator hold C code" };
 
 const CPP: Package = Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" };
 
