@@ -43,8 +43,11 @@ const MANUALS: &[Manual] = &[
     Manual { package: "git-doc", folder: "git-doc", pages: "" },
 ];
 
-const COMPILER: Package =
-    Package { name: "build-essential", present: || sh::on_path("cc") && sh::on_path("make"), why: "SQLite, the TLS library and the allocator hold C code" };
+const COMPILER: Package = Package {
+    name: "build-essential",
+    present: || sh::on_path("cc") && sh::on_path("make"),
+    why: "SQLite, the TLS library and the allocator hold C code",
+};
 
 const CPP: Package = Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" };
 

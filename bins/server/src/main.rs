@@ -7,8 +7,13 @@ use std::process::ExitCode;
 
 use boot::process::{on_runtime, run as run_process, settings};
 use clap::Parser as _;
+use tikv_jemallocator::Jemalloc;
 
 use cli::{Cli, Command};
+
+/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     if reader::is_child(std::env::args_os()) {

@@ -27,7 +27,8 @@ pub(crate) fn ask(data: &Path, sql: &str) -> Result<Value> {
     // No row is no output.
     let text = if output.stdout.is_empty() { b"[]" } else { output.stdout.as_slice() };
     let rows: Vec<Object> = serde_json::from_slice(text).context("no JSON of the sqlite3 shell")?;
-    let alone = rows.first().filter(|row| rows.len() == 1 && row.len() == 1).and_then(|row| row.values().next().cloned());
+    let alone =
+        rows.first().filter(|row| rows.len() == 1 && row.len() == 1).and_then(|row| row.values().next().cloned());
     Ok(alone.unwrap_or_else(|| rows.into_iter().map(Value::Object).collect()))
 }
 

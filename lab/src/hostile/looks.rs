@@ -52,9 +52,7 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "next_scrape_ok_seconds" => next(seen).and_then(|time| at_most(time.as_secs_f64(), want, "s")),
         "dns_queries_outside_proxy" => outside(seen, want),
         "links_must_not_match" => links(seen).and_then(|links| none_matches(&links, want)),
-        "markdown_must_not_match" => {
-            seen.format("markdown").and_then(|text| matches_none(&text, want, "the markdown"))
-        }
+        "markdown_must_not_match" => seen.format("markdown").and_then(|text| matches_none(&text, want, "the markdown")),
         "sql_equals" => sql(seen).and_then(|value| same(value, want)),
         "sql_max" => sql(seen).and_then(|value| at_most(value.as_f64().unwrap_or(f64::INFINITY), want, "")),
         "links_equal" => links(seen).and_then(|links| equal(&links, want)),
@@ -250,7 +248,9 @@ mod tests {
         let page = answered(200, &json!({"data": {"markdown": "# A page\n\nof words"}}));
         assert!(met("markdown_must_not_match", &json!("^words"), &page));
         assert!(!met("markdown_must_not_match", &json!(["moon", "(?m)^of w"]), &page));
-        assert!(!met("markdown_must_not_match", &json!([]), &page) && !met("markdown_must_not_match", &json!("("), &page));
+        assert!(
+            !met("markdown_must_not_match", &json!([]), &page) && !met("markdown_must_not_match", &json!("("), &page)
+        );
         let asked = Evidence { sql: Some(json!(3)), ..Evidence::default() };
         assert!(met("sql_equals", &json!(3), &asked) && !met("sql_equals", &json!("3"), &asked));
         assert!(met("sql_max", &json!(3), &asked) && !met("sql_max", &json!(2), &asked));

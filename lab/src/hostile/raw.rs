@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpSocket, TcpStream};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpSocket, TcpStream};
 
 /// No answer of the service is larger than its largest page and some more.
 const MAX_BODY: u64 = 256 * 1024 * 1024;
@@ -84,7 +84,9 @@ pub(crate) async fn is_healthy(addr: SocketAddr, from: IpAddr) -> bool {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::new(from, 0))?;
         let (reader, mut writer) = socket.connect(addr).await?.into_split();
-        writer.write_all(format!("GET /health HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n").as_bytes()).await?;
+        writer
+            .write_all(format!("GET /health HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n").as_bytes())
+            .await?;
         read_answer(&mut BufReader::new(reader)).await
     };
     matches!(tokio::time::timeout(PROBE, ask).await, Ok(Ok(answer)) if answer.status == 200)

@@ -87,7 +87,8 @@ mod tests {
     use super::*;
 
     fn case(setup: &Value) -> Case {
-        let case = json!({"id": "x", "kind": "x", "setup": setup, "input": {}, "expected": {}, "note": "", "source": ""});
+        let case =
+            json!({"id": "x", "kind": "x", "setup": setup, "input": {}, "expected": {}, "note": "", "source": ""});
         serde_json::from_value(case).unwrap()
     }
 

@@ -352,10 +352,14 @@ mod tests {
 
     #[test]
     fn files_outside_of_the_data_folder_are_strays() {
-        let (installation, _program) = installation("mkdir data; touch data/db ../../stray; exit 1");
+        let script = "mkdir -p data tmp/quarry-chromium-7-x tmp/other; \
+                      touch data/db ../../stray tmp/quarry-chromium-7-x/profile tmp/other/file; exit 1";
+        let (installation, _program) = installation(script);
         installation.server().unwrap_err();
-        let strays = installation.strays();
-        assert_eq!(strays, [installation.folder.path().join("a/b/stray")]);
+        let mut strays = installation.strays();
+        strays.sort();
+        let expect = ["a/b/c/d/tmp/other/file", "a/b/stray"].map(|path| installation.folder.path().join(path));
+        assert_eq!(strays, expect, "what a running browser keeps is none");
     }
 
     #[tokio::test]

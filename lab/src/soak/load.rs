@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use client::{Client, Raw, Run};
+use anyhow::Result;
+use client::{Client, Error, Raw, Run};
 use http::Method;
 use serde_json::{Value, json};
 use testkit::Pdf;
@@ -147,38 +147,39 @@ async fn crawl(caller: Caller) -> Result<()> {
             caller.pause(MAP).await;
             continue;
         };
-        follow(&caller, Run::crawl(id)).await?;
+        follow(&caller, Run::crawl(id)).await;
     }
     Ok(())
 }
 
 /// Asks how the crawl stands until it has ended, then for its documents. A crawl of the last minute is waited for.
-async fn follow(caller: &Caller, run: Run) -> Result<()> {
+async fn follow(caller: &Caller, run: Run) {
     let started = Instant::now();
-    loop {
-        let progress = caller.client.status(run, ResultsQuery { skip: Some(0), limit: Some(1) }).await;
-        let ended = progress.as_ref().is_ok_and(|progress| progress.status.is_final());
-        if !ended && progress.is_ok() && started.elapsed() < CRAWL {
-            tokio::time::sleep(POLL).await;
-            continue;
+    let ended = loop {
+        match caller.client.status(run, ResultsQuery { skip: Some(0), limit: Some(1) }).await {
+            Ok(progress) if !progress.status.is_final() && started.elapsed() < CRAWL => {}
+            ended => break ended,
         }
-        let mut answered = Answered::default();
-        match progress {
-            Ok(progress) => {
-                let documents = caller.client.status(run, ResultsQuery { skip: Some(0), limit: Some(100) }).await;
-                let documents = documents.context("no documents")?.data.len() as u64;
-                let whole = progress.completed == CRAWLED_PAGES && documents == CRAWLED_PAGES;
-                answered.fine = progress.status == JobStatus::Completed && whole;
-                answered.status = Some(200);
-                answered.credits = progress.credits_used;
-                answered.text = format!("{:?}, {} pages, {documents} documents", progress.status, progress.completed);
-                caller.stage.crawled();
+        tokio::time::sleep(POLL).await;
+    };
+    let whole = caller.client.status(run, ResultsQuery { skip: Some(0), limit: Some(100) }).await;
+    let answered = match ended.and_then(|progress| Ok((progress, whole?.data.len() as u64))) {
+        Ok((progress, documents)) => {
+            caller.stage.crawled();
+            let whole = progress.completed == CRAWLED_PAGES && documents == CRAWLED_PAGES;
+            Answered {
+                status: Some(200),
+                fine: progress.status == JobStatus::Completed && whole,
+                credits: progress.credits_used,
+                text: format!("{:?}, {} pages, {documents} documents", progress.status, progress.completed),
             }
-            Err(error) => answered.text = error.to_string(),
         }
-        caller.tally.add("end of a crawl", answered);
-        return Ok(());
-    }
+        Err(Error::Refused(refusal)) => {
+            Answered { status: Some(refusal.status), text: refusal.to_string(), ..Answered::default() }
+        }
+        Err(error) => Answered { text: error.to_string(), ..Answered::default() },
+    };
+    caller.tally.add("end of a crawl", answered);
 }
 
 async fn parse(caller: Caller) -> Result<()> {
@@ -234,7 +235,8 @@ async fn in_browser(caller: Caller) -> Result<()> {
 /// Requests that are refused, each for another reason.
 async fn refused(caller: Caller) -> Result<()> {
     let url = caller.stage.site.url(1);
-    let stranger = Client::new(&format!("http://{}", caller.stage.addr()), Some("fc-00000000000000000000000000000000"))?;
+    let stranger =
+        Client::new(&format!("http://{}", caller.stage.addr()), Some("fc-00000000000000000000000000000000"))?;
     let bodies = [
         ("/v2/scrape", "{ this is no JSON".to_owned()),
         ("/v2/scrape", json!({"url": url, "moon": 1}).to_string()),

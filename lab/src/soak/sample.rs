@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 /// The head of the table.
-pub(super) const HEAD: &str =
-    "| min | server MiB | children MiB | handles | threads | children | temporary files | disk MiB | requests/s |\n\
+pub(super) const HEAD: &str = "| min | server MiB | children MiB | handles | threads | children | temporary files | disk MiB | requests/s |\n\
      |---|---|---|---|---|---|---|---|---|";
 
 /// What there is at a moment.

@@ -61,7 +61,8 @@ impl Stage {
     pub(super) async fn start(server: PathBuf) -> Result<Self> {
         let (site, others) = (MadeSite::start(PAGES).await, others().await);
         let allow = format!("{},{}", site.addr(), others.addr());
-        let installation = Installation::new(server)?.set("egress.allow", allow).set("admin.token", OPERATOR);
+        let installation =
+            Installation::new(server)?.set("egress.allow", allow).set("admin.token", OPERATOR).set("auth.mode", "keys");
         let server = installation.server()?;
         let team = Team::with(server.addr(), &json!({"name": "soak", "credits": CREDITS, "concurrency": 1000})).await?;
         Ok(Self { site, others, team, server, installation, webhooks: Mutex::default() })
@@ -130,7 +131,10 @@ impl Stage {
 impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { granted, available, reserved, spent, told } = self;
-        write!(out, "credits: {granted} granted, {available} available, {reserved} reserved, {spent} spent, {told} told")
+        write!(
+            out,
+            "credits: {granted} granted, {available} available, {reserved} reserved, {spent} spent, {told} told"
+        )
     }
 }
 
@@ -145,7 +149,8 @@ async fn others() -> Site {
             ("text/plain", format!("Text of page {number}"))
         } else {
             let number = seen.path.strip_prefix("/script/")?;
-            let script = format!("fetch('/data/{number}').then((a) => a.text()).then((text) => (root.textContent = text))");
+            let script =
+                format!("fetch('/data/{number}').then((a) => a.text()).then((text) => (root.textContent = text))");
             ("text/html", format!("<!doctype html><div id=root></div><script>{script}</script>"))
         };
         Some(Reply { body: body.into(), ..Reply::default() }.header("content-type", kind))

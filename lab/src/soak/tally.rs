@@ -76,7 +76,10 @@ impl Tally {
 impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, requests, fine, server_errors, unanswered, credits, odd } = self;
-        write!(out, "{name}: {requests} requests, {fine} as expected, {server_errors} of 5xx, {unanswered} without an answer, {credits} credits")?;
+        write!(
+            out,
+            "{name}: {requests} requests, {fine} as expected, {server_errors} of 5xx, {unanswered} without an answer, {credits} credits"
+        )?;
         odd.as_ref().map_or(Ok(()), |odd| write!(out, "; the first odd one: {odd}"))
     }
 }

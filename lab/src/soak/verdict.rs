@@ -139,8 +139,7 @@ mod tests {
         Judged { samples, kinds: vec![kind], ledger, webhooks }.verdict()
     }
 
-    const KIND: Kind =
-        Kind { name: "k", requests: 9, fine: 9, server_errors: 0, unanswered: 0, credits: 5, odd: None };
+    const KIND: Kind = Kind { name: "k", requests: 9, fine: 9, server_errors: 0, unanswered: 0, credits: 5, odd: None };
     const LEDGER: Ledger = Ledger { granted: 10, available: 5, reserved: 0, spent: 5, told: 5 };
 
     #[test]

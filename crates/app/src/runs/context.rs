@@ -131,9 +131,15 @@ impl Contexts {
         }
     }
 
-    /// To be read again: something of it has changed.
+    /// To be read again, as something of it has changed; or never again, as its run has ended.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().remove(id);
+    }
+
+    /// Whether that of a run is kept.
+    #[cfg(test)]
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.lock().contains_key(id)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Arc<Context>)>> {

@@ -109,6 +109,7 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
         first.learnt.set(record.known.into_iter().collect());
     } else {
         first.context.known.clear();
+        app.contexts().forget(&first.context.id);
     }
     Ok(())
 }

@@ -312,3 +312,28 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     let unknown: Vec<&[u8]> = result.links.found[5..].iter().map(|found| found.page.key.as_slice()).collect();
     assert!(runs::known_keys(&mut conn, &id, unknown).await.unwrap().is_empty());
 }
+
+/// Nothing of a run is kept in memory when it has ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_its_pages_have_in_common_ends_with_a_run() {
+    let (app, caller, _folder) = app().await;
+    let request =
+        wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 1, "sitemap": "skip"})).unwrap();
+    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
+    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+    assert!(app.contexts().has(&id));
+    let mut conn = app.conn().await.unwrap();
+    let ended: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let mut progress = runs::lock(conn, &id).await?.unwrap();
+            // The job that reads the site is done.
+            progress.pending = 1;
+            runs::save(conn, &progress).await?;
+            let result = PageResult::without(context.clone(), Outcome::Blocked);
+            pages::record(&app, conn, &[("a", &result)]).await
+        })
+        .await;
+    ended.unwrap();
+    assert!(!runs::read(&mut conn, &id).await.unwrap().unwrap().0.is_open());
+    assert!(!app.contexts().has(&id));
+}
