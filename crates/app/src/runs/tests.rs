@@ -318,7 +318,7 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
 async fn what_its_pages_have_in_common_ends_with_a_run() {
     let (app, caller, _folder) = app().await;
     let request =
-        wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 1, "sitemap": "skip"})).unwrap();
+        wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 2, "sitemap": "skip"})).unwrap();
     let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
     let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
     assert!(app.contexts().has(&id));
@@ -326,11 +326,12 @@ async fn what_its_pages_have_in_common_ends_with_a_run() {
     let ended: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
             let mut progress = runs::lock(conn, &id).await?.unwrap();
-            // The job that reads the site is done.
-            progress.pending = 1;
+            let last = runs::add_pages(conn, &mut progress, vec![page("last")]).await?;
+            // Its site is read, and all other pages are done.
+            (progress.preparing, progress.pending) = (false, 1);
             runs::save(conn, &progress).await?;
             let result = PageResult::without(context.clone(), Outcome::Blocked);
-            pages::record(&app, conn, &[("a", &result)]).await
+            pages::record(&app, conn, &[(&last[0].id, &result)]).await
         })
         .await;
     ended.unwrap();
