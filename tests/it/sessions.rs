@@ -50,7 +50,7 @@ impl Cdp {
         answer["result"].take()
     }
 
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             match timeout(PATIENCE, self.socket.next()).await.unwrap_or_else(|_| panic!("a message in time"))? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
@@ -91,7 +91,7 @@ pub(crate) async fn with_keys() -> TestApp {
     .await
 }
 
-async fn connect(url: &str) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Error> {
+pub(crate) async fn connect(url: &str) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Error> {
     timeout(PATIENCE, connect_async(url))
         .await
         .unwrap_or_else(|_| panic!("a handshake in time"))

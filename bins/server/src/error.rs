@@ -13,7 +13,7 @@ use boot::browser::Foreign;
 use boot::logging::Chain;
 use boot::operator::Repeated;
 use serde_json::{Value, json};
-use wire::{Code, ErrorBody, ParseRefusal};
+use wire::{Code, ErrorBody, ParseRefusal, UsedUp};
 
 /// A refused or failed request, ready to be sent.
 #[derive(Debug)]
@@ -33,6 +33,13 @@ impl Failure {
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
+    }
+
+    /// The same, with what a caller without a key has used up, and when to try again.
+    pub(crate) fn used_up(mut self, reason: UsedUp, seconds: u64) -> Self {
+        self.body.reason = Some(reason);
+        self.body.retry_after_seconds = Some(seconds);
+        self.retry_after(seconds)
     }
 
     fn details(mut self, details: Value) -> Self {
@@ -132,6 +139,8 @@ impl From<AppError> for Failure {
             AppError::Unauthorized(_)
             | AppError::InsufficientCredits { .. }
             | AppError::Forbidden(_)
+            | AppError::KeyNotAllowed { .. }
+            | AppError::AddressNotAllowed { .. }
             | AppError::NotFound(_)
             | AppError::NoCachedData
             | AppError::LockdownMiss
@@ -174,6 +183,9 @@ mod tests {
         check(AppError::Unauthorized("no"), 401, "UNAUTHORIZED");
         check(AppError::InsufficientCredits { needed: 2, available: 1 }, 402, "insufficient_credits");
         check(AppError::Forbidden("no"), 403, "FORBIDDEN");
+        let key = AppError::KeyNotAllowed { what: "format html".into(), allowed: "links".into(), rule: "formats" };
+        check(key, 403, "KEY_NOT_ALLOWED");
+        check(AppError::AddressNotAllowed { address: [192, 0, 2, 7].into() }, 403, "ADDRESS_NOT_ALLOWED");
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
         check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
         check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");

@@ -28,9 +28,11 @@ mod error;
 mod extract;
 mod files;
 mod forward;
+mod groups;
 mod health;
 mod interact;
 mod job;
+mod keyless;
 mod limits;
 mod map;
 mod multipart;
@@ -67,6 +69,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use auth::Listener;
+use keyless::Strangers;
 use limits::Limits;
 use refusals::Refusals;
 use response_budget::ResponseBudget;
@@ -83,6 +86,8 @@ pub(crate) struct Service {
     /// Where it listens.
     pub(crate) address: SocketAddr,
     pub(crate) limits: Limits,
+    /// Calls without a key that `auth.keyless` lets in.
+    pub(crate) strangers: Strangers,
     /// Calls that were refused for their key.
     pub(crate) refusals: Refusals,
     /// None when there is no operator API.
@@ -138,12 +143,14 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         None => None,
     };
     let app = boot::open(&config, clock, Some(address)).await?;
+    keyless::check(&config, &app).await?;
     let jobs = config.worker.embedded.then(|| boot::worker_settings(&config));
     let background = Background::start(app.clone(), metrics::handle(), jobs);
     let service = Arc::new(Service {
         app,
         address,
         limits: Limits::default(),
+        strangers: Strangers::default(),
         refusals: Refusals::default(),
         operator: Operator::new(&config.admin.token),
         large_bodies: extract::large_bodies(),

@@ -12,7 +12,8 @@ use crate::limits::network;
 
 /// Header that carries the id of a request in both directions.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// Header in which proxies name the client.
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Address of the other end of the connection, in the extensions of every request.
 #[derive(Debug, Clone, Copy)]

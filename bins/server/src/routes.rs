@@ -129,6 +129,7 @@ fn operator() -> Vec<Handler> {
         route!(admin::update_team),
         route!(admin::create_key),
         route!(admin::list_keys),
+        route!(admin::update_key),
         route!(admin::revoke_key),
         route!(webhooks::deliveries),
         route!(webhooks::redeliver),

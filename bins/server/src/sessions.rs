@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::browser::{Door, Entrance};
-use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts as _, Path, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
+use axum::{Extension, Json};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +24,7 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::auth::is_handshake;
 use crate::error::Failure;
+use crate::request::RequestContext;
 
 /// The page of the live view. Everything that it needs is in it.
 const PAGE: &str = include_str!("sessions/live.html");
@@ -88,6 +89,7 @@ type DoorPath = Result<Path<(String, String, String)>, PathRejection>;
         (status = 101, description = "The DevTools protocol, or frames as JPEG"),
         (status = 200, description = "A page that shows the browser", body = String, content_type = "text/html"),
         (status = 400, description = "Not a WebSocket", body = ErrorBody),
+        (status = 403, description = "The team may not be called for from this address", body = ErrorBody),
         (status = 503, description = "The session is on another server", body = ErrorBody),
     )
 )]
@@ -96,7 +98,7 @@ pub(crate) async fn open(
     place: DoorPath,
     request: Request,
 ) -> Result<Response, Failure> {
-    let entrance = enter(&service, place).await?;
+    let entrance = enter(&service, place, request.extensions().get()).await?;
     if is_handshake(request.headers()) {
         return upgrade(service, entrance, request).await;
     }
@@ -118,6 +120,7 @@ pub(crate) async fn open(
     ),
     responses(
         (status = 200, description = "OK", body = Version),
+        (status = 403, description = "The team may not be called for from this address", body = ErrorBody),
         (status = 503, description = "The session is on another server", body = ErrorBody),
     )
 )]
@@ -125,20 +128,22 @@ pub(crate) async fn version(
     State(service): State<Arc<Service>>,
     place: DoorPath,
     address: PublicAddress,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Json<Value>, Failure> {
     let path = place.as_ref().ok().map(|Path((id, door, token))| format!("/sessions/{id}/{door}/{token}"));
-    let entrance = enter(&service, place).await?;
+    let entrance = enter(&service, place, Some(&context)).await?;
     let path = path.filter(|_| entrance.door() == Door::Cdp).ok_or(AppError::SessionNotFound)?;
     let socket = format!("{}{path}", address.0.replacen("http", "ws", 1));
     Ok(Json(json!({ "Browser": "Chrome", "Protocol-Version": "1.3", "webSocketDebuggerUrl": socket })))
 }
 
-async fn enter(service: &Service, place: DoorPath) -> Result<Entrance, Failure> {
+async fn enter(service: &Service, place: DoorPath, context: Option<&RequestContext>) -> Result<Entrance, Failure> {
     let unknown = || Failure::from(AppError::SessionNotFound);
     let Ok(Path((id, door, token))) = place else { return Err(unknown()) };
     let id = Uuid::try_parse(&id).map_err(|_| unknown())?;
     let door = Door::ALL.into_iter().find(|known| known.as_str() == door).ok_or_else(unknown)?;
-    Ok(app::browser::enter(&service.app, id, door, &token).await?)
+    let from = context.map(RequestContext::address).ok_or_else(unknown)?;
+    Ok(app::browser::enter(&service.app, id, door, &token, from).await?)
 }
 
 fn page() -> Response {

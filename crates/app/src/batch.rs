@@ -194,6 +194,7 @@ async fn append(
     let secrets = Secrets::read(secrets.as_ref()).map_err(AppError::internal)?;
     let batch = read(serde_json::from_str(&row.spec).map_err(AppError::internal)?, secrets)?;
     request.check_append(given, &batch)?;
+    caller.rules.check_formats(&context.options)?;
     let addition = Addition {
         batch: row.id,
         team: Payer { id: row.team_id, api_key: row.api_key_id },

@@ -1,6 +1,7 @@
 //! Everything an operation can answer instead of a result, free of HTTP.
 
 use std::error::Error as StdError;
+use std::net::IpAddr;
 
 use browser::BrowserError;
 use fetch::FetchError;
@@ -33,6 +34,22 @@ pub enum AppError {
     /// The team may not use this option.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// The key is limited, and what is asked for is not among what it may do.
+    #[error("this key may not use {what}; it is limited to {allowed} (key rule `{rule}`)")]
+    KeyNotAllowed {
+        /// What it may not use, as `format screenshot`.
+        what: String,
+        /// What it may use.
+        allowed: String,
+        /// Which rule says so: `endpoints` or `formats`.
+        rule: &'static str,
+    },
+    /// The team is limited to some networks, and the call comes from elsewhere.
+    #[error("calls of this team may not come from {address} (team rule `addresses`)")]
+    AddressNotAllowed {
+        /// Where it comes from.
+        address: IpAddr,
+    },
     /// No such thing, or it belongs to another team: the two look alike.
     #[error("{0} not found")]
     NotFound(&'static str),
@@ -138,6 +155,8 @@ impl AppError {
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::InsufficientCredits { .. } => Code::InsufficientCredits,
             Self::Forbidden(_) => Code::Forbidden,
+            Self::KeyNotAllowed { .. } => Code::KeyNotAllowed,
+            Self::AddressNotAllowed { .. } => Code::AddressNotAllowed,
             Self::NotFound(_) => Code::NotFound,
             Self::NoCachedData => Code::ScrapeNoCachedData,
             Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,

@@ -22,6 +22,7 @@ use wire::{Capabilities, Capability};
 use crate::bookings::Bookings;
 use crate::browser::Sessions;
 use crate::callers::Callers;
+use crate::held_keys::HeldKeys;
 use crate::interact::Recent;
 use crate::orphans::Pass;
 use crate::profiles::Sealer;
@@ -56,6 +57,7 @@ pub struct Inner {
     callers: Callers,
     contexts: Contexts,
     files: Files,
+    held_keys: HeldKeys,
     room: DiskRoom,
     lost: Lost,
     orphans: Pass,
@@ -128,6 +130,7 @@ impl App {
             callers,
             contexts,
             files,
+            held_keys: HeldKeys::default(),
             room,
             lost,
             orphans,
@@ -232,6 +235,10 @@ impl App {
 
     pub(crate) fn files(&self) -> &Files {
         &self.0.files
+    }
+
+    pub(crate) fn held_keys(&self) -> &HeldKeys {
+        &self.0.held_keys
     }
 
     pub(crate) fn room(&self) -> &DiskRoom {

@@ -14,6 +14,7 @@ use app::{CacheSettings, Retention, SessionSettings};
 use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use layers::Layers;
 
@@ -179,6 +180,19 @@ impl std::fmt::Debug for Proxies {
 pub struct Auth {
     pub mode: AuthMode,
     pub open_to_network: bool,
+    #[serde(deserialize_with = "parse::keyless")]
+    pub keyless: Vec<Keyless>,
+    #[serde(deserialize_with = "parse::maybe_id")]
+    pub keyless_team: Option<Uuid>,
+    pub keyless_per_minute: u32,
+    pub keyless_per_day: u32,
+}
+
+/// What is answered without a key where everything else needs one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keyless {
+    /// `POST /v2/scrape`.
+    Scrape,
 }
 
 /// Section `limits`.

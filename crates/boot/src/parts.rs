@@ -295,6 +295,7 @@ fn folders(config: &Config) -> Vec<PathBuf> {
 fn settings(config: &Config) -> app::Settings {
     app::Settings {
         auth: config.auth.mode,
+        keyless_team: config.auth.keyless_team,
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
         cache: config.cache,

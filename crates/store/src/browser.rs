@@ -36,6 +36,8 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     /// What it cost; 0 before its end.
     pub credits: i64,
+    /// The key that started it; none where no key was needed.
+    pub api_key: Option<String>,
 }
 
 /// What opens a session over its addresses: each opens one thing only.
@@ -74,6 +76,7 @@ struct Row {
     alive_until: DbTime,
     ended_at: Option<DbTime>,
     credits: i64,
+    api_key_id: Option<String>,
 }
 
 /// Adds a session.
@@ -243,6 +246,7 @@ impl From<Session> for Row {
             alive_until: session.alive_until.into(),
             ended_at: session.ended_at.map(DbTime::from),
             credits: session.credits,
+            api_key_id: session.api_key,
         }
     }
 }
@@ -263,6 +267,7 @@ impl From<Row> for Session {
             alive_until: row.alive_until.into(),
             ended_at: row.ended_at.map(Timestamp::from),
             credits: row.credits,
+            api_key: row.api_key_id,
         }
     }
 }

@@ -34,6 +34,7 @@ mod conn;
 mod copy;
 mod db_time;
 mod error;
+mod list;
 mod migrate;
 mod open;
 mod postgres;
@@ -60,6 +61,7 @@ pub mod webhooks;
 
 pub use conn::{Conn, TxFn};
 pub use error::{Result, StoreError};
+pub use list::List;
 pub use migrate::sqlite_schema;
 pub use open::{Backend, Options, Store};
 pub use postgres::servers;

@@ -54,6 +54,8 @@ codes! {
     Unauthorized "UNAUTHORIZED" 401 "The API key is missing, unknown or revoked. Send `Authorization: Bearer <key>`."
     InsufficientCredits "insufficient_credits" 402 "The team's credits do not cover this request; nothing was done. Add credits or ask for less."
     Forbidden "FORBIDDEN" 403 "The team may not do this: ask the operator to enable the feature for it. Or the call has no known key and may come from a foreign web page: use a host of `server.hosts`, or a key."
+    KeyNotAllowed "KEY_NOT_ALLOWED" 403 "The API key is limited to some groups of endpoints or some formats, and this call needs another one; the message names the rule (`endpoints` or `formats`). Use another key, or ask the operator to change the rule."
+    AddressNotAllowed "ADDRESS_NOT_ALLOWED" 403 "The team may call from some networks only, and this call comes from elsewhere; the message names the address that it came from. Call from there, or ask the operator to change the rule `addresses` of the team."
     ThirdPartyDataTermsRequired "THIRD_PARTY_DATA_TERMS_REQUIRED" 403 "An administrator must accept the provider's terms by hand first; see `requiresAction`."
     ScrapeTargetBlocked "SCRAPE_TARGET_BLOCKED" 403 "The URL, or one it redirects to, leads to an address that is not public. Operators admit more with `egress.allow`."
     NotFound "NOT_FOUND" 404 "Nothing is here: the path or the id is unknown, or belongs to another team."

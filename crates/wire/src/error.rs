@@ -83,12 +83,27 @@ pub struct ErrorBody {
     /// What somebody must do first, with code THIRD_PARTY_DATA_TERMS_REQUIRED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_action: Option<RequiresAction>,
+    /// What a caller without a key has used up, with code RATE_LIMITED.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<UsedUp>,
+    /// When such a caller may come again, in seconds.
+    #[serde(default, rename = "retry_after_seconds", skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u64>,
 }
 
 impl ErrorBody {
     /// A body with code and message only.
     pub fn new(code: Code, error: impl Into<String>) -> Self {
-        Self { success: false, code, error: error.into(), details: None, charge_id: None, requires_action: None }
+        Self {
+            success: false,
+            code,
+            error: error.into(),
+            details: None,
+            charge_id: None,
+            requires_action: None,
+            reason: None,
+            retry_after_seconds: None,
+        }
     }
 
     /// The same with details.
@@ -117,6 +132,16 @@ pub struct RequiresAction {
     pub version: String,
     /// Where an administrator accepts them.
     pub url: String,
+}
+
+words! {
+    /// What callers without a key can use up.
+    pub enum UsedUp {
+        /// The calls of their address.
+        Requests = "requests",
+        /// The credits of the team that such calls run as.
+        Credits = "credits",
+    }
 }
 
 words! {

@@ -1,16 +1,17 @@
 //! The addresses of a session: whoever has one may go in, without a key.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use ::browser::{Client, RelayEnd, Viewer};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base::Secret;
-use store::browser as rows;
+use store::{browser as rows, teams};
 use uuid::Uuid;
 
 use super::elsewhere;
 use super::live::Live;
-use crate::{App, AppError};
+use crate::{App, AppError, Rules};
 
 /// What an address opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,17 +45,21 @@ impl Door {
     }
 }
 
-/// Opens a door of a session with its token.
+/// Opens a door of a session with its token, to a client that comes from the address `from`.
 ///
 /// # Errors
 /// [`AppError::SessionNotFound`] for a wrong token and for one of another door, which look like an unknown session;
-/// [`AppError::SessionElsewhere`] on another server.
+/// [`AppError::AddressNotAllowed`] when the team may not be called for from there; [`AppError::SessionElsewhere`] on another
+/// server.
 #[crate::boxed]
-pub async fn enter(app: &App, id: Uuid, door: Door, token: &str) -> Result<Entrance, AppError> {
+pub async fn enter(app: &App, id: Uuid, door: Door, token: &str, from: IpAddr) -> Result<Entrance, AppError> {
     if let Some(live) = app.sessions().find(id) {
         if !opens(&live.row(), door, token) || live.stop.is_cancelled() {
             return Err(AppError::SessionNotFound);
         }
+        let team = teams::find(&mut app.conn().await?, live.team()).await?;
+        let team = team.ok_or_else(|| AppError::internal("the team of a session is missing"))?;
+        Rules::of(None, &team)?.check_address(from)?;
         return Ok(Entrance { live, door });
     }
     let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;

@@ -35,6 +35,7 @@ pub(super) async fn keep(live: Arc<Live>, kept: Kept) {
         () = live.stop.cancelled() => "asked to",
         () = live.app.sessions().closing().cancelled() => "the server stops",
         () = live.browser.gone() => "its browser is gone",
+        () = live.key.revoked() => "its key was revoked",
     };
     // From here on nobody gets in, and what goes on in it ends.
     live.stop.cancel();

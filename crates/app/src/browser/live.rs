@@ -22,7 +22,7 @@ use crate::active::{Active, Slot};
 use crate::auth::Caller;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
-use crate::{App, AppError};
+use crate::{App, AppError, KeyHold};
 
 /// How long a row says that its session lives, unless it is told so again.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
@@ -70,6 +70,8 @@ pub(crate) struct Live {
     work: AsyncMutex<Work>,
     /// Ends everything that goes on in it.
     pub(super) stop: CancellationToken,
+    /// The key that started it, with which it ends.
+    pub(super) key: KeyHold,
     /// How it ended, once it has.
     pub(super) ended: watch::Sender<Option<SessionEnded>>,
 }
@@ -162,6 +164,7 @@ pub(crate) async fn begin(
         alive_until: now + ALIVE,
         ended_at: None,
         credits: 0,
+        api_key: caller.key.clone(),
     };
     rows::insert(&mut app.conn().await?, &row).await?;
     let began = Instant::now();
@@ -177,6 +180,7 @@ pub(crate) async fn begin(
         browser: session,
         work: AsyncMutex::default(),
         stop: CancellationToken::new(),
+        key: app.hold_key(caller.key.as_deref()),
         ended: watch::Sender::new(None),
     });
     app.sessions().live.lock().insert(id, Arc::clone(&live));

@@ -167,7 +167,7 @@ impl Context {
             hook: hook_of(row, secrets),
             frontier: None,
             known: Arc::default(),
-            caller: Caller { team, key: row.api_key_id.clone(), address: row.address.clone() },
+            caller: Caller::of(team, row.api_key_id.clone(), row.address.clone()),
         }
     }
 
@@ -191,7 +191,7 @@ impl Context {
             zero_data_retention,
             frontier: None,
             known: Arc::default(),
-            caller: Caller { team, key: row.api_key_id.clone(), address: row.address.clone() },
+            caller: Caller::of(team, row.api_key_id.clone(), row.address.clone()),
         };
         Ok((context, start))
     }

@@ -9,7 +9,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use url::Url;
+use uuid::Uuid;
 
+use super::Keyless;
 use crate::browser;
 
 pub(super) fn head_kib<'de, D: Deserializer<'de>>(input: D) -> Result<usize, D::Error> {
@@ -42,6 +44,25 @@ pub(super) fn queues<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<Str
     match slots.keys().find(|name| app::QUEUES.iter().all(|queue| queue.name != *name)) {
         Some(name) => Err(D::Error::custom(format!("unknown field `{name}`: there is no such queue"))),
         None => Ok(slots),
+    }
+}
+
+/// What is answered without a key.
+pub(super) fn keyless<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Keyless>, D::Error> {
+    each(input, |item| match item {
+        "scrape" => Ok(Keyless::Scrape),
+        "research" => Err("research: this version has no research endpoints yet; `scrape` is there".to_owned()),
+        other => Err(format!("{other}: expected `scrape`")),
+    })
+}
+
+/// An id, or nothing.
+pub(super) fn maybe_id<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Uuid>, D::Error> {
+    match String::deserialize(input)?.trim() {
+        "" => Ok(None),
+        text => {
+            text.parse().map(Some).map_err(|_| D::Error::custom("expected an id as `teams list` prints it, or nothing"))
+        }
     }
 }
 

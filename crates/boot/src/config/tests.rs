@@ -80,6 +80,8 @@ fn every_value_of_the_environment_has_the_type_of_its_key() {
         ("QUARRY__SERVER__HOSTS", "Quarry.LAN., [FD00::1],10.1.2.3"),
         ("QUARRY__ADMIN__LISTEN", "127.0.0.1:9"),
         ("QUARRY__AUTH__MODE", "keys"),
+        ("QUARRY__AUTH__KEYLESS", "scrape"),
+        ("QUARRY__AUTH__KEYLESS_TEAM", "00000000-0000-7000-8000-000000000000"),
         ("QUARRY__ADMIN__TOKEN", "123456"),
         ("QUARRY__WORKER__EMBEDDED", "false"),
         ("QUARRY__LOG__LEVEL", "trace"),
@@ -96,6 +98,8 @@ fn every_value_of_the_environment_has_the_type_of_its_key() {
     assert_eq!(config.egress.resolvers.len(), 1);
     assert_eq!(config.retention.dead_jobs, Duration::from_secs(7 * 86_400));
     assert_eq!(config.auth.mode, AuthMode::Keys);
+    assert_eq!((config.auth.keyless.as_slice(), config.auth.keyless_per_minute), (&[Keyless::Scrape][..], 10));
+    assert_eq!(config.auth.keyless_team.map(|team| team.to_string()).as_deref(), Some(app::DEFAULT_TEAM));
     assert_eq!(config.server.hosts, ["quarry.lan", "[fd00::1]", "10.1.2.3"]);
     assert_eq!(config.admin.listen.map(|listen| listen.port()), Some(9));
     assert_eq!(config.admin.token.expose(), "123456");
@@ -116,6 +120,9 @@ fn bad_values_name_their_key() {
     check("QUARRY__SERVER__BODY_TIMEOUT_S", "0", "at least 1");
     check("QUARRY__WORKER__EMBEDDED", "yes", "expected true or false");
     check("QUARRY__AUTH__MODE", "none", "expected `open` or `keys`");
+    check("QUARRY__AUTH__KEYLESS", "scrape,research", "no research endpoints yet");
+    check("QUARRY__AUTH__KEYLESS", "crawl", "crawl: expected `scrape`");
+    check("QUARRY__AUTH__KEYLESS_TEAM", "research", "expected an id");
     check("QUARRY__LOG__LEVEL", "loud", "loud");
     check("QUARRY__RETENTION__SCRAPES_DAYS", "0", "at least 1");
     check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
