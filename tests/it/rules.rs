@@ -132,7 +132,7 @@ async fn a_key_is_limited_to_formats_everywhere() {
         refused(&client.post(path, &body).await, "KEY_NOT_ALLOWED", &html);
     }
     let place = client.post("/v2/parse/upload-url", &json!({"filename": "a.html"})).await.body["data"].take();
-    let body = json!({"uploadRef": place["uploadRef"], "options": {"formats": ["html"]}});
+    let body = json!({"uploadRef": place["uploadRef"], "formats": ["html"]});
     refused(&client.post("/v2/parse", &body).await, "KEY_NOT_ALLOWED", &html);
     let picture = json!({"url": url, "formats": [{"type": "screenshot", "fullPage": true}]});
     refused(&client.scrape(&picture).await, "KEY_NOT_ALLOWED", &sentence("format screenshot"));

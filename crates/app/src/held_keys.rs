@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use store::keys as rows;
 use tokio_util::sync::CancellationToken;
 
+use crate::service::Inner;
 use crate::{App, AppError};
 
 /// Pause between two looks.
@@ -54,7 +55,7 @@ impl App {
             token
         });
         if !std::mem::replace(&mut held.looked_after, true) {
-            tokio::spawn(look_after(self.clone()));
+            tokio::spawn(look_after(self.downgrade()));
         }
         KeyHold(Some(token))
     }
@@ -81,9 +82,10 @@ impl HeldKeys {
 }
 
 /// Looks for revoked keys as long as one is held.
-async fn look_after(app: App) {
+async fn look_after(app: Weak<Inner>) {
     loop {
         tokio::time::sleep(LOOK).await;
+        let Some(app) = App::upgrade(&app) else { return };
         let Some(keys) = app.held_keys().keys() else { return };
         for keys in keys.chunks(BATCH) {
             match revoked(&app, keys).await {
