@@ -69,6 +69,19 @@ fn bad_settings_stop_the_start_and_name_the_key() {
 }
 
 #[test]
+fn networks_of_a_team_are_set_on_the_command_line() {
+    let data = tempfile::tempdir().unwrap();
+    let set = |addresses: &str| run(data.path(), &["teams", "set", app::DEFAULT_TEAM, "--addresses", addresses], &[]);
+    let limited = set("10.0.0.0/8,192.0.2.7,2001:db8::/32");
+    let shown = String::from_utf8_lossy(&limited.stdout).into_owned();
+    assert!(shown.ends_with("  addresses 10.0.0.0/8,192.0.2.7/32,2001:db8::/32\n"), "{shown}");
+    let refused = set("10.1.2.3/8");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("10.1.2.3 lies inside 10.0.0.0/8"), "{said}");
+    assert!(!String::from_utf8_lossy(&set("all").stdout).contains("addresses"));
+}
+
+#[test]
 fn keys_are_made_listed_and_revoked_on_the_command_line() {
     let data = tempfile::tempdir().unwrap();
     let out = |arguments: &[&str]| {
@@ -82,6 +95,12 @@ fn keys_are_made_listed_and_revoked_on_the_command_line() {
     assert!(listed.contains(&key[key.len() - 4..]) && !listed.contains(&key), "{listed}");
     let id =
         listed.split_whitespace().find(|word| word.len() == 36 && word.matches('-').count() == 4).unwrap().to_owned();
+    let limited = out(&["keys", "set", &id, "--endpoints", "scrape,map", "--formats", "rawHtml"]);
+    assert!(limited.ends_with("works  endpoints scrape,map  formats rawHtml\n"), "{limited}");
+    assert!(out(&["keys", "set", &id, "--endpoints", "all"]).ends_with("works  formats rawHtml\n"));
+    let refused = run(data.path(), &["keys", "set", &id, "--formats", "pdf"], &[]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("`formats[0]` must be `markdown`, `html`"), "{said}");
     out(&["keys", "revoke", &id]);
     assert!(out(&["keys", "list"]).contains("revoked"));
 }
