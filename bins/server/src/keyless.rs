@@ -69,7 +69,8 @@ pub(crate) fn needs_key() -> Failure {
 pub(crate) fn too_many(standing: &Standing) -> Failure {
     let (allowance, wait) = (standing.allowance(), standing.wait().unwrap_or(1));
     let why = format!(
-        "too many calls without an API key from this address: {allowance} are answered; try again in {wait} s, or {GET_A_KEY}"
+        "too many calls without an API key from this address: {allowance} are answered; try again in {wait} s, or \
+         {GET_A_KEY}"
     );
     Failure::new(Code::RateLimited, why).used_up(UsedUp::Requests, wait)
 }
@@ -99,18 +100,19 @@ pub(crate) async fn check(config: &Config, app: &App) -> Result<(), StartError> 
     }
     let refused = |why: String| ConfigError::new("AUTH__KEYLESS_TEAM", why);
     let Some(team) = config.auth.keyless_team else {
-        let why = "auth.keyless lets calls in without a key, so name the team that they run as: `quarry-server teams create \
-                   keyless --credits 10000` makes one and prints its id";
+        let why = "auth.keyless lets calls in without a key, so name the team that they run as: `quarry-server teams \
+                   create keyless --credits 10000` makes one and prints its id";
         return Err(refused(why.to_owned()).into());
     };
     match teams::read(app, team).await {
         Ok(team) => {
-            tracing::info!(team = %team.id, name = team.name, "POST /v2/scrape is answered without a key (auth.keyless)");
+            tracing::info!(team = %team.id, name = team.name, "auth.keyless: POST /v2/scrape is answered without a key");
             Ok(())
         }
         Err(AppError::NotFound(_)) => {
             let why = format!(
-                "there is no team {team}: `quarry-server teams list` prints those that there are, `teams create` makes one"
+                "there is no team {team}: `quarry-server teams list` prints those that there are, `teams create` makes \
+                 one"
             );
             Err(refused(why).into())
         }
