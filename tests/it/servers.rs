@@ -11,6 +11,7 @@ use testkit::Site;
 
 use crate::postgres::database;
 use crate::process::{installation, terminate};
+use crate::sessions::Cdp;
 
 const PAGE: &str =
     "<!doctype html><title>Shop</title><h1>Granite</h1><p>Slabs of granite, cut to the size that you need.</p>
@@ -151,6 +152,22 @@ async fn a_server_that_hangs_or_is_dead_is_not_waited_for() {
     assert_eq!(refusal(&delete(&two, &key, &path).await), (503, "BROWSER_UNAVAILABLE"));
     assert_eq!(refusal(&post(&two, &others, &execute, node("1")).await), (404, "SESSION_NOT_FOUND"));
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    terminate(two).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_another_server_revokes_ends_its_session() {
+    let Some(url) = database() else { return };
+    let (_site, one, two) = pair(&url).await;
+    let (_, made) = post(&one, OPERATOR, "/admin/teams", json!({ "name": "t", "credits": 100 })).await;
+    let (key, team) = (made["apiKey"].as_str().unwrap(), made["teamId"].as_str().unwrap());
+    let mut cdp = Cdp::connect(session(&one, key).await["cdpUrl"].as_str().unwrap()).await;
+    cdp.result(None, "Browser.getVersion", json!({})).await;
+    let keys = ask(&two, OPERATOR, Method::GET, &format!("/admin/teams/{team}/keys"), Value::Null).await.1;
+    let revoked = delete(&two, OPERATOR, &format!("/admin/keys/{}", keys["data"][0]["id"].as_str().unwrap())).await;
+    assert_eq!(revoked.0, 200, "{}", revoked.1);
+    assert!(cdp.next().await.is_none(), "its socket is closed");
+    terminate(one).await;
     terminate(two).await;
 }
 
