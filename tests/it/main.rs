@@ -28,6 +28,7 @@ mod limits;
 mod map;
 mod options;
 mod origins;
+mod outage;
 mod parse;
 mod postgres;
 mod privacy;

@@ -85,3 +85,86 @@ fn keys_are_made_listed_and_revoked_on_the_command_line() {
     out(&["keys", "revoke", &id]);
     assert!(out(&["keys", "list"]).contains("revoked"));
 }
+
+#[test]
+fn commands_that_read_say_where_there_is_no_data_and_make_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let id = "0197f9b0-0000-7000-8000-000000000001";
+    let backup = folder.path().join("backup").display().to_string();
+    for arguments in [
+        &["teams", "list"][..],
+        &["teams", "set", id, "--name", "x"],
+        &["keys", "list"],
+        &["keys", "revoke", id],
+        &["jobs", "list"],
+        &["jobs", "list", "--dead"],
+        &["jobs", "cancel", id],
+        &["jobs", "redrive"],
+        &["migrate", "--check"],
+        &["backup", &backup],
+    ] {
+        let data = data.display().to_string();
+        let ended = run(folder.path(), arguments, &[("QUARRY__DATA__DIR", &data)]);
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!ended.status.success(), "{arguments:?}");
+        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+        assert!(said.contains("there is no data in") && said.contains(&data) && said.contains("--config"), "{said}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{arguments:?} made something");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_server_on_a_sqlite_folder_ends_and_names_the_first() {
+    let installation = installation();
+    let first = tokio::task::block_in_place(|| installation.server()).unwrap();
+    let error = tokio::task::block_in_place(|| installation.server()).unwrap_err();
+    let error = format!("{error:#}");
+    let holder = format!("process {}, which was told to listen on {}", first.id(), first.addr());
+    assert!(error.contains(&holder) && error.contains("one server at a time"), "{error}");
+    assert!(lab::service::is_healthy(first.addr()).await, "the first goes on");
+    // What is meant to work beside it.
+    let worker = tokio::task::block_in_place(|| installation.worker()).unwrap();
+    let made = run(&installation.data(), &["teams", "create", "beside"], &[]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    terminate(worker).await;
+    first.kill().unwrap();
+    terminate(tokio::task::block_in_place(|| installation.server()).unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_start_says_once_what_it_can_do_and_what_is_missing() {
+    let started = |format: &str| {
+        let installation = installation().set("log.format", format).set("browser.enabled", "false");
+        let server = tokio::task::block_in_place(|| installation.server()).unwrap();
+        (installation, server)
+    };
+    let (json, server) = started("json");
+    let find = || {
+        let log = String::from_utf8(json.log()).unwrap();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        lines.filter(|line| line["message"] == "abilities").collect::<Vec<_>>()
+    };
+    let began = std::time::Instant::now();
+    while find().is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(30), "{}", String::from_utf8_lossy(&json.log()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    terminate(server).await;
+    let found = find();
+    assert_eq!(found.len(), 1);
+    for field in
+        ["database", "files", "room", "callers", "operator", "work", "egress", "chromium", "documents", "ocr", "code"]
+    {
+        assert!(found[0][field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {}", found[0]);
+    }
+    assert!(found[0]["chromium"].as_str().unwrap().contains("browser.enabled"), "{}", found[0]);
+
+    let (text, server) = started("text");
+    let began = std::time::Instant::now();
+    while !String::from_utf8(text.log()).unwrap().contains("code of callers: ") {
+        assert!(began.elapsed() < Duration::from_secs(30), "{}", String::from_utf8_lossy(&text.log()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    terminate(server).await;
+}

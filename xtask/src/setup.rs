@@ -48,6 +48,12 @@ const COMPILER: Package =
 
 const CPP: Package = Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" };
 
+const BROWSER: Package = Package {
+    name: "chromium-headless-shell",
+    present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
+    why: "pages with scripts are visited with a real browser",
+};
+
 /// What tests drive.
 const DRIVEN: &[Package] = &[
     Package {
@@ -55,11 +61,7 @@ const DRIVEN: &[Package] = &[
         present: || db::binaries().is_some(),
         why: "the store is tested on a real PostgreSQL",
     },
-    Package {
-        name: "chromium-headless-shell",
-        present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
-        why: "pages with scripts are visited with a real browser",
-    },
+    BROWSER,
     Package {
         name: "python3",
         present: || ["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| Path::new(path).is_file()),
@@ -91,7 +93,14 @@ const POPPLER: Package = Package {
 };
 
 /// Where distributions put the program that the crate `browser` starts.
-const CHROMIUM: &[&str] = &["/usr/lib/chromium/chromium-headless-shell", "/usr/lib64/chromium-browser/headless_shell"];
+const CHROMIUM: &[&str] = &[
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/lib64/chromium-browser/headless_shell",
+    "/usr/lib/chromium/chromium",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/usr/lib/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+];
 
 const PYTHON: Package = Package {
     name: "python3-venv",
@@ -188,6 +197,22 @@ pub fn for_s3() -> Result<PathBuf> {
 /// Installs what a build of the server needs.
 pub(crate) fn for_build() -> Result<()> {
     packages(&[COMPILER])
+}
+
+/// Installs Chromium. Whether it is there: not every system has this package, and everything else works without.
+pub(crate) fn for_browser() -> Result<bool> {
+    if sh::on_path("apt-get") && packages(&[BROWSER]).is_err() {
+        return Ok(false);
+    }
+    Ok((BROWSER.present)())
+}
+
+/// The packages that `cargo xtask up` is going to install, each with what it is for.
+pub(crate) fn missing_for_up(browser: bool, ocr: bool) -> Vec<(&'static str, &'static str)> {
+    let chromium: &[Package] = if browser { &[BROWSER] } else { &[] };
+    let reader: &[Package] = if ocr { OCR } else { &[] };
+    let wanted = [&[COMPILER][..], chromium, reader].concat();
+    wanted.iter().filter(|package| !(package.present)()).map(|package| (package.name, package.why)).collect()
 }
 
 /// Installs what a build of the reader needs besides. Whether it is there: not every system has these packages.

@@ -166,6 +166,12 @@ pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The operations on data that is there: nothing is made where there is none.
+async fn open_known(loaded: &Loaded) -> anyhow::Result<App> {
+    boot::data::must_exist(&loaded.config)?;
+    open(loaded).await
+}
+
 async fn open(loaded: &Loaded) -> anyhow::Result<App> {
     Ok(boot::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
 }
@@ -173,7 +179,10 @@ async fn open(loaded: &Loaded) -> anyhow::Result<App> {
 impl Keys {
     /// Does it, in the database that the settings name.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &open(&loaded).await?;
+        let app = &match self {
+            Self::Create { .. } => open(&loaded).await?,
+            Self::List { .. } | Self::Revoke { .. } => open_known(&loaded).await?,
+        };
         match self {
             Self::Create { team, name } => {
                 let name = wire::decode_create_key(serde_json::json!({ "name": name }))?.name;
@@ -207,7 +216,10 @@ async fn list_keys(app: &App, team: Uuid) -> anyhow::Result<()> {
 impl Teams {
     /// Does it, in the database that the settings name.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &open(&loaded).await?;
+        let app = &match self {
+            Self::Create(_) => open(&loaded).await?,
+            Self::List | Self::Set(_) => open_known(&loaded).await?,
+        };
         match self {
             Self::Create(new) => create_team(app, new).await,
             Self::List => list_teams(app).await,

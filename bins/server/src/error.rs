@@ -118,6 +118,11 @@ impl From<AppError> for Failure {
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
             AppError::ShuttingDown => Self::new(code, text).retry_after(5),
             AppError::StorageFull => Self::new(code, text).retry_after(60),
+            // The log tells of an outage once for all requests.
+            AppError::DatabaseUnavailable(cause) | AppError::StorageUnavailable(cause) => {
+                tracing::debug!(code = code.as_str(), cause = %Chain(&*cause), "request failed in an outage");
+                Self::new(code, text).retry_after(5)
+            }
             AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
             AppError::Internal(cause) => Self::internal(&*cause),
             AppError::SessionBusy | AppError::SessionsLimited { .. } => Self::new(code, text).retry_after(1),
@@ -186,6 +191,10 @@ mod tests {
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
         assert_eq!(check(AppError::StorageFull, 503, "STORAGE_FULL").1, Some(60));
+        let cause = || "postgres://user:hush@host is away".into();
+        let (body, wait) = check(AppError::DatabaseUnavailable(cause()), 503, "DATABASE_UNAVAILABLE");
+        assert!(!body.contains("postgres") && wait == Some(5), "{body}");
+        assert_eq!(check(AppError::StorageUnavailable(cause()), 503, "STORAGE_UNAVAILABLE").1, Some(5));
         let busy = AppError::BrowserUnavailable { reason: "too many visits wait already".into() };
         assert_eq!(check(busy, 503, "BROWSER_UNAVAILABLE").1, Some(5));
         assert_eq!(check(AppError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);

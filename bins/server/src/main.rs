@@ -5,6 +5,7 @@ mod cli;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use boot::config::Config;
 use boot::process::{on_runtime, run as run_process, settings};
 use clap::Parser as _;
 
@@ -29,10 +30,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// Serves, alone on its SQLite database.
+fn serve(config: Config) -> anyhow::Result<ExitCode> {
+    let _owned = boot::data::own(&config)?;
+    Ok(on_runtime(run_process(config, quarry_server::start, quarry_server::Running::stop))?)
+}
+
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let settings = || settings(cli.config.as_deref());
     match cli.command {
-        None => Ok(on_runtime(run_process(settings()?.config, quarry_server::start, quarry_server::Running::stop))?),
+        None => serve(settings()?.config),
         Some(Command::Keys(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Teams(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Jobs(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),

@@ -2,11 +2,13 @@
 
 use std::error::Error as StdError;
 
+use blobs::BlobError;
 use browser::BrowserError;
 use fetch::FetchError;
 use interact::InteractError;
 use scrape::{DocumentError, ScrapeError};
 use site::SiteError;
+use store::{StoreError, Trouble};
 use wire::{Code, Need};
 
 /// Why an operation was refused or failed. [`AppError::code`] gives each a [`wire::Code`]; the server decides what else the
@@ -117,9 +119,15 @@ pub enum AppError {
     /// The service is going down and takes no new work.
     #[error("the service is shutting down, try again on another instance or in a moment")]
     ShuttingDown,
-    /// The disk is nearly full, so nothing is begun whose results have to be kept.
+    /// A disk is full or nearly full, so nothing is begun whose results have to be kept.
     #[error("the disk of this server is nearly full; its operator has to make room")]
     StorageFull,
+    /// The database does not answer, or cannot be written. The log tells of it once for all.
+    #[error("the database of this server is not available right now, try again in a moment")]
+    DatabaseUnavailable(#[source] Box<dyn StdError + Send + Sync>),
+    /// The store of files cannot be reached. The log tells of it once for all.
+    #[error("the store of files of this server is not available right now, try again in a moment")]
+    StorageUnavailable(#[source] Box<dyn StdError + Send + Sync>),
     /// The ledger did not answer, so nothing can be charged; nothing was executed.
     #[error("credits cannot be deducted right now, nothing was executed")]
     BillingUnavailable(#[source] Box<dyn StdError + Send + Sync>),
@@ -159,15 +167,63 @@ impl AppError {
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
+            Self::DatabaseUnavailable(_) => Code::DatabaseUnavailable,
+            Self::StorageUnavailable(_) => Code::StorageUnavailable,
             Self::BillingUnavailable(_) => Code::BillingUnavailable,
             Self::Internal(_) => Code::UnknownError,
         }
     }
 
-    /// Wraps a failure of the database, the blob store or a task.
+    /// Wraps a failure of the database, the blob store or a task: that of an outage as what it is.
     pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::Internal(cause.into())
+        Self::of_outage(cause.into()).unwrap_or_else(Self::Internal)
     }
+
+    /// The error of an outage.
+    ///
+    /// # Errors
+    /// The same error, when it is about something else.
+    pub(crate) fn of_outage(cause: Box<dyn StdError + Send + Sync>) -> Result<Self, Box<dyn StdError + Send + Sync>> {
+        match part(&*cause) {
+            Some(Part::Database) => Ok(Self::DatabaseUnavailable(cause)),
+            Some(Part::Files) => Ok(Self::StorageUnavailable(cause)),
+            Some(Part::Room) => Ok(Self::StorageFull),
+            None => Err(cause),
+        }
+    }
+
+    /// Whether a part of the deployment is away or full: then the same works when that is over, and the log has its own lines
+    /// about it.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::DatabaseUnavailable(_) | Self::StorageUnavailable(_) | Self::StorageFull)
+    }
+}
+
+/// What is missing in an outage.
+enum Part {
+    Database,
+    Files,
+    Room,
+}
+
+/// The part whose outage is somewhere among the causes.
+fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(trouble) = error.downcast_ref::<StoreError>().and_then(StoreError::trouble) {
+            return Some(match trouble {
+                Trouble::Away => Part::Database,
+                Trouble::Full => Part::Room,
+            });
+        }
+        match error.downcast_ref::<BlobError>() {
+            Some(BlobError::Away(_)) => return Some(Part::Files),
+            Some(BlobError::Full(_)) => return Some(Part::Room),
+            _ => cause = error.source(),
+        }
+    }
+    None
 }
 
 fn scrape_code(error: &ScrapeError) -> Code {
@@ -205,7 +261,7 @@ impl From<ScrapeError> for AppError {
     fn from(error: ScrapeError) -> Self {
         match error {
             ScrapeError::NoCopy => Self::NoCachedData,
-            ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::Internal, |ours| *ours),
+            ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::internal, |ours| *ours),
             other => Self::Scrape(other),
         }
     }
@@ -249,14 +305,35 @@ impl From<SiteError> for AppError {
     }
 }
 
-impl From<store::StoreError> for AppError {
-    fn from(error: store::StoreError) -> Self {
+impl From<StoreError> for AppError {
+    fn from(error: StoreError) -> Self {
         Self::internal(error)
     }
 }
 
-impl From<blobs::BlobError> for AppError {
-    fn from(error: blobs::BlobError) -> Self {
+impl From<BlobError> for AppError {
+    fn from(error: BlobError) -> Self {
         Self::internal(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use files::FilesError;
+
+    use super::*;
+
+    #[test]
+    fn outages_are_found_among_the_causes() {
+        let check = |error: AppError, expect: Code| assert_eq!(error.code(), expect, "{error:?}");
+        check(StoreError::Pool("refused".to_owned()).into(), Code::DatabaseUnavailable);
+        check(FilesError::Store(StoreError::Connect("refused".to_owned())).into(), Code::DatabaseUnavailable);
+        check(StoreError::Migration("database or disk is full".to_owned()).into(), Code::StorageFull);
+        check(BlobError::Away("refused".to_owned()).into(), Code::StorageUnavailable);
+        check(FilesError::Blob(BlobError::Full("0 bytes".to_owned())).into(), Code::StorageFull);
+        check(BlobError::Key("?".to_owned()).into(), Code::UnknownError);
+        check(StoreError::UnknownTeam.into(), Code::UnknownError);
+        let port: Box<dyn StdError + Send + Sync> = Box::new(BlobError::Away("refused".to_owned()));
+        check(ScrapeError::Port(port).into(), Code::StorageUnavailable);
     }
 }

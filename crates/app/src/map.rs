@@ -144,6 +144,7 @@ impl Mapping {
         };
         match timeout_at(self.soft_deadline, find).await {
             Ok(Ok(known)) => return known,
+            Ok(Err(error)) if !error.is_news() => {}
             Ok(Err(error)) => tracing::warn!(%error, "results of earlier crawls not readable, mapping without them"),
             Err(_) => {}
         }

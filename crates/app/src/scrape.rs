@@ -384,7 +384,9 @@ impl Scraping {
             (Ok(scraped), Ok(())) => Ok((scraped.document, scraped.room)),
             (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
             (Err(error), Err(unsettled)) => {
-                tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its reservation will expire");
+                if !unsettled.is_outage() {
+                    tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its reservation will expire");
+                }
                 Err(error)
             }
         }

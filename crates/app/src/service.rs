@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use blobs::Blobs;
@@ -13,8 +14,9 @@ use queue::Waker;
 use scrape::Tools;
 use site::Site;
 use store::teams::{self, Team};
-use store::{Conn, Store};
+use store::{Conn, Store, StoreError, Trouble};
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::{Capabilities, Capability};
@@ -27,10 +29,13 @@ use crate::orphans::Pass;
 use crate::profiles::Sealer;
 use crate::room::DiskRoom;
 use crate::runs::{Contexts, Lost};
-use crate::{Active, AppError, Changes, Settings};
+use crate::{Active, AppError, Changes, Settings, room};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
+
+/// How long the database may take to answer before it counts as away.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The operations' shared state. Cheap to clone; all clones are one service.
 #[derive(Clone)]
@@ -161,13 +166,24 @@ impl App {
         Ok(())
     }
 
-    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried.
+    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried. Then whether
+    /// anything can be kept.
     ///
     /// # Errors
-    /// [`AppError::Internal`] when it does not.
+    /// [`AppError::DatabaseUnavailable`], [`AppError::StorageFull`], [`AppError::StorageUnavailable`], within two seconds
+    /// each.
     #[crate::boxed]
     pub async fn ready(&self) -> Result<(), AppError> {
-        Ok(teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map(drop)?)
+        let row = async { teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map_err(AppError::from) };
+        match timeout(ANSWER, row).await {
+            Ok(found) => drop(found?),
+            Err(_) => return Err(StoreError::Pool("the database does not answer".to_owned()).into()),
+        }
+        if self.store.trouble() == Some(Trouble::Away) {
+            return Err(StoreError::Pool("the database cannot be written".to_owned()).into());
+        }
+        room::check(self)?;
+        Ok(self.blobs.check().await?)
     }
 
     /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has

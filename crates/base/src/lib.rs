@@ -1,5 +1,5 @@
 //! What every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
-//! the end of work that nobody waits for ([`Stop`]), a hash that may be stored ([`Fnv`]), rules for addresses
+//! the end of work that nobody waits for ([`Stop`]), parts that fail for a while ([`Outage`]), room on a disk ([`disk`]), a hash that may be stored ([`Fnv`]), rules for addresses
 //! ([`address`]), units and bounds of settings ([`setting`]).
 //!
 //! ```
@@ -13,8 +13,10 @@
 
 pub mod address;
 mod clock;
+pub mod disk;
 mod fnv;
 mod id;
+mod outage;
 mod secret;
 pub mod setting;
 mod stop;
@@ -22,5 +24,6 @@ mod stop;
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use fnv::Fnv;
 pub use id::new_id;
+pub use outage::Outage;
 pub use secret::Secret;
 pub use stop::Stop;

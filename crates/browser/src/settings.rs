@@ -1,6 +1,7 @@
 //! What an operator can set about the browser: section `browser`.
 
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use base::setting;
@@ -8,6 +9,9 @@ use serde::{Deserialize, Deserializer};
 use url::Url;
 
 use crate::process;
+
+/// How long a program may take to say its version.
+const MAX_VERSION: Duration = Duration::from_secs(10);
 
 /// Section `browser`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -102,6 +106,16 @@ impl Settings {
     #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         process::find(self.path.as_deref()).filter(|_| self.enabled)
+    }
+
+    /// What that program says of its version, such as `Chromium 156.0.8078.79`; `None` when it cannot be started. It is run for
+    /// that and ends at once.
+    pub async fn version(&self) -> Option<String> {
+        let mut command = tokio::process::Command::new(self.program()?);
+        command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let said = tokio::time::timeout(MAX_VERSION, command.output()).await.ok()?.ok()?;
+        let text = String::from_utf8(said.stdout).ok()?;
+        Some(text.lines().next()?.trim().to_owned()).filter(|text| said.status.success() && !text.is_empty())
     }
 }
 

@@ -30,6 +30,7 @@ use libsqlite3_sys as _;
 /// awaits the function compiles all of it again, queries included.
 pub(crate) use async_recursion::async_recursion as boxed;
 
+mod condition;
 mod conn;
 mod copy;
 mod db_time;
@@ -37,8 +38,10 @@ mod error;
 mod migrate;
 mod open;
 mod postgres;
+mod recovery;
 mod schema;
 mod sql;
+mod trouble;
 mod writer;
 
 pub mod browser;
@@ -63,3 +66,4 @@ pub use error::{Result, StoreError};
 pub use migrate::sqlite_schema;
 pub use open::{Backend, Options, Store};
 pub use postgres::servers;
+pub use trouble::Trouble;

@@ -3,6 +3,7 @@
 
 mod address;
 mod binding;
+pub(crate) mod pool;
 mod tls;
 
 use std::error::Error as StdError;

@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
+use crate::condition::Condition;
 use crate::conn::AsyncSqlite;
 
 /// How long a write waits for those before it. As a transaction that stands still loses PostgreSQL's patience.
@@ -25,6 +26,7 @@ pub(crate) struct Writer {
     pool: Pool<AsyncSqlite>,
     /// The queue in front of it.
     turns: Arc<Semaphore>,
+    condition: Arc<Condition>,
     thread: OnceLock<Option<Thread>>,
 }
 
@@ -39,20 +41,25 @@ struct Thread {
 
 impl Writer {
     /// With a pool of one connection.
-    pub(crate) fn new(pool: Pool<AsyncSqlite>) -> Self {
-        Self { pool, turns: Arc::new(Semaphore::new(1)), thread: OnceLock::new() }
+    pub(crate) fn new(pool: Pool<AsyncSqlite>, condition: Arc<Condition>) -> Self {
+        Self { pool, turns: Arc::new(Semaphore::new(1)), condition, thread: OnceLock::new() }
     }
 
     /// Waits for its turn.
     ///
     /// # Errors
-    /// When others kept writing for [`MAX_WAIT`], or the connection cannot be opened: nothing was done.
+    /// When others kept writing for [`MAX_WAIT`], the file cannot be written, or the connection cannot be opened: nothing was
+    /// done.
     pub(crate) async fn take(&self) -> QueryResult<Taken> {
         let failed = |text: String| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, Box::new(text));
-        let turn = timeout(MAX_WAIT, Arc::clone(&self.turns).acquire_owned()).await;
+        let turn = timeout(MAX_WAIT, Arc::clone(&self.turns).acquire_owned());
+        let turn = self.condition.unless_away(turn).await.map_err(|error| failed(error.to_string()))?;
         let turn = turn.ok().and_then(Result::ok);
-        let turn = turn
-            .ok_or_else(|| failed(format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs())))?;
+        let turn = turn.ok_or_else(|| {
+            let cause = format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs());
+            self.condition.went_away(&cause);
+            failed(cause)
+        })?;
         let link = self.pool.get_owned().await.map_err(|error| failed(error.to_string()))?;
         Ok((link, turn))
     }

@@ -60,6 +60,7 @@ async fn wait(live: &Live) -> &'static str {
             match renew(live).await {
                 Ok(true) => {}
                 Ok(false) => return "its row has ended",
+                Err(error) if error.is_outage() => {}
                 Err(error) => tracing::warn!(?error, session = %live.id, "row of a session not renewed"),
             }
         }

@@ -107,6 +107,7 @@ pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Opti
     }
     match write(app, slot, fetched).await {
         Ok(copy) => copy,
+        Err(error) if error.is_outage() => None,
         Err(error) => {
             tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
             None

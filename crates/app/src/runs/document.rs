@@ -96,7 +96,7 @@ pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<B
         let body = match (row.body.take(), row.blob.as_deref()) {
             (Some(body), _) => Some(Bytes::from(body)),
             (None, Some(key)) => match app.blobs.get(key).await {
-                Err(error @ BlobError::Store { .. }) => return Err(AppError::internal(error)),
+                Err(error @ (BlobError::Store { .. } | BlobError::Away(_))) => return Err(AppError::internal(error)),
                 other => other.ok().flatten(),
             },
             (None, None) => None,

@@ -31,8 +31,10 @@ use crate::{App, AppError, credentials, room};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const MAX_ASKED: i32 = 3;
-/// How long a page waits for room on the disk, each of as many times.
-const ROOM_PATIENCE: TimeDelta = TimeDelta::minutes(1);
+/// How long a page waits before it looks again whether there is room on the disk, or the store of files is back.
+const OUTAGE_PAUSE: TimeDelta = TimeDelta::seconds(15);
+/// How long a page waits for that in all.
+const OUTAGE_PATIENCE: TimeDelta = TimeDelta::hours(24);
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -189,7 +191,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     if let Outcome::Document(packed) = &mut result.outcome {
         // Not before the body is kept: until then it is in memory as well.
         packed.shrink_room();
-        packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
+        packed.put_away(app, context.is_private()).await.map_err(|error| after_outage(app, job, &error))?;
     }
     Ok(PageResult { credits, surcharge, copy, ..result })
 }
@@ -201,12 +203,9 @@ async fn admitted(
     job: &Running<PagePayload>,
     url: &Url,
 ) -> Result<Result<Option<Arc<SiteRules>>, Outcome>, Failure> {
-    if let Err(error) = room::check(app) {
-        if job.attempt < MAX_ASKED {
-            let at = Some(app.now() + ROOM_PATIENCE);
-            return Err(Failure::Retry { at, error: error.to_string(), answer: None, counted: true });
-        }
-        return Ok(Err(failed(&error)));
+    if let Err(error) = can_keep(app).await {
+        // Before the site is asked for what could not be kept.
+        return if is_patient(app, job) { Err(after_outage(app, job, &error)) } else { Ok(Err(failed(&error))) };
     }
     let site = match rules(app, context, url).await {
         Ok(site) => site,
@@ -217,6 +216,24 @@ async fn admitted(
         None => Outcome::Blocked,
     });
     Ok(refusal.map_or(Ok(site), Err))
+}
+
+/// Whether what a page brings can be kept.
+async fn can_keep(app: &App) -> Result<(), AppError> {
+    room::check(app)?;
+    Ok(app.blobs.check().await?)
+}
+
+fn is_patient(app: &App, job: &Running<PagePayload>) -> bool {
+    app.now() - job.created_at < OUTAGE_PATIENCE
+}
+
+/// Another try; one that does not count when an outage is to blame.
+fn after_outage(app: &App, job: &Running<PagePayload>, error: &AppError) -> Failure {
+    if !error.is_outage() || !is_patient(app, job) {
+        return Failure::retry(format!("{error:?}"));
+    }
+    Failure::Retry { at: Some(app.now() + OUTAGE_PAUSE), error: error.to_string(), answer: None, counted: false }
 }
 
 /// What a page is seen as part of, in the thread that parsed it.

@@ -30,7 +30,9 @@ impl<'a> CacheCopies<'a> {
     async fn look_up(&self, window: cache::Window, wants: Wants) -> Result<Option<cache::Copy>, AppError> {
         match (cache::find(self.app, &self.slot, window, wants).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {
-                tracing::warn!(?error, "cache not readable, the page is fetched");
+                if !error.is_outage() {
+                    tracing::warn!(?error, "cache not readable, the page is fetched");
+                }
                 Ok(None)
             }
             (found, _) => found,

@@ -20,6 +20,7 @@ mod ledger_group;
 mod ledger_model;
 mod ledger_race;
 mod migrations;
+mod outage;
 mod profiles;
 mod robots;
 mod runs;
