@@ -35,6 +35,11 @@ impl Failure {
         self
     }
 
+    /// Whether a part of the deployment is away, so that the same call works when it is back.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self.body.code, Code::DatabaseUnavailable | Code::StorageUnavailable | Code::StorageFull)
+    }
+
     fn details(mut self, details: Value) -> Self {
         self.body.details = Some(details);
         self

@@ -124,6 +124,8 @@ impl Watcher {
             Ok(End::Gone) => return,
             Ok(End::Told) => (close_code::NORMAL, ""),
             Ok(End::Broken(reason)) => (close_code::AWAY, reason),
+            // The job goes on: an error here would say that it has failed. The client asks again by itself.
+            Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read now"),
             Err(failure) => {
                 let error = failure.to_string();
                 let _ = self.send(&WatchMessage::Error { error: &error }).await;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::Browser;
-use app::{App, Parts, WorkerSettings};
+use app::{App, AppError, Parts, WorkerSettings};
 use base::{Clock, Secret, disk};
 use blobs::{Blobs, S3};
 use fetch::{BrowserEngine, Engine, HttpEngine};
@@ -30,10 +30,23 @@ const LISTS: &str = "lists";
 /// # Errors
 /// [`StartError`], with the name of the setting that is to blame.
 pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
-    open_parts(config, clock, listen).await.map_err(|error| match (is_about_data(&error), full_disk(config)) {
-        (true, Some(full)) => full.into(),
-        _ => error,
-    })
+    open_parts(config, clock, listen).await.map_err(|error| in_one_sentence(error, config))
+}
+
+/// What an outage at the start is about, with the setting, in place of an error inside an error.
+fn in_one_sentence(error: StartError, config: &Config) -> StartError {
+    if is_about_data(&error)
+        && let Some(full) = full_disk(config)
+    {
+        return full.into();
+    }
+    match error {
+        StartError::App(AppError::DatabaseUnavailable(cause)) => ConfigError::new("STORE__URL", cause).into(),
+        StartError::App(AppError::StorageFull) => {
+            ConfigError::new("STORE__URL", "the disk of the database is full; make room there").into()
+        }
+        other => other,
+    }
 }
 
 async fn open_parts(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
