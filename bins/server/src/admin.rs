@@ -23,7 +23,7 @@ const PAGE: u32 = 100;
     post,
     path = "/admin/teams",
     tag = "admin",
-    request_body = CreateTeam,
+    request_body(content = CreateTeam, example = json!({"name": "research", "credits": 10000, "concurrency": 20})),
     responses((status = 200, description = "OK", body = TeamCreated))
 )]
 pub(crate) async fn create_team(
@@ -73,7 +73,7 @@ pub(crate) async fn read_team(
     path = "/admin/teams/{team}",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    request_body = UpdateTeam,
+    request_body(content = UpdateTeam, example = json!({"addCredits": 5000})),
     responses((status = 200, description = "OK", body = Answer<TeamView>))
 )]
 pub(crate) async fn update_team(
@@ -91,7 +91,7 @@ pub(crate) async fn update_team(
     path = "/admin/teams/{team}/keys",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    request_body = CreateKey,
+    request_body(content = CreateKey, example = json!({"name": "laptop"})),
     responses((status = 200, description = "OK", body = KeyCreated))
 )]
 pub(crate) async fn create_key(

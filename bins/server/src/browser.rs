@@ -24,7 +24,7 @@ use crate::job::RunRequest;
     post,
     path = "/v2/browser",
     tag = "browser",
-    request_body = BrowserRequest,
+    request_body(content = BrowserRequest, example = json!({"ttl": 300})),
     responses((status = 200, description = "OK", body = BrowserStarted))
 )]
 pub(crate) async fn start(
@@ -67,7 +67,7 @@ pub(crate) async fn list(
     path = "/v2/browser/{id}/execute",
     tag = "browser",
     params(("id" = String, Path, description = "Id of the session")),
-    request_body = ExecuteRequest,
+    request_body(content = ExecuteRequest, example = json!({"code": "await page.goto(\"http://127.0.0.1:3003/\"); await page.title()", "language": "node"})),
     responses(
         (status = 200, description = "OK", body = Executed),
         (status = 410, description = "The session has ended", body = ErrorBody),

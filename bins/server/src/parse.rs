@@ -71,7 +71,7 @@ pub(crate) async fn parse(
     post,
     path = "/v2/parse/upload-url",
     tag = "parse",
-    request_body = UploadUrlRequest,
+    request_body(content = UploadUrlRequest, example = json!({"filename": "report.pdf"})),
     responses((status = 200, description = "OK", body = Answer<UploadUrl>))
 )]
 pub(crate) async fn upload_url(

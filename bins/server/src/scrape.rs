@@ -32,7 +32,7 @@ pub(crate) enum ScrapeCall {
     post,
     path = "/v2/scrape",
     tag = "scrape",
-    request_body = ScrapeCall,
+    request_body(content = ScrapeCall, example = json!({"url": "http://127.0.0.1:3003/", "formats": ["markdown", "links"]})),
     responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
 pub(crate) async fn scrape(
