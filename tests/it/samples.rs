@@ -31,7 +31,8 @@ impl Nginx {
     async fn start(service: SocketAddr) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let sample = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/samples/nginx.conf")).unwrap();
+        let sample =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/samples/nginx.conf")).unwrap();
         let sample = sample.replace("127.0.0.1:3002", &service.to_string()).replace("443 ssl", &address.to_string());
         let sample: Vec<_> = sample.lines().filter(|line| !line.trim_start().starts_with("ssl_")).collect();
         let place = folder.path().display();

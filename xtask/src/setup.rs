@@ -192,7 +192,12 @@ fn python_client(folder: &Path) -> Result<()> {
     packages(&[PYTHON])?;
     say!("setup: installing the Python client in {}", folder.display());
     sh::run(sh::command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    sh::run(sh::command(folder.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", PYTHON_CLIENT]))?;
+    sh::run(sh::command(folder.join("bin/pip")).args([
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        PYTHON_CLIENT,
+    ]))?;
     Ok(fs::write(folder.join("complete"), PYTHON_CLIENT)?)
 }
 
