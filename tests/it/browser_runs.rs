@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
 use e2e::TestApp;
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::browser::{asked, browsers, reply};
@@ -46,6 +48,13 @@ async fn a_crawl_finds_the_links_that_scripts_write() {
         assert_eq!(document["metadata"]["creditsUsed"], 1);
     }
     assert_eq!(browsers().len(), 1);
+    // An address of a file begins with where its reader has reached us, and not with where the crawl was started.
+    let elsewhere = app.anonymous().request(Method::GET, &path).header("host", "localhost");
+    let told = app.anonymous().send(elsewhere, Bytes::new()).await.body;
+    let first = told["data"][0]["screenshot"].as_str().unwrap();
+    assert!(first.starts_with("http://localhost/files/"), "{first}");
+    let ours = documents[0]["screenshot"].as_str().unwrap();
+    assert_eq!(first.replace("http://localhost", ""), ours.replace(&format!("http://{}", app.address()), ""));
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod client;
 mod code;
 mod crawl;
 mod crawl_bounds;
+mod credentials;
 mod credits;
 mod deployment;
 mod docs;

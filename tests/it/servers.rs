@@ -112,6 +112,8 @@ async fn a_session_is_used_through_another_server() {
     let door = view.strip_prefix(&own).unwrap();
     let seen = async |server: &Node, door: &str| ask(server, "x", Method::GET, door, Value::Null).await.0;
     assert_eq!((seen(&one, door).await, seen(&two, door).await), (200, 503));
+    let told = ask(&two, "x", Method::GET, door, Value::Null).await.1.to_string();
+    assert!(!told.contains(&one.addr().to_string()), "no address of ours: {told}");
     let wrong = format!("{}/{}", door.rsplit_once('/').unwrap().0, "0".repeat(32));
     assert_eq!((seen(&one, &wrong).await, seen(&two, &wrong).await), (404, 404));
     assert_eq!(delete(&two, &key, &path).await.1["status"], "destroyed");
@@ -142,6 +144,8 @@ async fn a_server_that_hangs_or_is_dead_is_not_waited_for() {
     let began = Instant::now();
     let hung = post(&two, &key, &execute, json!({ "code": "1", "language": "node", "timeout": 1 })).await;
     assert_eq!(refusal(&hung), (503, "BROWSER_UNAVAILABLE"), "{}", hung.1);
+    let inside = one.addr().to_string();
+    assert!(!hung.1.to_string().contains(&inside), "no address of ours: {}", hung.1);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     one.resume().unwrap();
     one.kill().unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use wire::{
@@ -17,13 +17,14 @@ use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{self, query};
 use crate::forward::{Asked, Call, forwarded};
-use crate::job::RunRequest;
+use crate::job::{RunRequest, idempotency_key};
 
 /// Start a browser that is kept for a while.
 #[utoipa::path(
     post,
     path = "/v2/browser",
     tag = "browser",
+    params(("x-idempotency-key" = Option<String>, Header, description = "Repeated calls with the same key start only one session")),
     request_body = BrowserRequest,
     responses((status = 200, description = "OK", body = BrowserStarted))
 )]
@@ -31,10 +32,11 @@ pub(crate) async fn start(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     address: PublicAddress,
+    headers: HeaderMap,
     extract::Json(body): extract::Json,
 ) -> Result<Json<BrowserStarted>, Failure> {
-    let request = wire::decode_browser(body)?;
-    Ok(Json(app::browser::start(&service.app, &caller, request, &address.0).await?))
+    let (request, key) = (wire::decode_browser(body)?, idempotency_key(&headers)?);
+    Ok(Json(app::browser::start(&service.app, &caller, request, key.as_deref(), &address.0).await?))
 }
 
 /// List the browser sessions of the team.

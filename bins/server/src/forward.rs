@@ -66,7 +66,7 @@ pub(crate) async fn forwarded(
 async fn pass_on(owner: &str, asked: &Asked, call: Call<'_>) -> Result<Response, Failure> {
     let unreachable = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, owner, "the server that runs a session cannot be reached");
-        let why = format!("the session runs on another server, which cannot be reached: {owner}");
+        let why = "the session runs on another server of this service, which cannot be reached now";
         Failure::new(Code::BrowserUnavailable, why).retry_after(5)
     };
     let key = asked.key.as_ref().map(Secret::expose);

@@ -40,6 +40,22 @@ macro_rules! route {
     }};
 }
 
+impl Handler {
+    /// The same under another path.
+    fn at(self, path: &str) -> Self {
+        Self { path: path.to_owned(), ..self }
+    }
+
+    /// What it says of itself, under the path that it has.
+    fn described(&self) -> Described {
+        let (schemas, mut paths, serve) = (self.describe)();
+        if let Some((_, item)) = paths.paths.pop_first() {
+            paths.paths.insert(self.path.clone(), item);
+        }
+        (schemas, paths, serve)
+    }
+}
+
 /// Where a handler is served, by what `#[utoipa::path(…)]` has made of its name.
 fn place<P: utoipa::Path>(_: &P) -> (String, MethodFilter) {
     let methods = P::methods().iter().map(PathItemExt::to_method_filter).reduce(MethodFilter::or);
@@ -61,7 +77,7 @@ type Described = UtoipaMethodRouter<Arc<Service>>;
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    handlers().into_iter().filter_map(|handler| Route::of((handler.describe)())).collect()
+    handlers().into_iter().filter_map(|handler| Route::of(handler.described())).collect()
 }
 
 fn handlers() -> Vec<Handler> {
@@ -89,6 +105,11 @@ fn browsing() -> Vec<Handler> {
         route!(browser::list),
         route!(browser::execute),
         route!(browser::end),
+        // The newer name of the same.
+        route!(browser::start).at("/v2/interact"),
+        route!(browser::list).at("/v2/interact"),
+        route!(browser::execute).at("/v2/interact/{id}/execute"),
+        route!(browser::end).at("/v2/interact/{id}"),
         route!(sessions::open),
         route!(sessions::version),
     ]
@@ -118,6 +139,7 @@ fn usage() -> Vec<Handler> {
         route!(team::token_history),
         route!(team::queue_status),
         route!(team::concurrency),
+        route!(team::activity),
     ]
 }
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::browser::{Door, Entrance};
-use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts as _, Path, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
+use axum::{Extension, Json};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +24,7 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::auth::is_handshake;
 use crate::error::Failure;
+use crate::request::RequestContext;
 
 /// The page of the live view. Everything that it needs is in it.
 const PAGE: &str = include_str!("sessions/live.html");
@@ -96,7 +97,8 @@ pub(crate) async fn open(
     place: DoorPath,
     request: Request,
 ) -> Result<Response, Failure> {
-    let entrance = enter(&service, place).await?;
+    let context = request.extensions().get::<RequestContext>().cloned();
+    let entrance = enter(&service, place, context.as_ref()).await?;
     if is_handshake(request.headers()) {
         return upgrade(service, entrance, request).await;
     }
@@ -124,21 +126,37 @@ pub(crate) async fn open(
 pub(crate) async fn version(
     State(service): State<Arc<Service>>,
     place: DoorPath,
+    Extension(context): Extension<RequestContext>,
     address: PublicAddress,
 ) -> Result<Json<Value>, Failure> {
     let path = place.as_ref().ok().map(|Path((id, door, token))| format!("/sessions/{id}/{door}/{token}"));
-    let entrance = enter(&service, place).await?;
+    let entrance = enter(&service, place, Some(&context)).await?;
     let path = path.filter(|_| entrance.door() == Door::Cdp).ok_or(AppError::SessionNotFound)?;
     let socket = format!("{}{path}", address.0.replacen("http", "ws", 1));
     Ok(Json(json!({ "Browser": "Chrome", "Protocol-Version": "1.3", "webSocketDebuggerUrl": socket })))
 }
 
-async fn enter(service: &Service, place: DoorPath) -> Result<Entrance, Failure> {
+/// Sessions of this process are opened at once. For others the database is asked, so wrong tokens count as refused keys do.
+async fn enter(service: &Service, place: DoorPath, context: Option<&RequestContext>) -> Result<Entrance, Failure> {
     let unknown = || Failure::from(AppError::SessionNotFound);
     let Ok(Path((id, door, token))) = place else { return Err(unknown()) };
     let id = Uuid::try_parse(&id).map_err(|_| unknown())?;
     let door = Door::ALL.into_iter().find(|known| known.as_str() == door).ok_or_else(unknown)?;
-    Ok(app::browser::enter(&service.app, id, door, &token).await?)
+    if let Some(entrance) = app::browser::enter_here(&service.app, id, door, &token) {
+        return Ok(entrance);
+    }
+    let per_minute = service.config.limits.refused_per_minute;
+    if let Some(context) = context {
+        service.refusals.check(context.address(), Some(&token), per_minute)?;
+    }
+    let entered = app::browser::enter(&service.app, id, door, &token).await;
+    match (&entered, context) {
+        (Err(AppError::SessionNotFound), Some(context)) => service.refusals.count(context.address(), per_minute),
+        // It opens a session, on this server or on another one.
+        (Ok(_) | Err(AppError::SessionElsewhere { .. }), _) => service.refusals.remember(&token),
+        _ => {}
+    }
+    Ok(entered?)
 }
 
 fn page() -> Response {

@@ -83,7 +83,7 @@ pub enum AppError {
     )]
     SessionLost,
     /// The session runs on another server.
-    #[error("the session runs on another server: {owner}")]
+    #[error("the session runs on another server of this service")]
     SessionElsewhere {
         /// Where that server is reached.
         owner: String,
@@ -175,7 +175,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
         ScrapeError::Fetch(error) => match error {
             FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
             FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
-            FetchError::Tls { .. } => Code::ScrapeSslError,
+            FetchError::Tls { .. } | FetchError::Certificate { .. } => Code::ScrapeSslError,
             FetchError::Site { .. } | FetchError::Crashed => Code::ScrapeSiteError,
             FetchError::Timeout => Code::ScrapeTimeout,
             FetchError::TooLarge { .. } => Code::ScrapeTooLarge,

@@ -132,7 +132,7 @@ async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Re
     // The right to save, the credits set aside and the way out hold no longer than that, however long the page took.
     let life = LIFE.saturating_sub(began.elapsed());
     let (rest, scrape, is_watchable) = (REST, Some(scrape), true);
-    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session };
+    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call: None };
     browser::begin(app, caller, beginning, expires_at).await
 }
 

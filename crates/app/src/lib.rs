@@ -42,6 +42,7 @@
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod active;
+pub mod activity;
 mod admit;
 pub mod auth;
 pub mod batch;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cpu::line::{NoPlace, Place};
 use net::EgressPass;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 use url::Url;
 
@@ -143,6 +143,7 @@ impl Browser {
             proxy: visit.proxy.clone(),
             bytes: self.client.page_bytes(),
             deadline: Some(until.max(visit.deadline) + RESERVE),
+            admits: None,
         };
         let calls = vec![emulation.for_workers(), requests.enable()];
         let children = Children { calls, keeps_popups: false };
@@ -271,23 +272,9 @@ impl Run<'_> {
             let loaded = state::load(self.context, state, self.visit.deadline).await;
             loaded.map_err(|error| broken(&error))?;
         }
-        let cookies = self.given_cookies();
-        if !cookies.is_empty() {
-            let set = session.call("Network.setCookies", json!({ "cookies": cookies })).await;
-            set.map_err(|error| broken(&error))?;
-        }
         let (method, params) = self.requests.enable();
         session.call(method, params).await.map_err(|error| broken(&error))?;
         Ok(())
-    }
-
-    /// Cookies in the headers of the caller. They are put where cookies are, for the host of the page alone: a header line
-    /// would be sent beside those that the site sets.
-    fn given_cookies(&self) -> Vec<Value> {
-        let headers = (self.visit.headers)(self.visit.url);
-        let lines = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value);
-        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.map(|(name, value)| json!({"name": name, "value": value, "url": self.visit.url.as_str()})).collect()
     }
 
     /// Goes to the page. Returns a file when it is one.
@@ -369,7 +356,8 @@ fn named(error: &str, asked: &str) -> BrowserError {
     if reason.starts_with("ERR_CERT_") || reason.starts_with("ERR_SSL_") {
         let url = Url::parse(asked).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();
-        return net::Error::Tls { host, reason }.into();
+        let is_certificate = reason.starts_with("ERR_CERT_");
+        return net::Error::Tls { host, reason, is_certificate }.into();
     }
     BrowserError::Site { reason }
 }

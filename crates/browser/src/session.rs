@@ -90,7 +90,7 @@ impl Browser {
         calls.extend(serves.then(|| requests.enable()));
         let children = Children { calls, keeps_popups: true };
         let bytes = self.client.page_bytes().saturating_mul(VISITS);
-        let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end) };
+        let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end), admits: None };
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::new(place), plan)).await;
         let context = opened.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;

@@ -26,6 +26,16 @@ pub enum FetchError {
         /// What the handshake said.
         reason: String,
     },
+    /// The certificate of the site was not accepted.
+    #[error(
+        "the certificate of the site could not be verified ({reason}). `skipTlsVerification: true` accepts any \
+         certificate. It is not the default for requests with headers, actions, a profile, or a user name and password \
+         in the URL, because these would be sent to whoever answers"
+    )]
+    Certificate {
+        /// What the handshake said.
+        reason: String,
+    },
     /// The site could not be reached, or did not speak HTTP.
     #[error("the site could not be reached or did not answer properly: {reason}")]
     Site {
@@ -80,7 +90,9 @@ impl FetchError {
     #[must_use]
     pub fn is_worth_another_way(&self) -> bool {
         match self {
-            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => true,
+            Self::Tls { .. } | Self::Certificate { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => {
+                true
+            }
             Self::Crashed | Self::Unavailable { .. } => true,
             Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
             // The page came, and is not as the caller thinks.
@@ -94,6 +106,7 @@ impl From<net::Error> for FetchError {
         match error {
             net::Error::Blocked { host, reason } => Self::Blocked { host, reason },
             net::Error::Dns { host, .. } => Self::Dns { host },
+            net::Error::Tls { reason, is_certificate: true, .. } => Self::Certificate { reason },
             net::Error::Tls { reason, .. } => Self::Tls { reason },
             net::Error::Timeout => Self::Timeout,
             net::Error::TooLarge { what, limit } => Self::TooLarge { what, limit },

@@ -52,7 +52,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use store::files::{self as rows, File as Row};
 use store::{Conn, Store, StoreError};
 use tokio::sync::OnceCell;
-use url::Url;
+use url::{Position, Url};
 use uuid::Uuid;
 
 pub use blobs::Pieces;
@@ -282,6 +282,23 @@ impl Files {
     async fn url(&self, id: Uuid, row: &Row, address: &str) -> Result<String, FilesError> {
         let path = self.key().await?.sign(id, &row.name, row.expires_at.timestamp());
         Ok(self.at(address, &path))
+    }
+
+    /// The URL of a file as a client reaches it who has used `address`, whatever address it was made with. What is no URL of
+    /// a file comes back as it is.
+    #[must_use]
+    pub fn told_at(&self, url: &str, address: &str) -> String {
+        let path = Url::parse(url).ok().filter(|url| url.path().starts_with("/files/"));
+        match path {
+            Some(path) if self.0.settings.public_url.is_none() => self.at(address, &path[Position::BeforePath..]),
+            _ => url.to_owned(),
+        }
+    }
+
+    /// Whether URLs begin with what the settings say, and not with the address that a client has used.
+    #[must_use]
+    pub fn has_public_url(&self) -> bool {
+        self.0.settings.public_url.is_some()
     }
 
     fn at(&self, address: &str, path: &str) -> String {

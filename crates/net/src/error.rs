@@ -34,6 +34,8 @@ pub enum Error {
         host: String,
         /// What the TLS library said.
         reason: String,
+        /// Whether it is the certificate of the site that was not accepted.
+        is_certificate: bool,
     },
     /// The deadline of the request passed.
     #[error("the deadline passed before the answer was complete")]

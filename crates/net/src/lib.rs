@@ -42,7 +42,7 @@ pub use address::classify;
 pub use client::Client;
 pub use config::{Allow, Config, ConfigError, Egress, Limits};
 pub use download::Download;
-pub use egress_proxy::{EgressPass, EgressProxy};
+pub use egress_proxy::{Admits, EgressPass, EgressProxy};
 pub use error::Error;
 pub use in_flight::{InFlight, Room};
 pub use post::{Post, Posted};

@@ -41,6 +41,7 @@ mod schema;
 mod sql;
 mod writer;
 
+pub mod activity;
 pub mod browser;
 pub mod cache;
 pub mod files;

@@ -424,6 +424,8 @@ table! {
         alive_until -> Timestamp,
         ended_at -> Nullable<Timestamp>,
         credits -> BigInt,
+        idempotency_key -> Nullable<Text>,
+        fingerprint -> Nullable<Text>,
     }
 }
 

@@ -20,6 +20,7 @@
 //! ```
 
 mod action;
+mod activity;
 mod admin;
 mod append;
 mod attribution;
@@ -60,6 +61,7 @@ mod webhook_config;
 mod words;
 
 pub use action::*;
+pub use activity::*;
 pub use admin::*;
 pub use append::GivenFields;
 pub use attribution::Attribution;

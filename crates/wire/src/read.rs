@@ -26,9 +26,13 @@ pub(crate) struct Faults(RefCell<Vec<FieldError>>);
 
 impl Faults {
     pub(crate) fn add(&self, path: &str, message: impl Into<String>) {
+        self.push(FieldError::new(path, message));
+    }
+
+    fn push(&self, fault: FieldError) {
         let mut faults = self.0.borrow_mut();
         if faults.len() < MAX_FAULTS {
-            faults.push(FieldError { path: path.to_owned(), message: message.into() });
+            faults.push(fault);
         }
     }
 
@@ -249,6 +253,12 @@ impl<'a> Fields<'a> {
     /// Notes a fault at a key of this object.
     pub(crate) fn refuse(&self, key: &str, reason: impl Into<String>) {
         self.faults.add(&self.path_of(key), reason);
+    }
+
+    /// As [`Fields::refuse`], with what would do instead.
+    pub(crate) fn refuse_with_advice(&self, key: &str, reason: &str, advice: String) {
+        let fault = FieldError::new(self.path_of(key), reason);
+        self.faults.push(FieldError { advice: Some(advice), ..fault });
     }
 
     /// Refuses every key that is left, for one reason. Nulls are absent, so they pass, and so do [`EXPERIMENTAL`] keys.

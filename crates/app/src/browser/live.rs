@@ -9,7 +9,7 @@ use base::{Secret, Timestamp};
 use chrono::TimeDelta;
 use interact::{Code, OrderError, Ran, Work};
 use parking_lot::Mutex;
-use store::browser::{self as rows, Session as Row, Tokens};
+use store::browser::{self as rows, Call, Session as Row, Tokens};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -52,6 +52,8 @@ pub(crate) struct Beginning {
     pub(crate) funds: Funds,
     pub(crate) profile: Option<Opened>,
     pub(crate) session: Session,
+    /// The idempotency key of the call that starts it.
+    pub(crate) call: Option<Call>,
 }
 
 /// A session that runs here.
@@ -147,7 +149,7 @@ pub(crate) async fn begin(
     beginning: Beginning,
     expires_at: Timestamp,
 ) -> Result<Arc<Live>, AppError> {
-    let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session } = beginning;
+    let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call } = beginning;
     let now = app.now();
     let row = Row {
         id: id.to_string(),
@@ -162,6 +164,7 @@ pub(crate) async fn begin(
         alive_until: now + ALIVE,
         ended_at: None,
         credits: 0,
+        call,
     };
     rows::insert(&mut app.conn().await?, &row).await?;
     let began = Instant::now();

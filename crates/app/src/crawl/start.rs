@@ -100,7 +100,7 @@ async fn prepared(app: &App, conn: &mut Conn, crawl: &str) -> Result<(), StoreEr
 async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<(), AppError> {
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
-    let verify_tls = !context.options.skip_tls_verification;
+    let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
         let site = app.site.rules_at_start(&frontier.start, approach).await?;

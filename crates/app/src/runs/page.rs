@@ -280,7 +280,7 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
     let approach = Approach {
         agent: frontier.agent.as_deref().unwrap_or(AGENT),
         deadline: Instant::now() + ROBOTS_PATIENCE,
-        verify_tls: !context.options.skip_tls_verification,
+        verify_tls: !context.options.skips_tls_verification(frontier.basic_auth.is_some()),
         private: context.is_private(),
     };
     // The first page begins the crawl.

@@ -5,10 +5,8 @@ use std::fs;
 /// Bytes of all processes of a group: what each has for itself, and once what the largest of them shares. That is near to
 /// what the kernel calls proportional (PSS), which it tells only to the owner of a process. 0 where there is no `/proc`.
 pub(super) fn of_group(group: u32) -> u64 {
-    let Ok(all) = fs::read_dir("/proc") else { return 0 };
-    let pids = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let (mut own, mut shared) = (0, 0);
-    for pid in pids.filter(|pid| group_of(*pid) == Some(group)) {
+    for pid in in_group(group) {
         if let Some((resident, common)) = pages(pid) {
             own += resident.saturating_sub(common);
             shared = shared.max(common);
@@ -17,8 +15,15 @@ pub(super) fn of_group(group: u32) -> u64 {
     (own + shared) * rustix::param::page_size() as u64
 }
 
+/// The processes of a group.
+pub(super) fn in_group(group: u32) -> impl Iterator<Item = u32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(move |pid| group_of(*pid) == Some(group))
+}
+
 /// proc_pid_stat(5): the name in brackets may hold anything, so what follows the last one is read.
-fn group_of(pid: u32) -> Option<u32> {
+pub(super) fn group_of(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(2)?.parse().ok()

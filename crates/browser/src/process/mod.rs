@@ -3,6 +3,7 @@
 mod flags;
 mod folder;
 mod memory;
+mod peer;
 mod user;
 mod version;
 
@@ -30,6 +31,7 @@ use crate::cdp::{Connection, Session};
 use crate::error::BrowserError;
 use crate::settings::{Sandbox, Settings};
 pub(crate) use flags::user_agent;
+use peer::Peers;
 use user::User;
 
 /// How long a browser may take to answer its first call. A second is usual.
@@ -52,6 +54,7 @@ const PATHS: &[&str] = &[
 pub(crate) struct Process {
     connection: Arc<Connection>,
     group: Pid,
+    peers: Arc<Peers>,
     gone: CancellationToken,
     /// Chromium's version, such as `156.0.8078.79`.
     pub(crate) version: String,
@@ -86,7 +89,9 @@ impl Process {
         let connection = Arc::new(connection);
         let gone = CancellationToken::new();
         // From here on dropping ends it.
-        let process = Self { connection, group, gone: gone.clone(), version, started: Instant::now() };
+        let uid = user.map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.uid);
+        let peers = Arc::new(Peers::new(group.as_raw_nonzero().get().unsigned_abs(), uid));
+        let process = Self { connection, group, peers, gone: gone.clone(), version, started: Instant::now() };
         tokio::spawn(reap(child, group, Arc::clone(&process.connection), gone, profile));
         if process.browser().call("Browser.getVersion", json!({})).await.is_err() {
             // Its last words may still be on the way.
@@ -104,6 +109,11 @@ impl Process {
     /// Number of the process, which is also that of its group.
     pub(crate) fn pid(&self) -> u32 {
         self.group.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Which connections on loopback are its own.
+    pub(crate) fn peers(&self) -> &Arc<Peers> {
+        &self.peers
     }
 
     /// Whether it has ended.
