@@ -63,7 +63,7 @@ pub async fn start(
 ) -> Result<BrowserStarted, AppError> {
     check_open(app)?;
     if let Some(key) = idempotency_key {
-        return once::start(app, caller, request, (key, address)).await;
+        return once::start(app, caller, request, key, address).await;
     }
     let live = new_session(app, caller, request, None).await?;
     Ok(Seen::of(app, live.row(), address).started())

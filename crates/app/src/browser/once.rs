@@ -19,7 +19,8 @@ pub(super) async fn start(
     app: &App,
     caller: &Caller,
     request: BrowserRequest,
-    (key, address): (&str, &str),
+    key: &str,
+    address: &str,
 ) -> Result<BrowserStarted, AppError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let call = Call { key: key.to_owned(), fingerprint };

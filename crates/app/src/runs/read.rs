@@ -61,7 +61,7 @@ pub async fn status(
     let (row, progress) = find(app, caller, kind, id).await?;
     let skip = page.skip.unwrap_or(0);
     let most = i64::from(page.limit.unwrap_or(PAGE).min(MAX_PAGE));
-    let documents = chunk(app, (&row, caller), i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
+    let documents = chunk(app, caller, &row, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
     let given = skip.saturating_add(documents.len() as u64);
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(RunStatus {
@@ -105,7 +105,8 @@ fn status_of(row: &Run) -> JobStatus {
 /// Sizes first, bodies then: only what fits is read.
 async fn chunk(
     app: &App,
-    (row, caller): (&Run, &Caller),
+    caller: &Caller,
+    row: &Run,
     mut after: i64,
     most: i64,
 ) -> Result<Vec<Box<RawValue>>, AppError> {

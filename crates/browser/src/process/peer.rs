@@ -90,8 +90,8 @@ fn has_open(pid: u32, inode: u32) -> Option<bool> {
 
 /// The socket at `theirs` whose other end is `ours`; none when there is none any more.
 fn ask(theirs: SocketAddrV4, ours: SocketAddrV4) -> io::Result<Option<Socket>> {
-    let kind = (AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC);
-    let kernel = socket_with(kind.0, kind.1, kind.2, Some(netlink::SOCK_DIAG))?;
+    let (family, kind, flags) = (AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC);
+    let kernel = socket_with(family, kind, flags, Some(netlink::SOCK_DIAG))?;
     send(&kernel, &request(theirs, ours), SendFlags::empty())?;
     let mut answer = [0; 1024];
     // The kernel answers before the call returns.
