@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use boot::config::AuthMode;
+use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use futures_util::{SinkExt, StreamExt};
 use http::Method;
@@ -278,13 +279,21 @@ async fn a_viewer_sees_the_page_and_one_of_them_may_click() {
         assert!(shown.status == 200 && shown.header("content-type").starts_with("text/html"), "{url}");
         assert_eq!(shown.header("referrer-policy"), "no-referrer");
         let mut socket = connect(&address.replacen("http", "ws", 1)).await.unwrap();
-        let frame = loop {
+        let (mut frame, mut told) = (None, Vec::<Value>::new());
+        while frame.is_none() || told.len() < 2 {
             match timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap() {
-                Message::Binary(frame) => break frame,
+                Message::Binary(seen) => frame = Some(seen),
+                Message::Text(text) => told.push(serde_json::from_str(&text).unwrap()),
                 Message::Close(why) => panic!("{why:?}"),
                 _ => {}
             }
-        };
+        }
+        let frame = frame.unwrap();
+        let left = told[0]["leftMs"].as_u64().unwrap();
+        let steers = url == "interactiveLiveViewUrl";
+        assert_eq!((&told[0]["type"], &told[0]["steers"]), (&json!("session"), &json!(steers)), "{told:?}");
+        assert!((1..=300_000).contains(&left), "{left}");
+        assert_eq!(told[1], json!({ "type": "page", "url": app.page("/"), "title": "Counter" }));
         assert!(frame.starts_with(b"\xff\xd8\xff") && frame.len() > 1000, "{} bytes", frame.len());
         for event in ["down", "up"] {
             socket.send(click(event)).await.unwrap();
@@ -297,6 +306,15 @@ async fn a_viewer_sees_the_page_and_one_of_them_may_click() {
         assert_eq!(seen, title, "{url}");
     }
     assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started, "id"))).await.status, 200);
+    // Who looks at it in a browser gets a page that says so, and a program what programs read.
+    let view = text(&started, "liveViewUrl").replace(&format!("http://{}", app.address()), "");
+    let request = client.request(Method::GET, &view).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let ended = client.typed().execute(request, Bytes::new()).await.unwrap();
+    let header = |name: &str| ended.headers.get(name).unwrap().to_str().unwrap().to_owned();
+    assert!(ended.status == 404 && header("content-type").starts_with("text/html"), "{}", ended.text());
+    assert!(header("content-security-policy").starts_with("default-src 'none'"));
+    assert!(ended.text().contains("The session has ended"), "{}", ended.text());
+    assert_eq!(refusal(&client.get(&view).await), (404, "SESSION_NOT_FOUND"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -35,6 +35,11 @@ impl Failure {
         self
     }
 
+    /// What went wrong, for programs.
+    pub(crate) fn code(&self) -> Code {
+        self.body.code
+    }
+
     fn details(mut self, details: Value) -> Self {
         self.body.details = Some(details);
         self

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::browser::{Door, Entrance};
+use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts as _, Path, Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ use crate::request::RequestContext;
 
 /// The page of the live view. Everything that it needs is in it.
 const PAGE: &str = include_str!("sessions/live.html");
+/// The page in its place, when there is nothing to see.
+const ENDED: &str = include_str!("sessions/ended.html");
 /// It may do nothing but run its own script and style and open its own socket; it may stand in a frame of another page, which
 /// is what such addresses are for.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob:; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'";
@@ -98,7 +101,11 @@ pub(crate) async fn open(
     request: Request,
 ) -> Result<Response, Failure> {
     let context = request.extensions().get::<RequestContext>().cloned();
-    let entrance = enter(&service, place, context.as_ref()).await?;
+    let is_sight = place.as_ref().is_ok_and(|Path((_, door, _))| door != Door::Cdp.as_str());
+    let entrance = match enter(&service, place, context.as_ref()).await {
+        Err(failure) if is_sight && wants_page(request.headers()) => return Ok(failure_page(failure)),
+        entrance => entrance?,
+    };
     if is_handshake(request.headers()) {
         return upgrade(service, entrance, request).await;
     }
@@ -159,8 +166,36 @@ async fn enter(service: &Service, place: DoorPath, context: Option<&RequestConte
     Ok(entered?)
 }
 
+/// Whether somebody looks at it in a browser, and not a program.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    !is_handshake(headers) && accept.split(',').any(|kind| kind.trim_start().starts_with("text/html"))
+}
+
+/// The failure as a page. It says the same for a session that has ended and for one that never was.
+fn failure_page(failure: Failure) -> Response {
+    let (title, text) = match failure.code() {
+        Code::SessionNotFound | Code::SessionEnded => {
+            ("The session has ended", "This browser session has ended, or its address is not complete.")
+        }
+        Code::RateLimited => {
+            ("Too many requests", "Too many addresses of sessions from here were wrong. Try again in a minute.")
+        }
+        _ => ("Not available", "This browser session cannot be shown now. Try again in a few seconds."),
+    };
+    let page = ENDED.replace("{title}", title).replace("{text}", text);
+    let mut response = failure.into_response();
+    *response.body_mut() = Body::from(page);
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    protected(response)
+}
+
 fn page() -> Response {
-    let mut response = Html(PAGE).into_response();
+    protected(Html(PAGE).into_response())
+}
+
+fn protected(mut response: Response) -> Response {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),

@@ -37,7 +37,7 @@ pub use browser::{Browser, Counts};
 pub use error::BrowserError;
 pub use hands::{Failure, Hands, Line, Snapshot};
 pub use held::Held;
-pub use live::Viewer;
+pub use live::{Shown, Sight, Viewer};
 pub use relay::{Client, RelayEnd};
 pub use session::{OwnHeaders, Session};
 pub use settings::{Sandbox, Settings};

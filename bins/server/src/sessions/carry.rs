@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use app::browser::{Door, Entrance};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use browser::{Client, RelayEnd, Viewer};
+use browser::{Client, RelayEnd, Shown, Sight, Viewer};
 use bytes::Bytes;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -49,11 +50,15 @@ async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
 
 async fn carry_view(socket: WebSocket, entrance: &Entrance) {
     let (said, from) = mpsc::channel(QUEUE);
-    let (to, mut hears) = mpsc::channel::<Bytes>(1);
+    let (to, mut hears) = mpsc::channel::<Sight>(1);
     let may_steer = entrance.door() == Door::Control;
     let mut line = Line { socket, entrance, said, heard: Instant::now() };
+    let left = u64::try_from(entrance.time_left().as_millis()).unwrap_or(u64::MAX);
+    if !line.put(told(json!({ "type": "session", "leftMs": left, "steers": may_steer }))).await {
+        return;
+    }
     let show = entrance.show(Viewer { from, to, may_steer });
-    let pump = line.pump(&mut hears, Message::Binary);
+    let pump = line.pump(&mut hears, seen);
     let shown = tokio::select! {
         shown = show => Some(shown),
         () = pump => None,
@@ -63,6 +68,18 @@ async fn carry_view(socket: WebSocket, entrance: &Entrance) {
         Some(Ok(())) => line.close(close_code::AWAY, "the session has ended").await,
         Some(Err(_)) => line.close(close_code::AGAIN, "the session takes nobody else").await,
     }
+}
+
+/// A frame is binary, everything else JSON.
+fn seen(sight: Sight) -> Message {
+    match sight {
+        Sight::Frame(frame) => Message::Binary(frame),
+        Sight::Page(Shown { url, title }) => told(json!({ "type": "page", "url": url, "title": title })),
+    }
+}
+
+fn told(what: Value) -> Message {
+    Message::Text(Utf8Bytes::from(what.to_string()))
 }
 
 /// The socket, and where to what comes out of it goes.

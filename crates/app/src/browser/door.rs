@@ -1,11 +1,13 @@
 //! The addresses of a session: whoever has one may go in, without a key.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::browser::{Client, RelayEnd, Viewer};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base::Secret;
 use store::browser as rows;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::elsewhere;
@@ -85,6 +87,12 @@ impl Entrance {
     #[must_use]
     pub fn door(&self) -> Door {
         self.door
+    }
+
+    /// How long the session can live yet, if something is done in it.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        self.live.ends.saturating_duration_since(Instant::now())
     }
 
     /// Notes that somebody does something, so that the session does not count as resting.
