@@ -1,6 +1,6 @@
 //! What every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
 //! the end of work that nobody waits for ([`Stop`]), a hash that may be stored ([`Fnv`]), rules for addresses
-//! ([`address`]), units and bounds of settings ([`setting`]).
+//! ([`address`]), units and bounds of settings ([`setting`]), a bound for JSON of strangers ([`json`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};
@@ -15,6 +15,7 @@ pub mod address;
 mod clock;
 mod fnv;
 mod id;
+pub mod json;
 mod secret;
 pub mod setting;
 mod stop;

@@ -141,7 +141,7 @@ enum Watched {
 /// One of the pages of the session.
 async fn page(browser: &Session, bounds: &Bounds) -> Option<String> {
     let found = browser.call("Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await.ok()?;
-    let is_theirs = |page: &&Value| bounds.is_alone || bounds.has(page);
+    let is_theirs = |page: &&Value| bounds.is_alone() || bounds.has(page);
     let first = found["targetInfos"].as_array()?.iter().find(is_theirs)?;
     first["targetId"].as_str().map(str::to_owned)
 }

@@ -186,6 +186,12 @@ pub(crate) fn broken(error: &CdpError) -> BrowserError {
     match error {
         CdpError::Timeout => BrowserError::Timeout,
         CdpError::Closed | CdpError::Crashed => BrowserError::Crashed,
+        CdpError::TooLarge { limit, .. } => {
+            BrowserError::TooLarge { what: "bytes of one answer", limit: *limit as u64 }
+        }
+        CdpError::TooMany { limit, .. } => {
+            BrowserError::TooLarge { what: "values in one answer", limit: *limit as u64 }
+        }
         other => BrowserError::Site { reason: other.to_string() },
     }
 }

@@ -108,7 +108,7 @@ impl Browser {
             tokio::spawn(serving).abort_handle()
         });
         let proxy = format!("http://{}", context.proxy.addr());
-        let bounds = Bounds { proxy, context: context.id().to_owned(), agent, is_alone: true };
+        let bounds = Bounds { proxy, context: context.id().to_owned(), agent, share: None };
         let page = Mutex::new(Page::of(Arc::clone(&context.tab)));
         Ok(Session { home: Home::Own(pool, serving), context: Arc::new(context), bounds, page, gone })
     }
@@ -123,7 +123,8 @@ impl Browser {
         context.keep();
         context.proxy.allow(self.client.page_bytes().saturating_mul(VISITS));
         let (proxy, id) = (format!("http://{}", context.proxy.addr()), context.id().to_owned());
-        let bounds = Bounds { proxy, context: id, agent: held.agent.clone(), is_alone: false };
+        let share = Some(Arc::clone(&held.share));
+        let bounds = Bounds { proxy, context: id, agent: held.agent.clone(), share };
         let page = Page { tab: Arc::clone(&context.tab), hands: Arc::clone(held.hands()) };
         let (home, page) = (Home::Shared(Mutex::new(Some(held))), Mutex::new(page));
         Some(Session { home, context, bounds, page, gone })
@@ -254,9 +255,12 @@ impl Session {
         };
         let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
         let session = browser.sibling(text(&attached["sessionId"]));
+        if let Some(share) = &self.bounds.share {
+            session.restrain(Arc::clone(share));
+        }
         session.call("Emulation.setUserAgentOverride", self.bounds.agent.clone()).await?;
         let calls = vec![("Emulation.setUserAgentOverride", self.bounds.agent.clone())];
-        Tab::open(session, text(&target), Children { calls, keeps_popups: self.bounds.is_alone }).await
+        Tab::open(session, text(&target), Children { calls, keeps_popups: self.bounds.is_alone() }).await
     }
 }
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use app::browser::{Door, Entrance};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use browser::{Client, RelayEnd, Viewer};
+use browser::{Client, LARGE_MESSAGE, RelayEnd, Viewer};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-/// Messages on their way in each direction: few, so that backpressure reaches the other side.
+/// Messages on their way in each direction: few, so that backpressure reaches the other side. A large one is there alone.
 const QUEUE: usize = 8;
 /// How long the other end may take for one message.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +39,9 @@ async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
     let (code, reason) = match end {
         None => return,
         Some(Ok(RelayEnd::Left)) => (close_code::NORMAL, ""),
-        Some(Ok(RelayEnd::Slow)) => (close_code::POLICY, "messages are not read fast enough"),
+        Some(Ok(RelayEnd::Slow)) => {
+            (close_code::POLICY, "messages are not read fast enough, or are too many for a shared browser")
+        }
         Some(Ok(RelayEnd::Garbled)) => (close_code::UNSUPPORTED, "not a message of the protocol"),
         Some(Ok(RelayEnd::Gone)) => (close_code::AWAY, "the session has ended"),
         Some(Err(_)) => (close_code::AGAIN, "the session takes nobody else"),
@@ -79,14 +81,19 @@ impl Line<'_> {
     async fn pump<T>(&mut self, hears: &mut mpsc::Receiver<T>, message: impl Fn(T) -> Message) {
         let mut pings = interval(PING);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // What was said and finds no place yet. Nothing more is read until it does, but what comes is passed on meanwhile.
+        let mut waiting: Option<Utf8Bytes> = None;
         loop {
             tokio::select! {
-                said = self.socket.recv() => match said {
+                place = self.said.reserve_many(self.places(waiting.as_ref())), if waiting.is_some() => {
+                    let Ok(Some(place)) = place.map(|mut places| places.next()) else { return };
+                    place.send(waiting.take().map(|text| text.to_string()).unwrap_or_default());
+                    self.heard = Instant::now();
+                }
+                said = self.socket.recv(), if waiting.is_none() => match said {
                     Some(Ok(Message::Text(text))) => {
                         self.note(true);
-                        if self.said.send(text.to_string()).await.is_err() {
-                            return;
-                        }
+                        waiting = Some(text);
                     }
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => self.note(false),
                     _ => return,
@@ -96,12 +103,20 @@ impl Line<'_> {
                     None => return std::future::pending().await,
                 },
                 _ = pings.tick() => {
-                    if self.heard.elapsed() > SILENCE || !self.put(Message::Ping(Bytes::new())).await {
+                    // Who is not read cannot be heard.
+                    let is_silent = waiting.is_none() && self.heard.elapsed() > SILENCE;
+                    if is_silent || !self.put(Message::Ping(Bytes::new())).await {
                         return;
                     }
                 }
             }
         }
+    }
+
+    /// How many places of the channel a message takes: a large one goes when it is alone there.
+    fn places(&self, message: Option<&Utf8Bytes>) -> usize {
+        let is_large = message.is_some_and(|text| text.len() > LARGE_MESSAGE);
+        if is_large { self.said.max_capacity() } else { 1 }
     }
 
     /// A client that only answers pings lets the session rest.

@@ -1,5 +1,6 @@
 //! Why a call over the debugging pipe failed.
 
+use base::json::JsonError;
 use serde_json::Value;
 
 /// Why a call failed.
@@ -29,10 +30,30 @@ pub(crate) enum CdpError {
         message: String,
     },
     /// The answer is larger than any that is read.
-    #[error("{method}: the answer is too large")]
+    #[error("{method}: the answer is larger than {} MiB", limit >> 20)]
     TooLarge {
         /// What was called.
         method: String,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The answer has more values than are read.
+    #[error("{method}: the answer has more than {limit} JSON values")]
+    TooMany {
+        /// What was called.
+        method: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// The call is larger than one may be to a page in a process that others use too.
+    #[error(
+        "{method}: more than {limit} bytes in one message to a page of a shared browser; send less at once, or use a session of its own"
+    )]
+    TooLong {
+        /// What was called.
+        method: String,
+        /// The limit in bytes.
+        limit: usize,
     },
     /// The function threw, or its promise was rejected.
     #[error("{name}: {message}")]
@@ -77,6 +98,18 @@ impl CdpError {
             return Self::Closed;
         }
         Self::Refused { method: method.to_owned(), message: message.to_owned() }
+    }
+
+    /// An answer was not read.
+    pub(crate) fn unread(method: &str, error: &JsonError) -> Self {
+        let method = method.to_owned();
+        match error {
+            JsonError::Values(limit) => Self::TooMany { method, limit: *limit },
+            JsonError::Depth => Self::Malformed { method, lacks: "an end within 127 levels" },
+            JsonError::Malformed(_) => {
+                Self::Malformed { method, lacks: "the shape of the protocol, or text in Unicode" }
+            }
+        }
     }
 
     /// Reads the `exceptionDetails` of an evaluation.

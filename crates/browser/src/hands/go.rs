@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, sleep_until};
 use url::Url;
 
-use super::{Failure, Hands};
+use super::{Failure, Hands, MAX_TEXT};
 use crate::cdp::CdpError;
+use crate::measure::measured;
 use crate::tab::{Stage, World};
 
 /// Longest URL that is gone to, in bytes.
@@ -267,8 +268,9 @@ impl Hands {
         args: &[Value],
         by: Instant,
     ) -> Result<Value, Failure> {
+        let function = measured(function, MAX_TEXT);
         loop {
-            match self.tab.evaluate(world, function, args, by).await {
+            match self.tab.evaluate(world, &function, args, by).await {
                 Err(CdpError::Navigated | CdpError::NoContext) => {
                     self.pause(by, "the page", "it keeps going elsewhere").await?;
                 }

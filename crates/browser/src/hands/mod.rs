@@ -11,6 +11,7 @@ mod go;
 mod input;
 mod screen;
 mod snapshot;
+mod tree;
 
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ pub use failure::Failure;
 pub use snapshot::{Line, Snapshot};
 
 use crate::tab::Tab;
+
+/// Most text that a script may return, in UTF-16 units.
+const MAX_TEXT: usize = 16 << 20;
 
 /// How long a verb tries when it is not told.
 const USUAL: Duration = Duration::from_secs(30);

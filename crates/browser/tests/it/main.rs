@@ -8,6 +8,7 @@ mod egress;
 mod faults;
 mod given;
 mod guise;
+mod heavy;
 mod hold;
 mod hostile;
 mod page_act;
