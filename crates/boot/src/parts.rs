@@ -38,7 +38,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let browser = browser(config, &client, &folder)?;
     let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(HttpEngine::new(client.clone()))];
     if let Some(browser) = browser.clone() {
-        engines.push(Arc::new(BrowserEngine::new(browser, client.in_flight().clone())));
+        engines.push(Arc::new(BrowserEngine::new(browser)));
     }
     let documents = documents(config)?;
     let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };

@@ -6,6 +6,7 @@ use cpu::line::Line;
 
 use crate::ads::Ads;
 use crate::holds::Holds;
+use crate::noisy::Noisy;
 use crate::pool::Pool;
 use crate::settings::Settings;
 
@@ -18,6 +19,7 @@ pub struct Browser {
     pub(crate) line: Line,
     pub(crate) ads: Ads,
     pub(crate) holds: Holds,
+    pub(crate) noisy: Noisy,
 }
 
 /// What goes on at the moment.
@@ -39,7 +41,8 @@ impl Browser {
     pub fn new(settings: Settings, client: net::Client) -> Self {
         let places = usize::from(settings.processes) * usize::from(settings.contexts);
         let line = Line::new(places, settings.waiting.into());
-        Self { client, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default() }
+        let noisy = Noisy::new(settings.aside);
+        Self { client, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default(), noisy }
     }
 
     /// What goes on at the moment.

@@ -45,8 +45,8 @@ pub enum BrowserError {
         /// The limit, in the unit of the part.
         limit: u64,
     },
-    /// The browser, or the renderer of the page, died under the visit. Another try may succeed.
-    #[error("the browser stopped while it worked on the page")]
+    /// The page crashed in the browser, or the browser of a session with it. Another try may succeed.
+    #[error("the page crashed in the browser")]
     Crashed,
     /// No browser can be had at all: none is installed, none can be started, or the line of those who wait is full.
     #[error("no browser is to be had: {reason}")]

@@ -1,9 +1,9 @@
 //! A visit, from the line to the end.
 
+mod failure;
 mod visited;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cpu::line::{NoPlace, Place};
@@ -22,11 +22,14 @@ use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::held::{Held, Left, Watch};
 use crate::page::Stay;
+use crate::pool::Company;
 use crate::requests::{Download, Requests};
+use crate::results::Results;
 use crate::session::{MAX_AGE, OwnHeaders};
 use crate::state;
 use crate::tab::{Children, Tab};
 use crate::visit::{Acted, HeadersFor, Visit, Visited};
+use failure::Failure;
 
 /// Time that is kept at the end for what takes the page down, at most.
 const RESERVE: Duration = Duration::from_secs(3);
@@ -112,7 +115,7 @@ impl Browser {
         if course.goes_again(is_gone) {
             result = self.attempt(visit, &place, &course, until).await;
         }
-        let (visited, left) = result.map_err(|failure| failure.error)?;
+        let (visited, left) = result.map_err(Failure::told)?;
         Ok((Visited { waited, ..visited }, left))
     }
 
@@ -133,7 +136,8 @@ impl Browser {
         course: &Course,
         until: Instant,
     ) -> Result<(Visited, Left), Failure> {
-        let lease = self.pool.lease(visit.deadline).await?;
+        let company = if self.noisy.is_noisy(visit.url, visit.owner) { Company::Noisy } else { Company::All };
+        let lease = self.pool.lease(company, visit.deadline).await?;
         let emulation = Emulation::of(visit, &lease.process.version);
         let (timezone, agent) = (emulation.timezone(), emulation.for_workers().1);
         let rules = self.rules(visit).await;
@@ -145,14 +149,16 @@ impl Browser {
             deadline: Some(until.max(visit.deadline) + RESERVE),
         };
         let calls = vec![emulation.for_workers(), requests.enable()];
-        let children = Children { calls, keeps_popups: false };
+        let children = Children { calls, keeps_popups: false, visits: 1 };
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let process = Arc::clone(&lease.process);
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::clone(place), plan)).await;
         let context = opened
             .unwrap_or(Err(CdpError::Timeout))
             .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: broken(&error) })?;
-        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), course, timezone };
+        let results = Results::new(self.client.page_bytes(), self.client.in_flight().room());
+        let (rules, results) = (rules.as_deref(), &results);
+        let run = Run { visit, context: &context, requests: &requests, results, rules, course, timezone };
         let events = context.tab.session().events_of(&["Fetch."]);
         // For whoever holds the page afterwards: no request may fall into the gap between.
         let later = context.tab.session().events_of(if until > visit.deadline { &["Fetch."] } else { &[] });
@@ -164,20 +170,8 @@ impl Browser {
         };
         match result {
             Ok(visited) => Ok((visited, Left { context, events: later, agent })),
-            Err(error) => Err(Failure { is_browser_gone: context.is_browser_gone(), error }),
+            Err(error) => Err(self.judge(visit, &context, &process, error).await),
         }
-    }
-}
-
-/// Why an attempt brought nothing, and whether another one may.
-struct Failure {
-    error: BrowserError,
-    is_browser_gone: bool,
-}
-
-impl From<BrowserError> for Failure {
-    fn from(error: BrowserError) -> Self {
-        Self { error, is_browser_gone: false }
     }
 }
 
@@ -186,6 +180,7 @@ pub(crate) fn broken(error: &CdpError) -> BrowserError {
     match error {
         CdpError::Timeout => BrowserError::Timeout,
         CdpError::Closed | CdpError::Crashed => BrowserError::Crashed,
+        CdpError::Noisy { what, limit } => BrowserError::TooLarge { what, limit: *limit },
         other => BrowserError::Site { reason: other.to_string() },
     }
 }
@@ -195,6 +190,7 @@ pub(crate) struct Run<'a> {
     pub(crate) visit: &'a Visit<'a>,
     pub(crate) context: &'a Context,
     pub(crate) requests: &'a Requests<'a>,
+    pub(crate) results: &'a Results,
     pub(crate) rules: Option<&'a Rules>,
     pub(crate) course: &'a Course,
     pub(crate) timezone: &'static str,
@@ -215,7 +211,7 @@ impl Run<'_> {
 
     async fn steps(&self) -> Result<Visited, BrowserError> {
         match self.arrive().await? {
-            Arrived::File(file) => self.file(file),
+            Arrived::File(file) => self.file(file).await,
             Arrived::Page(mut stay, acted) => {
                 let shown = stay.capture().await?;
                 if self.context.proxy.is_spent() {
@@ -238,7 +234,7 @@ impl Run<'_> {
         }
         self.check()?;
         let clock = if self.course.may_hurry() { Clock::fast(self.tab()) } else { Clock::real(self.tab()) };
-        let mut stay = Stay::new(clock, visit);
+        let mut stay = Stay::new(clock, visit, self.results);
         stay.arrive().await?;
         if stay.is_stuck() {
             self.unstick().await?;
@@ -249,10 +245,7 @@ impl Run<'_> {
         {
             tracing::debug!(%error, "nothing was hidden");
         }
-        if !visit.actions.is_empty() {
-            self.course.has_acted.store(true, Ordering::Relaxed);
-        }
-        let acted = stay.act().await?;
+        let acted = stay.act(self.course).await?;
         self.check()?;
         Ok(Arrived::Page(stay, acted))
     }

@@ -22,9 +22,10 @@ use crate::error::BrowserError;
 use crate::hands::Hands;
 use crate::held::Held;
 use crate::live::{self, Viewer};
-use crate::pool::Pool;
+use crate::pool::{Company, Pool};
 use crate::relay::{self, Bounds, Client, RelayEnd};
 use crate::requests::Requests;
+use crate::results::Results;
 use crate::run::{Run, broken};
 use crate::settings::Settings;
 use crate::state;
@@ -75,7 +76,7 @@ impl Browser {
     pub async fn session(&self, visit: &Visit<'_>, headers: OwnHeaders, end: Instant) -> Result<Session, BrowserError> {
         let pool = Pool::new(alone(self.pool.settings()));
         let place = Line::new(1, 0).enter(visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
-        let lease = pool.lease(visit.deadline).await?;
+        let lease = pool.lease(Company::All, visit.deadline).await?;
         let gone = lease.process.end_token();
         let own = Arc::clone(&headers);
         let visit = &Visit { headers: &*own, ..visit.clone() };
@@ -88,7 +89,7 @@ impl Browser {
         let serves = goes(visit) && !headers(visit.url).is_empty() || blocker.is_some();
         let mut calls = vec![emulation.for_workers()];
         calls.extend(serves.then(|| requests.enable()));
-        let children = Children { calls, keeps_popups: true };
+        let children = Children { calls, keeps_popups: true, visits: 0 };
         let bytes = self.client.page_bytes().saturating_mul(VISITS);
         let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end) };
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
@@ -97,7 +98,10 @@ impl Browser {
         // From the beginning, so that nothing is missed between the two who answer: what was answered already is passed over.
         let asked = serves.then(|| context.tab.session().events_of(&["Fetch."]));
         let course = &Course::lasting();
-        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), course, timezone };
+        // What its actions bring is nobody's, and is bounded all the same.
+        let results = &Results::new(self.client.page_bytes(), self.client.in_flight().room());
+        let (open, requests, shown) = (&context, &requests, rules.as_deref());
+        let run = Run { visit, context: open, requests, results, rules: shown, course, timezone };
         begin(&run, serves).await?;
         let serving = asked.map(|asked| {
             let (url, tab, most) = (visit.url.clone(), Arc::clone(&context.tab), self.client.page_bytes());
@@ -121,6 +125,7 @@ impl Browser {
         let context = held.prolong(end).filter(|context| !context.is_browser_gone() && !context.proxy.is_spent())?;
         let gone = context.end_token()?;
         context.keep();
+        context.tab.allow(VISITS);
         context.proxy.allow(self.client.page_bytes().saturating_mul(VISITS));
         let (proxy, id) = (format!("http://{}", context.proxy.addr()), context.id().to_owned());
         let bounds = Bounds { proxy, context: id, agent: held.agent.clone(), is_alone: false };
@@ -256,7 +261,8 @@ impl Session {
         let session = browser.sibling(text(&attached["sessionId"]));
         session.call("Emulation.setUserAgentOverride", self.bounds.agent.clone()).await?;
         let calls = vec![("Emulation.setUserAgentOverride", self.bounds.agent.clone())];
-        Tab::open(session, text(&target), Children { calls, keeps_popups: self.bounds.is_alone }).await
+        let visits = if self.bounds.is_alone { 0 } else { VISITS };
+        Tab::open(session, text(&target), Children { calls, keeps_popups: self.bounds.is_alone, visits }).await
     }
 }
 

@@ -37,6 +37,12 @@ pub struct Settings {
     /// 0 is no limit. Default: 1500 MiB.
     #[serde(rename = "max_memory_mib", deserialize_with = "setting::any_mib")]
     pub max_memory: u64,
+    /// Bytes of memory of one page, above which it is ended; 0 is no limit. Default: 1000 MiB.
+    #[serde(rename = "max_page_memory_mib", deserialize_with = "setting::any_mib")]
+    pub max_page_memory: u64,
+    /// How long pages of a site or a team that took far too much are visited in a browser aside; 0 is never. Default: 10 min.
+    #[serde(rename = "aside_s", deserialize_with = "setting::seconds")]
+    pub aside: Duration,
     /// How long a browser without visits is kept. Default: 60 s.
     #[serde(rename = "idle_s", deserialize_with = "setting::seconds")]
     pub idle: Duration,
@@ -86,6 +92,8 @@ impl Default for Settings {
             max_pages: 200,
             max_age: Duration::from_secs(30 * 60),
             max_memory: 1500 << 20,
+            max_page_memory: 1000 << 20,
+            aside: Duration::from_secs(10 * 60),
             idle: Duration::from_secs(60),
             sandbox: Sandbox::Auto,
             user: "nobody".to_owned(),

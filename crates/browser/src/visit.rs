@@ -99,6 +99,8 @@ pub struct Visited {
     pub windows: Vec<Url>,
     /// What the caller should know.
     pub warnings: Vec<String>,
+    /// What all of it holds of the budget for large pages. It goes where the page goes, or what was made of it.
+    pub room: net::Room,
     /// How long the visit waited for its place.
     pub waited: Duration,
 }

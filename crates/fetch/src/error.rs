@@ -64,8 +64,8 @@ pub enum FetchError {
         /// What went wrong.
         reason: String,
     },
-    /// What the engine works with died under the page, and did so again where it could try once more.
-    #[error("the browser stopped while it worked on the page")]
+    /// The page crashed in what the engine works with, which goes on itself.
+    #[error("the page crashed in the browser")]
     Crashed,
     /// What the engine works with is not to be had now.
     #[error("no browser is to be had: {reason}")]

@@ -7,7 +7,7 @@ use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
 use tokio::time::Instant;
 use url::Url;
-use wire::{Block, Capabilities, Capability, Document, ScrapeOptions};
+use wire::{ActionResults, Block, Capabilities, Capability, Document, ScrapeOptions, ScriptReturn};
 
 use crate::Cpu;
 
@@ -132,7 +132,16 @@ impl Scraped {
         let lists =
             [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        let captured = self.document.actions.iter().flat_map(|found| &found.scrapes).map(|page| page.html.len());
-        self.room.shrink((texts + pages + blocks + lists + values + captured.sum::<usize>()) as u64);
+        let captured = self.document.screenshot.iter().map(String::len).sum::<usize>();
+        let captured = captured + self.document.actions.as_ref().map_or(0, bytes_of_actions);
+        self.room.shrink((texts + pages + blocks + lists + values + captured) as u64);
     }
+}
+
+/// Files stand in the document where none are kept. Values of scripts take more memory than their text.
+fn bytes_of_actions(results: &ActionResults) -> usize {
+    let ActionResults { screenshots, scrapes, javascript_returns, pdfs } = results;
+    let files = screenshots.iter().chain(pdfs).map(String::len).sum::<usize>();
+    let returns = javascript_returns.iter().map(ScriptReturn::memory).sum::<usize>();
+    files + returns + scrapes.iter().map(|page| page.html.len()).sum::<usize>()
 }

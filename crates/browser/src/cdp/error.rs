@@ -11,6 +11,14 @@ pub(crate) enum CdpError {
     /// The renderer of the target died.
     #[error("the renderer died")]
     Crashed,
+    /// The page makes more than a page may that shares its browser with others.
+    #[error("{what} over {limit}")]
+    Noisy {
+        /// What it makes.
+        what: &'static str,
+        /// How much it may.
+        limit: u64,
+    },
     /// The deadline of the call passed.
     #[error("no answer in time")]
     Timeout,

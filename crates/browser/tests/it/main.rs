@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod ads;
+mod calm;
 mod death;
 mod egress;
 mod faults;
@@ -18,5 +19,6 @@ mod page_wait;
 mod page_world;
 mod pages;
 mod pool;
+mod results;
 mod styles;
 mod world;
