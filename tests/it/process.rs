@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use http::Method;
 use lab::{Installation, Node};
+use serde_json::Value;
 
 /// The binary beside the test's own: `cargo xtask test` builds the workspace first.
 pub(crate) fn program(name: &str) -> PathBuf {
@@ -66,6 +68,54 @@ fn bad_settings_stop_the_start_and_name_the_key() {
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(said.contains(name) || said.to_lowercase().contains("store.url"), "{name}: {said}");
     }
+}
+
+#[test]
+fn bad_settings_say_where_they_stand_and_what_is_expected() {
+    let data = tempfile::tempdir().unwrap();
+    let check = |text: &str, expect: &str| {
+        std::fs::write(data.path().join("my.toml"), text).unwrap();
+        let ended = run(data.path(), &["--config", "my.toml"], &[]);
+        assert!(!ended.status.success(), "{text}");
+        assert_eq!(String::from_utf8_lossy(&ended.stderr).trim_end(), format!("quarry-server: {expect}"));
+    };
+    check(
+        "[server]\nlisten = \"127.0.0.1:0\"\n\n[store]\nmax_conections = 3\n",
+        "store.max_conections in my.toml, line 5: no such setting, did you mean store.max_connections?",
+    );
+    check(
+        "[server]\nlisten = \"3002\"\n",
+        "server.listen in my.toml, line 2: expected an address and port such as 127.0.0.1:3002 or localhost:3002, or \
+         0.0.0.0:3002 for every address of this machine",
+    );
+    check(
+        "[server]\nlisten = \"127.0.0.1:0\"\n[store]\nurl = \"mysql://u:hush@h/d\"\n",
+        "store.url in my.toml, line 4: database address: mysql is not supported: the database is SQLite or PostgreSQL; write \
+         sqlite:///path/to/quarry.db, or postgres://user:password@host:5432/database",
+    );
+    check(
+        "[server]\nlisten = \"127.0.0.1:0\"\n[store]\nurl = \"localhost:5432\"\n",
+        "store.url in my.toml, line 4: database address: must begin with sqlite:// or postgres://; write \
+         sqlite:///path/to/quarry.db, or postgres://user:password@host:5432/database",
+    );
+}
+
+#[tokio::test]
+async fn the_log_line_of_a_refused_request_has_its_code() {
+    let installation = installation();
+    let server = installation.server().unwrap();
+    let client = server.client(None).unwrap();
+    for path in ["/v2/search", "/v2/team/credit-usage"] {
+        client.send(Method::GET, path, "").await.unwrap();
+    }
+    let line = |route: &str| {
+        let log = String::from_utf8_lossy(&installation.log()).into_owned();
+        let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.find(|line| line["route"] == route)
+    };
+    assert_eq!(line("unmatched").unwrap()["code"], "ENDPOINT_NOT_AVAILABLE");
+    assert!(line("/v2/team/credit-usage").unwrap().get("code").is_none());
+    terminate(server).await;
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
+use crate::missing::not_found;
 use crate::request::{Local, RequestContext};
 
 /// Where requests come in.
@@ -113,9 +114,10 @@ impl Gate {
         context.set_team(&caller.team.id);
         let standing = count(service, &caller, &context);
         let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {
-            Some(_) => {
+            Some(standing) => {
                 metrics::rate_limited();
-                Failure::new(Code::RateLimited, "too many requests, try again later").into_response()
+                let why = format!("too many requests, try again in {} s", standing.retry_after());
+                Failure::new(Code::RateLimited, why).into_response()
             }
             None => {
                 parts.extensions.insert(caller);
@@ -239,11 +241,6 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         (Some(team), Some(address)) => Some(team.tighter(address)),
         (one, other) => one.or(other),
     }
-}
-
-/// The answer for a path that does not exist.
-pub(crate) fn not_found() -> Failure {
-    Failure::new(Code::NotFound, "there is nothing at this path")
 }
 
 /// Whether a request wants to become a WebSocket.

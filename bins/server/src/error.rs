@@ -5,7 +5,7 @@ use std::fmt;
 
 use ::fetch::FetchError;
 use ::scrape::{DocumentError, ScrapeError};
-use app::AppError;
+use app::{AppError, covered};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -54,7 +54,10 @@ impl Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let code = self.body.code;
         let mut response = (status, Json(*self.body)).into_response();
+        // For the log line of the request.
+        response.extensions_mut().insert(code);
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -115,6 +118,10 @@ impl From<AppError> for Failure {
             ) => Self::new(code, text).retry_after(5),
             // Made for the caller: it names no address that the caller did not give.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
+            AppError::InsufficientForPages { field, pages, needed, available } => {
+                let message = format!("may say at most {} with these credits", covered(pages, needed, available));
+                Self::new(code, text).details(json!([{ "path": field, "message": message }]))
+            }
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
             AppError::ShuttingDown => Self::new(code, text).retry_after(5),
             AppError::StorageFull => Self::new(code, text).retry_after(60),

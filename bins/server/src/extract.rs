@@ -18,8 +18,9 @@ use uuid::fmt::Hyphenated;
 use wire::Code;
 
 use crate::Service;
-use crate::auth::not_found;
 use crate::error::Failure;
+use crate::malformed;
+use crate::missing::not_found;
 use crate::request::reader;
 use crate::shares::Shares;
 
@@ -240,8 +241,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Failure> {
     if values(bytes) > MAX_VALUES {
         return Err(refused(format!("the body of the request holds more than {MAX_VALUES} JSON values")));
     }
-    // serde_json itself refuses more than 128 levels and bytes that are not UTF-8. Clients know this sentence.
-    serde_json::from_slice(bytes).map_err(|_| refused("Bad request, malformed JSON"))
+    // serde_json itself refuses more than 128 levels and bytes that are not UTF-8.
+    serde_json::from_slice(bytes).map_err(|error| refused(malformed::sentence(bytes, &error)))
 }
 
 /// At least as many as there are values in the text: one, and one for each comma and opening bracket outside strings.

@@ -32,7 +32,9 @@ mod health;
 mod interact;
 mod job;
 mod limits;
+mod malformed;
 mod map;
+mod missing;
 mod multipart;
 pub mod openapi;
 mod parse;
@@ -92,6 +94,7 @@ pub(crate) struct Service {
     /// Bounds how many files are taken at the same time.
     pub(crate) uploads: Shares,
     pub(crate) prometheus: PrometheusHandle,
+    pub(crate) figures: Arc<metrics::Figures>,
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
@@ -149,6 +152,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         large_bodies: extract::large_bodies(),
         uploads: extract::uploads(),
         prometheus: metrics::handle(),
+        figures: Arc::default(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
         sockets: Sockets::default(),

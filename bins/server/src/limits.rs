@@ -134,9 +134,14 @@ impl Standing {
         put(X_LIMIT, limit.to_string());
         put(X_REMAINING, remaining.to_string());
         put(X_RESET, reset.to_string());
-        if let Some(wait) = self.refused_for {
-            put(header::RETRY_AFTER, seconds(wait).max(1).to_string());
+        if self.refused_for.is_some() {
+            put(header::RETRY_AFTER, self.retry_after().to_string());
         }
+    }
+
+    /// Seconds until the next request passes.
+    pub(crate) fn retry_after(&self) -> u64 {
+        seconds(self.refused_for.unwrap_or_default()).max(1)
     }
 }
 

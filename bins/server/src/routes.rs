@@ -16,8 +16,8 @@ use wire::Code;
 use crate::auth::Listener;
 use crate::error::Failure;
 use crate::{
-    Service, admin, auth, batch, browser, crawl, files, health, interact, map, openapi, parse, root, scrape, sessions,
-    team, telemetry, webhooks,
+    Service, admin, auth, batch, browser, crawl, files, health, interact, map, missing, openapi, parse, root, scrape,
+    sessions, team, telemetry, webhooks,
 };
 
 /// Answers under this many bytes are sent as they are.
@@ -195,7 +195,7 @@ fn serving(handlers: Vec<Handler>, gate: auth::Gate) -> Router {
         router = router.route(sessions::VERSION_WITH_SLASH, get(sessions::version));
     }
     router
-        .fallback(async || auth::not_found())
+        .fallback(missing::answer)
         .method_not_allowed_fallback(async || {
             Failure::new(Code::MethodNotAllowed, "the path does not take this method")
         })

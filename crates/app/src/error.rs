@@ -30,6 +30,18 @@ pub enum AppError {
         /// Credits that the team can spend now.
         available: i64,
     },
+    /// The team cannot pay for as many pages as a crawl or a batch may have. Nothing was executed or charged.
+    #[error("insufficient credits: {}", pages_sentence(field, *pages, *needed, *available))]
+    InsufficientForPages {
+        /// The field that says how many pages: `limit` or `urls`.
+        field: &'static str,
+        /// How many it says.
+        pages: i64,
+        /// Credits that they could cost.
+        needed: i64,
+        /// Credits that the team can spend now.
+        available: i64,
+    },
     /// The team may not use this option.
     #[error("{0}")]
     Forbidden(&'static str),
@@ -100,7 +112,10 @@ pub enum AppError {
         limit: u32,
     },
     /// This server has no browser, now or later.
-    #[error("no browser is to be had: this server has none; its operator can install one")]
+    #[error(
+        "no browser is to be had: this server has none; its operator can install Chromium (the package \
+         `chromium-headless-shell` or `chromium`) and start the server again"
+    )]
     NoBrowser,
     /// No browser is to be had just now.
     #[error("no browser is to be had: {reason}")]
@@ -136,7 +151,7 @@ impl AppError {
             Self::Invalid(_) => Code::BadRequest,
             Self::Unsupported(needs) => needs.first().map_or(Code::BadRequest, |need| need.code),
             Self::Unauthorized(_) => Code::Unauthorized,
-            Self::InsufficientCredits { .. } => Code::InsufficientCredits,
+            Self::InsufficientCredits { .. } | Self::InsufficientForPages { .. } => Code::InsufficientCredits,
             Self::Forbidden(_) => Code::Forbidden,
             Self::NotFound(_) => Code::NotFound,
             Self::NoCachedData => Code::ScrapeNoCachedData,
@@ -164,9 +179,36 @@ impl AppError {
         }
     }
 
+    /// What cannot be paid was asked for by this field, which says `pages` pages.
+    pub(crate) fn for_pages(self, field: &'static str, pages: i64) -> Self {
+        match self {
+            Self::InsufficientCredits { needed, available } => {
+                Self::InsufficientForPages { field, pages, needed, available }
+            }
+            other => other,
+        }
+    }
+
     /// Wraps a failure of the database, the blob store or a task.
     pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Internal(cause.into())
+    }
+}
+
+/// How many pages the credits cover, at the price of the pages that were asked for.
+#[must_use]
+pub fn covered(pages: i64, needed: i64, available: i64) -> i64 {
+    available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
+}
+
+fn pages_sentence(field: &str, pages: i64, needed: i64, available: i64) -> String {
+    let covered = covered(pages, needed, available);
+    match field {
+        "limit" => format!(
+            "a crawl with a `limit` of {pages} pages needs {needed} and the team has {available}; \
+             they cover a `limit` of {covered}"
+        ),
+        _ => format!("{pages} `{field}` need {needed} and the team has {available}; they cover {covered}"),
     }
 }
 
@@ -258,5 +300,24 @@ impl From<store::StoreError> for AppError {
 impl From<blobs::BlobError> for AppError {
     fn from(error: blobs::BlobError) -> Self {
         Self::internal(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credits_that_pages_need_are_told_by_their_field() {
+        let check = |field, pages, needed, available, want: &str| {
+            let error = AppError::InsufficientCredits { needed, available }.for_pages(field, pages);
+            assert_eq!(error.to_string(), format!("insufficient credits: {want}"));
+            assert_eq!(error.code(), Code::InsufficientCredits);
+        };
+        let crawl = "a crawl with a `limit` of 10000 pages needs 50000 and the team has 52; they cover a `limit` of 10";
+        check("limit", 10_000, 50_000, 52, crawl);
+        check("urls", 3, 3, 0, "3 `urls` need 3 and the team has 0; they cover 0");
+        check("urls", 3, 3, -7, "3 `urls` need 3 and the team has -7; they cover 0");
+        assert_eq!(covered(0, 0, 5), 0);
     }
 }

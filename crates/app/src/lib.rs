@@ -58,6 +58,7 @@ pub mod files;
 pub mod interact;
 pub mod jobs;
 pub mod keys;
+mod load;
 pub mod map;
 mod metrics;
 mod orphans;
@@ -78,7 +79,8 @@ mod worker;
 
 pub use active::{Active, Slot};
 pub use changes::Changes;
-pub use error::AppError;
+pub use error::{AppError, covered};
+pub use load::{Load, load};
 pub use queue::Waker;
 pub use service::{App, DEFAULT_TEAM, Parts};
 pub use settings::{AuthMode, CacheSettings, Retention, SessionSettings, Settings};

@@ -1,6 +1,6 @@
 //! Room for what is kept: the size of the cache, and how full the disk is.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::Timestamp;
 use chrono::TimeDelta;
@@ -98,6 +98,12 @@ pub(crate) fn is_short(app: &App) -> bool {
         app.room().warn(app.now(), "the disk is nearly full, nothing that needs room is kept: see data.min_free_mib");
     }
     is_short
+}
+
+/// The folders that we write to, with the bytes that are free there.
+pub(crate) fn free_bytes(app: &App) -> Vec<(PathBuf, u64)> {
+    let folders = app.settings.folders.iter();
+    folders.filter_map(|folder| Some((folder.clone(), free(folder)?))).collect()
 }
 
 /// Bytes that may still be written below a folder; `None` when the system does not say.

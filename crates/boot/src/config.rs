@@ -1,6 +1,7 @@
 //! The settings: one struct per section of `config.default.toml`, which is the manual and the list of keys.
 
 mod layers;
+mod lines;
 mod parse;
 
 use std::collections::BTreeMap;
@@ -68,6 +69,7 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Server {
+    #[serde(deserialize_with = "parse::address")]
     pub listen: SocketAddr,
     #[serde(deserialize_with = "parse::hosts")]
     pub hosts: Vec<String>,
@@ -113,6 +115,7 @@ pub struct Data {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Store {
+    #[serde(deserialize_with = "parse::database")]
     pub url: Secret,
     pub max_connections: u32,
     pub migrate: bool,
@@ -124,6 +127,7 @@ pub struct Store {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Blobs {
     pub url: String,
+    #[serde(deserialize_with = "parse::maybe_http")]
     pub endpoint: String,
     pub region: String,
     pub access_key_id: String,
@@ -209,6 +213,7 @@ pub struct Admin {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Worker {
     pub embedded: bool,
+    #[serde(deserialize_with = "parse::address")]
     pub listen: SocketAddr,
     #[serde(deserialize_with = "setting::positive")]
     pub per_host: u32,
@@ -242,7 +247,7 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct ConfigError {
-    /// The key, such as `server.listen in quarry.toml` or `QUARRY__SERVER__LISTEN`.
+    /// The key, such as `server.listen in quarry.toml, line 3` or `QUARRY__SERVER__LISTEN`.
     pub key: String,
     /// What is wrong with it. Values of secret keys are not in it.
     pub message: String,

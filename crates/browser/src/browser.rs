@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cpu::line::Line;
+use cpu::line::{Line, Load};
 
 use crate::ads::Ads;
 use crate::holds::Holds;
@@ -47,6 +47,12 @@ impl Browser {
     pub fn counts(&self) -> Counts {
         let (processes, contexts, launched) = self.pool.counts();
         Counts { processes, contexts, waiting: self.line.waiting(), launched }
+    }
+
+    /// Places for visits: how many are taken, and how many visits wait for one.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        self.line.load()
     }
 
     /// Numbers of the processes of the browsers that run, which are those of their process groups too.

@@ -19,7 +19,7 @@ pub enum BrowserError {
     #[error("the page did not arrive in time")]
     Timeout,
     /// The address guard does not let anyone go there.
-    #[error("{host} may not be reached from this service: {reason}")]
+    #[error("{host} may not be reached from this service: {reason}{}", net::advice(reason))]
     Blocked {
         /// Host name or address literal of the URL.
         host: String,

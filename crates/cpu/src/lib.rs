@@ -11,6 +11,7 @@ use base::Stop;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
+use line::Load;
 use places::Places;
 
 /// How long work may hold a place among the quick. Most pages need a few milliseconds.
@@ -76,6 +77,12 @@ impl Cpu {
     #[must_use]
     pub fn trips(&self) -> u64 {
         self.0.taken()
+    }
+
+    /// How many places for quick work are taken, and how much work waits for one.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        self.0.load()
     }
 
     /// Does `work` in a thread when there is a place for `owner`, any label.

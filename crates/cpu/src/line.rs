@@ -12,6 +12,7 @@ use tokio::time::Instant;
 pub struct Line(Arc<Mutex<State>>);
 
 struct State {
+    places: usize,
     free: usize,
     max_waiting: usize,
     waiting: usize,
@@ -29,6 +30,17 @@ struct Waiter {
 /// A place, given back when dropped.
 pub struct Place(Arc<Mutex<State>>);
 
+/// How busy the places are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Places that there are.
+    pub places: usize,
+    /// Places that are taken.
+    pub taken: usize,
+    /// How many wait for one.
+    pub waiting: usize,
+}
+
 /// Why there is no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPlace {
@@ -43,13 +55,28 @@ impl Line {
     #[must_use]
     pub fn new(places: usize, max_waiting: usize) -> Self {
         let (turns, queues) = (VecDeque::new(), HashMap::new());
-        Self(Arc::new(Mutex::new(State { free: places, max_waiting, waiting: 0, turns, queues, last_number: 0 })))
+        Self(Arc::new(Mutex::new(State {
+            places,
+            free: places,
+            max_waiting,
+            waiting: 0,
+            turns,
+            queues,
+            last_number: 0,
+        })))
     }
 
     /// How many wait.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.lock().waiting
+    }
+
+    /// How many places are taken, and how many wait for one.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        let state = self.0.lock();
+        Load { places: state.places, taken: state.places.saturating_sub(state.free), waiting: state.waiting }
     }
 
     /// Whether nobody would have to wait for a place.
@@ -195,7 +222,7 @@ mod tests {
             });
             settle().await;
         }
-        assert_eq!(line.waiting(), 6);
+        assert_eq!(line.load(), Load { places: 1, taken: 1, waiting: 6 });
         drop(first);
         settle().await;
         assert_eq!(*order.lock(), ["crawl", "one", "two", "crawl", "crawl", "crawl"]);

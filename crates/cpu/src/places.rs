@@ -6,6 +6,8 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
+use crate::line::Load;
+
 /// All places, free and held.
 pub(super) struct Places {
     /// Most of each kind that one owner holds.
@@ -52,6 +54,14 @@ impl Places {
 
     pub(super) fn taken(&self) -> u64 {
         self.state().taken
+    }
+
+    pub(super) fn load(&self) -> Load {
+        let state = self.state();
+        let places = self.share.saturating_add(1);
+        let waiting =
+            state.turns.iter().filter_map(|owner| state.owners.get(owner)).map(|owner| owner.queue.len()).sum();
+        Load { places, taken: places.saturating_sub(state.quick), waiting }
     }
 
     /// A place at once, if there is one and nobody of the same owner waits for it.

@@ -7,7 +7,7 @@ use browser::BrowserError;
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The address guard does not let anyone go there.
-    #[error("{host} may not be reached from this service: {reason}")]
+    #[error("{host} may not be reached from this service: {reason}{}", net::advice(reason))]
     Blocked {
         /// Host name or address literal of the URL.
         host: String,

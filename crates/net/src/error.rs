@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The egress guard refused the host, the scheme or one of the addresses. Nothing was sent to it.
-    #[error("{host} is refused: {reason}")]
+    #[error("{host} is refused: {reason}{}", crate::advice(reason))]
     Blocked {
         /// Host of the URL, as asked.
         host: String,

@@ -38,7 +38,7 @@ mod stream;
 mod tls;
 mod tls_quirks;
 
-pub use address::classify;
+pub use address::{NOT_PUBLIC, advice, classify};
 pub use client::Client;
 pub use config::{Allow, Config, ConfigError, Egress, Limits};
 pub use download::Download;

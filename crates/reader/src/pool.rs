@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use cpu::line::{Line, NoPlace, Place};
+use cpu::line::{Line, Load, NoPlace, Place};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
@@ -79,6 +79,12 @@ impl Pool {
     #[must_use]
     pub fn children(&self) -> usize {
         self.0.running.load(Ordering::Relaxed)
+    }
+
+    /// Places for documents, and for pages that are recognised: how many are taken, and how many wait for one.
+    #[must_use]
+    pub fn load(&self) -> [Load; 2] {
+        [self.0.documents.load(), self.0.pages.load()]
     }
 
     /// Starts a child and ends it, to learn what it can do.

@@ -61,5 +61,5 @@ pub mod webhooks;
 pub use conn::{Conn, TxFn};
 pub use error::{Result, StoreError};
 pub use migrate::sqlite_schema;
-pub use open::{Backend, Options, Store};
+pub use open::{Backend, Options, PoolLoad, Store};
 pub use postgres::servers;

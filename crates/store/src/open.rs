@@ -47,6 +47,25 @@ pub enum Backend {
     Postgres,
 }
 
+/// How busy connections of one kind are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PoolLoad {
+    /// Connections that somebody uses.
+    pub in_use: u32,
+    /// Connections that nobody uses.
+    pub idle: u32,
+    /// How many wait for one.
+    pub waiting: u64,
+}
+
+impl PoolLoad {
+    fn of(state: &bb8::State) -> Self {
+        let idle = state.idle_connections;
+        let waiting = state.statistics.get_started.saturating_sub(state.statistics.completed_gets());
+        Self { in_use: state.connections.saturating_sub(idle), idle, waiting }
+    }
+}
+
 #[derive(Clone)]
 enum Pools {
     Pg(Pool<AsyncPgConnection>, Arc<Server>),
@@ -160,6 +179,15 @@ impl Store {
         }
     }
 
+    /// How busy the connections are, by what they are for: all of them, and with SQLite the one that writes besides.
+    #[must_use]
+    pub fn load(&self) -> Vec<(&'static str, PoolLoad)> {
+        match &self.pool {
+            Pools::Pg(pool, _) => vec![("all", PoolLoad::of(&pool.state()))],
+            Pools::Sqlite(pool, writer) => vec![("read", PoolLoad::of(&pool.state())), ("write", Writer::load(writer))],
+        }
+    }
+
     /// Whether transactions can write at the same time: SQLite has one writer.
     #[must_use]
     pub fn parallel_writers(&self) -> bool {
@@ -188,13 +216,23 @@ pub(crate) const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA jou
     PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
     PRAGMA secure_delete = FAST;";
 
-fn backend(url: &str) -> Result<Backend> {
+/// Which database an address names.
+pub(crate) fn backend(url: &str) -> Result<Backend> {
     match url.split_once("://").map(|(scheme, _)| scheme) {
         Some("sqlite") => Ok(Backend::Sqlite),
         Some("postgres" | "postgresql") => Ok(Backend::Postgres),
-        _ => Err(StoreError::Url("must begin with sqlite:// or postgres://".to_owned())),
+        Some(scheme) if OTHERS.contains(&scheme) => {
+            Err(StoreError::Url(format!("{scheme} is not supported: the database is SQLite or PostgreSQL; {EXAMPLES}")))
+        }
+        // The rest may hold a password.
+        _ => Err(StoreError::Url(format!("must begin with sqlite:// or postgres://; {EXAMPLES}"))),
     }
 }
+
+/// Databases that people try.
+const OTHERS: [&str; 7] = ["mysql", "mariadb", "mssql", "sqlserver", "mongodb", "redis", "cockroachdb"];
+/// How an address looks.
+const EXAMPLES: &str = "write sqlite:///path/to/quarry.db, or postgres://user:password@host:5432/database";
 
 fn sqlite_path(url: &str) -> Result<&str> {
     let path = url.strip_prefix("sqlite://").unwrap_or_default();

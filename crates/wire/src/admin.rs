@@ -279,7 +279,7 @@ fn limits(fields: &mut Fields<'_>) -> (Option<u32>, Option<u32>) {
 
 impl FlagChanges {
     fn read(fields: &mut Fields<'_>) -> Self {
-        let mut flag = |key: &str| fields.take(key).and_then(Field::flag);
+        let mut flag = |key: &'static str| fields.take(key).and_then(Field::flag);
         Self {
             zero_data_retention: flag("zeroDataRetention"),
             enterprise: flag("enterprise"),

@@ -41,6 +41,7 @@ mod job;
 mod map;
 mod menu;
 mod metadata;
+mod near;
 mod needs;
 mod option;
 mod parse;

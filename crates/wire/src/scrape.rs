@@ -306,7 +306,7 @@ fn timeout(fields: &mut Fields<'_>, default: u32) -> u32 {
 }
 
 /// Whether they are valid CSS is for the engine to say; here they get a size.
-fn selectors(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
+fn selectors(fields: &mut Fields<'_>, key: &'static str) -> Vec<String> {
     let entry = |field: Field<'_>| field.text(1..=MAX_SELECTOR_CHARS);
     fields.take(key).and_then(|field| field.list(0..=MAX_SELECTORS, entry)).unwrap_or_default()
 }

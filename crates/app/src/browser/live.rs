@@ -107,6 +107,11 @@ impl Sessions {
         self.live.lock().get(&id).cloned()
     }
 
+    /// How many are open.
+    pub(crate) fn count(&self) -> u32 {
+        self.places.total()
+    }
+
     /// The session that shows the page of a scrape.
     pub(crate) fn of_scrape(&self, team: &str, scrape: Uuid) -> Option<Arc<Live>> {
         let scrape = scrape.to_string();

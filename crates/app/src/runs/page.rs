@@ -27,7 +27,7 @@ use super::submit::new_pages;
 use super::{PAGES, pages, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, credentials, room};
+use crate::{App, AppError, credentials, metrics, room};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const MAX_ASKED: i32 = 3;
@@ -69,6 +69,8 @@ pub(crate) struct PageResult {
     pub(super) alias: Option<NewPage>,
     /// Where the start was redirected to.
     pub(super) landed: Option<String>,
+    /// The status of the start, when that is an error.
+    pub(super) start_status: Option<u16>,
     /// Where its links lead.
     pub(super) links: Links,
     /// The template of its address and the hash of its content, against endless copies.
@@ -97,6 +99,7 @@ impl Handler for PageHandler {
     type Done = Option<PageResult>;
 
     async fn run(&self, job: &Running<PagePayload>) -> Result<Option<PageResult>, Failure> {
+        let _in_work = metrics::PageInWork::begin();
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
         let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
             return Ok(None);
@@ -323,6 +326,7 @@ impl PageResult {
             answer: None,
             alias: None,
             landed: None,
+            start_status: None,
             links: Links::default(),
             likeness: None,
             copy: None,
@@ -363,7 +367,13 @@ fn read(
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
     let links = sorted((scope, &context.known), site, (&final_url, depth), (&links, frontier.max_links), stop);
-    Ok(PageResult { alias, landed, links, likeness, ..PageResult::without(context, packed) })
+    let start_status = Some(document.metadata.status_code).filter(|status| is_start && !has_loaded(*status));
+    Ok(PageResult { alias, landed, start_status, links, likeness, ..PageResult::without(context, packed) })
+}
+
+/// Whether a page with this status is the page itself (docs/CONTRACT.md, "Answers").
+fn has_loaded(status: u16) -> bool {
+    matches!(status, 200..=299 | 304)
 }
 
 /// The address that the page should have been known by: where it was found, or what it calls its own.

@@ -150,6 +150,9 @@ impl Record<'_> {
         if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref()) {
             runs::set_landed(conn, &self.context.id, landed).await?;
         }
+        if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
+            runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
+        }
         self.charge(conn, results.first().map_or("", |(id, _)| *id), credits, &surcharges).await?;
         let documents = self.keep(conn, &kept).await?;
         runs::end_pages(conn, &ended, documents, self.now).await?;

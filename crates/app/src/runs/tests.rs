@@ -57,6 +57,7 @@ static COUNTING: Kind = Kind {
     events: EventFamily::Crawl,
     lanes: |run| vec![(STEPS, run.to_owned())],
     verdict: |progress| if progress.failed == 0 { Ok(()) } else { Err("a step has failed") },
+    explain: |_| None,
     total: |progress| progress.done + progress.pending,
     pages: None,
 };
@@ -144,6 +145,7 @@ async fn count(app: &App, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -
         fingerprint: fingerprint(&format!("{fail:?}")),
         max_items,
         worst: max_items,
+        warning: None,
     };
     submit(app, caller, new, Steps { team: caller.team.id.clone(), fail }).await
 }

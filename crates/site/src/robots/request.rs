@@ -57,7 +57,7 @@ impl RobotsFailure {
         let host = url.host_str().unwrap_or_default().to_owned();
         let reason = "robots.txt could not be asked for".to_owned();
         match self {
-            Self::Blocked => FetchError::Blocked { host, reason: "an address of it is not public" },
+            Self::Blocked => FetchError::Blocked { host, reason: net::NOT_PUBLIC },
             Self::Dns => FetchError::Dns { host },
             Self::Tls => FetchError::Tls { reason },
             Self::Timeout => FetchError::Timeout,
