@@ -115,6 +115,7 @@ impl From<AppError> for Failure {
             ) => Self::new(code, text).retry_after(5),
             // Made for the caller: it names no address that the caller did not give.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
+            AppError::UploadLimit { wait, .. } => Self::new(code, text).retry_after(wait.as_secs() + 1),
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
             AppError::ShuttingDown => Self::new(code, text).retry_after(5),
             AppError::StorageFull => Self::new(code, text).retry_after(60),

@@ -21,6 +21,7 @@ mod address;
 mod admin;
 mod auth;
 mod batch;
+mod body;
 mod browser;
 mod crawl;
 pub mod docs;
@@ -146,8 +147,8 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         limits: Limits::default(),
         refusals: Refusals::default(),
         operator: Operator::new(&config.admin.token),
-        large_bodies: extract::large_bodies(),
-        uploads: extract::uploads(),
+        large_bodies: body::large_bodies(),
+        uploads: body::uploads(),
         prometheus: metrics::handle(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),

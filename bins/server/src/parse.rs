@@ -15,8 +15,9 @@ use wire::{
     Answer, Code, ParseFormats, ParseRequest, ParseUploaded, ScrapeAnswer, UploadMethod, UploadUrl, UploadUrlRequest,
 };
 
+use crate::body::discard;
 use crate::error::Failure;
-use crate::extract::{self, discard, is_json};
+use crate::extract::{self, is_json};
 use crate::request::{RequestContext, reader};
 use crate::{Service, multipart};
 

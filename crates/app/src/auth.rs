@@ -1,6 +1,6 @@
 //! Who is calling: an API key, or in open mode nobody in particular.
 
-use base::Secret;
+use base::{Owner, Secret};
 use chrono::TimeDelta;
 use sha2::{Digest, Sha256};
 use store::keys::{self, ApiKey};
@@ -18,6 +18,13 @@ pub struct Caller {
     pub key: Option<String>,
     /// Where the caller has reached us, as `https://host:port`: URLs of files begin with it.
     pub address: Option<String>,
+}
+
+impl Caller {
+    /// Whose work it is that is done for this run of the team, or for this scrape.
+    pub(crate) fn owner(&self, run: &str) -> Owner {
+        Owner::new(&self.team.id, run)
+    }
 }
 
 /// Finds the caller of a bearer token, given without the word `Bearer`.

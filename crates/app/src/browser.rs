@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::{Browser, OwnHeaders, Session, State, Visit};
-use base::new_id;
+use base::{Owner, new_id};
 use billing::SessionKind;
 use chrono::TimeDelta;
 use store::browser::{self as rows, Session as Row};
@@ -94,7 +94,7 @@ async fn launch(
         location: request.location.as_ref(),
         proxy: app.tools.proxies.next(ProxyUsed::Basic),
         state,
-        owner: &caller.team.id,
+        owner: Owner::of_team(&caller.team.id),
         ..Visit::new(&nowhere, &*nothing, Instant::now() + START)
     };
     let end = Instant::now() + START + Duration::from_secs(request.ttl.into());

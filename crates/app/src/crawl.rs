@@ -7,7 +7,7 @@ mod start;
 use std::time::Duration;
 
 use ::scrape::CpuError;
-use base::Timestamp;
+use base::{Owner, Timestamp};
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
 use serde_json::Value;
 use store::runs::{NewPage, Progress};
@@ -153,7 +153,8 @@ pub(crate) async fn scope<T: Send + 'static>(
     let done = if is_plain {
         work()
     } else {
-        let compiled = app.tools.cpu.run(&caller.team.id, Instant::now() + PATIENCE, move |_| work()).await;
+        let owner = Owner::of_team(&caller.team.id);
+        let compiled = app.tools.cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
         compiled.map_err(|error| no_place(error, caller))?
     };
     done.map_err(|error| AppError::Invalid(refused(&error)))

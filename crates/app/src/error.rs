@@ -1,6 +1,7 @@
 //! Everything an operation can answer instead of a result, free of HTTP.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use browser::BrowserError;
 use fetch::FetchError;
@@ -66,6 +67,14 @@ pub enum AppError {
     /// The file's time is over, or it was removed.
     #[error("the file is gone: its time is over, or it was removed")]
     FileGone,
+    /// Too many files of the team were sent and not read yet.
+    #[error("{why}")]
+    UploadLimit {
+        /// What there is too much of, with the setting that bounds it.
+        why: String,
+        /// Until the oldest of it ends, if nobody reads anything before.
+        wait: Duration,
+    },
     /// Somebody else may save this profile now.
     #[error(
         "the profile is in use: another scrape or session may save it; wait for its end, or send saveChanges: false"
@@ -148,6 +157,7 @@ impl AppError {
             Self::JobFinished => Code::JobFinished,
             Self::DeliveryGone => Code::DeliveryGone,
             Self::FileGone => Code::FileGone,
+            Self::UploadLimit { .. } => Code::UploadLimit,
             Self::ProfileInUse => Code::ProfileInUse,
             Self::SessionNotFound => Code::SessionNotFound,
             Self::SessionEnded | Self::SessionLost => Code::SessionEnded,

@@ -71,7 +71,7 @@ pub async fn scrape_with_room(
         app.recent().put(&caller.team.id, uuid(&id)?, &request).await;
     }
     let mut scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
-    let copies = scraping.copies(app, caller);
+    let copies = scraping.copies(app);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
@@ -125,7 +125,7 @@ where
     F: FnOnce(Scraped, Duration, &Stop) -> T + Send + 'static,
 {
     let mut scraping = Scraping::new(app, caller, wanted, Instant::now());
-    let copies = scraping.copies(app, caller);
+    let copies = scraping.copies(app);
     let purse = scraping.run_purse(app, caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
@@ -271,7 +271,7 @@ impl Scraping {
         // Lockdown is zero data retention without a connection, so it leaves no trace either.
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
-        let line = run.clone().unwrap_or_else(|| caller.team.id.clone());
+        let owner = caller.owner(run.as_deref().unwrap_or(&id));
         // To open it anew would be to do everything again; a page that nothing was done to is the same then.
         let is_held = run.is_none() && !private && !options.actions.is_empty();
         let hold = is_held.then(|| id.clone());
@@ -285,8 +285,7 @@ impl Scraping {
                 given_for,
                 basic_auth,
                 private,
-                owner: caller.team.id.clone(),
-                line,
+                owner,
                 collect_links,
                 hold,
                 ..Target::new(url, options, deadline)
@@ -296,8 +295,8 @@ impl Scraping {
         }
     }
 
-    fn copies<'a>(&self, app: &'a App, caller: &Caller) -> CacheCopies<'a> {
-        let slot = CacheSlot::of(app, caller, &self.target.url, &self.target.options);
+    fn copies<'a>(&self, app: &'a App) -> CacheCopies<'a> {
+        let slot = CacheSlot::of(app, &self.target.owner, &self.target.url, &self.target.options);
         CacheCopies::new(app, slot, self.policy.clone())
     }
 

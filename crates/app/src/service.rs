@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use base::{Clock, Timestamp};
+use base::{Clock, Owner, Timestamp};
 use blobs::Blobs;
 use browser::Browser;
 use files::Files;
@@ -212,10 +212,10 @@ impl App {
         self.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
     }
 
-    /// Room for the body of a request in the budget for all bodies in memory.
+    /// Room for the body of a request of an owner in the budget for all bodies in memory.
     #[must_use]
-    pub fn room_for_body(&self) -> net::Room {
-        self.client.in_flight().room()
+    pub fn room_for_body(&self, owner: &Owner) -> net::Room {
+        self.client.in_flight().room(owner)
     }
 
     pub(crate) fn bookings(&self) -> &Bookings {

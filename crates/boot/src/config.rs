@@ -82,6 +82,9 @@ pub struct Server {
     pub body_timeout: Duration,
     #[serde(rename = "upload_timeout_s", deserialize_with = "setting::some_seconds")]
     pub upload_timeout: Duration,
+    pub upload_min_kib_per_s: u32,
+    #[serde(rename = "upload_grace_s", deserialize_with = "setting::seconds")]
+    pub upload_grace: Duration,
     #[serde(rename = "write_timeout_s", deserialize_with = "setting::some_seconds")]
     pub write_timeout: Duration,
     #[serde(rename = "idle_timeout_s", deserialize_with = "setting::some_seconds")]

@@ -35,7 +35,7 @@ pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketA
     let cpu = cpu::Cpu::new(parses(config));
     let basic = config.fetch.basic_proxies.0.clone();
     let site = site::Site::new(client.clone(), basic, store.clone(), clock.clone(), cpu.clone());
-    let browser = browser(config, &client, &folder)?;
+    let browser = browser(config, &client, &cpu, &folder)?;
     let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(HttpEngine::new(client.clone()))];
     if let Some(browser) = browser.clone() {
         engines.push(Arc::new(BrowserEngine::new(browser, client.in_flight().clone())));
@@ -236,14 +236,19 @@ fn key_in(file: &Path) -> std::io::Result<Secret> {
 
 /// The browser, where there is one, with the filter lists of the data folder unless the settings name others. Its program
 /// is looked for, and not started.
-fn browser(config: &Config, client: &net::Client, folder: &Path) -> Result<Option<Arc<Browser>>, ConfigError> {
+fn browser(
+    config: &Config,
+    client: &net::Client,
+    cpu: &cpu::Cpu,
+    folder: &Path,
+) -> Result<Option<Arc<Browser>>, ConfigError> {
     let kept = || Some(folder.join(LISTS)).filter(|lists| lists.is_dir());
     let lists = config.browser.lists.clone().or_else(kept);
     let settings = ::browser::Settings { lists, ..config.browser.clone() };
     match (settings.program(), &settings.path) {
         (Some(program), _) => {
             tracing::info!(program = %program.display(), "pages that need a browser get one");
-            Ok(Some(Arc::new(Browser::new(settings.clone(), client.clone()))))
+            Ok(Some(Arc::new(Browser::new(settings.clone(), client.clone(), cpu.clone()))))
         }
         (None, Some(path)) if settings.enabled => {
             Err(ConfigError::new("BROWSER__PATH", format!("there is no program {}", path.display())))

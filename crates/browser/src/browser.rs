@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cpu::Cpu;
 use cpu::line::Line;
 
 use crate::ads::Ads;
@@ -14,6 +15,7 @@ use crate::settings::Settings;
 #[derive(Clone)]
 pub struct Browser {
     pub(crate) client: net::Client,
+    pub(crate) cpu: Cpu,
     pub(crate) pool: Arc<Pool>,
     pub(crate) line: Line,
     pub(crate) ads: Ads,
@@ -34,12 +36,13 @@ pub struct Counts {
 }
 
 impl Browser {
-    /// Browsers whose every connection goes through the guard of `client`.
+    /// Browsers whose every connection goes through the guard of `client`. `cpu` has the places for what callers make our
+    /// own threads do with pages.
     #[must_use]
-    pub fn new(settings: Settings, client: net::Client) -> Self {
+    pub fn new(settings: Settings, client: net::Client, cpu: Cpu) -> Self {
         let places = usize::from(settings.processes) * usize::from(settings.contexts);
         let line = Line::new(places, settings.waiting.into());
-        Self { client, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default() }
+        Self { client, cpu, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default() }
     }
 
     /// What goes on at the moment.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use cpu::Share;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -42,10 +43,11 @@ pub(crate) struct Left {
 }
 
 impl Held {
-    pub(crate) fn new(left: Left, watch: Watch, until: Instant) -> Self {
+    /// `share` is for the work that its hands make.
+    pub(crate) fn new(left: Left, watch: Watch, share: Share, until: Instant) -> Self {
         let Left { context, events, agent } = left;
         let context = Arc::new(context);
-        let hands = Arc::new(Hands::new(Arc::clone(&context.tab)));
+        let hands = Arc::new(Hands::new(Arc::clone(&context.tab), share));
         let (until, end) = watch::channel(until);
         let weak = Arc::downgrade(&context);
         let keeper = tokio::spawn(keep(context, events, watch, end)).abort_handle();

@@ -93,7 +93,7 @@ impl Browser {
     async fn hold(&self, visit: &Visit<'_>, left: Left, headers: Box<HeadersFor<'static>>, until: Instant) -> Held {
         let rules = self.rules(visit).await;
         let watch = Watch { url: visit.url.clone(), headers, rules, bytes: self.client.page_bytes() };
-        Held::new(left, watch, until)
+        Held::new(left, watch, self.cpu.share(&visit.owner), until)
     }
 
     /// What keeps advertisements out, if the visit wants that.
@@ -120,7 +120,7 @@ impl Browser {
         if !self.line.has_room() {
             self.holds.give_up_one();
         }
-        self.line.enter(visit.owner, visit.deadline).await.map_err(|none| match none {
+        self.line.enter(&visit.owner, visit.deadline).await.map_err(|none| match none {
             NoPlace::Late => BrowserError::Timeout,
             NoPlace::Full => BrowserError::Unavailable { reason: "too many visits wait already".to_owned() },
         })

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use cpu::Share;
 use futures_util::FutureExt as _;
 use net::EgressPass;
 use parking_lot::Mutex;
@@ -74,7 +75,7 @@ impl Browser {
     /// See [`BrowserError`]; a URL that is a file is a [`BrowserError::Site`].
     pub async fn session(&self, visit: &Visit<'_>, headers: OwnHeaders, end: Instant) -> Result<Session, BrowserError> {
         let pool = Pool::new(alone(self.pool.settings()));
-        let place = Line::new(1, 0).enter(visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
+        let place = Line::new(1, 0).enter(&visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
         let lease = pool.lease(visit.deadline).await?;
         let gone = lease.process.end_token();
         let own = Arc::clone(&headers);
@@ -109,7 +110,7 @@ impl Browser {
         });
         let proxy = format!("http://{}", context.proxy.addr());
         let bounds = Bounds { proxy, context: context.id().to_owned(), agent, is_alone: true };
-        let page = Mutex::new(Page::of(Arc::clone(&context.tab)));
+        let page = Mutex::new(Page::of(Arc::clone(&context.tab), self.cpu.share(&visit.owner)));
         Ok(Session { home: Home::Own(pool, serving), context: Arc::new(context), bounds, page, gone })
     }
 
@@ -198,7 +199,8 @@ impl Session {
             return Ok(page.hands);
         }
         let tab = tokio::time::timeout(PATIENCE, self.another_page()).await;
-        let page = Page::of(Arc::new(tab.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?));
+        let tab = tab.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
+        let page = Page::of(Arc::new(tab), page.hands.share().clone());
         *self.page.lock() = page.clone();
         Ok(page.hands)
     }
@@ -265,8 +267,8 @@ fn text(value: &Value) -> String {
 }
 
 impl Page {
-    fn of(tab: Arc<Tab>) -> Self {
-        Self { hands: Arc::new(Hands::new(Arc::clone(&tab))), tab }
+    fn of(tab: Arc<Tab>, share: Share) -> Self {
+        Self { hands: Arc::new(Hands::new(Arc::clone(&tab), share)), tab }
     }
 }
 

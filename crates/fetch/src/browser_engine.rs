@@ -54,7 +54,7 @@ impl Engine for BrowserEngine {
             styles: request.styles,
             state: request.state,
             keeps_state: request.keeps_state,
-            owner: request.owner,
+            owner: request.owner.clone(),
             deadline: request.deadline,
         };
         let visited = match request.hold {
@@ -65,7 +65,7 @@ impl Engine for BrowserEngine {
         if !may_reach(request.url, &fetched.url) && request.given.to(request.url).is_personal() {
             fetched.warnings.push(headers::LEFT_BEHIND.to_owned());
         }
-        let room = self.in_flight.room();
+        let room = self.in_flight.room(&request.owner);
         room.grow(fetched.body.len().max(fetched.dom().map_or(0, Bytes::len)) as u64).await;
         fetched.room = room;
         Ok(fetched)

@@ -58,7 +58,7 @@ use uuid::Uuid;
 pub use blobs::Pieces;
 pub use link::{Link, UploadLink};
 pub use settings::Settings;
-pub use upload::{Place, Sent, Slot};
+pub use upload::{Expected, Place, Sent, Slot, UPLOAD_LIFE};
 
 use link::Key;
 
@@ -139,6 +139,14 @@ pub enum FilesError {
     TooLarge {
         /// The most that one may have.
         limit: u64,
+    },
+    /// The team has too much that was sent and not read yet.
+    #[error("{why}")]
+    Unread {
+        /// What there is too much of, with the setting that bounds it.
+        why: String,
+        /// Until the oldest of it ends, if nobody reads anything before.
+        wait: Duration,
     },
     /// The database failed.
     #[error("cannot look up files")]

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
+use base::Owner;
 use cpu::line::{Line, NoPlace, Place};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
@@ -112,7 +113,7 @@ impl Pool {
 }
 
 impl Inner {
-    async fn place(&self, owner: &str, deadline: Instant) -> Result<Place, Failure> {
+    async fn place(&self, owner: &Owner, deadline: Instant) -> Result<Place, Failure> {
         self.documents.enter(owner, deadline).await.map_err(|none| match none {
             NoPlace::Late => Failure::Timeout,
             NoPlace::Full => Failure::Unavailable("too many documents wait already; try again later".to_owned()),

@@ -164,7 +164,7 @@ pub(crate) fn request<'a>(
         state: target.state.as_deref(),
         keeps_state: target.keeps_state,
         hold: target.hold.as_deref(),
-        owner: &target.line,
+        owner: target.owner.clone(),
     }
 }
 
@@ -197,7 +197,7 @@ pub(crate) async fn embedded(
         location: target.options.location.as_ref(),
         proxy: tools.proxies.next(proxy),
         skip_tls_verification: target.options.skip_tls_verification,
-        owner: &target.line,
+        owner: target.owner.clone(),
         ..FetchRequest::new(&url, given, deadline)
     };
     let Ok(Ok(mut fetched)) = timeout_at(deadline, engine.fetch(&request)).await else { return false };

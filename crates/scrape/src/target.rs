@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base::Owner;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
 use tokio::time::Instant;
@@ -59,10 +60,9 @@ pub struct Target {
     pub deadline: Instant,
     /// Whether the URL must not be logged (lockdown, zero data retention).
     pub private: bool,
-    /// Who has it done: one owner holds only its share of [`Tools::cpu`]. Any label.
-    pub owner: String,
-    /// Who waits in line where places are few, as for a browser: they are shared out fairly among those. Any label.
-    pub line: String,
+    /// Who has it done: where places are few, as of [`Tools::cpu`], browsers and readers, teams take turns, and in each its
+    /// runs.
+    pub owner: Owner,
     /// Whether [`Scraped::links`] is wanted, as by a crawl.
     pub collect_links: bool,
     /// Cookies and storage that a browser begins with.
@@ -87,8 +87,7 @@ impl Target {
             options,
             deadline,
             private: false,
-            owner: String::new(),
-            line: String::new(),
+            owner: Owner::default(),
             collect_links: false,
             state: None,
             keeps_state: false,

@@ -51,7 +51,7 @@ pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Re
         wait_for: Duration::from_millis(options.wait_for.into()),
         actions: &options.actions,
         state,
-        owner: &caller.team.id,
+        owner: caller.owner(&scrape.to_string()),
         ..Visit::new(&url, &*headers, deadline)
     };
     match browser.session(&visit, Arc::clone(&headers), end).await {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use base::Secret;
+use base::{Owner, Secret};
 use crawl_frontier::Scope;
 use fetch::BasicAuth;
 use parking_lot::{Mutex, MutexGuard};
@@ -147,6 +147,11 @@ impl Contexts {
 }
 
 impl Context {
+    /// Whose its work is.
+    pub(crate) fn owner(&self) -> Owner {
+        self.caller.owner(&self.id)
+    }
+
     /// Whether no trace of its pages may be left elsewhere.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown

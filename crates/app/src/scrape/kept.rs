@@ -98,7 +98,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     };
     let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
     let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
-    let copy = KeptCopy { app, id: &note.copy };
+    let copy = KeptCopy { app, id: &note.copy, owner: &scraping.target.owner };
     let (source_url, warning, screenshot) = (note.source_url, note.warning, note.screenshot);
     let last = move |scraped: Scraped, _: &Stop| {
         let mut scraped = stamp.put(scraped);

@@ -337,3 +337,37 @@ async fn where_no_fence_can_be_put_up_programs_are_refused() {
         }
     }
 }
+
+/// An address is the page's and the expression the caller's: together they may not keep a core of ours busy.
+#[tokio::test]
+async fn expressions_over_addresses_are_bounded() {
+    let world = World::start().await;
+    // Without a rhythm: what repeats is easily matched.
+    let go = |length: u32| {
+        format!(
+            "await page.evaluate(() => {{ let state = 1, text = '/?'; for (let i = 0; i < {length}; i++) {{
+            state = (state * 16807) % 2147483647; text += state < 1073741824 ? 'x' : 'y'; }}
+            history.pushState(null, '', text); }})"
+        )
+    };
+    for (length, expect) in
+        [(1_500_000, "the address of the page has 15000"), (7800, "matching it takes too much work")]
+    {
+        world.node(&go(length)).await;
+        let ran = world.run(Python, "import re\npage.wait_for_url(re.compile('(x|y)*x(x|y){900}[0-9]'))").await;
+        let error = ran.error.unwrap();
+        assert!(error.contains(expect), "{error}");
+    }
+    let stars = format!("await page.waitForURL('**{}z')", "x*y**".repeat(1600));
+    let error = world.run(Node, &stars).await.error.unwrap();
+    assert!(error.contains("too much work") || error.contains("too large"), "{error}");
+    // What one means by it works, on long addresses too.
+    for wanted in [r"/[xy]{2}$/", r"/\/\?[xy]+$/", "'**/?*'", "/SHOP.TEST/i"] {
+        assert_eq!(world.node(&format!("await page.waitForURL({wanted}); 1")).await, "1", "{wanted}");
+    }
+    let code = "await page.goto('/about'); await Promise.all([page.waitForURL(/other$/), page.evaluate(() => { setTimeout(() => { location = '/other' }, 200) })]); await page.title()";
+    assert_eq!(world.node(code).await, "Other");
+    // The text of a page is searched by the browser, in the process of that page.
+    let content = "await page.setContent('<p>' + 'x'.repeat(200) + '</p>'); await page.getByText(/(x+x+)+y/).click()";
+    assert!(ends(&world, Node, content).await.error.is_some());
+}
