@@ -10,7 +10,7 @@ CREATE TABLE team (
     enterprise BOOLEAN NOT NULL,
     catalog BOOLEAN NOT NULL,
     created_at TIMESTAMP NOT NULL
-);
+, addresses TEXT);
 
 CREATE TABLE api_key (
     id TEXT NOT NULL PRIMARY KEY,
@@ -21,7 +21,7 @@ CREATE TABLE api_key (
     created_at TIMESTAMP NOT NULL,
     revoked_at TIMESTAMP,
     last_used_at TIMESTAMP
-);
+, endpoints TEXT, formats TEXT);
 
 CREATE INDEX api_key_team ON api_key (team_id, id);
 
@@ -423,7 +423,7 @@ CREATE TABLE browser_session (
     alive_until TIMESTAMP NOT NULL,
     ended_at TIMESTAMP,
     credits BIGINT NOT NULL CHECK (credits >= 0)
-);
+, api_key_id TEXT, idempotency_key TEXT, fingerprint TEXT);
 
 CREATE UNIQUE INDEX browser_session_scrape ON browser_session (scrape_id) WHERE ended_at IS NULL;
 
@@ -444,6 +444,14 @@ CREATE TABLE profile (
 
 CREATE INDEX profile_use ON profile (used_at);
 
+CREATE INDEX scrape_failure ON scrape (team_id, created_at) WHERE error_code IS NOT NULL;
+
+CREATE INDEX scrape_file ON scrape (team_id, created_at) WHERE url IS NULL;
+
+CREATE INDEX run_team ON run (team_id, created_at);
+
+CREATE UNIQUE INDEX browser_session_idempotency ON browser_session (team_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -459,4 +467,6 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261122220000'),
 ('20261123000000'),
 ('20261123100000'),
-('20261123120000');
+('20261123120000'),
+('20261125180000'),
+('20261125190000');

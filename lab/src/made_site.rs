@@ -41,6 +41,11 @@ impl MadeSite {
         self.site.addr()
     }
 
+    /// Forgets who has asked, which a long run would fill the memory with.
+    pub(crate) fn forget(&self) {
+        drop(self.site.take_requests());
+    }
+
     pub(crate) fn pages(&self) -> usize {
         self.pages
     }

@@ -9,7 +9,9 @@ mod made_site;
 mod moto;
 mod random;
 mod robots;
+mod soak;
 mod team;
+mod trend;
 mod webhook_sim;
 mod webhook_vectors;
 
@@ -35,6 +37,8 @@ enum Lab {
     Hostile(hostile::Args),
     /// Judge files of robots.txt cases.
     Robots(robots::Args),
+    /// A mixed load for a long time, and what the server keeps of it.
+    Soak(soak::Args),
     /// Measure what is promised about webhooks.
     #[command(subcommand)]
     WebhookSim(webhook_sim::WebhookSim),
@@ -50,6 +54,7 @@ fn main() -> Result<()> {
         Lab::CrawlDocs(args) => crawl_docs::run(&args),
         Lab::Hostile(args) => hostile::run(args),
         Lab::Robots(args) => robots::run(&args),
+        Lab::Soak(args) => soak::run(&args),
         Lab::WebhookSim(what) => webhook_sim::run(what),
         Lab::WebhookVectors(args) => webhook_vectors::run(&args),
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
 use e2e::TestApp;
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::browser::{asked, browsers, reply};
@@ -46,6 +48,13 @@ async fn a_crawl_finds_the_links_that_scripts_write() {
         assert_eq!(document["metadata"]["creditsUsed"], 1);
     }
     assert_eq!(browsers().len(), 1);
+    // An address of a file begins with where its reader has reached us, and not with where the crawl was started.
+    let elsewhere = app.anonymous().request(Method::GET, &path).header("host", "localhost");
+    let told = app.anonymous().send(elsewhere, Bytes::new()).await.body;
+    let first = told["data"][0]["screenshot"].as_str().unwrap();
+    assert!(first.starts_with("http://localhost/files/"), "{first}");
+    let ours = documents[0]["screenshot"].as_str().unwrap();
+    assert_eq!(first.replace("http://localhost", ""), ours.replace(&format!("http://{}", app.address()), ""));
 }
 
 #[tokio::test]
@@ -84,4 +93,44 @@ async fn a_scrape_does_not_wait_for_a_crawl() {
     let status = app.anonymous().get(&path).await.body;
     assert_eq!(status["status"], "scraping", "the crawl waits, not the scrape: {status}");
     app.anonymous().ended(&path).await;
+}
+
+#[tokio::test]
+async fn a_team_with_many_crawls_delays_another_by_one_page() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = boot::config::AuthMode::Keys;
+        config.browser.enabled = true;
+        (config.browser.processes, config.browser.contexts) = (1, 1);
+        config.worker.per_host = 64;
+    })
+    .await;
+    scripted_site(&app, 100);
+    let (many, other) = (app.team(None, json!({})).await, app.team(None, json!({})).await);
+    let mut crawls = Vec::new();
+    for number in 0..20 {
+        let url = app.page(&format!("/hall/{number}"));
+        let body =
+            json!({ "url": url, "limit": 1, "sitemap": "skip", "scrapeOptions": { "waitFor": 300, "maxAge": 0 } });
+        crawls.push(many.start("/v2/crawl", &body).await);
+    }
+    // A page that has its place asks for the script; most of the others have reached the line by then.
+    while asked(&app, "/hall.js") < 3 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let before = asked(&app, "/hall.js");
+    let answer = other.scrape(&json!({ "url": app.page("/hall/50"), "waitFor": 10, "maxAge": 0 })).await;
+    let passed = asked(&app, "/hall.js") - before;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.body["data"]["metadata"]["concurrencyLimited"], true, "{}", answer.body);
+    // Its own, the page that ended, and one that began while the answer was on its way.
+    assert!(passed <= 4, "{passed} pages of crawls went first");
+    for crawl in crawls {
+        let ended = many.ended(&crawl).await;
+        assert_eq!(
+            (&ended.body["status"], &ended.body["completed"]),
+            (&json!("completed"), &json!(1)),
+            "{}",
+            ended.body
+        );
+    }
 }

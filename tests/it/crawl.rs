@@ -136,7 +136,11 @@ async fn a_crawl_can_be_stopped_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_are_read_page_by_page() {
-    let app = TestApp::with(|config| config.server.hosts = vec!["10.0.0.1".to_owned()]).await;
+    let app = TestApp::with(|config| {
+        config.server.hosts = vec!["10.0.0.1".to_owned()];
+        config.server.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    })
+    .await;
     linked_site(&app, 20);
     let client = app.anonymous();
     let job = client.start("/v2/crawl", &json!({"url": app.page("/"), "limit": 100})).await;

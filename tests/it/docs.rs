@@ -3,21 +3,33 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use e2e::TestApp;
+use http::Method;
 use serde_json::Value;
+
+use crate::rules::Team;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// Path and JSON body of every `curl … -d '{…}'` in the document.
-fn curl_calls(document: &str) -> Vec<(String, Value)> {
+/// A `curl … -d '{…}'` of a document.
+struct Call {
+    method: Method,
+    path: String,
+    body: Value,
+}
+
+/// All of them, with what they send.
+fn curl_calls(document: &str) -> Vec<Call> {
     let text = fs::read_to_string(root().join(document)).unwrap().replace("\\\n", " ");
     let calls = text.lines().filter(|line| line.trim_start().starts_with("curl ") && line.contains("-d '"));
     let parse = |line: &str| {
         let path = line.split("127.0.0.1:3002").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
         let body = line.split("-d '").nth(1).unwrap().split('\'').next().unwrap();
-        (path, serde_json::from_str(body).unwrap())
+        let method = line.split("-X ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or("POST");
+        Call { method: method.parse().unwrap(), path, body: serde_json::from_str(body).unwrap() }
     };
     calls.map(parse).collect()
 }
@@ -26,12 +38,15 @@ fn curl_calls(document: &str) -> Vec<(String, Value)> {
 async fn the_curl_lines_work() {
     let app = TestApp::with_browser().await;
     app.site.html("/", include_str!("../../xtask/src/up/sample.html"));
+    let team = Team::new(&app).await;
     let mut calls = 0;
     for document in ["README.md", "docs/API.md", "docs/SELF-HOSTING.md"] {
-        for (path, body) in curl_calls(document) {
+        for Call { method, path, body } in curl_calls(document) {
+            let path = path.replace("$TEAM_ID", &team.id).replace("$KEY_ID", &team.key);
             let body = body.to_string().replace("http://127.0.0.1:3003/", &app.page("/"));
             let client = if path.starts_with("/admin") { app.operator() } else { app.anonymous() };
-            let answer = client.post_raw(&path, body.clone()).await;
+            let request = client.request(method, &path).header("content-type", "application/json");
+            let answer = client.send(request, Bytes::from(body.clone())).await;
             assert_eq!(answer.status, 200, "{document}: {path} {body}: {}", answer.body);
             if document == "README.md" {
                 assert!(

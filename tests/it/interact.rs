@@ -228,3 +228,39 @@ async fn what_cannot_be_done_is_refused() {
     }
     assert_eq!(client.post("/v2/scrape/x/interact", &code).await.status, 400);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_messages_into_a_held_page_do_not_delay_the_scrapes_of_others() {
+    let app = with_keys().await;
+    app.site.html("/", PAGE);
+    let (team, others) = (app.team(Some(100), json!({})).await, app.team(Some(100), json!({})).await);
+    // A page on which something was done is held, in the browser of all scrapes.
+    let wait = json!({ "type": "wait", "milliseconds": 10 });
+    let path = scraped(&team, json!({ "url": app.page("/"), "actions": [wait] })).await;
+    let held = team.post(&path, &json!({ "code": "await page.title()", "timeout": 60 })).await.body;
+    let mut cdp = Cdp::connect(held["cdpUrl"].as_str().unwrap()).await;
+    let targets = cdp.result(None, "Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await;
+    let attach = json!({ "targetId": targets["targetInfos"][0]["targetId"], "flatten": true });
+    let page = cdp.result(None, "Target.attachToTarget", attach).await["sessionId"].as_str().unwrap().to_owned();
+    let tree = cdp.result(Some(&page), "Page.getFrameTree", json!({})).await;
+    let content = json!({ "frameId": tree["frameTree"]["frame"]["id"], "html": "x".repeat(20 << 20) });
+    let hostile = async {
+        for _ in 0..12 {
+            let answer = cdp.call(Some(&page), "Page.setDocumentContent", content.clone()).await;
+            let why = answer["error"]["message"].as_str().unwrap_or_default();
+            assert!(why.contains("1048576 bytes in one message to a page of a shared browser"), "{answer}");
+        }
+        cdp.evaluate(&page, "document.title").await
+    };
+    let calm = async {
+        for number in 0..5 {
+            let url = app.page(&format!("/?{number}"));
+            let body = json!({ "url": url, "waitFor": 100, "timeout": 15_000 });
+            let answer = others.post("/v2/scrape", &body).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+        }
+    };
+    let (title, ()) = tokio::join!(hostile, calm);
+    assert_eq!(title, "Shop", "the session goes on");
+    assert_eq!(team.delete(&path).await.status, 200);
+}

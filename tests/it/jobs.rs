@@ -38,6 +38,7 @@ async fn the_operator_sees_and_stops_what_runs() {
 #[test]
 fn nothing_was_given_up_yet() {
     let data = tempfile::tempdir().unwrap();
+    assert!(run(data.path(), &["migrate"], &[]).status.success());
     let listed = run(data.path(), &["jobs", "list", "--dead"], &[]);
     assert!(listed.status.success() && listed.stdout.is_empty());
     let redriven = run(data.path(), &["jobs", "redrive"], &[]);

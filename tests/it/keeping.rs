@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Output;
 
+use diesel::{Connection, RunQueryDsl, SqliteConnection, sql_query};
+
 use crate::process::{installation, run, terminate};
 
 fn done(ended: &Output) -> String {
@@ -43,11 +45,18 @@ async fn a_backup_of_a_running_server_comes_back() {
 #[test]
 fn a_schema_that_is_behind_is_told() {
     let data = tempfile::tempdir().unwrap();
-    let behind = run(data.path(), &["migrate", "--check"], &[]);
+    let check = || run(data.path(), &["migrate", "--check"], &[]);
+    assert!(refused(&check()).contains("there is no data"));
+    assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0, "nothing was made");
+    done(&run(data.path(), &["migrate"], &[]));
+    assert!(done(&check()).contains("up to date"));
+    let newest = "(SELECT max(version) FROM __diesel_schema_migrations)";
+    let forget = format!("DELETE FROM __diesel_schema_migrations WHERE version = {newest}");
+    let mut database = SqliteConnection::establish(data.path().join("quarry.db").to_str().unwrap()).unwrap();
+    assert_eq!(sql_query(forget).execute(&mut database).unwrap(), 1);
+    let behind = check();
     assert_eq!(behind.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&behind.stdout).contains("missing"));
-    done(&run(data.path(), &["migrate"], &[]));
-    assert!(done(&run(data.path(), &["migrate", "--check"], &[])).contains("up to date"));
 }
 
 #[test]

@@ -4,11 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use boot::config::AuthMode;
 use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
 use testkit::Pdf;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::ARTICLE;
@@ -288,7 +291,7 @@ async fn a_file_that_was_sent_waits_for_room_and_is_not_lost() {
     // Others hold all the memory there is for bodies.
     let mut held = Vec::new();
     loop {
-        let room = app.operations().room_for_body();
+        let room = app.operations().room_for_body(&base::Owner::default());
         if timeout(Duration::from_millis(50), room.grow(2 << 20)).await.is_err() {
             break;
         }
@@ -325,4 +328,89 @@ async fn the_list_says_what_this_server_reads() {
         assert!(format["mimeTypes"].as_array().is_some_and(|types| !types.is_empty()));
     }
     assert_eq!(find(&with, "png")["kind"], "image");
+}
+
+/// A request on a connection of its own that has sent only a part of its body.
+async fn half_sent(app: &TestApp, url: &str, announced: usize, sent: usize) -> TcpStream {
+    let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap();
+    let head = format!("PUT {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: {announced}\r\n\r\n", app.address());
+    let mut stream = TcpStream::connect(app.address()).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // More than the server takes from one that has no place stays with us.
+    let _ = timeout(Duration::from_millis(300), stream.write_all(&vec![b'a'; sent])).await;
+    stream
+}
+
+async fn upload_url(team: &Client) -> String {
+    let place = team.post("/v2/parse/upload-url", &json!({"filename": "a.html"})).await;
+    assert_eq!(place.status, 200, "{}", place.body);
+    place.body["data"]["uploadUrl"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_that_do_not_come_keep_no_other_team_from_sending() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = AuthMode::Keys;
+        config.server.upload_grace = Duration::from_secs(600);
+    })
+    .await;
+    let (slow, other) = (app.team(Some(10), json!({})).await, app.team(Some(10), json!({})).await);
+    let mut held = Vec::new();
+    for _ in 0..8 {
+        held.push(half_sent(&app, &upload_url(&slow).await, 2 << 20, 200 << 10).await);
+    }
+    // Of the same address, but another team.
+    let file = format!("{ARTICLE}<!-- {} -->", "x".repeat(1 << 20));
+    for _ in 0..3 {
+        let sent =
+            timeout(Duration::from_secs(20), put(&app.anonymous(), &upload_url(&other).await, file.clone())).await;
+        assert_eq!(sent.unwrap().status, 200);
+    }
+    let form = parse(&other, "a.html", file.as_bytes(), json!({})).await;
+    assert_eq!(form.status, 200, "{}", form.body);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_comes_too_slowly_is_refused() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = AuthMode::Keys;
+        config.server.upload_grace = Duration::from_secs(1);
+    })
+    .await;
+    let team = app.team(Some(10), json!({})).await;
+    let url = upload_url(&team).await;
+    let mut stream = half_sent(&app, &url, 1 << 20, 8 << 10).await;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(
+        answer.contains("UPLOAD_TOO_SLOW") && answer.contains("server.upload_min_kib_per_s asks for 16 KiB"),
+        "{answer}"
+    );
+    // Nothing is lost: the URL takes the file all the same.
+    assert_eq!(put(&app.anonymous(), &url, ARTICLE).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_reads_what_it_has_sent_before_it_sends_more() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = AuthMode::Keys;
+        config.files.max_unread_uploads = 2;
+    })
+    .await;
+    let (team, other) = (app.team(Some(10), json!({})).await, app.team(Some(10), json!({})).await);
+    let ask = json!({"filename": "a.html"});
+    let first = team.post("/v2/parse/upload-url", &ask).await.body["data"].take();
+    assert_eq!(put(&app.anonymous(), first["uploadUrl"].as_str().unwrap(), ARTICLE).await.status, 200);
+    upload_url(&team).await;
+    let refused = team.post("/v2/parse/upload-url", &ask).await;
+    assert_eq!((refused.status, refused.code()), (429, "UPLOAD_LIMIT"), "{}", refused.body);
+    let why = refused.body["error"].as_str().unwrap();
+    assert!(why.contains("files.max_unread_uploads") && why.contains("POST /v2/parse"), "{why}");
+    assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|wait| (850..=901).contains(&wait)));
+    upload_url(&other).await;
+    let read = team.post("/v2/parse", &json!({"uploadRef": first["uploadRef"]})).await;
+    assert_eq!(read.status, 200, "{}", read.body);
+    upload_url(&team).await;
 }

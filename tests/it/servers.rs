@@ -11,6 +11,7 @@ use testkit::Site;
 
 use crate::postgres::database;
 use crate::process::{installation, terminate};
+use crate::sessions::Cdp;
 
 const PAGE: &str =
     "<!doctype html><title>Shop</title><h1>Granite</h1><p>Slabs of granite, cut to the size that you need.</p>
@@ -112,6 +113,8 @@ async fn a_session_is_used_through_another_server() {
     let door = view.strip_prefix(&own).unwrap();
     let seen = async |server: &Node, door: &str| ask(server, "x", Method::GET, door, Value::Null).await.0;
     assert_eq!((seen(&one, door).await, seen(&two, door).await), (200, 503));
+    let told = ask(&two, "x", Method::GET, door, Value::Null).await.1.to_string();
+    assert!(!told.contains(&one.addr().to_string()), "no address of ours: {told}");
     let wrong = format!("{}/{}", door.rsplit_once('/').unwrap().0, "0".repeat(32));
     assert_eq!((seen(&one, &wrong).await, seen(&two, &wrong).await), (404, 404));
     assert_eq!(delete(&two, &key, &path).await.1["status"], "destroyed");
@@ -142,6 +145,8 @@ async fn a_server_that_hangs_or_is_dead_is_not_waited_for() {
     let began = Instant::now();
     let hung = post(&two, &key, &execute, json!({ "code": "1", "language": "node", "timeout": 1 })).await;
     assert_eq!(refusal(&hung), (503, "BROWSER_UNAVAILABLE"), "{}", hung.1);
+    let inside = one.addr().to_string();
+    assert!(!hung.1.to_string().contains(&inside), "no address of ours: {}", hung.1);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     one.resume().unwrap();
     one.kill().unwrap();
@@ -151,6 +156,22 @@ async fn a_server_that_hangs_or_is_dead_is_not_waited_for() {
     assert_eq!(refusal(&delete(&two, &key, &path).await), (503, "BROWSER_UNAVAILABLE"));
     assert_eq!(refusal(&post(&two, &others, &execute, node("1")).await), (404, "SESSION_NOT_FOUND"));
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    terminate(two).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_another_server_revokes_ends_its_session() {
+    let Some(url) = database() else { return };
+    let (_site, one, two) = pair(&url).await;
+    let (_, made) = post(&one, OPERATOR, "/admin/teams", json!({ "name": "t", "credits": 100 })).await;
+    let (key, team) = (made["apiKey"].as_str().unwrap(), made["teamId"].as_str().unwrap());
+    let mut cdp = Cdp::connect(session(&one, key).await["cdpUrl"].as_str().unwrap()).await;
+    cdp.result(None, "Browser.getVersion", json!({})).await;
+    let keys = ask(&two, OPERATOR, Method::GET, &format!("/admin/teams/{team}/keys"), Value::Null).await.1;
+    let revoked = delete(&two, OPERATOR, &format!("/admin/keys/{}", keys["data"][0]["id"].as_str().unwrap())).await;
+    assert_eq!(revoked.0, 200, "{}", revoked.1);
+    assert!(cdp.next().await.is_none(), "its socket is closed");
+    terminate(one).await;
     terminate(two).await;
 }
 

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use boot::config::AuthMode;
+use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use futures_util::{SinkExt, StreamExt};
+use http::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -50,7 +52,7 @@ impl Cdp {
         answer["result"].take()
     }
 
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             match timeout(PATIENCE, self.socket.next()).await.unwrap_or_else(|_| panic!("a message in time"))? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
@@ -91,7 +93,7 @@ pub(crate) async fn with_keys() -> TestApp {
     .await
 }
 
-async fn connect(url: &str) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Error> {
+pub(crate) async fn connect(url: &str) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Error> {
     timeout(PATIENCE, connect_async(url))
         .await
         .unwrap_or_else(|_| panic!("a handshake in time"))
@@ -277,13 +279,21 @@ async fn a_viewer_sees_the_page_and_one_of_them_may_click() {
         assert!(shown.status == 200 && shown.header("content-type").starts_with("text/html"), "{url}");
         assert_eq!(shown.header("referrer-policy"), "no-referrer");
         let mut socket = connect(&address.replacen("http", "ws", 1)).await.unwrap();
-        let frame = loop {
+        let (mut frame, mut told) = (None, Vec::<Value>::new());
+        while frame.is_none() || told.len() < 2 {
             match timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap() {
-                Message::Binary(frame) => break frame,
+                Message::Binary(seen) => frame = Some(seen),
+                Message::Text(text) => told.push(serde_json::from_str(&text).unwrap()),
                 Message::Close(why) => panic!("{why:?}"),
                 _ => {}
             }
-        };
+        }
+        let frame = frame.unwrap();
+        let left = told[0]["leftMs"].as_u64().unwrap();
+        let steers = url == "interactiveLiveViewUrl";
+        assert_eq!((&told[0]["type"], &told[0]["steers"]), (&json!("session"), &json!(steers)), "{told:?}");
+        assert!((1..=300_000).contains(&left), "{left}");
+        assert_eq!(told[1], json!({ "type": "page", "url": app.page("/"), "title": "Counter" }));
         assert!(frame.starts_with(b"\xff\xd8\xff") && frame.len() > 1000, "{} bytes", frame.len());
         for event in ["down", "up"] {
             socket.send(click(event)).await.unwrap();
@@ -296,6 +306,15 @@ async fn a_viewer_sees_the_page_and_one_of_them_may_click() {
         assert_eq!(seen, title, "{url}");
     }
     assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started, "id"))).await.status, 200);
+    // Who looks at it in a browser gets a page that says so, and a program what programs read.
+    let view = text(&started, "liveViewUrl").replace(&format!("http://{}", app.address()), "");
+    let request = client.request(Method::GET, &view).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let ended = client.typed().execute(request, Bytes::new()).await.unwrap();
+    let header = |name: &str| ended.headers.get(name).unwrap().to_str().unwrap().to_owned();
+    assert!(ended.status == 404 && header("content-type").starts_with("text/html"), "{}", ended.text());
+    assert!(header("content-security-policy").starts_with("default-src 'none'"));
+    assert!(ended.text().contains("The session has ended"), "{}", ended.text());
+    assert_eq!(refusal(&client.get(&view).await), (404, "SESSION_NOT_FOUND"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -343,4 +362,78 @@ async fn a_server_without_a_browser_says_so() {
     assert_eq!(answer.header("retry-after"), "", "it will have none then either");
     let unknown = client.delete("/v2/browser/01900000-0000-7000-8000-000000000001").await;
     assert_eq!(refusal(&unknown), (404, "SESSION_NOT_FOUND"));
+}
+
+/// A client that has lost the answer asks again, and has one browser.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repeated_start_is_the_same_session() {
+    let app = with_keys().await;
+    let (team, others) = (app.team(Some(100), json!({})).await, app.team(Some(100), json!({})).await);
+    let start = async |client: &Client, key: &str, body: Value| {
+        let request = client.request(Method::POST, "/v2/browser").header("x-idempotency-key", key);
+        let request = request.header("content-type", "application/json");
+        client.send(request, body.to_string().into()).await
+    };
+    let body = json!({ "ttl": 60 });
+    // Also those that come before the first has its answer.
+    let (first, twin) = tokio::join!(start(&team, "k", body.clone()), start(&team, "k", body.clone()));
+    assert_eq!((first.status, twin.status), (200, 200), "{} {}", first.body, twin.body);
+    assert_eq!(first.body, twin.body);
+    let again = start(&team, "k", body.clone()).await;
+    assert_eq!(again.body, first.body);
+    assert_eq!(refusal(&start(&team, "k", json!({ "ttl": 61 })).await), (409, "duplicate_request"));
+    let other = start(&others, "k", body.clone()).await;
+    assert_ne!(text(&other.body, "id"), text(&first.body, "id"));
+    let listed = team.get("/v2/browser?status=active").await.body["sessions"].as_array().unwrap().len();
+    assert_eq!(listed, 1);
+    for (client, started) in [(&team, &first), (&others, &other)] {
+        assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started.body, "id"))).await.status, 200);
+    }
+    // Ended is ended: the key does not start another one.
+    let ended = start(&team, "k", body).await;
+    assert_eq!((text(&ended.body, "id"), text(&ended.body, "cdpUrl")), (text(&first.body, "id"), ""));
+    let bad = start(&team, "", json!({})).await;
+    assert_eq!(refusal(&bad), (400, "BAD_REQUEST"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions_have_two_names() {
+    let app = TestApp::with_browser().await;
+    let client = app.anonymous();
+    let started = client.post("/v2/interact", &json!({})).await;
+    assert_eq!(started.status, 200, "{}", started.body);
+    let path = format!("/v2/interact/{}", text(&started.body, "id"));
+    let listed = client.get("/v2/interact?status=active").await.body;
+    assert_eq!(listed, client.get("/v2/browser?status=active").await.body);
+    assert_eq!(listed["sessions"][0]["id"], started.body["id"]);
+    let ran = client.post(&format!("{path}/execute"), &json!({ "code": "40 + 2", "language": "node" })).await;
+    assert_eq!((ran.status, &ran.body["result"]), (200, &json!("42")), "{}", ran.body);
+    assert_eq!(client.delete(&path).await.status, 200);
+    assert_eq!(refusal(&client.delete(&path.replace("interact", "browser")).await), (410, "SESSION_ENDED"));
+    let told = client.get("/v2/team/activity?endpoint=browser").await.body;
+    assert_eq!(told["data"][0]["id"], started.body["id"]);
+}
+
+/// Looking a token up costs a read of the database: who guesses is told 429 before that, and who knows one goes in.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guessed_tokens_are_counted() {
+    let app = TestApp::with(|config| {
+        config.browser.enabled = true;
+        config.auth.mode = AuthMode::Keys;
+        config.limits.refused_per_minute = 5;
+    })
+    .await;
+    let client = app.team(Some(100), json!({})).await;
+    let started = session(&client, json!({})).await;
+    let view = text(&started, "liveViewUrl").replace(&format!("http://{}", app.address()), "");
+    let mut seen = Vec::new();
+    for number in 0..9 {
+        let door = format!("/sessions/00000000-0000-7000-8000-{number:012}/view/{}", "0".repeat(32));
+        seen.push(client.get(&door).await.status);
+    }
+    assert_eq!((seen[0], seen[4], seen[8]), (404, 404, 429), "{seen:?}");
+    assert_eq!(client.get(&view).await.status, 200, "a good token of this server goes on");
+    let wrong = format!("{}/{}", view.rsplit_once('/').unwrap().0, "0".repeat(32));
+    assert_eq!(client.get(&wrong).await.status, 429);
+    assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started, "id"))).await.status, 200);
 }

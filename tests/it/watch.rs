@@ -12,10 +12,14 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::crawl::{linked_site, page};
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Opens the watcher with these headers.
-async fn open(app: &TestApp, job: &str, headers: &[(&'static str, String)]) -> Result<(Socket, String), Error> {
+pub(crate) async fn open(
+    app: &TestApp,
+    job: &str,
+    headers: &[(&'static str, String)],
+) -> Result<(Socket, String), Error> {
     let mut request = format!("ws://{}{job}", app.address()).into_client_request().unwrap();
     for (name, value) in headers {
         request.headers_mut().insert(*name, value.parse().unwrap());
@@ -25,7 +29,7 @@ async fn open(app: &TestApp, job: &str, headers: &[(&'static str, String)]) -> R
     Ok((socket, protocol.unwrap_or_default()))
 }
 
-fn bearer(client: &Client) -> [(&'static str, String); 1] {
+pub(crate) fn bearer(client: &Client) -> [(&'static str, String); 1] {
     [("authorization", format!("Bearer {}", client.token().unwrap_or_default()))]
 }
 

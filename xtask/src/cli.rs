@@ -69,6 +69,8 @@ enum Task {
     Hostile(Forwarded),
     /// Judge files of robots.txt cases.
     Robots(Forwarded),
+    /// A mixed load for a long time, and what the server keeps of it.
+    Soak(Forwarded),
     /// Measure what is promised about webhooks.
     WebhookSim(Forwarded),
     /// Judge a file of webhook signatures.
@@ -124,6 +126,7 @@ pub fn run() -> Result<()> {
         Task::CrawlDocs(forwarded) => lab("crawl-docs", &forwarded),
         Task::Hostile(forwarded) => lab("hostile", &forwarded),
         Task::Robots(forwarded) => lab("robots", &forwarded),
+        Task::Soak(forwarded) => lab("soak", &forwarded),
         Task::WebhookSim(forwarded) => lab("webhook-sim", &forwarded),
         Task::WebhookVectors(forwarded) => lab("webhook-vectors", &forwarded),
     }

@@ -43,10 +43,19 @@ const MANUALS: &[Manual] = &[
     Manual { package: "git-doc", folder: "git-doc", pages: "" },
 ];
 
-const COMPILER: Package =
-    Package { name: "build-essential", present: || sh::on_path("cc"), why: "SQLite and the TLS library hold C code" };
+const COMPILER: Package = Package {
+    name: "build-essential",
+    present: || sh::on_path("cc") && sh::on_path("make"),
+    why: "SQLite, the TLS library and the allocator hold C code",
+};
 
 const CPP: Package = Package { name: "g++", present: || sh::on_path("c++"), why: "libFuzzer is C++" };
+
+const BROWSER: Package = Package {
+    name: "chromium-headless-shell",
+    present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
+    why: "pages with scripts are visited with a real browser",
+};
 
 /// What tests drive.
 const DRIVEN: &[Package] = &[
@@ -55,15 +64,18 @@ const DRIVEN: &[Package] = &[
         present: || db::binaries().is_some(),
         why: "the store is tested on a real PostgreSQL",
     },
-    Package {
-        name: "chromium-headless-shell",
-        present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
-        why: "pages with scripts are visited with a real browser",
-    },
+    BROWSER,
     Package {
         name: "python3",
         present: || ["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| Path::new(path).is_file()),
         why: "code of callers in Python is run by it",
+    },
+    Package { name: "curl", present: || sh::on_path("curl"), why: "the examples of the documents are run with it" },
+    Package { name: "jq", present: || sh::on_path("jq"), why: "the examples of the documents read answers with it" },
+    Package {
+        name: "nginx-light",
+        present: || sh::on_path("nginx") || Path::new("/usr/sbin/nginx").is_file(),
+        why: "the sample configuration for nginx is tested with it",
     },
 ];
 
@@ -91,13 +103,24 @@ const POPPLER: Package = Package {
 };
 
 /// Where distributions put the program that the crate `browser` starts.
-const CHROMIUM: &[&str] = &["/usr/lib/chromium/chromium-headless-shell", "/usr/lib64/chromium-browser/headless_shell"];
+const CHROMIUM: &[&str] = &[
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/lib64/chromium-browser/headless_shell",
+    "/usr/lib/chromium/chromium",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/usr/lib/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+];
 
 const PYTHON: Package = Package {
     name: "python3-venv",
     present: || sh::output(sh::command("python3").args(["-c", "import venv, ensurepip"])).is_ok(),
-    why: "moto, the S3-compatible store of experiments, is a Python package",
+    why: "Python packages (moto, the official client) get a folder of their own by it",
 };
+
+/// The official clients, in the versions that the examples are tested with.
+const PYTHON_CLIENT: &str = "firecrawl-py==4.55.0";
+const NODE_CLIENT: &str = "@mendable/firecrawl-js@4.42.0";
 
 const TOOLS: &[Tool] = &[
     Tool { name: "cargo-nextest", why: "runs the tests" },
@@ -158,7 +181,52 @@ impl Manual {
 /// Installs what the tests need.
 pub(crate) fn for_tests() -> Result<()> {
     packages(&[&[COMPILER][..], DRIVEN, OCR].concat())?;
+    clients();
     install(&TOOLS[0])
+}
+
+/// Installs the official clients, which run the examples of the documents. Where their packages are out of reach the
+/// examples run by curl alone, and this is said.
+fn clients() {
+    let folder = sh::root().join("target/clients");
+    for (name, install) in [("Python", python_client as fn(&Path) -> Result<()>), ("Node", node_client)] {
+        if let Err(error) = install(&folder) {
+            say!("setup: note: the {name} client is not there ({error:#}); its examples are left out of the tests");
+        }
+    }
+}
+
+fn python_client(folder: &Path) -> Result<()> {
+    let folder = folder.join("python");
+    if folder.join("complete").is_file() {
+        return Ok(());
+    }
+    packages(&[PYTHON])?;
+    say!("setup: installing the Python client in {}", folder.display());
+    sh::run(sh::command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    sh::run(sh::command(folder.join("bin/pip")).args([
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        PYTHON_CLIENT,
+    ]))?;
+    Ok(fs::write(folder.join("complete"), PYTHON_CLIENT)?)
+}
+
+fn node_client(folder: &Path) -> Result<()> {
+    let folder = folder.join("node");
+    if folder.join("complete").is_file() {
+        return Ok(());
+    }
+    if !sh::on_path("npm") {
+        bail!("npm is not on the path");
+    }
+    say!("setup: installing the Node client in {}", folder.display());
+    fs::create_dir_all(&folder)?;
+    let mut install = sh::command("npm");
+    install.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(&folder);
+    sh::run(install.arg(NODE_CLIENT))?;
+    Ok(fs::write(folder.join("complete"), NODE_CLIENT)?)
 }
 
 /// Installs what `cargo xtask check` needs.
@@ -188,6 +256,22 @@ pub fn for_s3() -> Result<PathBuf> {
 /// Installs what a build of the server needs.
 pub(crate) fn for_build() -> Result<()> {
     packages(&[COMPILER])
+}
+
+/// Installs Chromium. Whether it is there: not every system has this package, and everything else works without.
+pub(crate) fn for_browser() -> Result<bool> {
+    if sh::on_path("apt-get") && packages(&[BROWSER]).is_err() {
+        return Ok(false);
+    }
+    Ok((BROWSER.present)())
+}
+
+/// The packages that `cargo xtask up` is going to install, each with what it is for.
+pub(crate) fn missing_for_up(browser: bool, ocr: bool) -> Vec<(&'static str, &'static str)> {
+    let chromium: &[Package] = if browser { &[BROWSER] } else { &[] };
+    let reader: &[Package] = if ocr { OCR } else { &[] };
+    let wanted = [&[COMPILER][..], chromium, reader].concat();
+    wanted.iter().filter(|package| !(package.present)()).map(|package| (package.name, package.why)).collect()
 }
 
 /// Installs what a build of the reader needs besides. Whether it is there: not every system has these packages.

@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Leave out quarry-reader: scans and pictures are not read then, and the build takes half as long.
     #[arg(long)]
     without_ocr: bool,
+    /// Leave out Chromium: pages come as they are sent then.
+    #[arg(long)]
+    without_browser: bool,
     /// Build without optimisation: quicker to build, slower to run.
     #[arg(long)]
     debug: bool,
@@ -34,8 +37,12 @@ pub(crate) struct Args {
 
 /// Builds the server, starts it with SQLite and a folder of blobs, and stays until it ends.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    sh::step("setup", setup::for_build)?;
     let profile = if args.debug { "dev" } else { "up" };
+    announce(args, profile)?;
+    sh::step("setup", setup::for_build)?;
+    if !args.without_browser && !sh::step("setup of the browser", setup::for_browser)? {
+        say!("note: there is no Chromium, so pages come without their scripts; install it, or set browser.path");
+    }
     let mut packages = vec!["--package", "quarry-server"];
     if !args.without_ocr && sh::step("setup of text recognition", setup::for_ocr)? {
         packages.extend(["--package", "quarry-reader"]);
@@ -51,6 +58,29 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !status.success() {
         bail!("quarry-server ended with {status}");
     }
+    Ok(())
+}
+
+/// What is going to happen, before any of it does.
+fn announce(args: &Args, profile: &str) -> Result<()> {
+    let missing = setup::missing_for_up(!args.without_browser, !args.without_ocr);
+    match missing.is_empty() {
+        true => say!("Nothing has to be installed."),
+        false => {
+            say!("These packages will be installed with apt-get (some 100 to 400 MB, a minute or two):");
+            missing.iter().for_each(|(name, why)| say!("  {name}: {why}"));
+        }
+    }
+    let folder = if profile == "dev" { "debug" } else { profile };
+    if target()?.join(folder).join("quarry-server").is_file() {
+        say!("Then the server is built; what is built already is kept. It takes from seconds to a few minutes.");
+    } else {
+        say!(
+            "Then all of it is built, which takes 5 to 20 minutes the first time, by the machine, and some 3 GB in target/; \
+             the next time it takes seconds. --without-ocr halves it."
+        );
+    }
+    say!("In the end the service runs in the foreground, with its data in {}.\n", args.data.display());
     Ok(())
 }
 
@@ -82,6 +112,7 @@ fn start(program: &PathBuf, args: &Args) -> Result<Child> {
         .env("QUARRY__SERVER__LISTEN", &args.listen)
         .env("QUARRY__DATA__DIR", &args.data)
         .env("QUARRY__EGRESS__ALLOW", SAMPLE)
+        .env("QUARRY__LOG__FORMAT", "text")
         .spawn()
         .with_context(|| format!("cannot start {}", program.display()))
 }

@@ -5,6 +5,12 @@ mod eyes;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use tikv_jemallocator::Jemalloc;
+
+/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
 fn main() -> ExitCode {
     if reader::is_child(std::env::args_os()) {
         return reader::child(Some(eyes::make));

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderName, Uri, header};
 use url::Url;
 
 use crate::Service;
+use crate::request::RequestContext;
 
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -17,8 +18,9 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 const MAX_HOST_LENGTH: usize = 260;
 
 /// Scheme and host as the client wrote them, without a slash at the end. The official clients follow such URLs with their
-/// key, so it is never an address of ours that the client does not know (docs/CONTRACT.md, "Answers"). Whoever writes
-/// the headers only leads themselves: the answer is theirs alone.
+/// key, so it is never an address of ours that the client does not know (docs/CONTRACT.md, "Answers"). What a proxy says of
+/// it is believed of those in `server.trusted_proxies` alone. It belongs to one request: what is answered later, to
+/// somebody else, has their address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicAddress(pub(crate) String);
 
@@ -33,19 +35,20 @@ impl FromRequestParts<Arc<Service>> for PublicAddress {
 impl PublicAddress {
     /// By the head of a request.
     pub(crate) fn of(parts: &Parts, service: &Service) -> Self {
-        let found = of(&parts.headers, &parts.uri);
+        let by_proxy = parts.extensions.get::<RequestContext>().is_some_and(RequestContext::is_by_proxy);
+        let found = of(&parts.headers, &parts.uri, by_proxy);
         Self(found.unwrap_or_else(|| format!("http://{}", service.config.server.listen)))
     }
 }
 
-fn of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
-    let scheme = match first(headers, &FORWARDED_PROTO) {
+fn of(headers: &HeaderMap, uri: &Uri, by_proxy: bool) -> Option<String> {
+    let forwarded = |name: HeaderName| first(headers, &name).filter(|_| by_proxy);
+    let scheme = match forwarded(FORWARDED_PROTO) {
         Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
         _ => "http",
     };
     // HTTP/2 has the host in the target.
-    let hosts =
-        [first(headers, &FORWARDED_HOST), uri.authority().map(Authority::as_str), first(headers, &header::HOST)];
+    let hosts = [forwarded(FORWARDED_HOST), uri.authority().map(Authority::as_str), first(headers, &header::HOST)];
     hosts.into_iter().flatten().find_map(|host| origin(scheme, host))
 }
 
@@ -71,7 +74,15 @@ mod tests {
     fn check(lines: &[(&'static str, &str)], uri: &str, expect: Option<&str>) {
         let headers =
             lines.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
-        assert_eq!(of(&headers, &uri.parse().unwrap()).as_deref(), expect, "{lines:?}");
+        assert_eq!(of(&headers, &uri.parse().unwrap(), true).as_deref(), expect, "{lines:?}");
+    }
+
+    #[test]
+    fn only_trusted_proxies_say_where_they_were_reached() {
+        let lines = [("host", "in:1"), ("x-forwarded-host", "evil.example"), ("x-forwarded-proto", "https")];
+        let headers = lines.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+        let found = of(&headers.into_iter().collect(), &"/".parse().unwrap(), false);
+        assert_eq!(found.as_deref(), Some("http://in:1"));
     }
 
     #[test]

@@ -9,7 +9,9 @@ use axum::http::Uri;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-use wire::{Answer, CreateKey, CreateTeam, Invalid, KeyCreated, KeyView, Listing, TeamCreated, TeamView, UpdateTeam};
+use wire::{
+    Answer, CreateKey, CreateTeam, Invalid, KeyCreated, KeyView, Listing, TeamCreated, TeamView, UpdateKey, UpdateTeam,
+};
 
 use crate::Service;
 use crate::error::Failure;
@@ -23,7 +25,7 @@ const PAGE: u32 = 100;
     post,
     path = "/admin/teams",
     tag = "admin",
-    request_body = CreateTeam,
+    request_body(content = CreateTeam, example = json!({"name": "research", "credits": 10000, "concurrency": 20})),
     responses((status = 200, description = "OK", body = TeamCreated))
 )]
 pub(crate) async fn create_team(
@@ -73,7 +75,7 @@ pub(crate) async fn read_team(
     path = "/admin/teams/{team}",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    request_body = UpdateTeam,
+    request_body(content = UpdateTeam, example = json!({"addCredits": 5000})),
     responses((status = 200, description = "OK", body = Answer<TeamView>))
 )]
 pub(crate) async fn update_team(
@@ -91,7 +93,7 @@ pub(crate) async fn update_team(
     path = "/admin/teams/{team}/keys",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    request_body = CreateKey,
+    request_body(content = CreateKey, example = json!({"name": "laptop"})),
     responses((status = 200, description = "OK", body = KeyCreated))
 )]
 pub(crate) async fn create_key(
@@ -99,8 +101,7 @@ pub(crate) async fn create_key(
     Id(team): Id,
     extract::Json(body): extract::Json,
 ) -> Result<Json<KeyCreated>, Failure> {
-    let CreateKey { name } = wire::decode_create_key(body)?;
-    Ok(Json(keys::create(&service.app, team, &name).await?))
+    Ok(Json(keys::create(&service.app, team, wire::decode_create_key(body)?).await?))
 }
 
 /// List the API keys of a team, including revoked ones.
@@ -124,6 +125,27 @@ pub(crate) async fn list_keys(
     Ok(Json(keys::list(&service.app, team, after, limit).await?))
 }
 
+/// Change the name of an API key, or what it is limited to.
+#[utoipa::path(
+    patch,
+    path = "/admin/keys/{key}",
+    tag = "admin",
+    params(("key" = String, Path, format = "uuid")),
+    request_body(
+        content = UpdateKey,
+        example = json!({"endpoints": ["scrape", "map"], "formats": ["markdown", "links"]})
+    ),
+    responses((status = 200, description = "OK", body = Answer<KeyView>))
+)]
+pub(crate) async fn update_key(
+    State(service): State<Arc<Service>>,
+    Id(key): Id,
+    extract::Json(body): extract::Json,
+) -> Result<Json<Answer<KeyView>>, Failure> {
+    let change = wire::decode_update_key(body)?;
+    Ok(Json(Answer::new(keys::update(&service.app, key, change).await?)))
+}
+
 /// What there is to say about a revoked key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyRevoked {
@@ -131,7 +153,7 @@ pub(crate) struct KeyRevoked {
     success: bool,
 }
 
-/// Revoke an API key.
+/// Revoke an API key, and end its sessions and watchers.
 #[utoipa::path(
     delete,
     path = "/admin/keys/{key}",

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use app::AppError;
-use app::auth::{Caller, authenticate};
-use axum::extract::{Request, State};
+use app::auth::{self, Caller, authenticate};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
@@ -18,11 +18,12 @@ use boot::metrics;
 use boot::operator::bearer;
 use wire::Code;
 
-use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
+use crate::missing::not_found;
 use crate::request::{Local, RequestContext};
+use crate::{Service, groups, keyless};
 
 /// Where requests come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,16 +112,27 @@ impl Gate {
         };
         caller.address = Some(PublicAddress::of(&parts, service).0);
         context.set_team(&caller.team.id);
+        if let Err(error) = caller.rules.check_address(context.address()) {
+            return Failure::from(error).into_response();
+        }
         let standing = count(service, &caller, &context);
         let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {
-            Some(_) => {
+            Some(standing) if caller.is_keyless => {
                 metrics::rate_limited();
-                Failure::new(Code::RateLimited, "too many requests, try again later").into_response()
+                keyless::too_many(&standing).into_response()
             }
-            None => {
-                parts.extensions.insert(caller);
-                next.run(Request::from_parts(parts, body)).await
+            Some(standing) => {
+                metrics::rate_limited();
+                let why = format!("too many requests, try again in {} s", standing.retry_after());
+                Failure::new(Code::RateLimited, why).into_response()
             }
+            None => match check_endpoint(&caller, &parts) {
+                Ok(()) => {
+                    parts.extensions.insert(caller);
+                    next.run(Request::from_parts(parts, body)).await
+                }
+                Err(error) => Failure::from(error).into_response(),
+            },
         };
         if let Some(standing) = standing {
             standing.describe(response.headers_mut());
@@ -133,7 +145,16 @@ impl Gate {
         let token = bearer(&parts.headers)?.or_else(|| socket_key(&parts.headers));
         let per_minute = service.config.limits.refused_per_minute;
         service.refusals.check(context.address(), token, per_minute)?;
-        let caller = match authenticate(&service.app, token).await {
+        let is_bare = auth::shown(token).is_none();
+        let found = match is_bare && keyless::admits(&service.config.auth, parts) {
+            true => auth::keyless(&service.app).await,
+            false => authenticate(&service.app, token).await,
+        };
+        let caller = match found {
+            Err(AppError::Unauthorized(_)) if is_bare && !service.config.auth.keyless.is_empty() => {
+                service.refusals.count(context.address(), per_minute);
+                return Err(keyless::needs_key());
+            }
             Err(error @ AppError::Unauthorized(_)) => {
                 service.refusals.count(context.address(), per_minute);
                 return Err(error.into());
@@ -224,12 +245,29 @@ impl Gate {
     }
 }
 
+/// Lets a call pass that the key may make. A path that does not exist is for the answer after that.
+fn check_endpoint(caller: &Caller, parts: &Parts) -> Result<(), AppError> {
+    match parts.extensions.get::<MatchedPath>() {
+        Some(route) => caller.rules.check_endpoint(groups::group(route.as_str())),
+        None => Ok(()),
+    }
+}
+
 fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option<Standing> {
     let now = Instant::now();
+    let stranger = match caller.is_keyless {
+        true => service.strangers.take(context.address(), &service.config.auth, now),
+        false => None,
+    };
+    // What one address has too many of is taken from nobody else.
+    if stranger.is_some_and(|standing| standing.refused_for.is_some()) {
+        return stranger;
+    }
     let per_minute = u32::try_from(caller.team.rate_per_minute).unwrap_or(0);
     let team = service.limits.take(Subject::Team(caller.team.id.clone()), per_minute, now);
     let address = match caller.key {
         Some(_) => None,
+        None if caller.is_keyless => stranger,
         None => {
             let subject = Subject::Address(network(context.address()));
             service.limits.take(subject, service.config.limits.keyless_per_minute, now)
@@ -239,11 +277,6 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         (Some(team), Some(address)) => Some(team.tighter(address)),
         (one, other) => one.or(other),
     }
-}
-
-/// The answer for a path that does not exist.
-pub(crate) fn not_found() -> Failure {
-    Failure::new(Code::NotFound, "there is nothing at this path")
 }
 
 /// Whether a request wants to become a WebSocket.

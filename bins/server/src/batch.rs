@@ -23,7 +23,7 @@ pub(crate) const RUNS: Runs = Runs { kind: &app::batch::KIND, path: "/v2/batch/s
     post,
     path = "/v2/batch/scrape",
     tag = "batch",
-    request_body = BatchRequest,
+    request_body(content = BatchRequest, example = json!({"urls": ["http://127.0.0.1:3003/", "http://127.0.0.1:3003/?page=2"], "formats": ["markdown"]})),
     params(("x-idempotency-key" = Option<String>, Header, description = "Repeated calls with the same key start a batch, or append pages to it, only once")),
     responses((status = 200, description = "OK", body = BatchStarted))
 )]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use wire::{
@@ -17,24 +17,26 @@ use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{self, query};
 use crate::forward::{Asked, Call, forwarded};
-use crate::job::RunRequest;
+use crate::job::{RunRequest, idempotency_key};
 
 /// Start a browser that is kept for a while.
 #[utoipa::path(
     post,
     path = "/v2/browser",
     tag = "browser",
-    request_body = BrowserRequest,
+    params(("x-idempotency-key" = Option<String>, Header, description = "Repeated calls with the same key start only one session")),
+    request_body(content = BrowserRequest, example = json!({"ttl": 300})),
     responses((status = 200, description = "OK", body = BrowserStarted))
 )]
 pub(crate) async fn start(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     address: PublicAddress,
+    headers: HeaderMap,
     extract::Json(body): extract::Json,
 ) -> Result<Json<BrowserStarted>, Failure> {
-    let request = wire::decode_browser(body)?;
-    Ok(Json(app::browser::start(&service.app, &caller, request, &address.0).await?))
+    let (request, key) = (wire::decode_browser(body)?, idempotency_key(&headers)?);
+    Ok(Json(app::browser::start(&service.app, &caller, request, key.as_deref(), &address.0).await?))
 }
 
 /// List the browser sessions of the team.
@@ -67,7 +69,7 @@ pub(crate) async fn list(
     path = "/v2/browser/{id}/execute",
     tag = "browser",
     params(("id" = String, Path, description = "Id of the session")),
-    request_body = ExecuteRequest,
+    request_body(content = ExecuteRequest, example = json!({"code": "await page.goto(\"http://127.0.0.1:3003/\"); await page.title()", "language": "node"})),
     responses(
         (status = 200, description = "OK", body = Executed),
         (status = 410, description = "The session has ended", body = ErrorBody),

@@ -13,8 +13,9 @@ use anyhow::Context as _;
 use app::{App, DEFAULT_TEAM, keys, teams};
 use boot::config::Loaded;
 use clap::{Args, Parser, Subcommand};
+use serde_json::json;
 use uuid::Uuid;
-use wire::{CreateTeam, FlagChanges, TeamFlags, TeamView, UpdateTeam};
+use wire::{CreateTeam, FlagChanges, KeyView, TeamFlags, TeamView, UpdateTeam};
 
 /// Rows read at once for a list.
 const PAGE: u32 = 500;
@@ -73,6 +74,26 @@ pub(crate) enum Keys {
         /// What to call it
         #[arg(long, default_value = "default")]
         name: String,
+        /// Groups of endpoints that it may be used for, as scrape,map; without it all
+        #[arg(long, value_delimiter = ',', value_name = "LIST")]
+        endpoints: Option<Vec<String>>,
+        /// Formats that it may ask for, as markdown,links; without it all
+        #[arg(long, value_delimiter = ',', value_name = "LIST")]
+        formats: Option<Vec<String>>,
+    },
+    /// Change the name of a key, or what it is limited to; what it has started goes on
+    Set {
+        /// Id of the key, as `keys list` prints it
+        id: Uuid,
+        /// A new name
+        #[arg(long)]
+        name: Option<String>,
+        /// Groups of endpoints that it may be used for, as scrape,map; `all` takes the rule away
+        #[arg(long, value_delimiter = ',', value_name = "LIST")]
+        endpoints: Option<Vec<String>>,
+        /// Formats that it may ask for, as markdown,links; `all` takes the rule away
+        #[arg(long, value_delimiter = ',', value_name = "LIST")]
+        formats: Option<Vec<String>>,
     },
     /// List the keys of a team
     List {
@@ -80,7 +101,7 @@ pub(crate) enum Keys {
         #[arg(long, value_name = "ID")]
         team: Option<Uuid>,
     },
-    /// Stop a key from working
+    /// Stop a key from working, and end its sessions and watchers
     Revoke {
         /// Id of the key, as `keys list` prints it
         id: Uuid,
@@ -119,6 +140,9 @@ pub(crate) struct NewTeam {
     /// May use the catalog of provider tools
     #[arg(long)]
     catalog: bool,
+    /// Networks that it may call from, as 10.0.0.0/8,2001:db8::/32; without it from everywhere
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    addresses: Option<Vec<String>>,
 }
 
 #[derive(Args)]
@@ -149,6 +173,9 @@ pub(crate) struct TeamChange {
     /// Whether it may use the catalog of provider tools
     #[arg(long)]
     catalog: Option<bool>,
+    /// Networks that it may call from, as 10.0.0.0/8,2001:db8::/32; `all` takes the rule away
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    addresses: Option<Vec<String>>,
 }
 
 /// Writes to standard output.
@@ -166,6 +193,12 @@ pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The operations on data that is there: nothing is made where there is none.
+async fn open_known(loaded: &Loaded) -> anyhow::Result<App> {
+    boot::data::must_exist(&loaded.config)?;
+    open(loaded).await
+}
+
 async fn open(loaded: &Loaded) -> anyhow::Result<App> {
     Ok(boot::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
 }
@@ -173,12 +206,21 @@ async fn open(loaded: &Loaded) -> anyhow::Result<App> {
 impl Keys {
     /// Does it, in the database that the settings name.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &open(&loaded).await?;
+        let app = &match self {
+            Self::Create { .. } => open(&loaded).await?,
+            Self::Set { .. } | Self::List { .. } | Self::Revoke { .. } => open_known(&loaded).await?,
+        };
         match self {
-            Self::Create { team, name } => {
-                let name = wire::decode_create_key(serde_json::json!({ "name": name }))?.name;
-                let made = keys::create(app, team_or_default(team)?, &name).await?;
+            Self::Create { team, name, endpoints, formats } => {
+                let (endpoints, formats) = (rule(endpoints), rule(formats));
+                let body = json!({ "name": name, "endpoints": endpoints, "formats": formats });
+                let made = keys::create(app, team_or_default(team)?, wire::decode_create_key(body)?).await?;
                 print(&format!("{}\n", made.api_key))
+            }
+            Self::Set { id, name, endpoints, formats } => {
+                let (endpoints, formats) = (rule(endpoints), rule(formats));
+                let body = json!({ "name": name, "endpoints": endpoints, "formats": formats });
+                print(&key_line(&keys::update(app, id, wire::decode_update_key(body)?).await?))
             }
             Self::List { team } => list_keys(app, team_or_default(team)?).await,
             Self::Revoke { id } => Ok(keys::revoke(app, id).await?),
@@ -191,11 +233,7 @@ async fn list_keys(app: &App, team: Uuid) -> anyhow::Result<()> {
     loop {
         let page = keys::list(app, team, after, PAGE).await?;
         for key in page.data {
-            let state = match key.revoked_at {
-                Some(at) => format!("revoked {}", wire::format_time(at)),
-                None => "works".to_owned(),
-            };
-            print(&format!("{}  …{}  {}  {state}\n", key.id, key.hint, key.name))?;
+            print(&key_line(&key))?;
         }
         after = page.next;
         if after.is_none() {
@@ -204,10 +242,35 @@ async fn list_keys(app: &App, team: Uuid) -> anyhow::Result<()> {
     }
 }
 
+fn key_line(key: &KeyView) -> String {
+    let state = match key.revoked_at {
+        Some(at) => format!("revoked {}", wire::format_time(at)),
+        None => "works".to_owned(),
+    };
+    let endpoints: Vec<&str> = key.endpoints.iter().map(|group| group.as_str()).collect();
+    let formats: Vec<&str> = key.formats.iter().map(|format| format.as_str()).collect();
+    let rules = limits(" endpoints", &endpoints) + &limits(" formats", &formats);
+    format!("{}  …{}  {}  {state}{rules}\n", key.id, key.hint, key.name)
+}
+
+/// A rule as lists print it, nothing where there is none.
+fn limits<T: AsRef<str>>(rule: &str, allowed: &[T]) -> String {
+    let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
+    if allowed.is_empty() { String::new() } else { format!(" {rule} {}", allowed.join(",")) }
+}
+
+/// A rule as requests have it: `all` takes it away.
+fn rule(words: Option<Vec<String>>) -> Option<Vec<String>> {
+    words.map(|words| if words == ["all"] { Vec::new() } else { words })
+}
+
 impl Teams {
     /// Does it, in the database that the settings name.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &open(&loaded).await?;
+        let app = &match self {
+            Self::Create(_) => open(&loaded).await?,
+            Self::List | Self::Set(_) => open_known(&loaded).await?,
+        };
         match self {
             Self::Create(new) => create_team(app, new).await,
             Self::List => list_teams(app).await,
@@ -219,8 +282,9 @@ impl Teams {
 async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
     let flags =
         TeamFlags { zero_data_retention: new.zero_data_retention, enterprise: new.enterprise, catalog: new.catalog };
-    let NewTeam { name, credits, concurrency, rate_limit, .. } = new;
-    let request = CreateTeam { name, credits, concurrency, rate_limit, flags };
+    let NewTeam { name, credits, concurrency, rate_limit, addresses, .. } = new;
+    let addresses = rule(addresses).unwrap_or_default();
+    let request = CreateTeam { name, credits, concurrency, rate_limit, flags, addresses };
     // The same bounds as over HTTP.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
     let made = teams::create(app, request).await?;
@@ -233,9 +297,9 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
         enterprise: change.enterprise,
         catalog: change.catalog,
     };
-    let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, .. } = change;
-    let flags = Some(flags);
-    let request = UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags };
+    let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, addresses, .. } = change;
+    let (flags, addresses) = (Some(flags), rule(addresses));
+    let request = UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags, addresses };
     let request = wire::decode_update_team(serde_json::to_value(request)?)?;
     print(&line(&teams::update(app, id, request).await?))
 }
@@ -263,8 +327,13 @@ fn line(team: &TeamView) -> String {
     ];
     let flags: String = flags.into_iter().filter_map(|(on, word)| on.then_some(word)).collect();
     format!(
-        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{flags}\n",
-        team.id, team.name, team.spent, team.concurrency, team.rate_limit,
+        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{flags}{}\n",
+        team.id,
+        team.name,
+        team.spent,
+        team.concurrency,
+        team.rate_limit,
+        limits(" addresses", &team.addresses),
     )
 }
 

@@ -24,7 +24,7 @@ pub(crate) const RUNS: Runs = Runs { kind: &app::crawl::KIND, path: "/v2/crawl" 
     post,
     path = "/v2/crawl",
     tag = "crawl",
-    request_body = CrawlRequest,
+    request_body(content = CrawlRequest, example = json!({"url": "http://127.0.0.1:3003/", "limit": 10, "scrapeOptions": {"formats": ["markdown"]}})),
     params(("x-idempotency-key" = Option<String>, Header, description = "Repeated calls with the same key start only one crawl")),
     responses((status = 200, description = "OK", body = Started))
 )]
@@ -109,7 +109,7 @@ pub(crate) async fn ongoing(
     post,
     path = "/v2/crawl/params-preview",
     tag = "crawl",
-    request_body = ParamsPreview,
+    request_body(content = ParamsPreview, example = json!({"url": "http://127.0.0.1:3003/", "prompt": "only the blog"})),
     responses((status = 200, description = "OK", body = Answer<CrawlRequest>))
 )]
 pub(crate) async fn params_preview(extract::Json(body): extract::Json) -> Result<Json<Answer<Value>>, Failure> {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use boot::config;
+use boot::metrics::{Kind, Metric, TABLE};
 use wire::Code;
 
 use crate::auth::Access;
@@ -18,6 +19,7 @@ pub fn files() -> store::Result<Vec<(&'static str, String)>> {
         ("ERRORS.md", errors()),
         ("CONFIGURATION.md", configuration()),
         ("ROUTES.md", routes()),
+        ("METRICS.md", metrics()),
         ("sqlite.sql", store::sqlite_schema()?),
     ])
 }
@@ -57,6 +59,25 @@ pub fn configuration() -> String {
             }
             comment.clear();
         }
+    }
+    text
+}
+
+/// Every metric with its kind, unit and labels.
+#[must_use]
+pub fn metrics() -> String {
+    let mut text = heading("Metrics", "crates/boot/src/metrics/table.rs");
+    text += "What `GET /metrics` shows, in the text format of Prometheus. Servers and workers show their own; what is said of \
+             queues is the same on all of them. Histograms have `_bucket`, `_sum` and `_count`.\n\n";
+    text += "| Name | Kind | Unit | Labels | Meaning |\n|---|---|---|---|---|\n";
+    for Metric { name, kind, unit, labels, help } in TABLE {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
+        let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+        let _ = writeln!(text, "| `{name}` | {kind} | {unit} | {} | {} |", labels.join(", "), cell(help));
     }
     text
 }
@@ -105,6 +126,11 @@ mod tests {
         for row in rows {
             assert!(!row.ends_with("|  |"), "no comment: {row}");
         }
+    }
+
+    #[test]
+    fn the_list_of_metrics_is_current() {
+        assert_eq!(metrics(), include_str!("../../../docs/METRICS.md"), "run cargo xtask codegen");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use ::fetch::FetchError;
 use ::scrape::{DocumentError, ScrapeError};
-use app::AppError;
+use app::{AppError, covered};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,7 @@ use boot::browser::Foreign;
 use boot::logging::Chain;
 use boot::operator::Repeated;
 use serde_json::{Value, json};
-use wire::{Code, ErrorBody, ParseRefusal};
+use wire::{Code, ErrorBody, ParseRefusal, UsedUp};
 
 /// A refused or failed request, ready to be sent.
 #[derive(Debug)]
@@ -35,6 +35,23 @@ impl Failure {
         self
     }
 
+    /// The same, with what a caller without a key has used up, and when to try again.
+    pub(crate) fn used_up(mut self, reason: UsedUp, seconds: u64) -> Self {
+        self.body.reason = Some(reason);
+        self.body.retry_after_seconds = Some(seconds);
+        self.retry_after(seconds)
+    }
+
+    /// What went wrong, for programs.
+    pub(crate) fn code(&self) -> Code {
+        self.body.code
+    }
+
+    /// Whether a part of the deployment is away, so that the same call works when it is back.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self.body.code, Code::DatabaseUnavailable | Code::StorageUnavailable | Code::StorageFull)
+    }
+
     fn details(mut self, details: Value) -> Self {
         self.body.details = Some(details);
         self
@@ -54,7 +71,10 @@ impl Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let code = self.body.code;
         let mut response = (status, Json(*self.body)).into_response();
+        // For the log line of the request.
+        response.extensions_mut().insert(code);
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -115,9 +135,19 @@ impl From<AppError> for Failure {
             ) => Self::new(code, text).retry_after(5),
             // Made for the caller: it names no address that the caller did not give.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
+            AppError::UploadLimit { wait, .. } => Self::new(code, text).retry_after(wait.as_secs() + 1),
+            AppError::InsufficientForPages { field, pages, needed, available } => {
+                let message = format!("may say at most {} with these credits", covered(pages, needed, available));
+                Self::new(code, text).details(json!([{ "path": field, "message": message }]))
+            }
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
             AppError::ShuttingDown => Self::new(code, text).retry_after(5),
             AppError::StorageFull => Self::new(code, text).retry_after(60),
+            // The log tells of an outage once for all requests.
+            AppError::DatabaseUnavailable(cause) | AppError::StorageUnavailable(cause) => {
+                tracing::debug!(code = code.as_str(), cause = %Chain(&*cause), "request failed in an outage");
+                Self::new(code, text).retry_after(5)
+            }
             AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
             AppError::Internal(cause) => Self::internal(&*cause),
             AppError::SessionBusy | AppError::SessionsLimited { .. } => Self::new(code, text).retry_after(1),
@@ -132,6 +162,8 @@ impl From<AppError> for Failure {
             AppError::Unauthorized(_)
             | AppError::InsufficientCredits { .. }
             | AppError::Forbidden(_)
+            | AppError::KeyNotAllowed { .. }
+            | AppError::AddressNotAllowed { .. }
             | AppError::NotFound(_)
             | AppError::NoCachedData
             | AppError::LockdownMiss
@@ -174,6 +206,9 @@ mod tests {
         check(AppError::Unauthorized("no"), 401, "UNAUTHORIZED");
         check(AppError::InsufficientCredits { needed: 2, available: 1 }, 402, "insufficient_credits");
         check(AppError::Forbidden("no"), 403, "FORBIDDEN");
+        let key = AppError::KeyNotAllowed { what: "format html".into(), allowed: "links".into(), rule: "formats" };
+        check(key, 403, "KEY_NOT_ALLOWED");
+        check(AppError::AddressNotAllowed { address: [192, 0, 2, 7].into() }, 403, "ADDRESS_NOT_ALLOWED");
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
         check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
         check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
@@ -186,6 +221,10 @@ mod tests {
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
         assert_eq!(check(AppError::StorageFull, 503, "STORAGE_FULL").1, Some(60));
+        let cause = || "postgres://user:hush@host is away".into();
+        let (body, wait) = check(AppError::DatabaseUnavailable(cause()), 503, "DATABASE_UNAVAILABLE");
+        assert!(!body.contains("postgres") && wait == Some(5), "{body}");
+        assert_eq!(check(AppError::StorageUnavailable(cause()), 503, "STORAGE_UNAVAILABLE").1, Some(5));
         let busy = AppError::BrowserUnavailable { reason: "too many visits wait already".into() };
         assert_eq!(check(busy, 503, "BROWSER_UNAVAILABLE").1, Some(5));
         assert_eq!(check(AppError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);

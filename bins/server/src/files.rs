@@ -4,22 +4,24 @@ mod range;
 
 use std::sync::Arc;
 
-use app::AppError;
 use app::files::{self, File, Link};
 use app::parse::{self, UploadLink};
+use app::{AppError, DEFAULT_TEAM};
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use boot::config::AuthMode;
 use tokio::time::Instant;
 use uuid::Uuid;
 use wire::{Code, Invalid, Received};
 
 use crate::Service;
+use crate::body::{BodyLimits, Pace};
 use crate::error::Failure;
-use crate::extract::{BodyLimits, encoding, query};
+use crate::extract::{encoding, query};
 use crate::request::{RequestContext, reader};
 
 use range::Wanted;
@@ -93,14 +95,15 @@ pub(crate) async fn receive(
     let size = query(&uri, "size").and_then(|size| size.parse().ok()).ok_or_else(unknown)?;
     let signature = query(&uri, "signature").ok_or_else(unknown)?;
     let link = Link { id, name: &name, until, signature: &signature };
-    let most = parse::slot(&service.app, &UploadLink { link, size }).await?;
+    let parse::Room { max_bytes, team } = parse::slot(&service.app, &UploadLink { link, size }).await?;
     let (head, body) = request.into_parts();
     encoding(&head.headers)?;
     let limits = BodyLimits {
-        bytes: usize::try_from(most).unwrap_or(usize::MAX),
+        bytes: usize::try_from(max_bytes).unwrap_or(usize::MAX),
         until: Instant::now() + service.config.server.upload_timeout,
         large: &service.uploads,
-        owner: &reader(None, Some(&context)),
+        owner: &sender(&service, team, &context),
+        pace: Pace::of_uploads(&service.config.server),
     };
     let body = limits.read(&head.headers, body).await?;
     if body.is_empty() {
@@ -108,6 +111,15 @@ pub(crate) async fn receive(
     }
     parse::receive(&service.app, id, body).await?;
     Ok(Json(Received { success: true }))
+}
+
+/// Whose places a file takes that is sent to an upload URL: those of the team that it was made for. Callers without a key are
+/// one team, and told apart by their address.
+fn sender(service: &Service, team: String, context: &RequestContext) -> String {
+    match service.config.auth.mode {
+        AuthMode::Open if team == DEFAULT_TEAM => format!("{team} {}", reader(None, Some(context))),
+        _ => team,
+    }
 }
 
 async fn find(service: &Service, place: FilePath, uri: &Uri) -> Result<File, Failure> {

@@ -2,6 +2,7 @@
 //! other server checks everything anew, so it need not trust us, and whoever calls it directly gains nothing.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use app::AppError;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use wire::Code;
 
 use crate::error::Failure;
+use crate::request::{FORWARDED_FOR, RequestContext};
 
 /// Says that a call was passed on, so that two servers cannot pass one back and forth.
 const PASSED_ON: HeaderName = HeaderName::from_static("x-quarry-passed-on");
@@ -37,6 +39,8 @@ pub(crate) enum Call<'a> {
 pub(crate) struct Asked {
     path: String,
     key: Option<Secret>,
+    /// Where the client is.
+    address: Option<IpAddr>,
     passed_on: bool,
 }
 
@@ -47,7 +51,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
         let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let key = authorization.and_then(|value| value.split_once(' ')).map(|(_, key)| Secret::new(key.trim()));
         let passed_on = parts.headers.contains_key(PASSED_ON);
-        Ok(Self { path: parts.uri.path().to_owned(), key, passed_on })
+        let address = parts.extensions.get::<RequestContext>().map(RequestContext::address);
+        Ok(Self { path: parts.uri.path().to_owned(), key, address, passed_on })
     }
 }
 
@@ -66,12 +71,19 @@ pub(crate) async fn forwarded(
 async fn pass_on(owner: &str, asked: &Asked, call: Call<'_>) -> Result<Response, Failure> {
     let unreachable = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, owner, "the server that runs a session cannot be reached");
-        let why = format!("the session runs on another server, which cannot be reached: {owner}");
+        let why = "the session runs on another server of this service, which cannot be reached now";
         Failure::new(Code::BrowserUnavailable, why).retry_after(5)
     };
     let key = asked.key.as_ref().map(Secret::expose);
     let client = Client::new(owner.trim_end_matches('/'), key).map_err(|error| unreachable(&error))?;
-    let request = |method| client.request(method, &asked.path).header(PASSED_ON, "1");
+    let request = |method| {
+        let request = client.request(method, &asked.path).header(PASSED_ON, "1");
+        // It counts where the other server takes us for a proxy of its own.
+        match asked.address {
+            Some(address) => request.header(FORWARDED_FOR, address.to_string()),
+            None => request,
+        }
+    };
     let (request, body, patience) = match call {
         Call::Work(body, seconds) => {
             let request = request(Method::POST).header(header::CONTENT_TYPE, "application/json");

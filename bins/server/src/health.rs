@@ -33,6 +33,7 @@ pub(crate) async fn health(State(service): State<Arc<Service>>) -> Response {
 /// Get metrics in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
+    service.figures.refresh(&service.app).await;
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], service.prometheus.render()).into_response()
 }
 

@@ -16,7 +16,7 @@ use crate::job::RunRequest;
     path = "/v2/scrape/{id}/interact",
     tag = "scrape",
     params(("id" = String, Path, description = "Id of the scrape: `data.metadata.scrapeId`")),
-    request_body = InteractRequest,
+    request_body(content = InteractRequest, example = json!({"code": "await page.title()", "language": "node"})),
     responses(
         (status = 200, description = "OK", body = Executed),
         (status = 410, description = "The session has ended", body = ErrorBody),

@@ -100,6 +100,7 @@ pub(crate) fn body(progress: RunStatus, next: Option<String>, now: Timestamp) ->
         expires_at,
         documents,
         warning,
+        error,
         ..
     } = progress;
     let seconds = (completed_at.unwrap_or(now) - created_at).num_seconds();
@@ -115,6 +116,7 @@ pub(crate) fn body(progress: RunStatus, next: Option<String>, now: Timestamp) ->
         expires_at,
         next,
         warning,
+        error: error.filter(|_| status == JobStatus::Failed),
         data: documents,
     }
 }

@@ -21,6 +21,7 @@ mod address;
 mod admin;
 mod auth;
 mod batch;
+mod body;
 mod browser;
 mod crawl;
 pub mod docs;
@@ -28,11 +29,15 @@ mod error;
 mod extract;
 mod files;
 mod forward;
+mod groups;
 mod health;
 mod interact;
 mod job;
+mod keyless;
 mod limits;
+mod malformed;
 mod map;
+mod missing;
 mod multipart;
 pub mod openapi;
 mod parse;
@@ -67,6 +72,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use auth::Listener;
+use keyless::Strangers;
 use limits::Limits;
 use refusals::Refusals;
 use response_budget::ResponseBudget;
@@ -83,6 +89,8 @@ pub(crate) struct Service {
     /// Where it listens.
     pub(crate) address: SocketAddr,
     pub(crate) limits: Limits,
+    /// Calls without a key that `auth.keyless` lets in.
+    pub(crate) strangers: Strangers,
     /// Calls that were refused for their key.
     pub(crate) refusals: Refusals,
     /// None when there is no operator API.
@@ -92,6 +100,7 @@ pub(crate) struct Service {
     /// Bounds how many files are taken at the same time.
     pub(crate) uploads: Shares,
     pub(crate) prometheus: PrometheusHandle,
+    pub(crate) figures: Arc<metrics::Figures>,
     /// Readiness is off from the first signal on.
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
@@ -138,17 +147,20 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         None => None,
     };
     let app = boot::open(&config, clock, Some(address)).await?;
+    keyless::check(&config, &app).await?;
     let jobs = config.worker.embedded.then(|| boot::worker_settings(&config));
     let background = Background::start(app.clone(), metrics::handle(), jobs);
     let service = Arc::new(Service {
         app,
         address,
         limits: Limits::default(),
+        strangers: Strangers::default(),
         refusals: Refusals::default(),
         operator: Operator::new(&config.admin.token),
-        large_bodies: extract::large_bodies(),
-        uploads: extract::uploads(),
+        large_bodies: body::large_bodies(),
+        uploads: body::uploads(),
         prometheus: metrics::handle(),
+        figures: Arc::default(),
         draining: AtomicBool::new(false),
         watchers: Watchers::default(),
         sockets: Sockets::default(),

@@ -1,4 +1,4 @@
-//! Requests per minute, by team and, for calls without a key, by address.
+//! Requests per minute, by team and, for calls without a key, by address; of those let in by `auth.keyless` also per day.
 //!
 //! The algorithm is that of the crate governor. It is written here because a caller's standing is also asked for without
 //! counting a request, and because callers that went away are forgotten all at once.
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use parking_lot::Mutex;
 
-/// The time that a limit counts over.
-const WINDOW: Duration = Duration::from_secs(60);
+/// The time that most limits count over.
+const MINUTE: Duration = Duration::from_secs(60);
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -34,6 +34,8 @@ pub(crate) enum Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
     policy: &'static str,
+    /// What the limit counts over.
+    window: Duration,
     limit: u32,
     remaining: u32,
     /// Until the whole limit is free again.
@@ -42,12 +44,24 @@ pub(crate) struct Standing {
     pub(crate) refused_for: Option<Duration>,
 }
 
-/// One counter for each caller seen in the last two minutes.
-#[derive(Debug, Default)]
-pub(crate) struct Limits(Mutex<Counters>);
+/// One counter for each caller seen in the last two windows.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    /// What they count over.
+    window: Duration,
+    /// Callers that are counted between two times of forgetting.
+    most: usize,
+    counters: Mutex<Counters>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::over(MINUTE, usize::MAX)
+    }
+}
 
 /// By the generic cell rate algorithm the whole state of a caller is the moment at which it is at rest again. It is at most
-/// a minute away, so what was not touched for a minute can be forgotten: all of it at once, without looking for it.
+/// a window away, so what was not touched for a window can be forgotten: all of it at once, without looking for it.
 #[derive(Debug, Default)]
 struct Counters {
     recent: HashMap<Subject, Instant>,
@@ -56,10 +70,11 @@ struct Counters {
 }
 
 impl Counters {
-    /// Forgets callers that were not seen for a minute. Returns their map, so that it is dropped outside the lock.
-    fn turn(&mut self, now: Instant) -> HashMap<Subject, Instant> {
+    /// Forgets callers that were not seen for a window, or earlier where there are too many. Returns their map, so that it is
+    /// dropped outside the lock.
+    fn turn(&mut self, now: Instant, window: Duration, most: usize) -> HashMap<Subject, Instant> {
         let turned = *self.turned.get_or_insert(now);
-        match now.saturating_duration_since(turned) >= WINDOW {
+        match now.saturating_duration_since(turned) >= window || self.recent.len() >= most {
             true => {
                 self.turned = Some(now);
                 std::mem::replace(&mut self.older, std::mem::take(&mut self.recent))
@@ -75,18 +90,24 @@ impl Counters {
 }
 
 impl Limits {
-    /// Counts a request. `per_minute` may be used at once and then refills evenly; 0 means no limit.
-    pub(crate) fn take(&self, subject: Subject, per_minute: u32, now: Instant) -> Option<Standing> {
-        self.look(subject, per_minute, now, true)
+    /// Limits that count over a window, of about `most` callers at a time: whoever has more addresses than that is not stopped
+    /// by counting them.
+    pub(crate) fn over(window: Duration, most: usize) -> Self {
+        Self { window, most, counters: Mutex::default() }
+    }
+
+    /// Counts a request. `limit` of them may be used at once, which then refill evenly over the window; 0 means no limit.
+    pub(crate) fn take(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
+        self.look(subject, limit, now, true)
     }
 
     /// Where a request would stand, without counting it.
-    pub(crate) fn see(&self, subject: Subject, per_minute: u32, now: Instant) -> Option<Standing> {
-        self.look(subject, per_minute, now, false)
+    pub(crate) fn see(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
+        self.look(subject, limit, now, false)
     }
 
-    fn look(&self, subject: Subject, per_minute: u32, now: Instant, count: bool) -> Option<Standing> {
-        if per_minute == 0 {
+    fn look(&self, subject: Subject, limit: u32, now: Instant, count: bool) -> Option<Standing> {
+        if limit == 0 {
             return None;
         }
         let policy = match subject {
@@ -94,12 +115,13 @@ impl Limits {
             Subject::Address(_) => "address",
             Subject::Refused(_) => "refused",
         };
-        let mut all = self.0.lock();
-        let forgotten = all.turn(now);
+        let window = self.window;
+        let mut all = self.counters.lock();
+        let forgotten = all.turn(now, window, self.most);
         let rest_at = all.of(subject, now);
-        let step = WINDOW / per_minute;
+        let step = window / limit;
         let used = rest_at.saturating_duration_since(now);
-        let refused_for = (used + step).checked_sub(WINDOW).filter(|wait| !wait.is_zero());
+        let refused_for = (used + step).checked_sub(window).filter(|wait| !wait.is_zero());
         if refused_for.is_none() && count {
             *rest_at = now + used + step;
         }
@@ -107,9 +129,9 @@ impl Limits {
         drop(all);
         // Dropping many takes a moment, which nobody else waits for.
         drop(forgotten);
-        let free = WINDOW.saturating_sub(reset).as_nanos() / step.as_nanos().max(1);
-        let remaining = u32::try_from(free).unwrap_or(per_minute).min(per_minute);
-        Some(Standing { policy, limit: per_minute, remaining, reset, refused_for })
+        let free = window.saturating_sub(reset).as_nanos() / step.as_nanos().max(1);
+        let remaining = u32::try_from(free).unwrap_or(limit).min(limit);
+        Some(Standing { policy, window, limit, remaining, reset, refused_for })
     }
 }
 
@@ -122,21 +144,36 @@ impl Standing {
 
     /// Adds the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers), the older trio and `Retry-After`.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
-        let Self { policy, limit, remaining, .. } = self;
+        let Self { policy, window, limit, remaining, .. } = self;
         let reset = seconds(self.reset);
         let mut put = |name, text: String| {
             if let Ok(value) = HeaderValue::try_from(text) {
                 headers.insert(name, value);
             }
         };
-        put(POLICY, format!("\"{policy}\";q={limit};w={}", WINDOW.as_secs()));
+        put(POLICY, format!("\"{policy}\";q={limit};w={}", window.as_secs()));
         put(LIMIT, format!("\"{policy}\";r={remaining};t={reset}"));
         put(X_LIMIT, limit.to_string());
         put(X_REMAINING, remaining.to_string());
         put(X_RESET, reset.to_string());
-        if let Some(wait) = self.refused_for {
-            put(header::RETRY_AFTER, seconds(wait).max(1).to_string());
+        if let Some(wait) = self.wait() {
+            put(header::RETRY_AFTER, wait.to_string());
         }
+    }
+
+    /// What the limit allows, as `10 a minute`.
+    pub(crate) fn allowance(&self) -> String {
+        format!("{} a {}", self.limit, if self.window == MINUTE { "minute" } else { "day" })
+    }
+
+    /// Whole seconds to wait, when the request is refused.
+    pub(crate) fn wait(&self) -> Option<u64> {
+        self.refused_for.map(|wait| seconds(wait).max(1))
+    }
+
+    /// Seconds until the next request passes.
+    pub(crate) fn retry_after(&self) -> u64 {
+        self.wait().unwrap_or(1)
     }
 }
 
@@ -196,7 +233,7 @@ mod tests {
         let limits = Limits::default();
         let start = Instant::now();
         let known = || {
-            let all = limits.0.lock();
+            let all = limits.counters.lock();
             all.recent.len() + all.older.len()
         };
         for number in 0..1000 {
@@ -224,6 +261,25 @@ mod tests {
         }
         // A look at every caller for every request took more than a millisecond each.
         assert!(clock.elapsed() < Duration::from_millis(500), "{:?}", clock.elapsed());
+    }
+
+    #[test]
+    fn a_day_counts_over_a_day_and_knows_so_many_callers() {
+        let limits = Limits::over(Duration::from_secs(86_400), 100);
+        let start = Instant::now();
+        let address = |number: u32| Subject::Address(std::net::Ipv4Addr::from_bits(number).into());
+        for _ in 0..2 {
+            assert_eq!(limits.take(address(0), 2, start).unwrap().refused_for, None);
+        }
+        let hour = start + Duration::from_secs(3600);
+        let refused = limits.take(address(0), 2, hour).unwrap();
+        assert_eq!((refused.wait(), refused.allowance().as_str()), (Some(11 * 3600), "2 a day"));
+        assert_eq!(limits.take(address(0), 2, start + Duration::from_secs(43_200)).unwrap().refused_for, None);
+        for number in 1..1000 {
+            limits.take(address(number), 2, hour);
+        }
+        let all = limits.counters.lock();
+        assert!(all.recent.len() + all.older.len() <= 200, "{} and {}", all.recent.len(), all.older.len());
     }
 
     #[test]

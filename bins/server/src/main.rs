@@ -5,10 +5,16 @@ mod cli;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use boot::config::Config;
 use boot::process::{on_runtime, run as run_process, settings};
 use clap::Parser as _;
+use tikv_jemallocator::Jemalloc;
 
 use cli::{Cli, Command};
+
+/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     if reader::is_child(std::env::args_os()) {
@@ -29,10 +35,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// Serves, alone on its SQLite database.
+fn serve(config: Config) -> anyhow::Result<ExitCode> {
+    let _owned = boot::data::own(&config)?;
+    Ok(on_runtime(run_process(config, quarry_server::start, quarry_server::Running::stop))?)
+}
+
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let settings = || settings(cli.config.as_deref());
     match cli.command {
-        None => Ok(on_runtime(run_process(settings()?.config, quarry_server::start, quarry_server::Running::stop))?),
+        None => serve(settings()?.config),
         Some(Command::Keys(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Teams(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Jobs(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),

@@ -18,7 +18,7 @@ use crate::request::{RequestContext, reader};
     post,
     path = "/v2/map",
     tag = "map",
-    request_body = MapRequest,
+    request_body(content = MapRequest, example = json!({"url": "http://127.0.0.1:3003/", "search": "stone", "limit": 100})),
     responses((status = 200, description = "OK", body = MapAnswer))
 )]
 pub(crate) async fn map(

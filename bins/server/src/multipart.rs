@@ -6,6 +6,7 @@ use app::parse::Upload;
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use base::Owner;
 use bytes::Bytes;
 use futures_util::stream;
 use multer::{Constraints, Field, Multipart, SizeLimit};
@@ -15,8 +16,9 @@ use tokio::time::{Instant, timeout_at};
 use wire::{Invalid, MAX_FILE_NAME_CHARS, MAX_UPLOAD_BYTES};
 
 use crate::Service;
+use crate::body::{BodyLimits, Pace};
 use crate::error::Failure;
-use crate::extract::{BodyLimits, encoding, parse};
+use crate::extract::{encoding, parse};
 
 /// What may stand in the form besides the file: options and heads of parts, in bytes.
 const MAX_BESIDES: u64 = 1 << 20;
@@ -48,9 +50,10 @@ pub(crate) async fn read(
         until: Instant::now() + service.config.server.upload_timeout,
         large: &service.uploads,
         owner,
+        pace: Pace::of_uploads(&service.config.server),
     };
     let body = limits.read(&head.headers, body).await?;
-    let room = service.app.room_for_body();
+    let room = service.app.room_for_body(&Owner::of_team(owner));
     timeout_at(limits.until, room.grow(body.len() as u64)).await.map_err(|_| limits.too_slow())?;
     let (mut file, mut options) = (None, None);
     let mut parts = parts(body, boundary);

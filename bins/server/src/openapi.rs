@@ -88,8 +88,8 @@ fn add_refusals(document: &mut Document) {
 fn refusals(access: Access, takes_body: bool, takes_id: bool) -> &'static [u16] {
     match (access, takes_body, takes_id) {
         (Access::Health, _, _) => &[],
-        (Access::Signed, false, _) => &[404, 410, 416, 500],
-        (Access::Signed, true, _) => &[400, 404, 410, 413, 415, 500, 503],
+        (Access::Signed, false, _) => &[404, 410, 416, 429, 500],
+        (Access::Signed, true, _) => &[400, 404, 408, 410, 413, 415, 429, 500, 503],
         (Access::Open, _, _) => &[403],
         (Access::Metrics, _, _) => &[401, 403, 404],
         (Access::Team, false, false) => &[400, 401, 403, 429, 500, 503],

@@ -15,8 +15,9 @@ use wire::{
     Answer, Code, ParseFormats, ParseRequest, ParseUploaded, ScrapeAnswer, UploadMethod, UploadUrl, UploadUrlRequest,
 };
 
+use crate::body::discard;
 use crate::error::Failure;
-use crate::extract::{self, discard, is_json};
+use crate::extract::{self, is_json};
 use crate::request::{RequestContext, reader};
 use crate::{Service, multipart};
 
@@ -71,7 +72,7 @@ pub(crate) async fn parse(
     post,
     path = "/v2/parse/upload-url",
     tag = "parse",
-    request_body = UploadUrlRequest,
+    request_body(content = UploadUrlRequest, example = json!({"filename": "report.pdf"})),
     responses((status = 200, description = "OK", body = Answer<UploadUrl>))
 )]
 pub(crate) async fn upload_url(

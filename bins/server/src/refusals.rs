@@ -37,8 +37,9 @@ impl Refusals {
         match standing.and_then(|standing| standing.refused_for) {
             Some(wait) if !token.is_some_and(|token| self.is_good(token, now)) => {
                 metrics::rate_limited();
-                let why = "too many calls from this address were refused, try again later";
-                Err(Failure::new(Code::RateLimited, why).retry_after(wait.as_secs() + 1))
+                let seconds = wait.as_secs() + 1;
+                let why = format!("too many calls from this address were refused, try again in {seconds} s");
+                Err(Failure::new(Code::RateLimited, why).retry_after(seconds))
             }
             _ => Ok(()),
         }

@@ -12,7 +12,8 @@ use crate::limits::network;
 
 /// Header that carries the id of a request in both directions.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// Header in which proxies name the client.
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Address of the other end of the connection, in the extensions of every request.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +32,7 @@ struct Facts {
     id: String,
     given: GivenId,
     address: IpAddr,
+    by_proxy: bool,
     team: OnceLock<String>,
 }
 
@@ -53,6 +55,7 @@ impl RequestContext {
             id: id.unwrap_or_else(|| base::new_id().to_string()),
             given,
             address: client_address(headers, peer.0.ip(), trusted),
+            by_proxy: is_trusted(peer.0.ip().to_canonical(), trusted),
             team: OnceLock::new(),
         }))
     }
@@ -70,6 +73,11 @@ impl RequestContext {
     /// The client's address, behind the proxies that we trust.
     pub(crate) fn address(&self) -> IpAddr {
         self.0.address
+    }
+
+    /// Whether it comes from a proxy that we trust: then what that says of the client is believed.
+    pub(crate) fn is_by_proxy(&self) -> bool {
+        self.0.by_proxy
     }
 
     /// Id of the team that calls, once it is known.
@@ -108,9 +116,8 @@ fn request_id(headers: &HeaderMap) -> (GivenId, Option<String>) {
 
 /// The last address in `X-Forwarded-For` that none of our proxies has: what stands before it, anybody could have written.
 fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
     let peer = peer.to_canonical();
-    if !is_trusted(&peer) {
+    if !is_trusted(peer, trusted) {
         return peer;
     }
     let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
@@ -121,11 +128,15 @@ fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAdd
             break;
         };
         nearest = address.to_canonical();
-        if !is_trusted(&nearest) {
+        if !is_trusted(nearest, trusted) {
             break;
         }
     }
     nearest
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
 }
 
 #[cfg(test)]

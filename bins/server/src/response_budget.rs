@@ -169,6 +169,7 @@ mod tests {
             expires_at: time,
             next: Some("http://a.test/x?skip=1".to_owned()),
             warning: None,
+            error: None,
             data: documents.iter().map(raw).collect(),
         }
     }

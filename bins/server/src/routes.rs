@@ -16,8 +16,8 @@ use wire::Code;
 use crate::auth::Listener;
 use crate::error::Failure;
 use crate::{
-    Service, admin, auth, batch, browser, crawl, files, health, interact, map, openapi, parse, root, scrape, sessions,
-    team, telemetry, webhooks,
+    Service, admin, auth, batch, browser, crawl, files, health, interact, map, missing, openapi, parse, root, scrape,
+    sessions, team, telemetry, webhooks,
 };
 
 /// Answers under this many bytes are sent as they are.
@@ -38,6 +38,22 @@ macro_rules! route {
         let serve = MethodRouter::new().on(methods, $module::$handler);
         Handler { path, serve, describe: || routes!($module::$handler) }
     }};
+}
+
+impl Handler {
+    /// The same under another path.
+    fn at(self, path: &str) -> Self {
+        Self { path: path.to_owned(), ..self }
+    }
+
+    /// What it says of itself, under the path that it has.
+    fn described(&self) -> Described {
+        let (schemas, mut paths, serve) = (self.describe)();
+        if let Some((_, item)) = paths.paths.pop_first() {
+            paths.paths.insert(self.path.clone(), item);
+        }
+        (schemas, paths, serve)
+    }
 }
 
 /// Where a handler is served, by what `#[utoipa::path(…)]` has made of its name.
@@ -61,7 +77,7 @@ type Described = UtoipaMethodRouter<Arc<Service>>;
 
 /// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
-    handlers().into_iter().filter_map(|handler| Route::of((handler.describe)())).collect()
+    handlers().into_iter().filter_map(|handler| Route::of(handler.described())).collect()
 }
 
 fn handlers() -> Vec<Handler> {
@@ -89,6 +105,11 @@ fn browsing() -> Vec<Handler> {
         route!(browser::list),
         route!(browser::execute),
         route!(browser::end),
+        // The newer name of the same.
+        route!(browser::start).at("/v2/interact"),
+        route!(browser::list).at("/v2/interact"),
+        route!(browser::execute).at("/v2/interact/{id}/execute"),
+        route!(browser::end).at("/v2/interact/{id}"),
         route!(sessions::open),
         route!(sessions::version),
     ]
@@ -118,6 +139,7 @@ fn usage() -> Vec<Handler> {
         route!(team::token_history),
         route!(team::queue_status),
         route!(team::concurrency),
+        route!(team::activity),
     ]
 }
 
@@ -129,6 +151,7 @@ fn operator() -> Vec<Handler> {
         route!(admin::update_team),
         route!(admin::create_key),
         route!(admin::list_keys),
+        route!(admin::update_key),
         route!(admin::revoke_key),
         route!(webhooks::deliveries),
         route!(webhooks::redeliver),
@@ -195,7 +218,7 @@ fn serving(handlers: Vec<Handler>, gate: auth::Gate) -> Router {
         router = router.route(sessions::VERSION_WITH_SLASH, get(sessions::version));
     }
     router
-        .fallback(async || auth::not_found())
+        .fallback(missing::answer)
         .method_not_allowed_fallback(async || {
             Failure::new(Code::MethodNotAllowed, "the path does not take this method")
         })

@@ -10,11 +10,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{Code, ScrapeAnswer, ScrapeBody, ScrapeRequest, ToolRequest};
 
-use crate::Service;
 use crate::error::Failure;
-use crate::extract;
 use crate::job::RunRequest;
 use crate::request::{GivenId, RequestContext, reader};
+use crate::{Service, extract, keyless};
 
 /// The two forms of the body, for the interface document; `wire` decodes it.
 #[derive(Serialize, ToSchema)]
@@ -32,7 +31,7 @@ pub(crate) enum ScrapeCall {
     post,
     path = "/v2/scrape",
     tag = "scrape",
-    request_body = ScrapeCall,
+    request_body(content = ScrapeCall, example = json!({"url": "http://127.0.0.1:3003/", "formats": ["markdown", "links"]})),
     responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
 pub(crate) async fn scrape(
@@ -43,7 +42,11 @@ pub(crate) async fn scrape(
 ) -> Result<Response, Failure> {
     match wire::decode_scrape(body)? {
         ScrapeBody::Page(request) => {
-            let (data, room) = app::scrape::scrape_with_room(&service.app, &caller, *request).await?;
+            let scraped = app::scrape::scrape_with_room(&service.app, &caller, *request).await;
+            let (data, room) = scraped.map_err(|error| match caller.is_keyless {
+                true => keyless::told(error),
+                false => error.into(),
+            })?;
             let owner = reader(Some(&caller), Some(&context));
             Ok(service.outbox.document(&owner, data, room))
         }

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use app::AppError;
 use app::browser::{Door, Entrance};
-use axum::Json;
+use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts as _, Path, Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
+use axum::{Extension, Json};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,9 +25,12 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::auth::is_handshake;
 use crate::error::Failure;
+use crate::request::RequestContext;
 
 /// The page of the live view. Everything that it needs is in it.
 const PAGE: &str = include_str!("sessions/live.html");
+/// The page in its place, when there is nothing to see.
+const ENDED: &str = include_str!("sessions/ended.html");
 /// It may do nothing but run its own script and style and open its own socket; it may stand in a frame of another page, which
 /// is what such addresses are for.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob:; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'";
@@ -88,6 +92,7 @@ type DoorPath = Result<Path<(String, String, String)>, PathRejection>;
         (status = 101, description = "The DevTools protocol, or frames as JPEG"),
         (status = 200, description = "A page that shows the browser", body = String, content_type = "text/html"),
         (status = 400, description = "Not a WebSocket", body = ErrorBody),
+        (status = 403, description = "The team may not be called for from this address", body = ErrorBody),
         (status = 503, description = "The session is on another server", body = ErrorBody),
     )
 )]
@@ -96,7 +101,12 @@ pub(crate) async fn open(
     place: DoorPath,
     request: Request,
 ) -> Result<Response, Failure> {
-    let entrance = enter(&service, place).await?;
+    let context = request.extensions().get::<RequestContext>().cloned();
+    let is_sight = place.as_ref().is_ok_and(|Path((_, door, _))| door != Door::Cdp.as_str());
+    let entrance = match enter(&service, place, context.as_ref()).await {
+        Err(failure) if is_sight && wants_page(request.headers()) => return Ok(failure_page(failure)),
+        entrance => entrance?,
+    };
     if is_handshake(request.headers()) {
         return upgrade(service, entrance, request).await;
     }
@@ -118,31 +128,76 @@ pub(crate) async fn open(
     ),
     responses(
         (status = 200, description = "OK", body = Version),
+        (status = 403, description = "The team may not be called for from this address", body = ErrorBody),
         (status = 503, description = "The session is on another server", body = ErrorBody),
     )
 )]
 pub(crate) async fn version(
     State(service): State<Arc<Service>>,
     place: DoorPath,
+    Extension(context): Extension<RequestContext>,
     address: PublicAddress,
 ) -> Result<Json<Value>, Failure> {
     let path = place.as_ref().ok().map(|Path((id, door, token))| format!("/sessions/{id}/{door}/{token}"));
-    let entrance = enter(&service, place).await?;
+    let entrance = enter(&service, place, Some(&context)).await?;
     let path = path.filter(|_| entrance.door() == Door::Cdp).ok_or(AppError::SessionNotFound)?;
     let socket = format!("{}{path}", address.0.replacen("http", "ws", 1));
     Ok(Json(json!({ "Browser": "Chrome", "Protocol-Version": "1.3", "webSocketDebuggerUrl": socket })))
 }
 
-async fn enter(service: &Service, place: DoorPath) -> Result<Entrance, Failure> {
+/// Sessions of this process are opened at once. For others the database is asked, so wrong tokens count as refused keys do.
+async fn enter(service: &Service, place: DoorPath, context: Option<&RequestContext>) -> Result<Entrance, Failure> {
     let unknown = || Failure::from(AppError::SessionNotFound);
     let Ok(Path((id, door, token))) = place else { return Err(unknown()) };
     let id = Uuid::try_parse(&id).map_err(|_| unknown())?;
     let door = Door::ALL.into_iter().find(|known| known.as_str() == door).ok_or_else(unknown)?;
-    Ok(app::browser::enter(&service.app, id, door, &token).await?)
+    let context = context.ok_or_else(unknown)?;
+    let from = context.address();
+    if let Some(entrance) = app::browser::enter_here(&service.app, id, door, &token, from).await? {
+        return Ok(entrance);
+    }
+    let per_minute = service.config.limits.refused_per_minute;
+    service.refusals.check(from, Some(&token), per_minute)?;
+    let entered = app::browser::enter(&service.app, id, door, &token, from).await;
+    match &entered {
+        Err(AppError::SessionNotFound) => service.refusals.count(from, per_minute),
+        // It opens a session, on this server or on another one.
+        Ok(_) | Err(AppError::SessionElsewhere { .. }) => service.refusals.remember(&token),
+        Err(_) => {}
+    }
+    Ok(entered?)
+}
+
+/// Whether somebody looks at it in a browser, and not a program.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    !is_handshake(headers) && accept.split(',').any(|kind| kind.trim_start().starts_with("text/html"))
+}
+
+/// The failure as a page. It says the same for a session that has ended and for one that never was.
+fn failure_page(failure: Failure) -> Response {
+    let (title, text) = match failure.code() {
+        Code::SessionNotFound | Code::SessionEnded => {
+            ("The session has ended", "This browser session has ended, or its address is not complete.")
+        }
+        Code::RateLimited => {
+            ("Too many requests", "Too many addresses of sessions from here were wrong. Try again in a minute.")
+        }
+        _ => ("Not available", "This browser session cannot be shown now. Try again in a few seconds."),
+    };
+    let page = ENDED.replace("{title}", title).replace("{text}", text);
+    let mut response = failure.into_response();
+    *response.body_mut() = Body::from(page);
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    protected(response)
 }
 
 fn page() -> Response {
-    let mut response = Html(PAGE).into_response();
+    protected(Html(PAGE).into_response())
+}
+
+fn protected(mut response: Response) -> Response {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),

@@ -7,7 +7,10 @@ use app::usage;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::{Extension, Json};
-use wire::{Answer, Concurrency, CreditPeriod, CreditUsage, Periods, QueueStatus, TokenPeriod, TokenUsage};
+use wire::{
+    Activity, ActivityEndpoint, ActivityQuery, Answer, Concurrency, CreditPeriod, CreditUsage, Periods, QueueStatus,
+    TokenPeriod, TokenUsage,
+};
 
 use crate::Service;
 use crate::error::Failure;
@@ -79,6 +82,29 @@ pub(crate) async fn concurrency(
     Extension(caller): Extension<Caller>,
 ) -> Json<Concurrency> {
     Json(usage::concurrency(&service.app, &caller))
+}
+
+/// List what the team has done, the newest first.
+#[utoipa::path(
+    get,
+    path = "/v2/team/activity",
+    tag = "team",
+    params(
+        ("endpoint" = Option<ActivityEndpoint>, Query, description = "Only calls of this endpoint"),
+        ("limit" = Option<u32>, Query, description = "Most entries", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "`cursor` of the answer before"),
+    ),
+    responses((status = 200, description = "OK", body = Activity))
+)]
+pub(crate) async fn activity(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Json<Activity>, Failure> {
+    let given = |name| query(&uri, name);
+    let (endpoint, limit, cursor) = (given("endpoint"), given("limit"), given("cursor"));
+    let query = ActivityQuery::parse(endpoint.as_deref(), limit.as_deref(), cursor.as_deref())?;
+    Ok(Json(app::activity::list(&service.app, &caller, query).await?))
 }
 
 fn by_api_key(uri: &Uri) -> bool {

@@ -26,11 +26,18 @@ pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Req
     let route = request.extensions().get::<MatchedPath>().map_or("unmatched".into(), |path| path.as_str().to_owned());
     request.extensions_mut().insert(context.clone());
     let span = info_span!("request", id = context.id());
-    let mut line =
-        Line { method: name(request.method()), route, context, started: Instant::now(), status: CLIENT_LEFT };
+    let mut line = Line {
+        method: name(request.method()),
+        route,
+        context,
+        started: Instant::now(),
+        status: CLIENT_LEFT,
+        code: None,
+    };
     metrics::in_flight(1.0);
     let mut response = next.run(request).instrument(span).await;
     line.status = response.status().as_u16();
+    line.code = response.extensions().get::<Code>().map(|code| code.as_str());
     if let Ok(id) = HeaderValue::from_str(line.context.id()) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
@@ -44,17 +51,22 @@ struct Line {
     context: RequestContext,
     started: Instant,
     status: u16,
+    /// Of an answer that is an error.
+    code: Option<&'static str>,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let Self { method, route, context, started, status } = self;
+        let Self { method, route, context, started, status, code } = self;
         let time = started.elapsed();
         metrics::in_flight(-1.0);
         metrics::request(method, route, *status, time);
+        if let Some(code) = *code {
+            metrics::error(code);
+        }
         let ms = time.as_secs_f64() * 1000.0;
         let ms = (ms * 10.0).round() / 10.0;
-        tracing::info!(request_id = context.id(), team = context.team(), method, route, status, ms, "request");
+        tracing::info!(request_id = context.id(), team = context.team(), method, route, status, code, ms, "request");
     }
 }
 

@@ -209,7 +209,7 @@ mod tests {
     #[tokio::test]
     async fn room_is_given_back_as_the_texts_go() {
         let budget = net::InFlight::new(0, 0);
-        let room = budget.room();
+        let room = budget.room(&base::Owner::default());
         room.grow(4 << 20).await;
         let before = format!("{budget:?}");
         let long = Some("x".repeat(4 << 20));

@@ -40,6 +40,8 @@ const PING: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
 /// How long a client may take for what was read at once.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a client whose key was revoked may take for the message that says so.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// No client ever sends more than a control frame.
 const MAX_MESSAGE: usize = 64 * 1024;
 
@@ -114,16 +116,25 @@ enum End {
     Told,
     /// The service stops, or cannot go on.
     Broken(&'static str),
+    /// The key that it was opened with does not work any more.
+    Revoked,
 }
 
 impl Watcher {
     async fn run(mut self) {
         let stop = self.request.service.watchers.stop.clone();
-        let end = stop.run_until_cancelled(self.tell()).await.unwrap_or(Ok(End::Broken("the server stops")));
+        let key = self.request.service.app.hold_key(self.request.caller.key.as_deref());
+        let end = tokio::select! {
+            end = stop.run_until_cancelled(self.tell()) => end.unwrap_or(Ok(End::Broken("the server stops"))),
+            () = key.revoked() => Ok(End::Revoked),
+        };
         let (code, reason) = match end {
             Ok(End::Gone) => return,
+            Ok(End::Revoked) => return self.end_for_key().await,
             Ok(End::Told) => (close_code::NORMAL, ""),
             Ok(End::Broken(reason)) => (close_code::AWAY, reason),
+            // The job goes on: an error here would say that it has failed. The client asks again by itself.
+            Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read now"),
             Err(failure) => {
                 let error = failure.to_string();
                 let _ = self.send(&WatchMessage::Error { error: &error }).await;
@@ -132,6 +143,17 @@ impl Watcher {
         };
         let frame = CloseFrame { code, reason: reason.into() };
         let _ = timeout(PATIENCE, self.socket.send(Message::Close(Some(frame)))).await;
+    }
+
+    /// The end of one whose key was revoked. Whoever does not take it at once gets no more time.
+    async fn end_for_key(mut self) {
+        let reason = "this API key was revoked";
+        let ending = async {
+            let _ = self.send(&WatchMessage::Error { error: reason }).await;
+            let frame = CloseFrame { code: close_code::POLICY, reason: reason.into() };
+            let _ = self.socket.send(Message::Close(Some(frame))).await;
+        };
+        let _ = timeout(FAREWELL, ending).await;
     }
 
     /// Catches up, then sends every document, then the end.

@@ -77,7 +77,7 @@ pub(crate) async fn secret(
     path = "/admin/teams/{team}/webhook-secret",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    request_body = RotateSecret,
+    request_body(content = RotateSecret, example = json!({"overlapSeconds": 3600})),
     responses((status = 200, description = "OK", body = Answer<WebhookSecretView>))
 )]
 pub(crate) async fn rotate_secret(

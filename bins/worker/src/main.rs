@@ -8,6 +8,11 @@ use std::process::ExitCode;
 use boot::process::{self, on_runtime, settings};
 use boot::worker;
 use clap::Parser;
+use tikv_jemallocator::Jemalloc;
+
+/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// Does the background work of Quarry beside `quarry-server`. Any number of workers may share one database.
 #[derive(Parser)]

@@ -1,11 +1,14 @@
 //! Who is calling: an API key, or in open mode nobody in particular.
 
-use base::Secret;
+use std::sync::Arc;
+
+use base::{Owner, Secret};
 use chrono::TimeDelta;
 use sha2::{Digest, Sha256};
 use store::keys::{self, ApiKey};
 use store::teams::{self, Team};
 
+use crate::rules::Rules;
 use crate::settings::AuthMode;
 use crate::{App, AppError, DEFAULT_TEAM};
 
@@ -18,6 +21,24 @@ pub struct Caller {
     pub key: Option<String>,
     /// Where the caller has reached us, as `https://host:port`: URLs of files begin with it.
     pub address: Option<String>,
+    /// What the key may be used for, and where the team may call from.
+    pub rules: Arc<Rules>,
+    /// Whether `auth.keyless` has let it in. Nothing of such a call outlives it.
+    pub is_keyless: bool,
+}
+
+impl Caller {
+    /// Somebody for whom something goes on that was let in before: rules are for what is asked for anew.
+    pub(crate) fn of(team: Team, key: Option<String>, address: Option<String>) -> Self {
+        Self { team, key, address, rules: Arc::default(), is_keyless: false }
+    }
+}
+
+impl Caller {
+    /// Whose work it is that is done for this run of the team, or for this scrape.
+    pub(crate) fn owner(&self, run: &str) -> Owner {
+        Owner::new(&self.team.id, run)
+    }
 }
 
 /// Finds the caller of a bearer token, given without the word `Bearer`.
@@ -32,7 +53,7 @@ pub struct Caller {
 /// [`AppError::Unauthorized`] for a revoked key in both modes, and for anything but a known key in [`AuthMode::Keys`].
 #[crate::boxed]
 pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppError> {
-    let token = token.map(str::trim).filter(|token| !matches!(*token, "" | "undefined" | "null"));
+    let token = shown(token);
     // No key has an empty hash: under it is remembered the caller without a key.
     let hash = token.map(hash).unwrap_or_default();
     if let Some(caller) = app.callers().get(&hash, app.now()).await {
@@ -42,6 +63,12 @@ pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppE
     let caller = find(app, token.map(|_| hash.as_str())).await?;
     app.callers().insert(lookup, hash, &caller).await;
     Ok(caller)
+}
+
+/// The token that a caller shows; clients without a key send some that are none.
+#[must_use]
+pub fn shown(token: Option<&str>) -> Option<&str> {
+    token.map(str::trim).filter(|token| !matches!(*token, "" | "undefined" | "null"))
 }
 
 async fn find(app: &App, hash: Option<&str>) -> Result<Caller, AppError> {
@@ -54,7 +81,10 @@ async fn find(app: &App, hash: Option<&str>) -> Result<Caller, AppError> {
     }
     match (found, app.settings.auth) {
         (Some((key, _)), _) if key.revoked_at.is_some() => Err(AppError::Unauthorized("this API key was revoked")),
-        (Some((key, team)), _) => Ok(Caller { team, key: Some(key.id), address: None }),
+        (Some((key, team)), _) => {
+            let rules = Arc::new(Rules::of(Some(&key), &team)?);
+            Ok(Caller { rules, ..Caller::of(team, Some(key.id), None) })
+        }
         (None, AuthMode::Open) => anybody(app).await,
         (None, AuthMode::Keys) if hash.is_some() => Err(AppError::Unauthorized("this API key is not known")),
         (None, AuthMode::Keys) => Err(AppError::Unauthorized("an API key is needed: Authorization: Bearer <key>")),
@@ -82,7 +112,32 @@ fn note_use(app: &App, key: &ApiKey) {
 async fn anybody(app: &App) -> Result<Caller, AppError> {
     let team = teams::find(&mut app.conn().await?, DEFAULT_TEAM).await?;
     let team = team.ok_or_else(|| AppError::internal("the default team is missing: bootstrap has not run"))?;
-    Ok(Caller { team, key: None, address: None })
+    let rules = Arc::new(Rules::of(None, &team)?);
+    Ok(Caller { rules, ..Caller::of(team, None, None) })
+}
+
+/// What a caller without a key is remembered by. No key has such a hash.
+const KEYLESS: &str = "keyless";
+
+/// The caller of a call without a key that `auth.keyless` lets in: it runs as the team `auth.keyless_team`.
+///
+/// # Errors
+/// [`AppError::Internal`] when there is no such team any more.
+#[crate::boxed]
+pub async fn keyless(app: &App) -> Result<Caller, AppError> {
+    if let Some(caller) = app.callers().get(KEYLESS, app.now()).await {
+        return Ok(caller);
+    }
+    let lookup = app.callers().begin(app.now());
+    let team = match &app.settings.keyless_team {
+        Some(team) => teams::find(&mut app.conn().await?, &team.to_string()).await?,
+        None => None,
+    };
+    let team = team.ok_or_else(|| AppError::internal("the team of calls without a key is missing"))?;
+    let rules = Arc::new(Rules::of(None, &team)?);
+    let caller = Caller { rules, is_keyless: true, ..Caller::of(team, None, None) };
+    app.callers().insert(lookup, KEYLESS.to_owned(), &caller).await;
+    Ok(caller)
 }
 
 /// A new key: `fc-` and 64 hexadecimal digits, 256 bits from the operating system's generator.

@@ -15,7 +15,7 @@ use wire::{BatchPage, BatchPages, BatchRequest, EventFamily, GivenFields};
 use crate::auth::Caller;
 use crate::check::check;
 use crate::runs::{
-    Begin, Kind, Lanes, MAX_LIFE, PAGES, Secrets, Submission, Terms, fingerprint, page_lanes, save, submit,
+    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Secrets, Submission, Terms, fingerprint, page_lanes, save, submit,
 };
 use crate::tracked::tracked;
 use crate::{App, AppError};
@@ -33,6 +33,7 @@ pub static KIND: Kind = Kind {
     lanes: page_lanes,
     // It has done what it was told, page by page.
     verdict: |_| Ok(()),
+    explain,
     total,
     pages: Some(terms),
 };
@@ -97,9 +98,11 @@ async fn begin(
         fingerprint,
         max_items,
         worst: max_items.saturating_mul(billing::quote(&request.options)),
+        warning: None,
     };
     let lanes = Lanes::new(caller.team.concurrency, request.max_concurrency, None);
-    submit(app, caller, new, Beginning { team: caller.team.id.clone(), lanes, pages: Pages::of(pages).await? }).await
+    let beginning = Beginning { team: caller.team.id.clone(), lanes, pages: Pages::of(pages).await? };
+    submit(app, caller, new, beginning).await.map_err(|error| error.for_pages("urls", max_items))
 }
 
 /// What a batch begins with: all of its pages.
@@ -119,6 +122,12 @@ impl Begin for Beginning {
 fn total(progress: &Progress) -> i64 {
     let known = progress.done + progress.pending;
     if progress.is_open { known.max(progress.max_items - progress.failed) } else { known }
+}
+
+/// A batch without a single document.
+fn explain(ended: &Ended<'_>) -> Option<String> {
+    let failed = ended.failed.as_ref().filter(|_| ended.progress.done == 0)?;
+    Some(format!("no page could be scraped; the first failed with {}", ended.cause(failed)))
 }
 
 fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
@@ -194,6 +203,7 @@ async fn append(
     let secrets = Secrets::read(secrets.as_ref()).map_err(AppError::internal)?;
     let batch = read(serde_json::from_str(&row.spec).map_err(AppError::internal)?, secrets)?;
     request.check_append(given, &batch)?;
+    caller.rules.check_formats(&context.options)?;
     let addition = Addition {
         batch: row.id,
         team: Payer { id: row.team_id, api_key: row.api_key_id },

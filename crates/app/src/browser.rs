@@ -6,16 +6,17 @@
 mod door;
 mod keeper;
 mod live;
+mod once;
 mod orders;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::{Browser, OwnHeaders, Session, State, Visit};
-use base::new_id;
+use base::{Owner, new_id};
 use billing::SessionKind;
 use chrono::TimeDelta;
-use store::browser::{self as rows, Session as Row};
+use store::browser::{self as rows, Call, Session as Row};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
@@ -30,7 +31,7 @@ use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
 use crate::{App, AppError};
 
-pub use door::{Door, Entrance, enter};
+pub use door::{Door, Entrance, enter, enter_here};
 pub(crate) use live::{Beginning, Live, Sessions, begin};
 pub(crate) use orders::{Order, check_order};
 
@@ -46,19 +47,35 @@ pub struct Seen {
     address: String,
 }
 
-/// Starts a browser for the caller's team. `address` is where the client has reached us, as `https://host:port`.
+/// Starts a browser for the caller's team. `address` is where the client has reached us, as `https://host:port`. The same
+/// `idempotency_key` with the same request returns the same session, also one that has ended.
 ///
 /// # Errors
-/// [`AppError::ShuttingDown`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
-/// [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
+/// [`AppError::ShuttingDown`], [`AppError::DuplicateRequest`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`],
+/// [`AppError::ProfileInUse`], [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
 #[crate::boxed]
 pub async fn start(
     app: &App,
     caller: &Caller,
     request: BrowserRequest,
+    idempotency_key: Option<&str>,
     address: &str,
 ) -> Result<BrowserStarted, AppError> {
     check_open(app)?;
+    if let Some(key) = idempotency_key {
+        return once::start(app, caller, request, key, address).await;
+    }
+    let live = new_session(app, caller, request, None).await?;
+    Ok(Seen::of(app, live.row(), address).started())
+}
+
+/// Starts a browser; `call` is written down with it.
+async fn new_session(
+    app: &App,
+    caller: &Caller,
+    request: BrowserRequest,
+    call: Option<Call>,
+) -> Result<Arc<Live>, AppError> {
     let browser = needed(app)?;
     let place = app.sessions().place(app, &caller.team.id)?;
     let (id, life) = (new_id(), Duration::from_secs(request.ttl.into()));
@@ -74,10 +91,8 @@ pub async fn start(
     let rest = Duration::from_secs(request.activity_ttl.into());
     let is_watchable = request.stream_web_view;
     let scrape = None;
-    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session };
-    let live = begin(app, caller, beginning, expires_at).await?;
-    let urls = Seen::of(app, live.row(), address).urls();
-    Ok(BrowserStarted { success: true, id: id.to_string(), urls, expires_at })
+    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call };
+    begin(app, caller, beginning, expires_at).await
 }
 
 /// A browser that shows nothing yet.
@@ -91,10 +106,11 @@ async fn launch(
     let nothing: OwnHeaders = Arc::new(|_| Vec::new());
     let visit = Visit {
         block_ads: request.block_ads,
+        skip_tls_verification: request.skips_tls_verification(),
         location: request.location.as_ref(),
         proxy: app.tools.proxies.next(ProxyUsed::Basic),
         state,
-        owner: &caller.team.id,
+        owner: Owner::of_team(&caller.team.id),
         ..Visit::new(&nowhere, &*nothing, Instant::now() + START)
     };
     let end = Instant::now() + START + Duration::from_secs(request.ttl.into());
@@ -219,6 +235,11 @@ impl Seen {
             live_view_url: view(Door::View, &tokens.view),
             interactive_live_view_url: view(Door::Control, &tokens.hand),
         }
+    }
+
+    fn started(self) -> BrowserStarted {
+        let (urls, expires_at) = (self.urls(), self.row.expires_at);
+        BrowserStarted { success: true, id: self.row.id, urls, expires_at }
     }
 
     fn listed(self, app: &App) -> BrowserSession {

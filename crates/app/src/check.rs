@@ -5,11 +5,11 @@ use wire::{Format, Invalid, Need, ScrapeOptions};
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Refuses what cannot be carried out: selectors that cannot be used, zero data retention for a team that may not have it,
-/// and what this server lacks the means for.
+/// Refuses what cannot be carried out: formats that the key may not ask for, selectors that cannot be used, zero data
+/// retention for a team that may not have it, and what this server lacks the means for.
 ///
 /// # Errors
-/// [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this order.
+/// [`AppError::KeyNotAllowed`], [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this order.
 pub(crate) fn check(
     app: &App,
     caller: &Caller,
@@ -17,6 +17,7 @@ pub(crate) fn check(
     zero_data_retention: bool,
     needs: Vec<Need>,
 ) -> Result<(), AppError> {
+    caller.rules.check_formats(options)?;
     check_selectors(options)?;
     if zero_data_retention && !caller.team.zero_data_retention {
         return Err(AppError::Forbidden("zero data retention is not enabled for this team"));

@@ -2,12 +2,13 @@
 //! sitemaps of its site, and the rest is what all runs have in common ([`crate::runs`]).
 
 mod active;
+mod ended;
 mod start;
 
 use std::time::Duration;
 
 use ::scrape::CpuError;
-use base::Timestamp;
+use base::{Owner, Timestamp};
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
 use serde_json::Value;
 use store::runs::{NewPage, Progress};
@@ -37,6 +38,7 @@ pub static KIND: Kind = Kind {
     events: EventFamily::Crawl,
     lanes: page_lanes,
     verdict,
+    explain: ended::explain,
     total: |progress| progress.done + progress.pending,
     pages: Some(terms),
 };
@@ -64,9 +66,9 @@ pub async fn start(
     let webhook = request.webhook.clone();
     let secrets = Secrets::of_crawl(&mut request).text();
     let options = &request.options;
-    let mut pages = match verdict {
-        Verdict::Follow { key, depth } => new_pages([(request.url.clone(), key.to_string(), depth)]),
-        Verdict::Skip(_) => Vec::new(),
+    let (mut pages, warning) = match verdict {
+        Verdict::Follow { key, depth } => (new_pages([(request.url.clone(), key.to_string(), depth)]), None),
+        Verdict::Skip(reason) => (Vec::new(), Some(ended::left_out(reason))),
     };
     pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
     let lanes = Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay);
@@ -81,8 +83,10 @@ pub async fn start(
         fingerprint,
         max_items: i64::from(options.limit),
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
+        warning,
     };
-    submit(app, caller, new, Beginning { team: caller.team.id.clone(), lanes, pages }).await
+    let submitted = submit(app, caller, new, Beginning { team: caller.team.id.clone(), lanes, pages }).await;
+    submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
 }
 
 /// What a crawl begins with: the start, unless it is out of bounds, and the job that reads the sitemaps.
@@ -104,7 +108,7 @@ impl Begin for Beginning {
 /// A crawl that got nowhere has failed.
 fn verdict(progress: &Progress) -> Result<(), &'static str> {
     match progress.done == 0 && progress.failed > 0 {
-        true => Err("no page could be scraped; the errors of the crawl say why"),
+        true => Err(ended::NOTHING),
         false => Ok(()),
     }
 }
@@ -153,7 +157,8 @@ pub(crate) async fn scope<T: Send + 'static>(
     let done = if is_plain {
         work()
     } else {
-        let compiled = app.tools.cpu.run(&caller.team.id, Instant::now() + PATIENCE, move |_| work()).await;
+        let owner = Owner::of_team(&caller.team.id);
+        let compiled = app.tools.cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
         compiled.map_err(|error| no_place(error, caller))?
     };
     done.map_err(|error| AppError::Invalid(refused(&error)))

@@ -1,12 +1,16 @@
 //! Everything an operation can answer instead of a result, free of HTTP.
 
 use std::error::Error as StdError;
+use std::net::IpAddr;
+use std::time::Duration;
 
+use blobs::BlobError;
 use browser::BrowserError;
 use fetch::FetchError;
 use interact::InteractError;
 use scrape::{DocumentError, ScrapeError};
 use site::SiteError;
+use store::{StoreError, Trouble};
 use wire::{Code, Need};
 
 /// Why an operation was refused or failed. [`AppError::code`] gives each a [`wire::Code`]; the server decides what else the
@@ -30,9 +34,37 @@ pub enum AppError {
         /// Credits that the team can spend now.
         available: i64,
     },
+    /// The team cannot pay for as many pages as a crawl or a batch may have. Nothing was executed or charged.
+    #[error("insufficient credits: {}", pages_sentence(field, *pages, *needed, *available))]
+    InsufficientForPages {
+        /// The field that says how many pages: `limit` or `urls`.
+        field: &'static str,
+        /// How many it says.
+        pages: i64,
+        /// Credits that they could cost.
+        needed: i64,
+        /// Credits that the team can spend now.
+        available: i64,
+    },
     /// The team may not use this option.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// The key is limited, and what is asked for is not among what it may do.
+    #[error("this key may not use {what}; it is limited to {allowed} (key rule `{rule}`)")]
+    KeyNotAllowed {
+        /// What it may not use, as `format screenshot`.
+        what: String,
+        /// What it may use.
+        allowed: String,
+        /// Which rule says so: `endpoints` or `formats`.
+        rule: &'static str,
+    },
+    /// The team is limited to some networks, and the call comes from elsewhere.
+    #[error("calls of this team may not come from {address} (team rule `addresses`)")]
+    AddressNotAllowed {
+        /// Where it comes from.
+        address: IpAddr,
+    },
     /// No such thing, or it belongs to another team: the two look alike.
     #[error("{0} not found")]
     NotFound(&'static str),
@@ -66,6 +98,14 @@ pub enum AppError {
     /// The file's time is over, or it was removed.
     #[error("the file is gone: its time is over, or it was removed")]
     FileGone,
+    /// Too many files of the team were sent and not read yet.
+    #[error("{why}")]
+    UploadLimit {
+        /// What there is too much of, with the setting that bounds it.
+        why: String,
+        /// Until the oldest of it ends, if nobody reads anything before.
+        wait: Duration,
+    },
     /// Somebody else may save this profile now.
     #[error(
         "the profile is in use: another scrape or session may save it; wait for its end, or send saveChanges: false"
@@ -83,7 +123,7 @@ pub enum AppError {
     )]
     SessionLost,
     /// The session runs on another server.
-    #[error("the session runs on another server: {owner}")]
+    #[error("the session runs on another server of this service")]
     SessionElsewhere {
         /// Where that server is reached.
         owner: String,
@@ -100,7 +140,10 @@ pub enum AppError {
         limit: u32,
     },
     /// This server has no browser, now or later.
-    #[error("no browser is to be had: this server has none; its operator can install one")]
+    #[error(
+        "no browser is to be had: this server has none; its operator can install Chromium (the package \
+         `chromium-headless-shell` or `chromium`) and start the server again"
+    )]
     NoBrowser,
     /// No browser is to be had just now.
     #[error("no browser is to be had: {reason}")]
@@ -117,9 +160,15 @@ pub enum AppError {
     /// The service is going down and takes no new work.
     #[error("the service is shutting down, try again on another instance or in a moment")]
     ShuttingDown,
-    /// The disk is nearly full, so nothing is begun whose results have to be kept.
+    /// A disk is full or nearly full, so nothing is begun whose results have to be kept.
     #[error("the disk of this server is nearly full; its operator has to make room")]
     StorageFull,
+    /// The database does not answer, or cannot be written. The log tells of it once for all.
+    #[error("the database of this server is not available right now, try again in a moment")]
+    DatabaseUnavailable(#[source] Box<dyn StdError + Send + Sync>),
+    /// The store of files cannot be reached. The log tells of it once for all.
+    #[error("the store of files of this server is not available right now, try again in a moment")]
+    StorageUnavailable(#[source] Box<dyn StdError + Send + Sync>),
     /// The ledger did not answer, so nothing can be charged; nothing was executed.
     #[error("credits cannot be deducted right now, nothing was executed")]
     BillingUnavailable(#[source] Box<dyn StdError + Send + Sync>),
@@ -136,8 +185,10 @@ impl AppError {
             Self::Invalid(_) => Code::BadRequest,
             Self::Unsupported(needs) => needs.first().map_or(Code::BadRequest, |need| need.code),
             Self::Unauthorized(_) => Code::Unauthorized,
-            Self::InsufficientCredits { .. } => Code::InsufficientCredits,
+            Self::InsufficientCredits { .. } | Self::InsufficientForPages { .. } => Code::InsufficientCredits,
             Self::Forbidden(_) => Code::Forbidden,
+            Self::KeyNotAllowed { .. } => Code::KeyNotAllowed,
+            Self::AddressNotAllowed { .. } => Code::AddressNotAllowed,
             Self::NotFound(_) => Code::NotFound,
             Self::NoCachedData => Code::ScrapeNoCachedData,
             Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
@@ -148,6 +199,7 @@ impl AppError {
             Self::JobFinished => Code::JobFinished,
             Self::DeliveryGone => Code::DeliveryGone,
             Self::FileGone => Code::FileGone,
+            Self::UploadLimit { .. } => Code::UploadLimit,
             Self::ProfileInUse => Code::ProfileInUse,
             Self::SessionNotFound => Code::SessionNotFound,
             Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
@@ -159,14 +211,89 @@ impl AppError {
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
+            Self::DatabaseUnavailable(_) => Code::DatabaseUnavailable,
+            Self::StorageUnavailable(_) => Code::StorageUnavailable,
             Self::BillingUnavailable(_) => Code::BillingUnavailable,
             Self::Internal(_) => Code::UnknownError,
         }
     }
 
-    /// Wraps a failure of the database, the blob store or a task.
+    /// What cannot be paid was asked for by this field, which says `pages` pages.
+    pub(crate) fn for_pages(self, field: &'static str, pages: i64) -> Self {
+        match self {
+            Self::InsufficientCredits { needed, available } => {
+                Self::InsufficientForPages { field, pages, needed, available }
+            }
+            other => other,
+        }
+    }
+
+    /// Wraps a failure of the database, the blob store or a task: that of an outage as what it is.
     pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::Internal(cause.into())
+        Self::of_outage(cause.into()).unwrap_or_else(Self::Internal)
+    }
+
+    /// The error of an outage.
+    ///
+    /// # Errors
+    /// The same error, when it is about something else.
+    pub(crate) fn of_outage(cause: Box<dyn StdError + Send + Sync>) -> Result<Self, Box<dyn StdError + Send + Sync>> {
+        match part(&*cause) {
+            Some(Part::Database) => Ok(Self::DatabaseUnavailable(cause)),
+            Some(Part::Files) => Ok(Self::StorageUnavailable(cause)),
+            Some(Part::Room) => Ok(Self::StorageFull),
+            None => Err(cause),
+        }
+    }
+
+    /// Whether a part of the deployment is away or full: then the same works when that is over, and the log has its own lines
+    /// about it.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::DatabaseUnavailable(_) | Self::StorageUnavailable(_) | Self::StorageFull)
+    }
+}
+
+/// What is missing in an outage.
+enum Part {
+    Database,
+    Files,
+    Room,
+}
+
+/// The part whose outage is somewhere among the causes.
+fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(trouble) = error.downcast_ref::<StoreError>().and_then(StoreError::trouble) {
+            return Some(match trouble {
+                Trouble::Away => Part::Database,
+                Trouble::Full => Part::Room,
+            });
+        }
+        match error.downcast_ref::<BlobError>() {
+            Some(BlobError::Away(_)) => return Some(Part::Files),
+            Some(BlobError::Full(_)) => return Some(Part::Room),
+            _ => cause = error.source(),
+        }
+    }
+    None
+}
+
+/// How many pages the credits cover, at the price of the pages that were asked for.
+#[must_use]
+pub fn covered(pages: i64, needed: i64, available: i64) -> i64 {
+    available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
+}
+
+fn pages_sentence(field: &str, pages: i64, needed: i64, available: i64) -> String {
+    let covered = covered(pages, needed, available);
+    match field {
+        "limit" => format!(
+            "a crawl with a `limit` of {pages} pages needs {needed} and the team has {available}; \
+             they cover a `limit` of {covered}"
+        ),
+        _ => format!("{pages} `{field}` need {needed} and the team has {available}; they cover {covered}"),
     }
 }
 
@@ -175,7 +302,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
         ScrapeError::Fetch(error) => match error {
             FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
             FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
-            FetchError::Tls { .. } => Code::ScrapeSslError,
+            FetchError::Tls { .. } | FetchError::Certificate { .. } => Code::ScrapeSslError,
             FetchError::Site { .. } | FetchError::Crashed => Code::ScrapeSiteError,
             FetchError::Timeout => Code::ScrapeTimeout,
             FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
@@ -205,7 +332,7 @@ impl From<ScrapeError> for AppError {
     fn from(error: ScrapeError) -> Self {
         match error {
             ScrapeError::NoCopy => Self::NoCachedData,
-            ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::Internal, |ours| *ours),
+            ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::internal, |ours| *ours),
             other => Self::Scrape(other),
         }
     }
@@ -249,14 +376,49 @@ impl From<SiteError> for AppError {
     }
 }
 
-impl From<store::StoreError> for AppError {
-    fn from(error: store::StoreError) -> Self {
+impl From<StoreError> for AppError {
+    fn from(error: StoreError) -> Self {
         Self::internal(error)
     }
 }
 
-impl From<blobs::BlobError> for AppError {
-    fn from(error: blobs::BlobError) -> Self {
+impl From<BlobError> for AppError {
+    fn from(error: BlobError) -> Self {
         Self::internal(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use files::FilesError;
+
+    use super::*;
+
+    #[test]
+    fn outages_are_found_among_the_causes() {
+        let check = |error: AppError, expect: Code| assert_eq!(error.code(), expect, "{error:?}");
+        check(StoreError::Pool("refused".to_owned()).into(), Code::DatabaseUnavailable);
+        check(FilesError::Store(StoreError::Connect("refused".to_owned())).into(), Code::DatabaseUnavailable);
+        check(StoreError::Migration("database or disk is full".to_owned()).into(), Code::StorageFull);
+        check(BlobError::Away("refused".to_owned()).into(), Code::StorageUnavailable);
+        check(FilesError::Blob(BlobError::Full("0 bytes".to_owned())).into(), Code::StorageFull);
+        check(BlobError::Key("?".to_owned()).into(), Code::UnknownError);
+        check(StoreError::UnknownTeam.into(), Code::UnknownError);
+        let port: Box<dyn StdError + Send + Sync> = Box::new(BlobError::Away("refused".to_owned()));
+        check(ScrapeError::Port(port).into(), Code::StorageUnavailable);
+    }
+
+    #[test]
+    fn credits_that_pages_need_are_told_by_their_field() {
+        let check = |field, pages, needed, available, want: &str| {
+            let error = AppError::InsufficientCredits { needed, available }.for_pages(field, pages);
+            assert_eq!(error.to_string(), format!("insufficient credits: {want}"));
+            assert_eq!(error.code(), Code::InsufficientCredits);
+        };
+        let crawl = "a crawl with a `limit` of 10000 pages needs 50000 and the team has 52; they cover a `limit` of 10";
+        check("limit", 10_000, 50_000, 52, crawl);
+        check("urls", 3, 3, 0, "3 `urls` need 3 and the team has 0; they cover 0");
+        check("urls", 3, 3, -7, "3 `urls` need 3 and the team has -7; they cover 0");
+        assert_eq!(covered(0, 0, 5), 0);
     }
 }

@@ -72,6 +72,7 @@ impl From<FilesError> for AppError {
     fn from(error: FilesError) -> Self {
         match error {
             FilesError::TooLarge { limit } => FetchError::TooLarge { what: "file", limit }.into(),
+            FilesError::Unread { why, wait } => Self::UploadLimit { why, wait },
             FilesError::Store(_) | FilesError::Blob(_) => Self::internal(error),
         }
     }

@@ -11,7 +11,7 @@ use base::new_id;
 use billing::prompt_extra;
 use chrono::TimeDelta;
 use store::browser as rows;
-use store::scrapes;
+use store::scrapes::{self, Scrape};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use uuid::Uuid;
@@ -23,7 +23,7 @@ use crate::browser::{self, Beginning, Live, Order, Seen, check_order};
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
 use crate::scrape::{READABLE_FOR, noted};
-use crate::{App, AppError};
+use crate::{App, AppError, AuthMode};
 
 use page::Opening;
 pub(crate) use recent::Recent;
@@ -132,7 +132,7 @@ async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Re
     // The right to save, the credits set aside and the way out hold no longer than that, however long the page took.
     let life = LIFE.saturating_sub(began.elapsed());
     let (rest, scrape, is_watchable) = (REST, Some(scrape), true);
-    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session };
+    let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call: None };
     browser::begin(app, caller, beginning, expires_at).await
 }
 
@@ -144,7 +144,9 @@ async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeReques
     }
     let not_found = || AppError::NotFound("scrape");
     let row = scrapes::find(&mut app.conn().await?, team, &scrape.to_string()).await?;
-    let row = row.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
+    // One of a caller without a key is nobody's, where all others have one.
+    let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings.auth == AuthMode::Open;
+    let row = row.filter(|row| is_ours(row) && row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     if let Some(request) = noted(&row) {
         return Ok(request);
     }

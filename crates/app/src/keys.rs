@@ -3,26 +3,27 @@
 use std::collections::HashMap;
 
 use base::{Secret, new_id};
-use store::keys::{self as rows, ApiKey};
-use store::{Conn, StoreError, teams};
+use store::keys::{self as rows, ApiKey, KeyChange};
+use store::{Conn, List, StoreError, teams};
 use uuid::Uuid;
-use wire::{KeyCreated, KeyView, Listing};
+use wire::{CreateKey, EndpointGroup, FormatKind, KeyCreated, KeyView, Listing, UpdateKey};
 
 use crate::service::uuid;
-use crate::{App, AppError, auth};
+use crate::{App, AppError, auth, rules};
 
 /// Makes a key for a team.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
 #[crate::boxed]
-pub async fn create(app: &App, team: Uuid, name: &str) -> Result<KeyCreated, AppError> {
+pub async fn create(app: &App, team: Uuid, request: CreateKey) -> Result<KeyCreated, AppError> {
     let mut conn = app.conn().await?;
     let team = team.to_string();
     if teams::find(&mut conn, &team).await?.is_none() {
         return Err(AppError::NotFound("team"));
     }
-    let (key, token) = fresh(app, &team, name);
+    let (key, token) = fresh(app, &team, &request.name);
+    let key = ApiKey { endpoints: endpoints(&request.endpoints), formats: formats(&request.formats), ..key };
     rows::create(&mut conn, &key).await?;
     Ok(KeyCreated { success: true, api_key: token.expose().to_owned(), key_id: uuid(&key.id)? })
 }
@@ -46,7 +47,32 @@ pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Res
     Ok(Listing { success: true, data, next })
 }
 
-/// Stops a key from working, from the next call on.
+/// Changes the name of a key or what it is limited to, from the next call on. What it has started goes on.
+///
+/// # Errors
+/// [`AppError::NotFound`].
+#[crate::boxed]
+pub async fn update(app: &App, key: Uuid, request: UpdateKey) -> Result<KeyView, AppError> {
+    let change = KeyChange {
+        name: request.name,
+        endpoints: request.endpoints.as_deref().map(endpoints),
+        formats: request.formats.as_deref().map(formats),
+    };
+    let changed = rows::update(&mut app.conn().await?, &key.to_string(), &change).await?;
+    app.callers().forget();
+    view(changed.ok_or(AppError::NotFound("API key"))?)
+}
+
+fn endpoints(groups: &[EndpointGroup]) -> Option<List> {
+    rules::list(groups, |group| group.as_str().to_owned())
+}
+
+fn formats(kinds: &[FormatKind]) -> Option<List> {
+    rules::list(kinds, |kind| kind.as_str().to_owned())
+}
+
+/// Stops a key from working, from the next call on, and ends its sessions and watchers: at once those of this process, within
+/// about a second those of others.
 ///
 /// # Errors
 /// [`AppError::NotFound`] for an unknown key and for one that was revoked before.
@@ -54,6 +80,7 @@ pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Res
 pub async fn revoke(app: &App, key: Uuid) -> Result<(), AppError> {
     let revoked = rows::revoke(&mut app.conn().await?, &key.to_string(), app.now()).await?;
     app.callers().forget();
+    app.held_keys().end(&key.to_string());
     if revoked { Ok(()) } else { Err(AppError::NotFound("working API key")) }
 }
 
@@ -69,6 +96,8 @@ pub(crate) fn fresh(app: &App, team: &str, name: &str) -> (ApiKey, Secret) {
         created_at: app.now(),
         revoked_at: None,
         last_used_at: None,
+        endpoints: None,
+        formats: None,
     };
     (key, token)
 }
@@ -96,6 +125,8 @@ fn view(key: ApiKey) -> Result<KeyView, AppError> {
         id: uuid(&key.id)?,
         name: key.name,
         hint: key.hint,
+        endpoints: rules::words(key.endpoints.as_ref())?.unwrap_or_default(),
+        formats: rules::words(key.formats.as_ref())?.unwrap_or_default(),
         created_at: key.created_at,
         last_used_at: key.last_used_at,
         revoked_at: key.revoked_at,

@@ -7,7 +7,7 @@ mod start_page;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use base::{Stop, new_id};
+use base::{Owner, Stop, new_id};
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
 use fetch::BasicAuth;
 use scrape::{CpuError, ScrapeError};
@@ -92,7 +92,8 @@ impl Mapping {
             return Err(failure.error(&self.url).into());
         }
         let mut scope = self.scope()?;
-        let (terms, cpu) = (Terms { owner: &caller.team.id, obey: true }, (app, caller, self.deadline));
+        let owner = caller.owner(&self.id);
+        let (terms, cpu) = (Terms { owner: &owner, obey: true }, (app, &owner, self.deadline));
         let mut listed = Sitemaps { cpu, scope: &scope, links: Links::new(&self.request) };
         let wants_page = self.request.sitemap != SitemapMode::Only;
         let page = async {
@@ -144,6 +145,7 @@ impl Mapping {
         };
         match timeout_at(self.soft_deadline, find).await {
             Ok(Ok(known)) => return known,
+            Ok(Err(error)) if !error.is_news() => {}
             Ok(Err(error)) => tracing::warn!(%error, "results of earlier crawls not readable, mapping without them"),
             Err(_) => {}
         }
@@ -184,14 +186,14 @@ impl Mapping {
 }
 
 /// Whose places for processor work are taken, and until when it must be done.
-type Cpu<'a> = (&'a App, &'a Caller, Instant);
+type Cpu<'a> = (&'a App, &'a Owner, Instant);
 
 /// Sorts addresses off the async threads. At the deadline there is no map.
 async fn on_thread<T: Send + 'static>(
-    (app, caller, deadline): Cpu<'_>,
+    (app, owner, deadline): Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, AppError> {
-    app.tools.cpu.run(&caller.team.id, deadline, work).await.map_err(|error| match error {
+    app.tools.cpu.run(owner, deadline, work).await.map_err(|error| match error {
         CpuError::Timeout => AppError::MapTimeout,
         CpuError::Panicked => AppError::internal(error),
     })

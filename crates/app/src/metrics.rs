@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use metrics::{counter, histogram};
+use metrics::{counter, gauge, histogram};
 
 /// Finished scrapes by `result`: `ok`, or the kind of failure.
 const SCRAPES: &str = "quarry_scrapes_total";
 /// Time of pages of crawls and batches, from fetch to document.
 const PAGE_SECONDS: &str = "quarry_page_seconds";
+/// Pages of crawls and batches that this process works on.
+const PAGES_IN_WORK: &str = "quarry_pages_in_work";
 /// Cache look-ups by `state`: `hit` or `miss`. Requests that do not consult the cache are not counted.
 const CACHE_LOOKUPS: &str = "quarry_cache_lookups_total";
 /// Credits charged to teams.
@@ -24,6 +26,22 @@ pub(crate) fn scraped(result: &'static str) {
 /// One page of a crawl or batch, from fetch to document.
 pub(crate) fn page(took: Duration) {
     histogram!(PAGE_SECONDS).record(took);
+}
+
+/// A page that is worked on, until this is dropped.
+pub(crate) struct PageInWork(());
+
+impl PageInWork {
+    pub(crate) fn begin() -> Self {
+        gauge!(PAGES_IN_WORK).increment(1.0);
+        Self(())
+    }
+}
+
+impl Drop for PageInWork {
+    fn drop(&mut self) {
+        gauge!(PAGES_IN_WORK).decrement(1.0);
+    }
 }
 
 pub(crate) fn cache_lookup(hit: bool) {

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::files::{NewFile, Slot};
+use ::files::{Expected, Slot};
 use ::scrape::ScrapeError;
-use base::new_id;
+use base::{Owner, new_id};
 use bytes::Bytes;
-use chrono::TimeDelta;
 use documents::{Family, Kind};
 use fetch::Fetched;
 use tokio::time::{Instant, timeout_at};
@@ -25,9 +24,6 @@ use crate::scrape::{Wanted, file};
 use crate::{App, AppError, room};
 
 pub use ::files::{Link, Place, UploadLink};
-
-/// How long an upload URL, and the file that was sent there, are kept.
-const UPLOAD_LIFE: TimeDelta = TimeDelta::minutes(15);
 
 /// A file that was sent.
 pub struct Upload {
@@ -112,7 +108,7 @@ async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Res
     let (files, team) = (app.files(), caller.team.id.as_str());
     let bytes = files.sent(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     // Before it is taken: whoever waits for room in vain can still have it.
-    let room = app.room_for_body();
+    let room = app.room_for_body(&Owner::of_team(team));
     timeout_at(deadline, room.grow(bytes)).await.map_err(|_| ScrapeError::Timeout)?;
     let sent = files.take(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     Ok(Upload { name: sent.name, content_type: Some(sent.content_type), bytes: sent.bytes, room })
@@ -224,32 +220,38 @@ pub fn formats(app: &App) -> ParseFormats {
 /// Makes a place for a file that [`parse_uploaded`] is to read. It costs nothing.
 ///
 /// # Errors
-/// [`AppError::StorageFull`] when the disk is nearly full.
+/// [`AppError::StorageFull`] when the disk is nearly full, [`AppError::UploadLimit`] when the team has as many as it may.
 #[crate::boxed]
 pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -> Result<(Place, u64), AppError> {
     room::check(app)?;
     let most = MAX_UPLOAD_BYTES.min(app.settings.files.max_bytes);
     let max_bytes = request.declared_size_bytes.unwrap_or(most).min(most);
-    let new = NewFile {
+    let expected = Expected {
         team: caller.team.id.clone(),
-        owner: String::new(),
-        kind: "upload",
         name: request.filename,
         content_type: request.content_type.unwrap_or_default(),
-        expires_at: app.now() + UPLOAD_LIFE,
+        max_bytes,
     };
     let address = caller.address.clone().unwrap_or_default();
-    Ok((app.files().expect(new, max_bytes, &address).await?, max_bytes))
+    Ok((app.files().expect(expected, &address).await?, max_bytes))
 }
 
-/// How many bytes may be sent to an upload URL.
+/// What may be sent to an upload URL.
+pub struct Room {
+    /// The most bytes.
+    pub max_bytes: u64,
+    /// The id of the team that the URL was made for.
+    pub team: String,
+}
+
+/// What may be sent to an upload URL.
 ///
 /// # Errors
 /// [`AppError::NotFound`] for a URL that we have not signed, [`AppError::FileGone`] when its time is over or a file is there.
 #[crate::boxed]
-pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<u64, AppError> {
+pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<Room, AppError> {
     match app.files().slot(link).await? {
-        Slot::Free { max_bytes } => Ok(max_bytes),
+        Slot::Free { max_bytes, team } => Ok(Room { max_bytes, team }),
         Slot::Gone => Err(AppError::FileGone),
         Slot::Unknown => Err(AppError::NotFound("file")),
     }
@@ -258,7 +260,8 @@ pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<u64, AppError> {
 /// Keeps a file that was sent to an upload URL, whose [`slot`] was asked before.
 ///
 /// # Errors
-/// [`AppError::FileGone`] when another file was sent there meanwhile, [`AppError::StorageFull`].
+/// [`AppError::FileGone`] when another file was sent there meanwhile, [`AppError::UploadLimit`] when the team has too many
+/// bytes with it, [`AppError::StorageFull`].
 #[crate::boxed]
 pub async fn receive(app: &App, id: Uuid, body: Bytes) -> Result<(), AppError> {
     room::check(app)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::browser::{MAX_STATE_BYTES, State};
 use ::scrape::{CpuError, ScrapeError};
-use base::{Stop, Timestamp};
+use base::{Owner, Stop, Timestamp};
 use chrono::TimeDelta;
 use store::leases;
 use store::profiles::{self as rows, NewState};
@@ -95,7 +95,7 @@ async fn on_thread<T: Send + 'static>(
 ) -> Result<T, AppError> {
     let inside = app.clone();
     let work = move |_: &Stop| work(inside.sealer());
-    app.tools.cpu.run(team, Instant::now() + PATIENCE, work).await.map_err(|error| match error {
+    app.tools.cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
         CpuError::Timeout => ScrapeError::Timeout.into(),
         CpuError::Panicked => AppError::internal(error),
     })

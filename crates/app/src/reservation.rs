@@ -130,7 +130,9 @@ impl Drop for Funds {
         let app = self.app.clone();
         let release = async move {
             let key = held.first.key.clone();
-            if let Err(error) = app.bookings().write(&app, Change::Release(held)).await {
+            if let Err(error) = app.bookings().write(&app, Change::Release(held)).await
+                && error.is_news()
+            {
                 tracing::warn!(%error, key, "reservation not given back yet, it will expire");
             }
         };
@@ -143,7 +145,7 @@ pub(crate) fn refused(error: StoreError) -> AppError {
         StoreError::Ledger(LedgerError::Insufficient { needed, available }) => {
             AppError::InsufficientCredits { needed, available }
         }
-        other => AppError::BillingUnavailable(Box::new(other)),
+        other => AppError::of_outage(Box::new(other)).unwrap_or_else(AppError::BillingUnavailable),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Room for what is kept: the size of the cache, and how full the disk is.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use base::Timestamp;
 use chrono::TimeDelta;
+use outage::disk::{self, Room};
 use parking_lot::{Mutex, MutexGuard};
+use store::Trouble;
 
 use crate::{App, AppError};
 
@@ -48,6 +50,16 @@ impl DiskRoom {
             tracing::warn!("{text}");
         }
     }
+
+    fn warn_short(&self, now: Timestamp, room: &Room, least: u64) {
+        if due(&mut self.known().warned, now) {
+            let (folder, free) = (room.folder.display(), room.free);
+            tracing::warn!(
+                %folder, free, least,
+                "the disk is nearly full, nothing that needs room is kept ({room}): see data.min_free_mib"
+            );
+        }
+    }
 }
 
 /// Whether the last time is long enough ago; then it becomes now.
@@ -62,12 +74,13 @@ fn due(last: &mut Option<Timestamp>, now: Timestamp) -> bool {
 /// Whether the cache may keep another `bytes` bytes: not on a disk that is nearly full, and not when it is a tenth over its
 /// size already, as upkeep then does not keep up with what comes.
 pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
-    if is_short(app) {
+    if is_short(app) || is_full(app) {
         return false;
     }
     let Some(most) = app.settings.cache.max_bytes else { return true };
     if app.room().is_due(app.now())
         && let Err(error) = measure(app).await
+        && !error.is_outage()
     {
         tracing::warn!(?error, "size of the cache unknown, its last known size is used");
     }
@@ -87,21 +100,29 @@ pub(crate) async fn measure(app: &App) -> Result<i64, AppError> {
 
 /// Refuses work whose results have to be kept while the disk is nearly full.
 pub(crate) fn check(app: &App) -> Result<(), AppError> {
-    if is_short(app) { Err(AppError::StorageFull) } else { Ok(()) }
+    if is_short(app) || is_full(app) { Err(AppError::StorageFull) } else { Ok(()) }
 }
 
 /// Whether a disk that we write to has less room than the operator wants to be left.
 pub(crate) fn is_short(app: &App) -> bool {
     let least = app.settings.min_free;
-    let is_short = least > 0 && app.settings.folders.iter().any(|folder| free(folder).is_some_and(|free| free < least));
-    if is_short {
-        app.room().warn(app.now(), "the disk is nearly full, nothing that needs room is kept: see data.min_free_mib");
+    if least == 0 {
+        return false;
     }
-    is_short
+    let short = app.settings.folders.iter().filter_map(|folder| disk::room(folder)).find(|room| room.free < least);
+    if let Some(room) = &short {
+        app.room().warn_short(app.now(), room, least);
+    }
+    short.is_some()
 }
 
-/// Bytes that may still be written below a folder; `None` when the system does not say.
-fn free(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+/// Whether something could not be written for want of room, and still cannot, wherever the disk is.
+pub(crate) fn is_full(app: &App) -> bool {
+    app.store.trouble() == Some(Trouble::Full) || app.blobs.is_full()
+}
+
+/// The folders that we write to, with the bytes that are free there.
+pub(crate) fn free_bytes(app: &App) -> Vec<(PathBuf, u64)> {
+    let folders = app.settings.folders.iter();
+    folders.filter_map(|folder| Some((folder.clone(), disk::room(folder)?.free))).collect()
 }

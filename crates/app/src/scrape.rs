@@ -67,11 +67,11 @@ pub async fn scrape_with_room(
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
         admit(app, caller, entry, || check_request(app, caller, &request)).await?;
-    if app.browser.is_some() {
+    if app.browser.is_some() && !caller.is_keyless {
         app.recent().put(&caller.team.id, uuid(&id)?, &request).await;
     }
     let mut scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
-    let copies = scraping.copies(app, caller);
+    let copies = scraping.copies(app);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
@@ -125,7 +125,7 @@ where
     F: FnOnce(Scraped, Duration, &Stop) -> T + Send + 'static,
 {
     let mut scraping = Scraping::new(app, caller, wanted, Instant::now());
-    let copies = scraping.copies(app, caller);
+    let copies = scraping.copies(app);
     let purse = scraping.run_purse(app, caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
@@ -211,6 +211,9 @@ fn warn(document: &mut Document, why: Option<String>) {
 
 /// What can be refused at once.
 fn check_request(app: &App, caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
+    if caller.is_keyless && request.options.profile.is_some() {
+        return Err(AppError::Unauthorized("`profile` needs an API key: Authorization: Bearer <key>"));
+    }
     if request.domain_tools && !caller.team.catalog {
         return Err(AppError::Forbidden("the tool catalog is not enabled for this team"));
     }
@@ -228,6 +231,8 @@ struct Scraping {
     policy: Policy,
     began: Timestamp,
     started: Instant,
+    /// Whether its document is nobody's once it is sent: it cannot be read again, and no file of it is kept.
+    is_fleeting: bool,
 }
 
 /// What only we know of a document.
@@ -262,7 +267,8 @@ impl Scraping {
         let Wanted { collect_links, run, .. } = wanted;
         let cache = app.settings.cache;
         let situation = Situation {
-            enabled: cache.enabled,
+            // What strangers read is of nobody else's interest, and what the team has read is not of theirs.
+            enabled: cache.enabled && (cache.shared || !caller.is_keyless),
             retention: cache.retention,
             zero_data_retention,
             credentials: basic_auth.is_some(),
@@ -271,9 +277,9 @@ impl Scraping {
         // Lockdown is zero data retention without a connection, so it leaves no trace either.
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
-        let line = run.clone().unwrap_or_else(|| caller.team.id.clone());
+        let owner = caller.owner(run.as_deref().unwrap_or(&id));
         // To open it anew would be to do everything again; a page that nothing was done to is the same then.
-        let is_held = run.is_none() && !private && !options.actions.is_empty();
+        let is_held = run.is_none() && !private && !caller.is_keyless && !options.actions.is_empty();
         let hold = is_held.then(|| id.clone());
         Self {
             id,
@@ -285,19 +291,19 @@ impl Scraping {
                 given_for,
                 basic_auth,
                 private,
-                owner: caller.team.id.clone(),
-                line,
+                owner,
                 collect_links,
                 hold,
                 ..Target::new(url, options, deadline)
             },
             began,
             started,
+            is_fleeting: private || caller.is_keyless,
         }
     }
 
-    fn copies<'a>(&self, app: &'a App, caller: &Caller) -> CacheCopies<'a> {
-        let slot = CacheSlot::of(app, caller, &self.target.url, &self.target.options);
+    fn copies<'a>(&self, app: &'a App) -> CacheCopies<'a> {
+        let slot = CacheSlot::of(app, &self.target.owner, &self.target.url, &self.target.options);
         CacheCopies::new(app, slot, self.policy.clone())
     }
 
@@ -335,7 +341,7 @@ impl Scraping {
             (last(scraped, stop), state)
         };
         let owner = || self.run.clone().unwrap_or_else(|| self.id.clone());
-        let files = (!self.target.private).then(|| Place::new(app, caller, owner()));
+        let files = (!self.is_fleeting).then(|| Place::new(app, caller, owner()));
         let files = files.as_ref().map(|place| place as &dyn Files);
         let ports = Ports { copies: Some(copies), files, funds: Some(funds) };
         let result = ::scrape::run(&app.tools, ports, &self.target, last).await;
@@ -384,7 +390,9 @@ impl Scraping {
             (Ok(scraped), Ok(())) => Ok((scraped.document, scraped.room)),
             (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
             (Err(error), Err(unsettled)) => {
-                tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its reservation will expire");
+                if !unsettled.is_outage() {
+                    tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its reservation will expire");
+                }
                 Err(error)
             }
         }
@@ -402,6 +410,7 @@ impl Scraping {
     fn row(&self, caller: &Caller, result: &Result<Scraped, AppError>, (credits, copy): (i64, Option<&str>)) -> Scrape {
         let document = result.as_ref().ok().map(|scraped| &scraped.document);
         let metadata = document.map(|document| &document.metadata);
+        let again = document.zip(copy).filter(|_| !self.is_fleeting);
         Scrape {
             id: self.id.clone(),
             team_id: caller.team.id.clone(),
@@ -413,7 +422,7 @@ impl Scraping {
             credits,
             duration_ms: i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX),
             created_at: self.began,
-            kept: document.zip(copy).and_then(|(document, copy)| kept::note(&self.target, document, copy.to_owned())),
+            kept: again.and_then(|(document, copy)| kept::note(&self.target, document, copy.to_owned())),
         }
     }
 

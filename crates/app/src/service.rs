@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use base::{Clock, Timestamp};
+use base::{Clock, Owner, Timestamp};
 use blobs::Blobs;
 use browser::Browser;
 use files::Files;
@@ -13,8 +14,9 @@ use queue::Waker;
 use scrape::Tools;
 use site::Site;
 use store::teams::{self, Team};
-use store::{Conn, Store};
+use store::{Conn, Store, StoreError, Trouble};
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::{Capabilities, Capability};
@@ -22,15 +24,19 @@ use wire::{Capabilities, Capability};
 use crate::bookings::Bookings;
 use crate::browser::Sessions;
 use crate::callers::Callers;
+use crate::held_keys::HeldKeys;
 use crate::interact::Recent;
 use crate::orphans::Pass;
 use crate::profiles::Sealer;
 use crate::room::DiskRoom;
 use crate::runs::{Contexts, Lost};
-use crate::{Active, AppError, Changes, Settings};
+use crate::{Active, AppError, Changes, Settings, room};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
+
+/// How long the database may take to answer before it counts as away.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The operations' shared state. Cheap to clone; all clones are one service.
 #[derive(Clone)]
@@ -56,6 +62,7 @@ pub struct Inner {
     callers: Callers,
     contexts: Contexts,
     files: Files,
+    held_keys: HeldKeys,
     room: DiskRoom,
     lost: Lost,
     orphans: Pass,
@@ -128,6 +135,7 @@ impl App {
             callers,
             contexts,
             files,
+            held_keys: HeldKeys::default(),
             room,
             lost,
             orphans,
@@ -161,13 +169,24 @@ impl App {
         Ok(())
     }
 
-    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried.
+    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried. Then whether
+    /// anything can be kept.
     ///
     /// # Errors
-    /// [`AppError::Internal`] when it does not.
+    /// [`AppError::DatabaseUnavailable`], [`AppError::StorageFull`], [`AppError::StorageUnavailable`], within two seconds
+    /// each.
     #[crate::boxed]
     pub async fn ready(&self) -> Result<(), AppError> {
-        Ok(teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map(drop)?)
+        let row = async { teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map_err(AppError::from) };
+        match timeout(ANSWER, row).await {
+            Ok(found) => drop(found?),
+            Err(_) => return Err(StoreError::Pool("the database does not answer".to_owned()).into()),
+        }
+        if self.store.trouble() == Some(Trouble::Away) {
+            return Err(StoreError::Pool("the database cannot be written".to_owned()).into());
+        }
+        room::check(self)?;
+        Ok(self.blobs.check().await?)
     }
 
     /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has
@@ -212,10 +231,10 @@ impl App {
         self.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
     }
 
-    /// Room for the body of a request in the budget for all bodies in memory.
+    /// Room for the body of a request of an owner in the budget for all bodies in memory.
     #[must_use]
-    pub fn room_for_body(&self) -> net::Room {
-        self.client.in_flight().room()
+    pub fn room_for_body(&self, owner: &Owner) -> net::Room {
+        self.client.in_flight().room(owner)
     }
 
     pub(crate) fn bookings(&self) -> &Bookings {
@@ -232,6 +251,10 @@ impl App {
 
     pub(crate) fn files(&self) -> &Files {
         &self.0.files
+    }
+
+    pub(crate) fn held_keys(&self) -> &HeldKeys {
+        &self.0.held_keys
     }
 
     pub(crate) fn room(&self) -> &DiskRoom {
@@ -252,6 +275,16 @@ impl App {
 
     pub(crate) fn sessions(&self) -> &Sessions {
         &self.0.sessions
+    }
+
+    /// For what must not keep the service alive.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.0)
+    }
+
+    /// The service, unless it is gone.
+    pub(crate) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+        weak.upgrade().map(Self)
     }
 
     pub(crate) fn recent(&self) -> &Recent {

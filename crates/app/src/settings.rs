@@ -8,6 +8,7 @@ use base::{Secret, setting};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use url::Url;
+use uuid::Uuid;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -17,6 +18,8 @@ const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub struct Settings {
     /// Who may call. Default: [`AuthMode::Open`].
     pub auth: AuthMode,
+    /// The team that calls without a key run as, where `auth.keyless` lets them in. Default: none.
+    pub keyless_team: Option<Uuid>,
     /// Scrapes that a team may have in flight when its creator names no number. Default: 100.
     pub team_concurrency: u32,
     /// Requests per minute when the creator of a team names no number; 0 means no limit. Default: 0.
@@ -135,6 +138,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             auth: AuthMode::default(),
+            keyless_team: None,
             team_concurrency: 100,
             team_rate_per_minute: 0,
             cache: CacheSettings::default(),

@@ -3,12 +3,12 @@
 use base::{Timestamp, new_id};
 use store::ledger::{self, Booking};
 use store::teams::{self as rows, Team, TeamChange};
-use store::{Conn, StoreError, keys as key_rows};
+use store::{Conn, List, StoreError, keys as key_rows};
 use uuid::Uuid;
 use wire::{CreateTeam, Listing, TeamCreated, TeamFlags, TeamView, UpdateTeam};
 
 use crate::service::{limit as column, uuid};
-use crate::{App, AppError, keys};
+use crate::{App, AppError, keys, rules};
 
 /// Makes a team with its first key. Without `credits` it has no limit.
 ///
@@ -24,6 +24,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
         zero_data_retention: request.flags.zero_data_retention,
         enterprise: request.flags.enterprise,
         catalog: request.flags.catalog,
+        addresses: rules::list(&request.addresses, String::clone),
         ..Team::new(id.to_string(), request.name, now)
     };
     let credits = request.credits.unwrap_or(0);
@@ -82,6 +83,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
         zero_data_retention: flags.zero_data_retention,
         enterprise: flags.enterprise,
         catalog: flags.catalog,
+        addresses: request.addresses.map(|addresses| rules::list(&addresses, String::clone)),
     };
     let credits = request.add_credits.unwrap_or(0);
     let mut conn = app.conn().await?;
@@ -123,6 +125,7 @@ async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
             enterprise: team.enterprise,
             catalog: team.catalog,
         },
+        addresses: team.addresses.map(|List(networks)| networks).unwrap_or_default(),
         created_at: team.created_at,
     })
 }

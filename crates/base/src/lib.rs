@@ -1,6 +1,7 @@
 //! What every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
-//! the end of work that nobody waits for ([`Stop`]), a hash that may be stored ([`Fnv`]), rules for addresses
-//! ([`address`]), units and bounds of settings ([`setting`]).
+//! the end of work that nobody waits for ([`Stop`]), whose work it is where places are few ([`Owner`]), a hash that may be
+//! stored ([`Fnv`]), rules for addresses ([`address`]), units and bounds of settings ([`setting`]), a bound for JSON of
+//! strangers ([`json`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};
@@ -15,6 +16,8 @@ pub mod address;
 mod clock;
 mod fnv;
 mod id;
+pub mod json;
+mod owner;
 mod secret;
 pub mod setting;
 mod stop;
@@ -22,5 +25,6 @@ mod stop;
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use fnv::Fnv;
 pub use id::new_id;
+pub use owner::Owner;
 pub use secret::Secret;
 pub use stop::Stop;

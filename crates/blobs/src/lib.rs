@@ -16,6 +16,7 @@
 //! ```
 
 mod compress;
+mod condition;
 pub mod content;
 mod key;
 mod list;
@@ -28,6 +29,8 @@ use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{DynObjectStore, ObjectStoreExt};
 use std::sync::Arc;
+
+use condition::Condition;
 
 pub use compress::compress;
 pub use content::Digest;
@@ -44,6 +47,7 @@ pub struct Blobs {
     prefix: Path,
     /// Whether the store lists in the order of the keys.
     is_ordered: bool,
+    condition: Arc<Condition>,
 }
 
 /// Why bytes could not be kept or found.
@@ -81,6 +85,12 @@ pub enum BlobError {
         /// What the store said.
         source: object_store::Error,
     },
+    /// The store as a whole cannot be reached, or refuses everything; the log tells of it once for all.
+    #[error("the store of files is away: {0}")]
+    Away(String),
+    /// The store has no room.
+    #[error("the store of files is full: {0}")]
+    Full(String),
     /// Packing or unpacking failed.
     #[error("cannot {action} blob {key}")]
     Codec {
@@ -99,10 +109,11 @@ impl Blobs {
     /// Keys are 1 to 512 characters: segments of letters, digits, `.`, `_` and `-`, joined by `/`, none of them `.` or `..`.
     ///
     /// # Errors
-    /// [`BlobError::Key`] for another key, [`BlobError::Store`] when the store fails.
+    /// [`BlobError::Key`] for another key, [`BlobError::Away`] and [`BlobError::Full`] when nothing can be kept,
+    /// [`BlobError::Store`] when the store fails at this.
     pub async fn put(&self, key: &str, body: Bytes) -> Result<(), BlobError> {
         let path = self.path(key)?;
-        self.store.put(&path, body.into()).await.map_err(|source| failed("write", key, source))?;
+        self.ask(self.store.put(&path, body.into())).await?.map_err(|source| failed("write", key, source))?;
         Ok(())
     }
 
@@ -120,7 +131,7 @@ impl Blobs {
     /// Also [`BlobError::TooLarge`].
     pub async fn get_up_to(&self, key: &str, limit: usize) -> Result<Option<Bytes>, BlobError> {
         let path = self.path(key)?;
-        let found = match self.store.get(&path).await {
+        let found = match self.ask(self.store.get(&path)).await? {
             Ok(found) => found,
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(source) => return Err(failed("read", key, source)),
@@ -128,7 +139,7 @@ impl Blobs {
         if found.meta.size > limit as u64 {
             return Err(BlobError::TooLarge { key: key.to_owned(), limit });
         }
-        found.bytes().await.map(Some).map_err(|source| failed("read", key, source))
+        self.ask(found.bytes()).await?.map(Some).map_err(|source| failed("read", key, source))
     }
 
     /// Whether there is something under `key`.
@@ -136,7 +147,8 @@ impl Blobs {
     /// # Errors
     /// As [`Blobs::put`].
     pub async fn exists(&self, key: &str) -> Result<bool, BlobError> {
-        match self.store.head(&self.path(key)?).await {
+        let path = self.path(key)?;
+        match self.ask(self.store.head(&path)).await? {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(source) => Err(failed("find", key, source)),
@@ -148,7 +160,8 @@ impl Blobs {
     /// # Errors
     /// As [`Blobs::put`].
     pub async fn delete(&self, key: &str) -> Result<(), BlobError> {
-        match self.store.delete(&self.path(key)?).await {
+        let path = self.path(key)?;
+        match self.ask(self.store.delete(&path)).await? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(source) => Err(failed("delete", key, source)),
         }

@@ -33,7 +33,7 @@ impl Blobs {
         let mut stream = self.store.list_with_offset(Some(&prefix), &offset);
         // Not every store lists in order: the first ones are known when all were seen.
         let mut first: BinaryHeap<ListedBlob> = BinaryHeap::with_capacity(limit.min(1000));
-        while let Some(meta) = stream.try_next().await.map_err(refused)? {
+        while let Some(meta) = self.ask(stream.try_next()).await?.map_err(refused)? {
             let Some(key) = self.key_of(&meta.location) else { continue };
             first.push(ListedBlob { key, written_at: meta.last_modified.into(), bytes: meta.size });
             if first.len() > limit {

@@ -1,14 +1,22 @@
 //! Opening a store by its address.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::Secret;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
+use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use url::Url;
 
+use crate::condition::{Condition, Place};
 use crate::{BlobError, Blobs};
+
+/// How long an S3 store may take to accept a connection.
+const MAX_CONNECT: Duration = Duration::from_millis(1200);
+/// How long one request to it may take, the body with it.
+const MAX_REQUEST: Duration = Duration::from_secs(30);
 
 /// How to reach an S3-compatible store. Everything left out is what Amazon's own service expects.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +65,8 @@ fn local(url: &Url) -> Result<Blobs, String> {
     let folder = url.to_file_path().map_err(|()| "it is not an absolute folder".to_owned())?;
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| error.to_string())?;
-    Ok(Blobs { store: Arc::new(store), signer: None, prefix: Path::default(), is_ordered: false })
+    let condition = Condition::new(Place::Folder(folder));
+    Ok(Blobs { store: Arc::new(store), signer: None, prefix: Path::default(), is_ordered: false, condition })
 }
 
 fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
@@ -69,12 +78,16 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
         .with_bucket_name(name)
         .with_region(s3.region.as_deref().unwrap_or("us-east-1"))
         .with_virtual_hosted_style_request(s3.virtual_hosted)
+        .with_retry(retries())
         // One blob at a time is all that is ever deleted here, and not every compatible store has the list form.
         .with_disable_bulk_delete(true);
     if let Some(endpoint) = &s3.endpoint {
-        builder =
-            builder.with_endpoint(endpoint.trim_end_matches('/')).with_allow_http(endpoint.starts_with("http://"));
+        builder = builder.with_endpoint(endpoint.trim_end_matches('/'));
     }
+    let allow_http = s3.endpoint.as_ref().is_some_and(|endpoint| endpoint.starts_with("http://"));
+    builder = builder.with_client_options(
+        ClientOptions::new().with_allow_http(allow_http).with_connect_timeout(MAX_CONNECT).with_timeout(MAX_REQUEST),
+    );
     if let Some(id) = &s3.access_key_id {
         builder = builder.with_access_key_id(id);
     }
@@ -86,7 +99,16 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
     }
     let prefix = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
     let store = Arc::new(builder.build().map_err(|error| error.to_string())?);
-    Ok(Blobs { store: store.clone(), signer: Some(store), prefix, is_ordered: true })
+    let endpoint = s3.endpoint.clone().unwrap_or_else(|| "Amazon S3".to_owned());
+    let condition = Condition::new(Place::Bucket { name: name.to_owned(), endpoint });
+    Ok(Blobs { store: store.clone(), signer: Some(store), prefix, is_ordered: true, condition })
+}
+
+/// A store that asks for a moment is given one; whoever waits for it is to hear within two seconds that it is away.
+fn retries() -> RetryConfig {
+    let backoff =
+        BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_millis(400), base: 2.0 };
+    RetryConfig { backoff, max_retries: 3, retry_timeout: Duration::from_secs(1) }
 }
 
 #[cfg(test)]

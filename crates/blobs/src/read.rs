@@ -23,7 +23,8 @@ impl Blobs {
             return Ok(self.exists(key).await?.then(|| stream::empty().boxed()));
         }
         let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
-        match self.store.get_opts(&self.path(key)?, options).await {
+        let path = self.path(key)?;
+        match self.ask(self.store.get_opts(&path, options)).await? {
             Ok(found) => {
                 let key = key.to_owned();
                 Ok(Some(found.into_stream().map_err(move |source| failed("read", &key, source)).boxed()))

@@ -1,6 +1,7 @@
 //! The settings: one struct per section of `config.default.toml`, which is the manual and the list of keys.
 
 mod layers;
+mod lines;
 mod parse;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use app::{CacheSettings, Retention, SessionSettings};
 use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use layers::Layers;
 
@@ -68,6 +70,7 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Server {
+    #[serde(deserialize_with = "parse::address")]
     pub listen: SocketAddr,
     #[serde(deserialize_with = "parse::hosts")]
     pub hosts: Vec<String>,
@@ -82,6 +85,9 @@ pub struct Server {
     pub body_timeout: Duration,
     #[serde(rename = "upload_timeout_s", deserialize_with = "setting::some_seconds")]
     pub upload_timeout: Duration,
+    pub upload_min_kib_per_s: u32,
+    #[serde(rename = "upload_grace_s", deserialize_with = "setting::seconds")]
+    pub upload_grace: Duration,
     #[serde(rename = "write_timeout_s", deserialize_with = "setting::some_seconds")]
     pub write_timeout: Duration,
     #[serde(rename = "idle_timeout_s", deserialize_with = "setting::some_seconds")]
@@ -113,6 +119,7 @@ pub struct Data {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Store {
+    #[serde(deserialize_with = "parse::database")]
     pub url: Secret,
     pub max_connections: u32,
     pub migrate: bool,
@@ -124,6 +131,7 @@ pub struct Store {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Blobs {
     pub url: String,
+    #[serde(deserialize_with = "parse::maybe_http")]
     pub endpoint: String,
     pub region: String,
     pub access_key_id: String,
@@ -179,6 +187,19 @@ impl std::fmt::Debug for Proxies {
 pub struct Auth {
     pub mode: AuthMode,
     pub open_to_network: bool,
+    #[serde(deserialize_with = "parse::keyless")]
+    pub keyless: Vec<Keyless>,
+    #[serde(deserialize_with = "parse::maybe_id")]
+    pub keyless_team: Option<Uuid>,
+    pub keyless_per_minute: u32,
+    pub keyless_per_day: u32,
+}
+
+/// What is answered without a key where everything else needs one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keyless {
+    /// `POST /v2/scrape`.
+    Scrape,
 }
 
 /// Section `limits`.
@@ -209,6 +230,7 @@ pub struct Admin {
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
 pub struct Worker {
     pub embedded: bool,
+    #[serde(deserialize_with = "parse::address")]
     pub listen: SocketAddr,
     #[serde(deserialize_with = "setting::positive")]
     pub per_host: u32,
@@ -242,7 +264,7 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct ConfigError {
-    /// The key, such as `server.listen in quarry.toml` or `QUARRY__SERVER__LISTEN`.
+    /// The key, such as `server.listen in quarry.toml, line 3` or `QUARRY__SERVER__LISTEN`.
     pub key: String,
     /// What is wrong with it. Values of secret keys are not in it.
     pub message: String,

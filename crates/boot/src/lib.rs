@@ -18,9 +18,11 @@
 //! # }
 //! ```
 
+mod abilities;
 mod background;
 pub mod browser;
 pub mod config;
+pub mod data;
 pub mod health;
 pub mod logging;
 pub mod metrics;

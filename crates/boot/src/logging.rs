@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
-const OURS: [&str; 29] = [
+const OURS: [&str; 30] = [
     "app",
     "base",
     "billing",
@@ -28,6 +28,7 @@ const OURS: [&str; 29] = [
     "formats",
     "interact",
     "net",
+    "outage",
     "ocr",
     "page",
     "politeness",

@@ -1,14 +1,22 @@
-//! Every metric of the service by name; those of the operations are in `app::metrics`.
+//! What is counted and measured: the recorder, what HTTP counts, and what is measured when somebody asks. Every metric of
+//! the programs, also those of other crates, has its line in [`TABLE`].
+
+mod figures;
+mod table;
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+pub use figures::Figures;
+pub use table::{Kind, Metric, TABLE};
 
 const REQUESTS: &str = "quarry_http_requests_total";
 const SECONDS: &str = "quarry_http_request_seconds";
 const IN_FLIGHT: &str = "quarry_http_requests_in_flight";
+const ERRORS: &str = "quarry_http_errors_total";
 const RATE_LIMITED: &str = "quarry_rate_limited_total";
 const PANICS: &str = "quarry_panics_total";
 const BUILD: &str = "quarry_build_info";
@@ -40,12 +48,7 @@ fn install() -> PrometheusHandle {
     let handle = recorder.handle();
     // Fails only when the program that embeds us has a recorder of its own, which then gets the numbers.
     let _ = metrics::set_global_recorder(recorder);
-    describe_counter!(REQUESTS, "Requests by method, matched route and status.");
-    describe_histogram!(SECONDS, metrics::Unit::Seconds, "Time to the head of the answer, by matched route.");
-    describe_gauge!(IN_FLIGHT, "Requests that run now.");
-    describe_counter!(RATE_LIMITED, "Requests refused because of requests per minute.");
-    describe_counter!(PANICS, "Handlers that panicked.");
-    describe_gauge!(BUILD, "Always 1; the version is a label.");
+    TABLE.iter().for_each(Metric::describe);
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     handle
 }
@@ -54,6 +57,11 @@ fn install() -> PrometheusHandle {
 pub fn request(method: &'static str, route: &str, status: u16, time: Duration) {
     counter!(REQUESTS, "method" => method, "route" => route.to_owned(), "status" => status.to_string()).increment(1);
     histogram!(SECONDS, "route" => route.to_owned()).record(time.as_secs_f64());
+}
+
+/// A request was answered with this error code.
+pub fn error(code: &'static str) {
+    counter!(ERRORS, "code" => code).increment(1);
 }
 
 /// A request begins (1) or ends (-1).

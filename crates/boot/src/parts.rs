@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::Browser;
-use app::{App, Parts, WorkerSettings};
+use app::{App, AppError, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use fetch::{BrowserEngine, Engine, HttpEngine};
+use outage::disk;
 use store::{Store, StoreError};
 use tokio::net::TcpListener;
 use url::Url;
 
 use crate::StartError;
+use crate::abilities::Abilities;
 use crate::config::{Config, ConfigError};
 use crate::own::own;
 
@@ -29,18 +31,46 @@ const LISTS: &str = "lists";
 /// # Errors
 /// [`StartError`], with the name of the setting that is to blame.
 pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
+    open_parts(config, clock, listen).await.map_err(|error| in_one_sentence(error, config))
+}
+
+/// What an outage at the start is about, with the setting, in place of an error inside an error.
+fn in_one_sentence(error: StartError, config: &Config) -> StartError {
+    if is_about_data(&error)
+        && let Some(full) = full_disk(config)
+    {
+        return full.into();
+    }
+    match error {
+        StartError::App(AppError::DatabaseUnavailable(cause)) => ConfigError::new("STORE__URL", cause).into(),
+        StartError::App(AppError::StorageFull) => {
+            ConfigError::new("STORE__URL", "the disk of the database is full; make room there").into()
+        }
+        other => other,
+    }
+}
+
+async fn open_parts(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
     let (client, store) = tokio::try_join!(client(config, listen), open_store(config))?;
     let folder = data_folder(config)?;
     let blobs = open_blobs(config, &folder)?;
+    if listen.is_some() {
+        let why = |error| ConfigError::new("BLOBS__URL", format!("{error}; see blobs.url and the settings below it"));
+        blobs.look().await.map_err(why)?;
+    }
+    let abilities = Abilities::of(config, store.backend(), blobs.place());
     let cpu = cpu::Cpu::new(parses(config));
     let basic = config.fetch.basic_proxies.0.clone();
     let site = site::Site::new(client.clone(), basic, store.clone(), clock.clone(), cpu.clone());
-    let browser = browser(config, &client, &folder)?;
+    let browser = browser(config, &client, &cpu, &folder)?;
     let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(HttpEngine::new(client.clone()))];
     if let Some(browser) = browser.clone() {
-        engines.push(Arc::new(BrowserEngine::new(browser, client.in_flight().clone())));
+        engines.push(Arc::new(BrowserEngine::new(browser)));
     }
     let documents = documents(config)?;
+    if listen.is_some() {
+        tokio::spawn(abilities.tell(config.browser.clone(), documents.clone()));
+    }
     let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };
     let app = App::new(Parts {
         browser,
@@ -236,14 +266,19 @@ fn key_in(file: &Path) -> std::io::Result<Secret> {
 
 /// The browser, where there is one, with the filter lists of the data folder unless the settings name others. Its program
 /// is looked for, and not started.
-fn browser(config: &Config, client: &net::Client, folder: &Path) -> Result<Option<Arc<Browser>>, ConfigError> {
+fn browser(
+    config: &Config,
+    client: &net::Client,
+    cpu: &cpu::Cpu,
+    folder: &Path,
+) -> Result<Option<Arc<Browser>>, ConfigError> {
     let kept = || Some(folder.join(LISTS)).filter(|lists| lists.is_dir());
     let lists = config.browser.lists.clone().or_else(kept);
     let settings = ::browser::Settings { lists, ..config.browser.clone() };
     match (settings.program(), &settings.path) {
         (Some(program), _) => {
-            tracing::info!(program = %program.display(), "pages that need a browser get one");
-            Ok(Some(Arc::new(Browser::new(settings.clone(), client.clone()))))
+            tracing::debug!(program = %program.display(), "pages that need a browser get one");
+            Ok(Some(Arc::new(Browser::new(settings.clone(), client.clone(), cpu.clone()))))
         }
         (None, Some(path)) if settings.enabled => {
             Err(ConfigError::new("BROWSER__PATH", format!("there is no program {}", path.display())))
@@ -252,20 +287,14 @@ fn browser(config: &Config, client: &net::Client, folder: &Path) -> Result<Optio
     }
 }
 
-/// Who reads documents, where there is a program for it. What it can do is asked beside the start.
+/// Who reads documents, where there is a program for it. What it can do is asked beside the start, see [`Abilities::tell`].
 fn documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> {
     let pool =
         reader::Pool::new(config.documents.clone()).map_err(|error| ConfigError::new("DOCUMENTS__READER", error))?;
     if !pool.can_read() {
         return Ok(None);
     }
-    let pool = Arc::new(pool);
-    let look = Arc::clone(&pool);
-    tokio::spawn(async move {
-        look.look().await;
-        tracing::info!(can_ocr = look.can_ocr(), languages = look.languages().join(" "), "documents are read");
-    });
-    Ok(Some(pool))
+    Ok(Some(Arc::new(pool)))
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {
@@ -279,28 +308,47 @@ fn parses(config: &Config) -> usize {
     }
 }
 
-/// Where on this machine pages and the database are kept.
-fn folders(config: &Config) -> Vec<PathBuf> {
+/// Where on this machine pages and the database are kept, each with the key of its setting.
+fn folders(config: &Config) -> Vec<(&'static str, PathBuf)> {
     let database = config.store.url.expose();
     let bodies = Url::parse(&config.blobs.url).ok().filter(|url| url.scheme() == "file");
     let mut folders = Vec::new();
     if database.is_empty() || config.blobs.url.is_empty() {
-        folders.push(config.data.dir.clone());
+        folders.push(("DATA__DIR", config.data.dir.clone()));
     }
-    folders.extend(bodies.and_then(|url| url.to_file_path().ok()));
-    folders.extend(database.strip_prefix("sqlite://").and_then(|path| Path::new(path).parent()).map(Path::to_owned));
+    folders.extend(bodies.and_then(|url| url.to_file_path().ok()).map(|folder| ("BLOBS__URL", folder)));
+    let file = database.strip_prefix("sqlite://").and_then(|path| Path::new(path).parent());
+    folders.extend(file.map(|folder| ("STORE__URL", folder.to_owned())));
     folders
+}
+
+/// Whether a start may have failed for want of room.
+fn is_about_data(error: &StartError) -> bool {
+    match error {
+        StartError::Config(ConfigError { key, .. }) => {
+            ["DATA__DIR", "STORE__URL", "BLOBS__URL", "PROFILE_KEY"].iter().any(|part| key.ends_with(part))
+        }
+        StartError::App(_) => true,
+    }
+}
+
+/// The first folder without room, in one sentence.
+pub(crate) fn full_disk(config: &Config) -> Option<ConfigError> {
+    let rooms = folders(config).into_iter().filter_map(|(key, folder)| Some((key, disk::room(&folder)?)));
+    let (key, room) = rooms.into_iter().find(|(_, room)| room.is_full())?;
+    Some(ConfigError::new(key, format!("the disk is full ({room}); make room, or name a folder on another disk")))
 }
 
 fn settings(config: &Config) -> app::Settings {
     app::Settings {
         auth: config.auth.mode,
+        keyless_team: config.auth.keyless_team,
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
         cache: config.cache,
         files: config.files.clone(),
         retention: config.retention,
-        folders: folders(config),
+        folders: folders(config).into_iter().map(|(_, folder)| folder).collect(),
         min_free: config.data.min_free,
         maintain_every: config.worker.every,
         ..app::Settings::default()

@@ -51,6 +51,7 @@ struct Monitor {
     address: SocketAddr,
     operator: Option<Operator>,
     prometheus: PrometheusHandle,
+    figures: Arc<metrics::Figures>,
     /// Readiness is off from the first signal on.
     draining: AtomicBool,
 }
@@ -68,7 +69,8 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let background = Background::start(app.clone(), prometheus.clone(), Some(parts::worker_settings(&config)));
     let operator = Operator::new(&config.admin.token);
     let draining = AtomicBool::new(false);
-    let monitor = Arc::new(Monitor { app, config, address, operator, prometheus, draining });
+    let figures = Arc::default();
+    let monitor = Arc::new(Monitor { app, config, address, operator, prometheus, figures, draining });
     let stop_listening = CancellationToken::new();
     tokio::spawn(listen(listener, monitor.clone(), stop_listening.clone()));
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "working");
@@ -162,7 +164,7 @@ impl Monitor {
             return (route, refusal(Code::MethodNotAllowed, "the path does not take this method"));
         }
         let response = match route {
-            "/metrics" => self.metrics(request, local),
+            "/metrics" => self.metrics(request, local).await,
             "/health/ready" => health(Status::of(&self.app, self.draining.load(Ordering::Relaxed)).await, None),
             "/health" => health(Status::Ok, Some(self.app.capabilities())),
             _ => health(Status::Ok, None),
@@ -171,12 +173,15 @@ impl Monitor {
     }
 
     /// For anybody who is not a web page of somebody else.
-    fn metrics(&self, request: &http::request::Parts, local: Option<SocketAddr>) -> Response<Full<Bytes>> {
+    async fn metrics(&self, request: &http::request::Parts, local: Option<SocketAddr>) -> Response<Full<Bytes>> {
         let is_operator = self.operator.is_some_and(|operator| operator.sends(&request.headers));
         let local = local.unwrap_or(self.address);
         match browser::check(request, &self.config.server.hosts, [self.address, local]) {
             Err(why) if !is_operator => refusal(Code::Forbidden, &why.to_string()),
-            _ => response(200, "text/plain; version=0.0.4", self.prometheus.render()),
+            _ => {
+                self.figures.refresh(&self.app).await;
+                response(200, "text/plain; version=0.0.4", self.prometheus.render())
+            }
         }
     }
 }

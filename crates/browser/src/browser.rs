@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use cpu::line::Line;
+use cpu::Cpu;
+use cpu::line::{Line, Load};
 
 use crate::ads::Ads;
 use crate::holds::Holds;
+use crate::noisy::Noisy;
 use crate::pool::Pool;
 use crate::settings::Settings;
 
@@ -14,10 +16,12 @@ use crate::settings::Settings;
 #[derive(Clone)]
 pub struct Browser {
     pub(crate) client: net::Client,
+    pub(crate) cpu: Cpu,
     pub(crate) pool: Arc<Pool>,
     pub(crate) line: Line,
     pub(crate) ads: Ads,
     pub(crate) holds: Holds,
+    pub(crate) noisy: Noisy,
 }
 
 /// What goes on at the moment.
@@ -34,12 +38,14 @@ pub struct Counts {
 }
 
 impl Browser {
-    /// Browsers whose every connection goes through the guard of `client`.
+    /// Browsers whose every connection goes through the guard of `client`. `cpu` has the places for what callers make our
+    /// own threads do with pages.
     #[must_use]
-    pub fn new(settings: Settings, client: net::Client) -> Self {
+    pub fn new(settings: Settings, client: net::Client, cpu: Cpu) -> Self {
         let places = usize::from(settings.processes) * usize::from(settings.contexts);
         let line = Line::new(places, settings.waiting.into());
-        Self { client, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default() }
+        let noisy = Noisy::new(settings.aside);
+        Self { client, cpu, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default(), noisy }
     }
 
     /// What goes on at the moment.
@@ -47,6 +53,12 @@ impl Browser {
     pub fn counts(&self) -> Counts {
         let (processes, contexts, launched) = self.pool.counts();
         Counts { processes, contexts, waiting: self.line.waiting(), launched }
+    }
+
+    /// Places for visits: how many are taken, and how many visits wait for one.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        self.line.load()
     }
 
     /// Numbers of the processes of the browsers that run, which are those of their process groups too.

@@ -54,9 +54,11 @@ impl Context {
 
     async fn make(lease: Lease, place: Arc<Place>, plan: Plan) -> Result<Self, CdpError> {
         let browser = lease.process.browser();
+        let peers = Arc::clone(lease.process.peers());
+        let admits: net::Admits = Arc::new(move |theirs, ours| peers.has(theirs, ours));
         let proxy = plan
             .client
-            .egress_proxy(plan.pass)
+            .egress_proxy(EgressPass { admits: Some(admits), ..plan.pass })
             .await
             .map_err(|error| CdpError::Refused { method: "egress proxy".to_owned(), message: error.to_string() })?;
         let params = json!({"disposeOnDetach": true, "proxyServer": format!("http://{}", proxy.addr()),
@@ -161,4 +163,52 @@ async fn remove(id: String, held: Held) {
 fn text(answer: &Value, name: &'static str) -> Result<String, CdpError> {
     let malformed = || CdpError::Malformed { method: "Target".to_owned(), lacks: name };
     answer[name].as_str().map(str::to_owned).ok_or_else(malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use cpu::line::Line;
+    use net::{Allow, Client, Config, Egress, Limits};
+    use testkit::Site;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::pool::Company;
+    use crate::visit::Visit;
+    use crate::{Browser, Settings};
+
+    #[tokio::test]
+    async fn only_the_browser_may_use_the_proxy_of_a_context() {
+        let site = Site::start().await;
+        site.html("/", "<p>seen");
+        let egress = Egress { allow: vec![Allow::Address(site.addr())], ..Egress::default() };
+        let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
+        let browser = Browser::new(Settings::default(), client.clone(), cpu::Cpu::new(1));
+        let (url, deadline) = (site.url("/"), Instant::now() + Duration::from_secs(20));
+        let nothing = |_: &url::Url| Vec::new();
+        let visit = Visit::new(&url, &nothing, deadline);
+        let lease = browser.pool.lease(Company::All, deadline).await.unwrap_or_else(|error| panic!("{error}"));
+        let emulation = Emulation::of(&visit, &lease.process.version);
+        let owner = base::Owner::of_team("test");
+        let place = Line::new(1, 0).enter(&owner, deadline).await.unwrap_or_else(|_| panic!("a place"));
+        let pass = EgressPass { proxy: None, bytes: 1 << 20, deadline: Some(deadline), admits: None };
+        let plan = Plan { client, pass, emulation, children: Children::default() };
+        let context = Context::open(lease, Arc::new(place), plan).await.unwrap();
+
+        // A program of the same machine, and here even of the same user as the service.
+        let mut stranger = TcpStream::connect(context.proxy.addr()).await.unwrap();
+        let request = format!("GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let _ = stranger.write_all(request.as_bytes()).await;
+        let mut answer = Vec::new();
+        let _ = stranger.read_to_end(&mut answer).await;
+        assert!(answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+        assert!(site.requests().is_empty());
+
+        let went = context.tab.session().call("Page.navigate", json!({"url": url.as_str()})).await.unwrap();
+        assert!(went["errorText"].is_null(), "{went}");
+        assert_eq!(site.requests().first().map(|seen| seen.path.as_str()), Some("/"));
+        context.remove().await;
+    }
 }

@@ -19,7 +19,7 @@ pub enum BrowserError {
     #[error("the page did not arrive in time")]
     Timeout,
     /// The address guard does not let anyone go there.
-    #[error("{host} may not be reached from this service: {reason}")]
+    #[error("{host} may not be reached from this service: {reason}{}", net::advice(reason))]
     Blocked {
         /// Host name or address literal of the URL.
         host: String,
@@ -45,8 +45,8 @@ pub enum BrowserError {
         /// The limit, in the unit of the part.
         limit: u64,
     },
-    /// The browser, or the renderer of the page, died under the visit. Another try may succeed.
-    #[error("the browser stopped while it worked on the page")]
+    /// The page crashed in the browser, or the browser of a session with it. Another try may succeed.
+    #[error("the page crashed in the browser")]
     Crashed,
     /// No browser can be had at all: none is installed, none can be started, or the line of those who wait is full.
     #[error("no browser is to be had: {reason}")]

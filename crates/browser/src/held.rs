@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use crate::ads::{Rules, blocking};
-use crate::cdp::Events;
+use crate::cdp::{Events, Share};
 use crate::context::Context;
 use crate::hands::Hands;
 use crate::requests::Requests;
@@ -21,6 +21,8 @@ pub struct Held {
     hands: Arc<Hands>,
     /// Parameters of `Emulation.setUserAgentOverride`, as the page was told.
     pub(crate) agent: Value,
+    /// What is said to the page from now on takes no more of the pipe than this.
+    pub(crate) share: Arc<Share>,
     until: watch::Sender<Instant>,
     keeper: AbortHandle,
 }
@@ -42,14 +44,17 @@ pub(crate) struct Left {
 }
 
 impl Held {
-    pub(crate) fn new(left: Left, watch: Watch, until: Instant) -> Self {
+    /// `cpu` has the places for the work that its hands make.
+    pub(crate) fn new(left: Left, watch: Watch, cpu: cpu::Share, until: Instant) -> Self {
         let Left { context, events, agent } = left;
         let context = Arc::new(context);
-        let hands = Arc::new(Hands::new(Arc::clone(&context.tab)));
+        let hands = Arc::new(Hands::new(Arc::clone(&context.tab), cpu));
+        let share = Arc::<Share>::default();
+        context.tab.session().restrain(Arc::clone(&share));
         let (until, end) = watch::channel(until);
         let weak = Arc::downgrade(&context);
         let keeper = tokio::spawn(keep(context, events, watch, end)).abort_handle();
-        Self { context: weak, hands, agent, until, keeper }
+        Self { context: weak, hands, agent, share, until, keeper }
     }
 
     /// What can be done with the page. After its end everything fails as with a page that is gone.

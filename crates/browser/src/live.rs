@@ -5,10 +5,10 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::cdp::{CdpError, Event, Session};
 use crate::relay::Bounds;
@@ -23,6 +23,12 @@ const MAX_HEIGHT: u32 = 1200;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Pause before a page is looked for again, when there is none.
 const NO_PAGE: Duration = Duration::from_millis(500);
+/// How often a page is asked what it is.
+const LOOK: Duration = Duration::from_secs(1);
+/// Most of an address that is shown.
+const MAX_ADDRESS_CHARS: usize = 2000;
+/// Most of a title that is shown.
+const MAX_TITLE_CHARS: usize = 300;
 /// Longest text that one message types.
 const MAX_TEXT_CHARS: usize = 2000;
 
@@ -30,10 +36,28 @@ const MAX_TEXT_CHARS: usize = 2000;
 pub struct Viewer {
     /// What the viewer does, as the page of the live view says it; ignored when it may only watch.
     pub from: mpsc::Receiver<String>,
-    /// Frames, each a JPEG.
-    pub to: mpsc::Sender<Bytes>,
+    /// What there is to see.
+    pub to: mpsc::Sender<Sight>,
     /// Whether the viewer may use mouse and keys.
     pub may_steer: bool,
+}
+
+/// What a viewer is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sight {
+    /// A frame, as JPEG.
+    Frame(Bytes),
+    /// The page is another one now, or says that it is.
+    Page(Shown),
+}
+
+/// What a page says of itself, as far as it is shown: 2000 and 300 characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
 }
 
 /// What a viewer does.
@@ -141,7 +165,7 @@ enum Watched {
 /// One of the pages of the session.
 async fn page(browser: &Session, bounds: &Bounds) -> Option<String> {
     let found = browser.call("Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await.ok()?;
-    let is_theirs = |page: &&Value| bounds.is_alone || bounds.has(page);
+    let is_theirs = |page: &&Value| bounds.is_alone() || bounds.has(page);
     let first = found["targetInfos"].as_array()?.iter().find(is_theirs)?;
     first["targetId"].as_str().map(str::to_owned)
 }
@@ -154,7 +178,7 @@ struct Detach<'a> {
 
 impl Drop for Detach<'_> {
     fn drop(&mut self) {
-        self.browser.post_now("Target.detachFromTarget", json!({ "sessionId": self.id }));
+        self.browser.post_now("Target.detachFromTarget", &json!({ "sessionId": self.id }));
     }
 }
 
@@ -167,14 +191,25 @@ async fn watch(browser: &Session, target: &str, viewer: &mut Viewer) -> Result<W
     page.call("Page.enable", json!({})).await?;
     let wanted = json!({ "format": "jpeg", "quality": QUALITY, "maxWidth": MAX_WIDTH, "maxHeight": MAX_HEIGHT });
     page.call("Page.startScreencast", wanted).await?;
-    let mut size = Size::default();
+    let (mut size, mut shown) = (Size::default(), Shown::default());
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            _ = looks.tick() => {
+                let now = what(browser, target).await?;
+                if now != shown {
+                    shown = now.clone();
+                    if !sees(viewer, Sight::Page(now)).await {
+                        return Ok(Watched::Enough);
+                    }
+                }
+            }
             event = frames.next() => {
                 let Some(event) = event else { return Ok(Watched::Gone) };
-                let Some((frame, shown)) = read(&event) else { continue };
-                size = shown;
-                if !matches!(timeout(PATIENCE, viewer.to.send(frame)).await, Ok(Ok(()))) {
+                let Some((frame, its_size)) = read(&event) else { continue };
+                size = its_size;
+                if !sees(viewer, Sight::Frame(frame)).await {
                     return Ok(Watched::Enough);
                 }
                 // The next one is made when this one was taken, so that a slow viewer gets fewer of them.
@@ -192,6 +227,17 @@ async fn watch(browser: &Session, target: &str, viewer: &mut Viewer) -> Result<W
             },
         }
     }
+}
+
+/// Whether the viewer takes it.
+async fn sees(viewer: &Viewer, sight: Sight) -> bool {
+    matches!(timeout(PATIENCE, viewer.to.send(sight)).await, Ok(Ok(())))
+}
+
+async fn what(browser: &Session, target: &str) -> Result<Shown, CdpError> {
+    let found = browser.call("Target.getTargetInfo", json!({ "targetId": target })).await?;
+    let text = |key: &str, most| found["targetInfo"][key].as_str().unwrap_or_default().chars().take(most).collect();
+    Ok(Shown { url: text("url", MAX_ADDRESS_CHARS), title: text("title", MAX_TITLE_CHARS) })
 }
 
 fn read(event: &Event) -> Option<(Bytes, Size)> {

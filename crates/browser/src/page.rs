@@ -8,6 +8,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use crate::actions::{self, Actor};
 use crate::cdp::CdpError;
 use crate::clock::Clock;
+use crate::course::Course;
+use crate::results::Results;
 use crate::run::broken;
 use crate::tab::{Stage, Tab};
 use crate::visit::{Acted, Picture, Visit};
@@ -30,6 +32,7 @@ pub(crate) struct Stay<'a> {
     tab: &'a Tab,
     clock: Clock<'a>,
     visit: &'a Visit<'a>,
+    results: &'a Results,
     /// When waiting has to end.
     soon: Instant,
     /// Number of the document that has settled.
@@ -47,12 +50,12 @@ pub(crate) struct Shown {
 }
 
 impl<'a> Stay<'a> {
-    /// Begins with the page that the `clock` belongs to, which is on its way.
-    pub(crate) fn new(clock: Clock<'a>, visit: &'a Visit<'a>) -> Self {
+    /// Begins with the page that the `clock` belongs to, which is on its way. What it gives back is counted in `results`.
+    pub(crate) fn new(clock: Clock<'a>, visit: &'a Visit<'a>, results: &'a Results) -> Self {
         let now = Instant::now();
         let left = visit.deadline.saturating_duration_since(now);
         let soon = now + left - MAX_RESERVE.min(left / 5);
-        Self { tab: clock.tab(), clock, visit, soon, settled: 0, warnings: Vec::new() }
+        Self { tab: clock.tab(), clock, visit, results, soon, settled: 0, warnings: Vec::new() }
     }
 
     /// Waits until the page has settled, and for as long as the caller wants; scrolls over it if it loads what comes into view.
@@ -77,16 +80,18 @@ impl<'a> Stay<'a> {
         self.clock.is_stuck()
     }
 
-    /// Carries out the actions, and lets the page come to rest.
+    /// Carries out the actions, and lets the page come to rest. `course` hears of the first that may change something.
     ///
     /// # Errors
     /// `Action`, `Timeout`, `TooLarge` and `Crashed`.
-    pub(crate) async fn act(&mut self) -> Result<Acted, BrowserError> {
+    pub(crate) async fn act(&mut self, course: &Course) -> Result<Acted, BrowserError> {
         if self.visit.actions.is_empty() {
             return Ok(Acted::default());
         }
         self.tab.let_move(true);
-        let actor = Actor { tab: self.tab, is_mobile: self.visit.mobile, until: self.visit.deadline };
+        let Visit { mobile: is_mobile, deadline: until, .. } = *self.visit;
+        let (results, has_acted) = (self.results, &course.has_acted);
+        let actor = Actor { tab: self.tab, is_mobile, until, results, has_acted };
         let acted = actions::perform(&actor, self.visit.actions, &mut self.warnings).await?;
         rest(&mut self.clock, self.soon.min(Instant::now() + MAX_AFTER_ACTIONS)).await?;
         self.settled = self.tab.stage().borrow().0;
@@ -104,6 +109,7 @@ impl<'a> Stay<'a> {
             Some(options) => Some(screenshot::take(self.tab, options, mobile, deadline, &mut self.warnings).await?),
             None => None,
         };
+        self.results.add(picture.as_ref().map_or(0, |picture| picture.bytes.len())).await?;
         let styles = if self.visit.styles { self.styles().await? } else { None };
         let capture = dom::capture_by_force(self.tab, deadline).await.map_err(|error| broken(&error))?;
         if capture.is_cut {

@@ -9,6 +9,7 @@ use wire::{Paper, PdfAction};
 
 use crate::BrowserError;
 use crate::cdp::CdpError;
+use crate::results::{Results, TooMuch};
 use crate::run::broken;
 use crate::tab::Tab;
 use crate::visit::Printed;
@@ -20,23 +21,33 @@ const CHUNK: usize = 1 << 20;
 /// Millimetres of an inch.
 const INCH: f64 = 25.4;
 
-/// Prints the page, with its backgrounds.
+/// Prints the page, with its backgrounds. It is read only as far as there is room for it among the `results`.
 ///
 /// # Errors
 /// `TooLarge` over 64 MiB, `Timeout` and `Crashed`.
-pub(crate) async fn print(tab: &Tab, options: &PdfAction, until: Instant) -> Result<Printed, BrowserError> {
+pub(crate) async fn print(
+    tab: &Tab,
+    options: &PdfAction,
+    until: Instant,
+    results: &Results,
+) -> Result<Result<Printed, TooMuch>, BrowserError> {
     let (width, height) = size(options.format);
     let params = json!({"landscape": options.landscape, "printBackground": true, "scale": options.scale,
         "paperWidth": width, "paperHeight": height, "transferMode": "ReturnAsStream"});
     let answer = tab.session().call_by(until, "Page.printToPDF", params).await.map_err(|error| broken(&error))?;
     let lacking = || broken(&CdpError::Malformed { method: "Page.printToPDF".to_owned(), lacks: "stream" });
     let stream = answer["stream"].as_str().ok_or_else(lacking)?;
-    let bytes = read(tab, stream, until).await;
+    let bytes = read(tab, stream, until, results).await;
     tab.session().post("IO.close", json!({ "handle": stream })).await;
-    bytes.map(|bytes| Printed { bytes: Bytes::from(bytes) })
+    bytes.map(|bytes| bytes.map(|bytes| Printed { bytes: Bytes::from(bytes) }))
 }
 
-async fn read(tab: &Tab, stream: &str, until: Instant) -> Result<Vec<u8>, BrowserError> {
+async fn read(
+    tab: &Tab,
+    stream: &str,
+    until: Instant,
+    results: &Results,
+) -> Result<Result<Vec<u8>, TooMuch>, BrowserError> {
     let mut bytes = Vec::new();
     loop {
         let params = json!({"handle": stream, "size": CHUNK});
@@ -48,11 +59,14 @@ async fn read(tab: &Tab, stream: &str, until: Instant) -> Result<Vec<u8>, Browse
         } else {
             bytes.extend_from_slice(data.as_bytes());
         }
+        if let Err(error) = results.check(bytes.len()) {
+            return Ok(Err(error));
+        }
         if bytes.len() > MAX_BYTES {
             return Err(BrowserError::TooLarge { what: "bytes of a PDF", limit: MAX_BYTES as u64 });
         }
         if chunk["eof"] == true {
-            return Ok(bytes);
+            return Ok(Ok(bytes));
         }
     }
 }

@@ -1,21 +1,20 @@
 //! The browsers of this process: started when somebody needs one, replaced when they are old, ended when nobody does.
 
+mod attend;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::error::BrowserError;
-use crate::process::Process;
+use crate::process::{Process, Round};
 use crate::settings::Settings;
 
-/// How often browsers are looked at.
-const ROUND: Duration = Duration::from_secs(1);
-/// In how many rounds their memory is measured once.
-const MEASURE_EVERY: u32 = 3;
+/// Most browsers that are kept aside for pages that took far too much.
+const MAX_ASIDE: usize = 1;
 
 /// Browsers, and who uses them.
 pub(crate) struct Pool {
@@ -34,8 +33,18 @@ struct State {
     closed: bool,
 }
 
+/// Which browsers a visit may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// Those of everybody.
+    All,
+    /// One aside, for pages that took far too much ([`Noisy`](crate::noisy::Noisy)).
+    Noisy,
+}
+
 struct Slot {
     process: Arc<Process>,
+    company: Company,
     visits: usize,
     /// Pages that stay open for a client: they take no room of visits, but the browser lasts as long as they do.
     kept: usize,
@@ -85,16 +94,16 @@ impl Pool {
         self.state.lock().slots.iter().map(|slot| slot.process.pid()).collect()
     }
 
-    /// A share of a browser, which is started when there is none.
+    /// A share of a browser for this company, which is started when there is none.
     ///
     /// # Errors
     /// `Unavailable` when none can be started, `Timeout` at the deadline.
-    pub(crate) async fn lease(self: &Arc<Self>, deadline: Instant) -> Result<Lease, BrowserError> {
+    pub(crate) async fn lease(self: &Arc<Self>, company: Company, deadline: Instant) -> Result<Lease, BrowserError> {
         loop {
             let room = self.room.notified();
             tokio::pin!(room);
             room.as_mut().enable();
-            match self.look()? {
+            match self.look(company)? {
                 Look::Found(lease) => return Ok(lease),
                 Look::Starting(mut launch) => {
                     let done = tokio::time::timeout_at(deadline, launch.wait_for(Option::is_some)).await;
@@ -112,14 +121,15 @@ impl Pool {
         }
     }
 
-    fn look(self: &Arc<Self>) -> Result<Look, BrowserError> {
+    fn look(self: &Arc<Self>, company: Company) -> Result<Look, BrowserError> {
         let mut state = self.state.lock();
         if state.closed {
             return Err(BrowserError::Unavailable { reason: "the service is stopping".to_owned() });
         }
         state.slots.retain(|slot| !slot.process.is_gone());
         let room = usize::from(self.settings.contexts);
-        let usable = state.slots.iter_mut().filter(|slot| !slot.retires && slot.visits < room);
+        let ours = state.slots.iter_mut().filter(|slot| slot.company == company);
+        let usable = ours.filter(|slot| !slot.retires && slot.visits < room);
         if let Some(slot) = usable.min_by_key(|slot| slot.visits) {
             slot.visits += 1;
             slot.served += 1;
@@ -130,25 +140,30 @@ impl Pool {
         if let Some(launch) = &state.launch {
             return Ok(Look::Starting(launch.clone()));
         }
-        let lasting = state.slots.iter().filter(|slot| !slot.retires).count();
-        if lasting >= usize::from(self.settings.processes) {
+        let lasting = state.slots.iter().filter(|slot| slot.company == company && !slot.retires).count();
+        let most = if company == Company::Noisy { MAX_ASIDE } else { self.settings.processes.into() };
+        if lasting >= most {
             return Ok(Look::Full);
         }
         let (sender, receiver) = watch::channel(None);
         state.launch = Some(receiver.clone());
         // A task of its own: whoever asked for it may go away, and the next one needs it as much.
-        tokio::spawn(launch(Arc::downgrade(self), self.settings.clone(), sender));
+        tokio::spawn(launch(Arc::downgrade(self), company, self.settings.clone(), sender));
         Ok(Look::Starting(receiver))
     }
 
-    fn add(self: &Arc<Self>, process: Process) {
+    fn add(self: &Arc<Self>, process: Process, company: Company) {
+        if company == Company::Noisy {
+            process.go_last();
+        }
         let process = Arc::new(process);
-        tokio::spawn(attend(Arc::downgrade(self), Arc::downgrade(&process), process.pid()));
+        tokio::spawn(attend::attend(Arc::downgrade(self), Arc::downgrade(&process), process.pid()));
         let mut state = self.state.lock();
         state.launched += 1;
         if !state.closed {
             state.slots.push(Slot {
                 process,
+                company,
                 visits: 0,
                 kept: 0,
                 served: 0,
@@ -171,14 +186,14 @@ impl Pool {
     }
 
     /// Retires a browser that is old or large, and ends one that nobody needs. Returns whether it is still there.
-    fn review(&self, pid: u32, memory: u64) -> bool {
+    fn review(&self, pid: u32, round: Round) -> bool {
         let mut state = self.state.lock();
         let Some(slot) = state.slots.iter_mut().find(|slot| slot.process.pid() == pid) else { return false };
         let settings = &self.settings;
         let most = if settings.max_memory == 0 { u64::MAX } else { settings.max_memory };
-        slot.retires |= slot.process.started.elapsed() >= settings.max_age || memory > most;
-        if memory > most.saturating_mul(2) {
-            tracing::warn!(memory, "a browser takes far too much memory and is ended");
+        slot.retires |= slot.process.started.elapsed() >= settings.max_age || round.memory > most;
+        if round.is_beyond_help {
+            tracing::warn!(round.memory, "a browser takes far too much memory and is ended");
             slot.process.kill();
         }
         let is_unused = !slot.is_used() && (slot.retires || slot.idle_since.elapsed() >= settings.idle);
@@ -189,6 +204,11 @@ impl Pool {
             return false;
         }
         true
+    }
+
+    /// Whether somebody has a share of a browser.
+    fn is_used(&self, pid: u32) -> bool {
+        self.state.lock().slots.iter().any(|slot| slot.process.pid() == pid && slot.is_used())
     }
 
     /// Ends all browsers, whatever they do, and waits until they have ended.
@@ -231,13 +251,18 @@ impl Drop for Lease {
     }
 }
 
-async fn launch(pool: Weak<Pool>, settings: Settings, done: watch::Sender<Option<Result<(), String>>>) {
+async fn launch(
+    pool: Weak<Pool>,
+    company: Company,
+    settings: Settings,
+    done: watch::Sender<Option<Result<(), String>>>,
+) {
     let launched = Process::launch(&settings).await;
     let Some(pool) = pool.upgrade() else { return };
     let end = match launched {
         Ok(process) => {
             tracing::debug!(version = process.version, "a browser was started");
-            pool.add(process);
+            pool.add(process, company);
             Ok(())
         }
         Err(BrowserError::Unavailable { reason }) => Err(reason),
@@ -249,20 +274,4 @@ async fn launch(pool: Weak<Pool>, settings: Settings, done: watch::Sender<Option
     // First the state, then the word: whoever hears it looks again.
     pool.state.lock().launch = None;
     done.send_replace(Some(end));
-}
-
-/// Looks at a browser as long as it is there.
-async fn attend(pool: Weak<Pool>, process: Weak<Process>, pid: u32) {
-    let Some(gone) = process.upgrade().map(|process| process.end_token()) else { return };
-    let mut memory = 0;
-    for round in 0_u32.. {
-        let ended = tokio::time::timeout(ROUND, gone.cancelled()).await.is_ok();
-        if round.is_multiple_of(MEASURE_EVERY) && !ended {
-            memory = tokio::task::spawn_blocking(move || Process::memory(pid)).await.unwrap_or(0);
-        }
-        let Some(pool) = pool.upgrade() else { return };
-        if !pool.review(pid, memory) || ended {
-            return;
-        }
-    }
 }

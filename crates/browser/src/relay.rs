@@ -1,19 +1,26 @@
 //! Lets a client of ours speak the DevTools protocol to the browser of its session, such as Playwright's `connectOverCDP`:
 //! what it says is checked ([`policy`]), what it hears is its own.
 
+mod call;
 mod policy;
 mod shared;
+mod told;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use base::json::MAX_VALUES;
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::cdp::{CdpError, Passed, Session, Tap, What};
+use crate::cdp::{CdpError, MAX_SAID, Passed, Raw, Session, Share, Tap, What};
+use call::{Call, Params};
 use shared::{FIRST_OWN_CALL, Shared};
+pub use told::LARGE_MESSAGE;
+use told::{answer, event, put};
 
 /// Calls of one client that are under way at the same time.
 const MAX_OPEN: usize = 256;
@@ -58,11 +65,16 @@ pub(crate) struct Bounds {
     pub(crate) context: String,
     /// Parameters of `Emulation.setUserAgentOverride` for every page: by itself Chromium says that it has no head.
     pub(crate) agent: Value,
-    /// Whether the browser has no pages but those of the session.
-    pub(crate) is_alone: bool,
+    /// What all who use the session together may take of the pipe; none when the browser has no pages but those of the session.
+    pub(crate) share: Option<Arc<Share>>,
 }
 
 impl Bounds {
+    /// Whether the browser has no pages but those of the session.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.share.is_none()
+    }
+
     /// Whether a target (`Target.TargetInfo`) is of the context of the session.
     pub(crate) fn has(&self, target: &Value) -> bool {
         target["browserContextId"] == self.context.as_str()
@@ -80,20 +92,11 @@ struct Relay<'a> {
     streams: HashSet<String>,
     shared: Shared,
     /// What the client is to hear next.
-    outbox: VecDeque<Value>,
+    outbox: VecDeque<String>,
     open: usize,
     /// Calls since the beginning of a second.
     calls: u32,
     second: Instant,
-}
-
-/// A call as the client sent it.
-struct Call {
-    id: u64,
-    method: String,
-    params: Map<String, Value>,
-    /// None is the browser itself.
-    session: Option<String>,
 }
 
 /// Carries messages until one side ends.
@@ -106,7 +109,7 @@ pub(crate) async fn relay(browser: &Session, bounds: &Bounds, client: Client) ->
     let attached = browser.call(method, json!({})).await?;
     let lacking = || CdpError::Malformed { method: method.to_owned(), lacks: "sessionId" };
     let id = attached["sessionId"].as_str().ok_or_else(lacking)?.to_owned();
-    let tap = browser.sibling(id.as_str()).tap().ok_or_else(lacking)?;
+    let tap = browser.sibling(id.as_str()).tap(bounds.share.clone()).ok_or_else(lacking)?;
     let sessions = HashSet::from([Arc::clone(tap.session())]);
     let (streams, shared, outbox, second) = (HashSet::new(), Shared::default(), VecDeque::new(), Instant::now());
     let relay = Relay { browser, tap, bounds, sessions, streams, shared, outbox, open: 0, calls: 0, second };
@@ -124,7 +127,7 @@ struct Detach<'a> {
 
 impl Drop for Detach<'_> {
     fn drop(&mut self) {
-        self.browser.post_now("Target.detachFromTarget", json!({ "sessionId": self.id }));
+        self.browser.post_now("Target.detachFromTarget", &json!({ "sessionId": self.id }));
     }
 }
 
@@ -135,7 +138,8 @@ impl Relay<'_> {
                 (self.second, self.calls) = (Instant::now(), 0);
             }
             let hurries = self.calls >= MAX_PER_SECOND;
-            let listens = !hurries && self.open < MAX_OPEN;
+            let debt = self.bounds.share.as_ref().map_or(Duration::ZERO, |share| share.debt());
+            let listens = !hurries && debt.is_zero() && self.open < MAX_OPEN;
             tokio::select! {
                 passed = self.tap.next() => match passed {
                     Some(passed) => if self.tell(passed).await.is_err() {
@@ -153,11 +157,12 @@ impl Relay<'_> {
                         },
                     },
                 },
+                () = sleep(debt), if !debt.is_zero() => {}
                 () = sleep_until(self.second + Duration::from_secs(1)), if hurries => {}
                 () = client.to.closed() => return RelayEnd::Left,
             }
             while let Some(message) = self.outbox.pop_front() {
-                match timeout(PATIENCE, client.to.send(message.to_string())).await {
+                match timeout(PATIENCE, put(&client.to, message)).await {
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => return RelayEnd::Left,
                     Err(_) => return RelayEnd::Slow,
@@ -167,45 +172,47 @@ impl Relay<'_> {
     }
 
     /// Sends a call on; what is refused is answered at once.
-    async fn carry_out(&mut self, call: Call) -> Result<(), CdpError> {
+    async fn carry_out(&mut self, call: Call<'_>) -> Result<(), CdpError> {
         self.calls += 1;
         let Call { id, method, mut params, session } = call;
         let place = match &session {
             None => Some(self.tap.session()),
             Some(session) => self.sessions.get(session.as_str()),
         };
-        let place = place.cloned();
-        let answer = match &place {
-            None => Err("Session with given id not found.".to_owned()),
-            Some(place) => self.check(place, &method, &mut params).await,
+        let Some(place) = place.cloned() else {
+            self.refuse(id, "Session with given id not found.", session.as_deref());
+            return Ok(());
         };
-        let place = match (answer, place) {
-            (Ok(()), Some(place)) => place,
-            (answer, _) => {
-                let error = json!({ "code": REFUSED, "message": answer.err() });
-                self.answer(json!({ "id": id, "error": error }), session.as_deref());
-                return Ok(());
-            }
-        };
-        if !self.bounds.is_alone && place == *self.tap.session() && method == "Target.setAutoAttach" {
-            return self.attach_to_all(id, &params).await;
+        if let Err(why) = self.check(&place, &method, &mut params).await {
+            self.refuse(id, &why, session.as_deref());
+            return Ok(());
         }
-        self.tap.call(&place, id, &method, Value::Object(params)).await?;
-        self.open += 1;
+        if !self.bounds.is_alone() && place == *self.tap.session() && method == "Target.setAutoAttach" {
+            let attaches = params.read().is_ok_and(|params| params.get("autoAttach") == Some(&Value::Bool(true)));
+            return self.attach_to_all(id, attaches).await;
+        }
+        match self.tap.call(&place, id, &method, &params.written()).await {
+            Err(error @ CdpError::TooLong { .. }) => self.refuse(id, &error.to_string(), session.as_deref()),
+            sent => {
+                sent?;
+                self.open += 1;
+            }
+        }
         Ok(())
     }
 
-    fn answer(&mut self, mut answer: Value, session: Option<&str>) {
-        if let Some(session) = session {
-            answer["sessionId"] = session.into();
-        }
-        self.outbox.push_back(answer);
+    fn refuse(&mut self, id: u64, why: &str, session: Option<&str>) {
+        let error = json!({ "code": REFUSED, "message": why });
+        self.outbox.push_back(answer(id, Err(&error.to_string()), session));
     }
 
     /// Whether a call may be carried out; changes what it asks for where that is enough.
-    async fn check(&mut self, place: &Arc<str>, method: &str, params: &mut Map<String, Value>) -> Result<(), String> {
+    async fn check(&mut self, place: &Arc<str>, method: &str, params: &mut Params<'_>) -> Result<(), String> {
+        if !self.bounds.is_alone() && params.len() > MAX_SAID {
+            return Err(CdpError::TooLong { method: method.chars().take(64).collect(), limit: MAX_SAID }.to_string());
+        }
         policy::check(method, params, self.bounds)?;
-        if !self.bounds.is_alone {
+        if !self.bounds.is_alone() {
             shared::check(method, params, self.bounds, place == self.tap.session())?;
             self.check_target(method, params).await?;
         }
@@ -213,14 +220,16 @@ impl Relay<'_> {
     }
 
     /// In a browser with pages of others, whether a target or a session that is named is the client's.
-    async fn check_target(&self, method: &str, params: &Map<String, Value>) -> Result<(), String> {
-        let named = |key: &str| params.get(key).and_then(Value::as_str);
+    async fn check_target(&self, method: &str, params: &mut Params<'_>) -> Result<(), String> {
         if method == "Target.detachFromTarget" {
-            let known = named("sessionId").is_some_and(|id| self.sessions.contains(id) && id != &**self.tap.session());
+            let named = params.text("sessionId")?;
+            let known = named.is_some_and(|id| self.sessions.contains(id) && id != &**self.tap.session());
             return if known { Ok(()) } else { Err("No session with given id".to_owned()) };
         }
-        let target = named("targetId").filter(|_| shared::OF_A_TARGET.contains(&method));
-        let Some(target) = target else { return Ok(()) };
+        if !shared::OF_A_TARGET.contains(&method) {
+            return Ok(());
+        }
+        let Some(target) = params.text("targetId")? else { return Ok(()) };
         let info = self.browser.call("Target.getTargetInfo", json!({ "targetId": target })).await;
         match info.is_ok_and(|info| self.bounds.has(&info["targetInfo"])) {
             true => Ok(()),
@@ -229,10 +238,10 @@ impl Relay<'_> {
     }
 
     /// Attaches the client to the pages of its context, one by one, and tells it then that this was done.
-    async fn attach_to_all(&mut self, id: u64, params: &Map<String, Value>) -> Result<(), CdpError> {
-        self.shared.attaches = params.get("autoAttach").and_then(Value::as_bool).unwrap_or(false);
-        let done = json!({ "id": id, "result": {} });
-        if !self.shared.attaches {
+    async fn attach_to_all(&mut self, id: u64, attaches: bool) -> Result<(), CdpError> {
+        self.shared.attaches = attaches;
+        let done = answer(id, Ok("{}"), None);
+        if !attaches {
             self.outbox.push_back(done);
             return Ok(());
         }
@@ -254,16 +263,17 @@ impl Relay<'_> {
     /// Attaches the client to a page, as the browser would do by itself. Returns the number of the call.
     async fn attach(&mut self, target: &Value) -> Result<u64, CdpError> {
         let (number, root) = (self.shared.number(), Arc::clone(self.tap.session()));
-        let attach = json!({ "targetId": target, "flatten": true });
-        self.tap.call(&root, number, "Target.attachToTarget", attach).await?;
+        let lacking = |_| CdpError::Malformed { method: "Target".to_owned(), lacks: "targetId" };
+        let attach = to_raw_value(&json!({ "targetId": target, "flatten": true })).map_err(lacking)?;
+        self.tap.call(&root, number, "Target.attachToTarget", &attach).await?;
         Ok(number)
     }
 
     /// What depends on what the client has done before.
-    async fn check_state(&mut self, method: &str, params: &Map<String, Value>) -> Result<(), String> {
+    async fn check_state(&mut self, method: &str, params: &mut Params<'_>) -> Result<(), String> {
         match method {
             "IO.read" | "IO.close" => {
-                let handle = params.get("handle").and_then(Value::as_str).unwrap_or_default();
+                let handle = params.text("handle")?.unwrap_or_default();
                 let known =
                     if method == "IO.close" { self.streams.remove(handle) } else { self.streams.contains(handle) };
                 if known { Ok(()) } else { Err("Invalid stream handle".to_owned()) }
@@ -278,8 +288,8 @@ impl Relay<'_> {
             }
             "Target.createTarget" => {
                 let bounds = self.bounds;
-                let most = if bounds.is_alone { policy::MAX_TARGETS } else { shared::MAX_TARGETS };
-                let counts = |target: &&Value| bounds.is_alone || bounds.has(target);
+                let most = if bounds.is_alone() { policy::MAX_TARGETS } else { shared::MAX_TARGETS };
+                let counts = |target: &&Value| bounds.is_alone() || bounds.has(target);
                 let targets = self.browser.call("Target.getTargets", json!({})).await;
                 let count =
                     targets.ok().and_then(|all| Some(all["targetInfos"].as_array()?.iter().filter(counts).count()));
@@ -294,12 +304,15 @@ impl Relay<'_> {
 
     /// Puts a message into the outbox, as the client hears it. Its own session has no name in it.
     async fn tell(&mut self, passed: Passed) -> Result<(), CdpError> {
-        let (bounds, session) = (self.bounds, passed.session.filter(|session| session != self.tap.session()));
+        let session = passed.session.filter(|session| session != self.tap.session());
         match passed.what {
             What::Event { method, params } => {
-                self.follow(&method, &params);
-                if self.hears(session.is_some(), &method, &params) {
-                    self.answer(json!({ "method": method, "params": params }), session.as_deref());
+                // What is said of targets is looked at; everything else is passed as it is.
+                let of_targets = params.as_ref().filter(|_| method.starts_with("Target."));
+                let read = of_targets.map_or(Value::Null, |params| params.read(MAX_VALUES).unwrap_or_default());
+                self.follow(&method, &read);
+                if self.hears(session.is_some(), &method, &read) {
+                    self.outbox.push_back(event(&method, params.as_ref(), session.as_deref()));
                 }
             }
             What::Answer { id, outcome, .. } if id >= FIRST_OWN_CALL => {
@@ -310,35 +323,41 @@ impl Relay<'_> {
             }
             What::Answer { id, method, outcome } => {
                 self.open = self.open.saturating_sub(1);
-                let mut message = match outcome {
-                    Ok(mut result) => {
-                        self.note(&method, &result);
-                        if !bounds.is_alone {
-                            Shared::cut(&method, &mut result, bounds);
-                        }
-                        json!({ "id": id, "result": result })
-                    }
-                    Err(error) => json!({ "id": id, "error": error }),
-                };
-                if let Some(session) = &session {
-                    message["sessionId"] = session.as_ref().into();
+                let outcome = outcome.map(|result| self.cut(&method, result));
+                if let Ok(result) = &outcome {
+                    self.note(&method, result);
                 }
+                let texts = outcome.as_ref().map(Raw::text).map_err(Raw::text);
+                let message = answer(id, texts.as_deref().map_err(AsRef::as_ref), session.as_deref());
                 // A client that is attached to all pages knows a new one before it hears that it was made.
-                if self.shared.attaches && method == "Target.createTarget" && message["result"].is_object() {
-                    let attached = self.attach(&message["result"]["targetId"]).await?;
-                    self.shared.owe(HashSet::from([attached]), message);
-                } else {
-                    self.outbox.push_back(message);
+                match outcome {
+                    Ok(result) if self.shared.attaches && method == "Target.createTarget" => {
+                        let made: Value = result.read(MAX_VALUES).unwrap_or_default();
+                        let attached = self.attach(&made["targetId"]).await?;
+                        self.shared.owe(HashSet::from([attached]), message);
+                    }
+                    _ => self.outbox.push_back(message),
                 }
             }
         }
         Ok(())
     }
 
+    /// A result without what is of others.
+    fn cut(&self, method: &str, result: Raw) -> Raw {
+        if self.bounds.is_alone() || !Shared::CUT.contains(&method) {
+            return result;
+        }
+        // What is too much to be read cannot be told either.
+        let mut read: Value = result.read(MAX_VALUES).unwrap_or_else(|_| json!({}));
+        Shared::cut(method, &mut read, self.bounds);
+        read.into()
+    }
+
     /// Whether the client may hear an event, of a page or of the browser itself.
     fn hears(&mut self, of_page: bool, method: &str, params: &Value) -> bool {
         let (bounds, shared) = (self.bounds, &mut self.shared);
-        bounds.is_alone
+        bounds.is_alone()
             || if of_page { shared.hears_of_page(method, params, bounds) } else { shared.hears(method, params, bounds) }
     }
 
@@ -350,7 +369,7 @@ impl Relay<'_> {
                 // Before anything that the client says: it may give the page another name.
                 if params["targetInfo"]["type"] == "page" {
                     let page = self.browser.sibling(session);
-                    page.post_now("Emulation.setUserAgentOverride", self.bounds.agent.clone());
+                    page.post_now("Emulation.setUserAgentOverride", &self.bounds.agent);
                 }
             }
             "Target.detachedFromTarget" => drop(self.sessions.remove(session)),
@@ -358,48 +377,18 @@ impl Relay<'_> {
         }
     }
 
-    fn note(&mut self, method: &str, result: &Value) {
-        match method {
-            "Target.attachToTarget" | "Target.attachToBrowserTarget" => {
-                self.sessions.extend(result["sessionId"].as_str().map(Arc::from));
-            }
-            "Page.printToPDF" | "Fetch.takeResponseBodyAsStream" => {
-                self.streams.extend(result["stream"].as_str().map(str::to_owned));
-            }
-            _ => {}
-        }
-    }
-}
-
-impl Call {
-    fn read(text: &str) -> Option<Self> {
-        let Ok(Value::Object(mut message)) = serde_json::from_str(text) else { return None };
-        let params = match message.remove("params") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(params)) => params,
-            Some(_) => return None,
+    fn note(&mut self, method: &str, result: &Raw) {
+        let noted = match method {
+            "Target.attachToTarget" | "Target.attachToBrowserTarget" => "sessionId",
+            "Page.printToPDF" | "Fetch.takeResponseBodyAsStream" => "stream",
+            _ => return,
         };
-        let session = message.get("sessionId").and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
-        let id = message.get("id")?.as_u64().filter(|id| *id < FIRST_OWN_CALL)?;
-        let method = message.get("method")?.as_str()?.to_owned();
-        Some(Self { id, method, params, session })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_are_read() {
-        let call = Call::read(r#"{"id":1,"method":"Page.enable","sessionId":"s"}"#).unwrap();
-        assert_eq!((call.id, call.method.as_str(), call.session.as_deref()), (1, "Page.enable", Some("s")));
-        let call = Call::read(r#"{"id":2,"method":"A.b","params":{"x":1},"sessionId":""}"#).unwrap();
-        assert_eq!((call.params.len(), call.session), (1, None));
-        for garbled in
-            ["", "1", "[]", "{}", r#"{"id":1}"#, r#"{"id":-1,"method":"A.b"}"#, r#"{"id":1,"method":"A","params":[]}"#]
-        {
-            assert!(Call::read(garbled).is_none(), "{garbled}");
+        let result: Value = result.read(MAX_VALUES).unwrap_or_default();
+        let Some(name) = result[noted].as_str() else { return };
+        if noted == "stream" {
+            self.streams.insert(name.to_owned());
+        } else {
+            self.sessions.insert(Arc::from(name));
         }
     }
 }

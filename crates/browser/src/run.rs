@@ -1,14 +1,14 @@
 //! A visit, from the line to the end.
 
+mod failure;
 mod visited;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cpu::line::{NoPlace, Place};
 use net::EgressPass;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 use url::Url;
 
@@ -22,11 +22,14 @@ use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::held::{Held, Left, Watch};
 use crate::page::Stay;
+use crate::pool::Company;
 use crate::requests::{Download, Requests};
+use crate::results::Results;
 use crate::session::{MAX_AGE, OwnHeaders};
 use crate::state;
 use crate::tab::{Children, Tab};
 use crate::visit::{Acted, HeadersFor, Visit, Visited};
+use failure::Failure;
 
 /// Time that is kept at the end for what takes the page down, at most.
 const RESERVE: Duration = Duration::from_secs(3);
@@ -93,7 +96,7 @@ impl Browser {
     async fn hold(&self, visit: &Visit<'_>, left: Left, headers: Box<HeadersFor<'static>>, until: Instant) -> Held {
         let rules = self.rules(visit).await;
         let watch = Watch { url: visit.url.clone(), headers, rules, bytes: self.client.page_bytes() };
-        Held::new(left, watch, until)
+        Held::new(left, watch, self.cpu.share(&visit.owner), until)
     }
 
     /// What keeps advertisements out, if the visit wants that.
@@ -112,7 +115,7 @@ impl Browser {
         if course.goes_again(is_gone) {
             result = self.attempt(visit, &place, &course, until).await;
         }
-        let (visited, left) = result.map_err(|failure| failure.error)?;
+        let (visited, left) = result.map_err(Failure::told)?;
         Ok((Visited { waited, ..visited }, left))
     }
 
@@ -120,7 +123,7 @@ impl Browser {
         if !self.line.has_room() {
             self.holds.give_up_one();
         }
-        self.line.enter(visit.owner, visit.deadline).await.map_err(|none| match none {
+        self.line.enter(&visit.owner, visit.deadline).await.map_err(|none| match none {
             NoPlace::Late => BrowserError::Timeout,
             NoPlace::Full => BrowserError::Unavailable { reason: "too many visits wait already".to_owned() },
         })
@@ -133,7 +136,8 @@ impl Browser {
         course: &Course,
         until: Instant,
     ) -> Result<(Visited, Left), Failure> {
-        let lease = self.pool.lease(visit.deadline).await?;
+        let company = if self.noisy.is_noisy(visit.url, &visit.owner.team) { Company::Noisy } else { Company::All };
+        let lease = self.pool.lease(company, visit.deadline).await?;
         let emulation = Emulation::of(visit, &lease.process.version);
         let (timezone, agent) = (emulation.timezone(), emulation.for_workers().1);
         let rules = self.rules(visit).await;
@@ -143,16 +147,19 @@ impl Browser {
             proxy: visit.proxy.clone(),
             bytes: self.client.page_bytes(),
             deadline: Some(until.max(visit.deadline) + RESERVE),
+            admits: None,
         };
         let calls = vec![emulation.for_workers(), requests.enable()];
-        let children = Children { calls, keeps_popups: false };
+        let children = Children { calls, keeps_popups: false, visits: 1 };
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let process = Arc::clone(&lease.process);
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::clone(place), plan)).await;
         let context = opened
             .unwrap_or(Err(CdpError::Timeout))
             .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: broken(&error) })?;
-        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), course, timezone };
+        let results = Results::new(self.client.page_bytes(), self.client.in_flight().room(&visit.owner));
+        let (rules, results) = (rules.as_deref(), &results);
+        let run = Run { visit, context: &context, requests: &requests, results, rules, course, timezone };
         let events = context.tab.session().events_of(&["Fetch."]);
         // For whoever holds the page afterwards: no request may fall into the gap between.
         let later = context.tab.session().events_of(if until > visit.deadline { &["Fetch."] } else { &[] });
@@ -164,20 +171,8 @@ impl Browser {
         };
         match result {
             Ok(visited) => Ok((visited, Left { context, events: later, agent })),
-            Err(error) => Err(Failure { is_browser_gone: context.is_browser_gone(), error }),
+            Err(error) => Err(self.judge(visit, &context, &process, error).await),
         }
-    }
-}
-
-/// Why an attempt brought nothing, and whether another one may.
-struct Failure {
-    error: BrowserError,
-    is_browser_gone: bool,
-}
-
-impl From<BrowserError> for Failure {
-    fn from(error: BrowserError) -> Self {
-        Self { error, is_browser_gone: false }
     }
 }
 
@@ -186,6 +181,13 @@ pub(crate) fn broken(error: &CdpError) -> BrowserError {
     match error {
         CdpError::Timeout => BrowserError::Timeout,
         CdpError::Closed | CdpError::Crashed => BrowserError::Crashed,
+        CdpError::TooLarge { limit, .. } => {
+            BrowserError::TooLarge { what: "bytes of one answer", limit: *limit as u64 }
+        }
+        CdpError::TooMany { limit, .. } => {
+            BrowserError::TooLarge { what: "values in one answer", limit: *limit as u64 }
+        }
+        CdpError::Noisy { what, limit } => BrowserError::TooLarge { what, limit: *limit },
         other => BrowserError::Site { reason: other.to_string() },
     }
 }
@@ -195,6 +197,7 @@ pub(crate) struct Run<'a> {
     pub(crate) visit: &'a Visit<'a>,
     pub(crate) context: &'a Context,
     pub(crate) requests: &'a Requests<'a>,
+    pub(crate) results: &'a Results,
     pub(crate) rules: Option<&'a Rules>,
     pub(crate) course: &'a Course,
     pub(crate) timezone: &'static str,
@@ -215,7 +218,7 @@ impl Run<'_> {
 
     async fn steps(&self) -> Result<Visited, BrowserError> {
         match self.arrive().await? {
-            Arrived::File(file) => self.file(file),
+            Arrived::File(file) => self.file(file).await,
             Arrived::Page(mut stay, acted) => {
                 let shown = stay.capture().await?;
                 if self.context.proxy.is_spent() {
@@ -238,7 +241,7 @@ impl Run<'_> {
         }
         self.check()?;
         let clock = if self.course.may_hurry() { Clock::fast(self.tab()) } else { Clock::real(self.tab()) };
-        let mut stay = Stay::new(clock, visit);
+        let mut stay = Stay::new(clock, visit, self.results);
         stay.arrive().await?;
         if stay.is_stuck() {
             self.unstick().await?;
@@ -249,10 +252,7 @@ impl Run<'_> {
         {
             tracing::debug!(%error, "nothing was hidden");
         }
-        if !visit.actions.is_empty() {
-            self.course.has_acted.store(true, Ordering::Relaxed);
-        }
-        let acted = stay.act().await?;
+        let acted = stay.act(self.course).await?;
         self.check()?;
         Ok(Arrived::Page(stay, acted))
     }
@@ -271,23 +271,9 @@ impl Run<'_> {
             let loaded = state::load(self.context, state, self.visit.deadline).await;
             loaded.map_err(|error| broken(&error))?;
         }
-        let cookies = self.given_cookies();
-        if !cookies.is_empty() {
-            let set = session.call("Network.setCookies", json!({ "cookies": cookies })).await;
-            set.map_err(|error| broken(&error))?;
-        }
         let (method, params) = self.requests.enable();
         session.call(method, params).await.map_err(|error| broken(&error))?;
         Ok(())
-    }
-
-    /// Cookies in the headers of the caller. They are put where cookies are, for the host of the page alone: a header line
-    /// would be sent beside those that the site sets.
-    fn given_cookies(&self) -> Vec<Value> {
-        let headers = (self.visit.headers)(self.visit.url);
-        let lines = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value);
-        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.map(|(name, value)| json!({"name": name, "value": value, "url": self.visit.url.as_str()})).collect()
     }
 
     /// Goes to the page. Returns a file when it is one.
@@ -369,7 +355,8 @@ fn named(error: &str, asked: &str) -> BrowserError {
     if reason.starts_with("ERR_CERT_") || reason.starts_with("ERR_SSL_") {
         let url = Url::parse(asked).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();
-        return net::Error::Tls { host, reason }.into();
+        let is_certificate = reason.starts_with("ERR_CERT_");
+        return net::Error::Tls { host, reason, is_certificate }.into();
     }
     BrowserError::Site { reason }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use cpu::Share;
 use futures_util::FutureExt as _;
 use net::EgressPass;
 use parking_lot::Mutex;
@@ -22,9 +23,10 @@ use crate::error::BrowserError;
 use crate::hands::Hands;
 use crate::held::Held;
 use crate::live::{self, Viewer};
-use crate::pool::Pool;
+use crate::pool::{Company, Pool};
 use crate::relay::{self, Bounds, Client, RelayEnd};
 use crate::requests::Requests;
+use crate::results::Results;
 use crate::run::{Run, broken};
 use crate::settings::Settings;
 use crate::state;
@@ -74,8 +76,8 @@ impl Browser {
     /// See [`BrowserError`]; a URL that is a file is a [`BrowserError::Site`].
     pub async fn session(&self, visit: &Visit<'_>, headers: OwnHeaders, end: Instant) -> Result<Session, BrowserError> {
         let pool = Pool::new(alone(self.pool.settings()));
-        let place = Line::new(1, 0).enter(visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
-        let lease = pool.lease(visit.deadline).await?;
+        let place = Line::new(1, 0).enter(&visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
+        let lease = pool.lease(Company::All, visit.deadline).await?;
         let gone = lease.process.end_token();
         let own = Arc::clone(&headers);
         let visit = &Visit { headers: &*own, ..visit.clone() };
@@ -88,16 +90,19 @@ impl Browser {
         let serves = goes(visit) && !headers(visit.url).is_empty() || blocker.is_some();
         let mut calls = vec![emulation.for_workers()];
         calls.extend(serves.then(|| requests.enable()));
-        let children = Children { calls, keeps_popups: true };
+        let children = Children { calls, keeps_popups: true, visits: 0 };
         let bytes = self.client.page_bytes().saturating_mul(VISITS);
-        let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end) };
+        let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end), admits: None };
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::new(place), plan)).await;
         let context = opened.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
         // From the beginning, so that nothing is missed between the two who answer: what was answered already is passed over.
         let asked = serves.then(|| context.tab.session().events_of(&["Fetch."]));
         let course = &Course::lasting();
-        let run = Run { visit, context: &context, requests: &requests, rules: rules.as_deref(), course, timezone };
+        // What its actions bring is nobody's, and is bounded all the same.
+        let results = &Results::new(self.client.page_bytes(), self.client.in_flight().room(&visit.owner));
+        let (open, requests, shown) = (&context, &requests, rules.as_deref());
+        let run = Run { visit, context: open, requests, results, rules: shown, course, timezone };
         begin(&run, serves).await?;
         let serving = asked.map(|asked| {
             let (url, tab, most) = (visit.url.clone(), Arc::clone(&context.tab), self.client.page_bytes());
@@ -108,8 +113,8 @@ impl Browser {
             tokio::spawn(serving).abort_handle()
         });
         let proxy = format!("http://{}", context.proxy.addr());
-        let bounds = Bounds { proxy, context: context.id().to_owned(), agent, is_alone: true };
-        let page = Mutex::new(Page::of(Arc::clone(&context.tab)));
+        let bounds = Bounds { proxy, context: context.id().to_owned(), agent, share: None };
+        let page = Mutex::new(Page::of(Arc::clone(&context.tab), self.cpu.share(&visit.owner)));
         Ok(Session { home: Home::Own(pool, serving), context: Arc::new(context), bounds, page, gone })
     }
 
@@ -121,9 +126,11 @@ impl Browser {
         let context = held.prolong(end).filter(|context| !context.is_browser_gone() && !context.proxy.is_spent())?;
         let gone = context.end_token()?;
         context.keep();
+        context.tab.allow(VISITS);
         context.proxy.allow(self.client.page_bytes().saturating_mul(VISITS));
         let (proxy, id) = (format!("http://{}", context.proxy.addr()), context.id().to_owned());
-        let bounds = Bounds { proxy, context: id, agent: held.agent.clone(), is_alone: false };
+        let share = Some(Arc::clone(&held.share));
+        let bounds = Bounds { proxy, context: id, agent: held.agent.clone(), share };
         let page = Page { tab: Arc::clone(&context.tab), hands: Arc::clone(held.hands()) };
         let (home, page) = (Home::Shared(Mutex::new(Some(held))), Mutex::new(page));
         Some(Session { home, context, bounds, page, gone })
@@ -198,7 +205,8 @@ impl Session {
             return Ok(page.hands);
         }
         let tab = tokio::time::timeout(PATIENCE, self.another_page()).await;
-        let page = Page::of(Arc::new(tab.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?));
+        let tab = tab.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
+        let page = Page::of(Arc::new(tab), page.hands.share().clone());
         *self.page.lock() = page.clone();
         Ok(page.hands)
     }
@@ -254,9 +262,14 @@ impl Session {
         };
         let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
         let session = browser.sibling(text(&attached["sessionId"]));
+        if let Some(share) = &self.bounds.share {
+            session.restrain(Arc::clone(share));
+        }
         session.call("Emulation.setUserAgentOverride", self.bounds.agent.clone()).await?;
         let calls = vec![("Emulation.setUserAgentOverride", self.bounds.agent.clone())];
-        Tab::open(session, text(&target), Children { calls, keeps_popups: self.bounds.is_alone }).await
+        let is_alone = self.bounds.is_alone();
+        let visits = if is_alone { 0 } else { VISITS };
+        Tab::open(session, text(&target), Children { calls, keeps_popups: is_alone, visits }).await
     }
 }
 
@@ -265,8 +278,8 @@ fn text(value: &Value) -> String {
 }
 
 impl Page {
-    fn of(tab: Arc<Tab>) -> Self {
-        Self { hands: Arc::new(Hands::new(Arc::clone(&tab))), tab }
+    fn of(tab: Arc<Tab>, share: Share) -> Self {
+        Self { hands: Arc::new(Hands::new(Arc::clone(&tab), share)), tab }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an operator can set about the browser: section `browser`.
 
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use base::setting;
@@ -8,6 +9,9 @@ use serde::{Deserialize, Deserializer};
 use url::Url;
 
 use crate::process;
+
+/// How long a program may take to say its version.
+const MAX_VERSION: Duration = Duration::from_secs(10);
 
 /// Section `browser`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -37,6 +41,12 @@ pub struct Settings {
     /// 0 is no limit. Default: 1500 MiB.
     #[serde(rename = "max_memory_mib", deserialize_with = "setting::any_mib")]
     pub max_memory: u64,
+    /// Bytes of memory of one page, above which it is ended; 0 is no limit. Default: 1000 MiB.
+    #[serde(rename = "max_page_memory_mib", deserialize_with = "setting::any_mib")]
+    pub max_page_memory: u64,
+    /// How long pages of a site or a team that took far too much are visited in a browser aside; 0 is never. Default: 10 min.
+    #[serde(rename = "aside_s", deserialize_with = "setting::seconds")]
+    pub aside: Duration,
     /// How long a browser without visits is kept. Default: 60 s.
     #[serde(rename = "idle_s", deserialize_with = "setting::seconds")]
     pub idle: Duration,
@@ -86,6 +96,8 @@ impl Default for Settings {
             max_pages: 200,
             max_age: Duration::from_secs(30 * 60),
             max_memory: 1500 << 20,
+            max_page_memory: 1000 << 20,
+            aside: Duration::from_secs(10 * 60),
             idle: Duration::from_secs(60),
             sandbox: Sandbox::Auto,
             user: "nobody".to_owned(),
@@ -102,6 +114,16 @@ impl Settings {
     #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         process::find(self.path.as_deref()).filter(|_| self.enabled)
+    }
+
+    /// What that program says of its version, such as `Chromium 156.0.8078.79`; `None` when it cannot be started. It is run for
+    /// that and ends at once.
+    pub async fn version(&self) -> Option<String> {
+        let mut command = tokio::process::Command::new(self.program()?);
+        command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let said = tokio::time::timeout(MAX_VERSION, command.output()).await.ok()?.ok()?;
+        let text = String::from_utf8(said.stdout).ok()?;
+        Some(text.lines().next()?.trim().to_owned()).filter(|text| said.status.success() && !text.is_empty())
     }
 }
 

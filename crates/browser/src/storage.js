@@ -2,6 +2,9 @@ async (task, given) => {
   'use strict';
   const MAX_DATABASES = 20;
   const MAX_RECORDS = 10000;
+  // Many small values take many times their text in memory.
+  const MAX_VALUES = 80000;
+  let values = 0;
   const areas = { local: () => window.localStorage, session: () => window.sessionStorage };
   const done = (request) =>
     new Promise((resolve, reject) => {
@@ -13,6 +16,7 @@ async (task, given) => {
   // What JSON cannot say of a stored value is said in words of our own; what neither can say makes a record unfit.
   const pack = (value, depth = 0) => {
     if (depth > 50) throw new Error('too deep');
+    if ((values += 1) > MAX_VALUES) throw new Error('too many');
     if (value === undefined) return { $: 'undefined' };
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number') return Number.isFinite(value) ? value : { $: 'number', v: String(value) };
@@ -117,7 +121,7 @@ async (task, given) => {
     } catch {
       // As above.
     }
-    if (JSON.stringify(storage.databases).length > given) storage.databases = [];
+    if (values > MAX_VALUES || JSON.stringify(storage.databases).length > given) storage.databases = [];
     return storage;
   }
 

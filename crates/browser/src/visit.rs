@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::Owner;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,8 +41,8 @@ pub struct Visit<'a> {
     pub state: Option<&'a State>,
     /// Whether they are wanted back at the end ([`Visited::state`]).
     pub keeps_state: bool,
-    /// Who waits: places are shared out fairly among owners. Any label.
-    pub owner: &'a str,
+    /// Whose turn it is: places are shared out fairly.
+    pub owner: Owner,
     /// When everything must be done, the time in the line included.
     pub deadline: Instant,
 }
@@ -64,7 +65,7 @@ impl<'a> Visit<'a> {
             styles: false,
             state: None,
             keeps_state: false,
-            owner: "",
+            owner: Owner::default(),
             deadline,
         }
     }
@@ -99,6 +100,8 @@ pub struct Visited {
     pub windows: Vec<Url>,
     /// What the caller should know.
     pub warnings: Vec<String>,
+    /// What all of it holds of the budget for large pages. It goes where the page goes, or what was made of it.
+    pub room: net::Room,
     /// How long the visit waited for its place.
     pub waited: Duration,
 }

@@ -3,14 +3,16 @@
 
 pub mod line;
 mod places;
+mod turns;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::Stop;
+use base::{Owner, Stop};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
+use line::Load;
 use places::Places;
 
 /// How long work may hold a place among the quick. Most pages need a few milliseconds.
@@ -18,14 +20,14 @@ const QUANTUM: Duration = Duration::from_millis(200);
 
 /// Places for work that keeps a core busy. Clones share them.
 ///
-/// Work starts at once when a place is free. Otherwise each owner has a queue of its own, and the queues take turns, so
-/// that an owner with a hundred pages delays another by one of them.
+/// Work starts at once when a place is free. Otherwise teams take turns, and within a team its runs, each of which has a
+/// queue of its own, so that a team with a hundred pages delays another by one of them.
 ///
 /// A running thread cannot be pushed out of its place, so two things stop a few large pages from stopping all others:
 ///
 /// * work that runs longer than 200 ms leaves its place to the next in line and goes on beside it, in one of the places
 ///   for slow work, so that the system shares the cores among both;
-/// * of either kind one owner never holds the last place: with `n` places for an owner there are `n + 1` in all.
+/// * of either kind one team never holds the last place: with `n` places for a team there are `n + 1` in all.
 ///
 /// Nothing of this costs more than a lock while there is room.
 ///
@@ -36,7 +38,8 @@ const QUANTUM: Duration = Duration::from_millis(200);
 ///
 /// let cpu = cpu::Cpu::new(2);
 /// let soon = Instant::now() + Duration::from_secs(5);
-/// let sum = cpu.run("team", soon, |stop| (0..1000_u32).take_while(|_| !stop.is_set()).sum::<u32>()).await?;
+/// let owner = base::Owner::new("team", "scrape");
+/// let sum = cpu.run(&owner, soon, |stop| (0..1000_u32).take_while(|_| !stop.is_set()).sum::<u32>()).await?;
 /// assert_eq!(sum, 499_500);
 /// # Ok::<(), cpu::CpuError>(())
 /// # })?;
@@ -65,8 +68,35 @@ impl Drop for Abandon {
     }
 }
 
+/// The places of one owner, for what does not know whose work it does. Clones share them.
+#[derive(Clone)]
+pub struct Share {
+    cpu: Cpu,
+    owner: Owner,
+}
+
+impl Share {
+    /// As [`Cpu::run`], for the owner.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        work: impl FnOnce(&Stop) -> T + Send + 'static,
+    ) -> Result<T, CpuError> {
+        self.cpu.run(&self.owner, deadline, work).await
+    }
+}
+
 impl Cpu {
-    /// Room for `permits` pieces of work of one owner at a time, at least 1; as many as there are cores is right.
+    /// The places of this owner.
+    #[must_use]
+    pub fn share(&self, owner: &Owner) -> Share {
+        Share { cpu: self.clone(), owner: owner.clone() }
+    }
+
+    /// Room for `permits` pieces of work of one team at a time, at least 1; as many as there are cores is right.
     #[must_use]
     pub fn new(permits: usize) -> Self {
         Self(Arc::new(Places::new(permits.max(1))))
@@ -78,7 +108,13 @@ impl Cpu {
         self.0.taken()
     }
 
-    /// Does `work` in a thread when there is a place for `owner`, any label.
+    /// How many places for quick work are taken, and how much work waits for one.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        self.0.load()
+    }
+
+    /// Does `work` in a thread when there is a place for `owner`.
     ///
     /// At the deadline, and when the future is dropped, [`Stop`] is set: work that may be long has to look at it and
     /// return, whatever it has by then. Its place is free when the thread has really ended.
@@ -87,7 +123,7 @@ impl Cpu {
     /// [`CpuError`]; see its variants.
     pub async fn run<T: Send + 'static>(
         &self,
-        owner: &str,
+        owner: &Owner,
         deadline: Instant,
         work: impl FnOnce(&Stop) -> T + Send + 'static,
     ) -> Result<T, CpuError> {

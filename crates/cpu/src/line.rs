@@ -1,23 +1,28 @@
-//! The line of those who wait for a place: owners take turns, so that one who asks for much does not keep the others out.
+//! The line of those who wait for a place: teams take turns, and within a team its runs, so that one who asks for much does
+//! not keep the others out.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use base::Owner;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
+
+use crate::turns::Turns;
 
 /// Hands out a bounded number of places. Clones share them.
 #[derive(Clone)]
 pub struct Line(Arc<Mutex<State>>);
 
 struct State {
+    places: usize,
     free: usize,
     max_waiting: usize,
     waiting: usize,
-    /// Owners who wait, the next one first; each has a queue of its own.
-    turns: VecDeque<Arc<str>>,
-    queues: HashMap<Arc<str>, VecDeque<Waiter>>,
+    /// Teams that wait, the one whose turn it is first. In each its runs take turns.
+    order: VecDeque<Arc<str>>,
+    teams: HashMap<Arc<str>, Turns<Waiter>>,
     last_number: u64,
 }
 
@@ -28,6 +33,17 @@ struct Waiter {
 
 /// A place, given back when dropped.
 pub struct Place(Arc<Mutex<State>>);
+
+/// How busy the places are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Places that there are.
+    pub places: usize,
+    /// Places that are taken.
+    pub taken: usize,
+    /// How many wait for one.
+    pub waiting: usize,
+}
 
 /// Why there is no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +58,16 @@ impl Line {
     /// A line for so many places, in which at most `max_waiting` wait.
     #[must_use]
     pub fn new(places: usize, max_waiting: usize) -> Self {
-        let (turns, queues) = (VecDeque::new(), HashMap::new());
-        Self(Arc::new(Mutex::new(State { free: places, max_waiting, waiting: 0, turns, queues, last_number: 0 })))
+        let state = State {
+            places,
+            free: places,
+            max_waiting,
+            waiting: 0,
+            order: VecDeque::new(),
+            teams: HashMap::new(),
+            last_number: 0,
+        };
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// How many wait.
@@ -52,17 +76,32 @@ impl Line {
         self.0.lock().waiting
     }
 
+    /// How many places are taken, and how many wait for one.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        let state = self.0.lock();
+        Load { places: state.places, taken: state.places.saturating_sub(state.free), waiting: state.waiting }
+    }
+
     /// Whether nobody would have to wait for a place.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.0.lock().free > 0
     }
 
-    /// Waits for a place, first come, first served among those of one owner, in turn among the owners.
+    /// Waits for a place: first come, first served in one run, in turn among the runs of a team, and before that among teams.
     ///
     /// # Errors
     /// See [`NoPlace`].
-    pub async fn enter(&self, owner: &str, deadline: Instant) -> Result<Place, NoPlace> {
+    pub async fn enter(&self, owner: &Owner, deadline: Instant) -> Result<Place, NoPlace> {
+        timeout_at(deadline, self.wait(owner)).await.unwrap_or(Err(NoPlace::Late))
+    }
+
+    /// As [`Line::enter`], however long it takes.
+    ///
+    /// # Errors
+    /// [`NoPlace::Full`].
+    pub async fn wait(&self, owner: &Owner) -> Result<Place, NoPlace> {
         let (number, place) = {
             let mut state = self.0.lock();
             // Nobody is free while somebody waits.
@@ -77,69 +116,70 @@ impl Line {
         };
         // Leaves the line also when nobody waits for this future any more.
         let leave = Leave { line: self, owner, number };
-        let got = tokio::time::timeout_at(deadline, place).await;
+        let got = place.await;
         drop(leave);
         // A waiter is dropped without a place only to make room.
-        got.map_err(|_| NoPlace::Late)?.map_err(|_| NoPlace::Full)
+        got.map_err(|_| NoPlace::Full)
     }
 }
 
 impl State {
-    fn join(&mut self, owner: &str) -> (u64, oneshot::Receiver<Place>) {
-        let (sender, receiver) = oneshot::channel();
+    fn join(&mut self, owner: &Owner) -> (u64, oneshot::Receiver<Place>) {
+        let (place, receiver) = oneshot::channel();
         self.last_number += 1;
-        let (number, owner) = (self.last_number, Arc::<str>::from(owner));
-        let queue = self.queues.entry(Arc::clone(&owner)).or_default();
-        if queue.is_empty() {
-            self.turns.push_back(owner);
+        let number = self.last_number;
+        let team = self.teams.entry(Arc::clone(&owner.team)).or_default();
+        if team.is_empty() {
+            self.order.push_back(Arc::clone(&owner.team));
         }
-        queue.push_back(Waiter { number, place: sender });
+        team.push(&owner.run, Waiter { number, place });
         self.waiting += 1;
         (number, receiver)
     }
 
-    /// In a full line, sends the last of the owner away who has most in it, if that is at least two more than `owner` has:
-    /// one who fills the line does not keep the others out of it.
-    fn make_room(&mut self, owner: &str) -> bool {
-        let own = self.queues.get(owner).map_or(0, VecDeque::len);
-        let Some(longest) = self.queues.values_mut().max_by_key(|queue| queue.len()) else { return false };
-        let is_unfair = longest.len() > own + 1;
-        if is_unfair {
-            longest.pop_back();
-            self.waiting -= 1;
-        }
-        is_unfair
+    /// In a full line, sends one away of the team that has most in it, if those are at least two more than the owner's team
+    /// has; else one of the owner's team, by the same rule among its runs. It is the last of the run that has most: one who
+    /// fills the line does not keep the others out of it.
+    fn make_room(&mut self, owner: &Owner) -> bool {
+        let own = self.teams.get(&owner.team).map_or(0, Turns::len);
+        let longest = self.teams.values_mut().max_by_key(|team| team.len()).filter(|team| team.len() > own + 1);
+        let sent_away = match longest {
+            Some(team) => team.pop_longest(),
+            None => self.teams.get_mut(&owner.team).and_then(|team| team.pop_longer(&owner.run)),
+        };
+        self.waiting -= usize::from(sent_away.is_some());
+        sent_away.is_some()
     }
 
-    /// Takes the next waiter: the first of the owner whose turn it is.
+    /// Takes the next waiter, of the team whose turn it is.
     fn next(&mut self) -> Option<Waiter> {
-        let owner = self.turns.pop_front()?;
-        let queue = self.queues.get_mut(&owner)?;
-        let waiter = queue.pop_front();
-        if queue.is_empty() {
-            self.queues.remove(&owner);
+        let name = self.order.pop_front()?;
+        let team = self.teams.get_mut(&name)?;
+        let waiter = team.pop();
+        if team.is_empty() {
+            self.teams.remove(&name);
         } else {
-            self.turns.push_back(owner);
+            self.order.push_back(name);
         }
         self.waiting -= usize::from(waiter.is_some());
         waiter
     }
 
-    fn leave(&mut self, owner: &str, number: u64) {
-        let Some(queue) = self.queues.get_mut(owner) else { return };
-        let before = queue.len();
-        queue.retain(|waiter| waiter.number != number);
-        self.waiting -= before - queue.len();
-        if queue.is_empty() {
-            self.queues.remove(owner);
-            self.turns.retain(|turn| turn.as_ref() != owner);
+    fn leave(&mut self, owner: &Owner, number: u64) {
+        let Some(team) = self.teams.get_mut(&owner.team) else { return };
+        let before = team.len();
+        team.retain(&owner.run, |waiter| waiter.number != number);
+        self.waiting -= before - team.len();
+        if team.is_empty() {
+            self.teams.remove(&owner.team);
+            self.order.retain(|turn| *turn != owner.team);
         }
     }
 }
 
 struct Leave<'a> {
     line: &'a Line,
-    owner: &'a str,
+    owner: &'a Owner,
     number: u64,
 }
 
@@ -170,6 +210,11 @@ mod tests {
 
     use super::*;
 
+    /// `team` or `team/run`.
+    fn owner(text: &str) -> Owner {
+        text.split_once('/').map_or_else(|| Owner::of_team(text), |(team, run)| Owner::new(team, run))
+    }
+
     fn far() -> Instant {
         Instant::now() + Duration::from_secs(30)
     }
@@ -184,73 +229,109 @@ mod tests {
     #[tokio::test]
     async fn owners_take_turns() {
         let line = Line::new(1, 100);
-        let first = line.enter("crawl", far()).await.unwrap();
+        let order = served(&line, &["crawl", "crawl", "crawl", "one", "crawl", "two"]).await;
+        assert_eq!(order, ["crawl", "one", "two", "crawl", "crawl", "crawl"]);
+    }
+
+    #[tokio::test]
+    async fn teams_take_turns_whatever_runs_they_have() {
+        let line = Line::new(1, 100);
+        let waiting = ["many/1", "many/1", "many/1", "many/2", "many/3", "one/1", "two/1", "one/1", "one/2"];
+        let order = ["many/1", "one/1", "two/1", "many/2", "one/2", "many/3", "one/1", "many/1", "many/1"];
+        assert_eq!(served(&line, &waiting).await, order);
+    }
+
+    /// In which order those get their place who wait in this one.
+    async fn served(line: &Line, waiting: &[&'static str]) -> Vec<&'static str> {
+        let first = line.enter(&owner("first"), far()).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
-        for owner in ["crawl", "crawl", "crawl", "one", "crawl", "two"] {
+        for &name in waiting {
             let (line, order) = (line.clone(), Arc::clone(&order));
             tokio::spawn(async move {
-                let place = line.enter(owner, far()).await.unwrap();
-                order.lock().push(owner);
+                let place = line.enter(&owner(name), far()).await.unwrap();
+                order.lock().push(name);
                 drop(place);
             });
             settle().await;
         }
-        assert_eq!(line.waiting(), 6);
+        assert_eq!(line.load(), Load { places: 1, taken: 1, waiting: waiting.len() });
         drop(first);
         settle().await;
-        assert_eq!(*order.lock(), ["crawl", "one", "two", "crawl", "crawl", "crawl"]);
-        assert_eq!((line.waiting(), line.0.lock().free), (0, 1));
-        assert!(line.0.lock().queues.is_empty() && line.0.lock().turns.is_empty());
+        let state = line.0.lock();
+        assert_eq!((state.waiting, state.free), (0, 1));
+        assert!(state.teams.is_empty() && state.order.is_empty());
+        std::mem::take(&mut *order.lock())
     }
 
     #[tokio::test]
     async fn the_line_is_bounded_and_can_be_left() {
         let line = Line::new(1, 2);
-        let place = line.enter("a", far()).await.unwrap();
+        let place = line.enter(&owner("a"), far()).await.unwrap();
         let soon = Instant::now() + Duration::from_millis(20);
         let (one, two) = (line.clone(), line.clone());
-        let late = tokio::spawn(async move { one.enter("a", soon).await.err() });
-        let gone = tokio::spawn(async move { two.enter("b", far()).await.err() });
+        let late = tokio::spawn(async move { one.enter(&owner("a"), soon).await.err() });
+        let gone = tokio::spawn(async move { two.enter(&owner("b"), far()).await.err() });
         settle().await;
-        assert_eq!(line.enter("c", far()).await.err(), Some(NoPlace::Full));
+        assert_eq!(line.enter(&owner("c"), far()).await.err(), Some(NoPlace::Full));
         assert_eq!(late.await.unwrap(), Some(NoPlace::Late));
         gone.abort();
         assert!(gone.await.is_err());
         assert_eq!(line.waiting(), 0);
         drop(place);
-        assert!(line.enter("c", far()).await.is_ok());
+        assert!(line.enter(&owner("c"), far()).await.is_ok());
     }
 
     #[tokio::test]
     async fn who_fills_the_line_does_not_keep_others_out() {
-        let line = Line::new(1, 3);
-        let first = line.enter("crawl", far()).await.unwrap();
+        // At the end each has one.
+        let ends = admitted(3, &["crawl", "crawl", "crawl", "one", "two", "three"]).await;
+        assert_eq!(ends, [true, false, false, true, true, false]);
+    }
+
+    #[tokio::test]
+    async fn the_run_with_most_gives_way_in_the_team_with_most() {
+        let full = ["many/1", "many/2", "many/2", "many/2", "few/1", "few/1"];
+        // A team gives way as long as it has two more.
+        assert_eq!(
+            admitted(6, &[&full[..], &["new/1", "new/2", "new/3"]].concat()).await,
+            [true, true, false, false, true, true, true, true, false]
+        );
+        // Within its own team a run makes room by the same rule.
+        assert_eq!(
+            admitted(6, &[&full[..], &["many/3", "many/3"]].concat()).await,
+            [true, true, true, false, true, true, true, false]
+        );
+    }
+
+    /// Which of those got a place who came in this order to a line in which so many may wait.
+    async fn admitted(max_waiting: usize, all: &[&'static str]) -> Vec<bool> {
+        let line = Line::new(1, max_waiting);
+        let first = line.enter(&owner("first"), far()).await.unwrap();
         let mut waiters = Vec::new();
-        for owner in ["crawl", "crawl", "crawl", "one", "two"] {
+        for &name in all {
             let line = line.clone();
-            waiters.push(tokio::spawn(async move { line.enter(owner, far()).await.map(drop) }));
+            waiters.push(tokio::spawn(async move { line.enter(&owner(name), far()).await.map(drop) }));
             settle().await;
         }
-        assert_eq!(line.waiting(), 3);
-        // Now each has one.
-        assert_eq!(line.enter("three", far()).await.err(), Some(NoPlace::Full));
+        assert_eq!(line.waiting(), max_waiting);
         drop(first);
         let mut ends = Vec::new();
         for waiter in waiters {
             ends.push(waiter.await.unwrap());
         }
-        assert_eq!(ends, [Ok(()), Err(NoPlace::Full), Err(NoPlace::Full), Ok(()), Ok(())]);
+        assert!(ends.iter().all(|end| matches!(end, Ok(()) | Err(NoPlace::Full))));
         let state = line.0.lock();
-        assert_eq!((state.waiting, state.free, state.queues.len()), (0, 1, 0));
+        assert_eq!((state.waiting, state.free, state.teams.len()), (0, 1, 0));
+        ends.iter().map(Result::is_ok).collect()
     }
 
     #[tokio::test]
     async fn a_place_for_somebody_who_left_is_not_lost() {
         let line = Line::new(1, 8);
         for _ in 0..200 {
-            let place = line.enter("a", far()).await.unwrap();
+            let place = line.enter(&owner("a"), far()).await.unwrap();
             let other = line.clone();
-            let waiter = tokio::spawn(async move { other.enter("b", far()).await.is_ok() });
+            let waiter = tokio::spawn(async move { other.enter(&owner("b"), far()).await.is_ok() });
             settle().await;
             drop(place);
             waiter.abort();

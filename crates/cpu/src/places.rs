@@ -3,12 +3,16 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use base::Owner;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
+use crate::line::Load;
+use crate::turns::Turns;
+
 /// All places, free and held.
 pub(super) struct Places {
-    /// Most of each kind that one owner holds.
+    /// Most of each kind that one team holds.
     share: usize,
     state: Mutex<State>,
 }
@@ -19,30 +23,30 @@ struct State {
     /// Free places of each kind.
     quick: usize,
     slow: usize,
-    owners: HashMap<Arc<str>, Owner>,
-    /// Owners with a queue, the one whose turn it is first.
+    teams: HashMap<Arc<str>, Team>,
+    /// Teams that wait, the one whose turn it is first.
     turns: VecDeque<Arc<str>>,
 }
 
-/// What an owner holds and who waits for it. Owners without either are forgotten.
+/// What a team holds and who waits for it, in the queue of each run. Teams without either are forgotten.
 #[derive(Default)]
-struct Owner {
+struct Team {
     quick: usize,
     slow: usize,
-    queue: VecDeque<oneshot::Sender<Place>>,
+    waiting: Turns<oneshot::Sender<Place>>,
 }
 
 /// A place; dropping it frees it.
 pub(super) struct Place {
     places: Arc<Places>,
-    owner: Arc<str>,
+    team: Arc<str>,
     is_slow: Mutex<bool>,
 }
 
 impl Places {
     pub(super) fn new(share: usize) -> Self {
         let all = share.saturating_add(1);
-        let state = State { taken: 0, quick: all, slow: all, owners: HashMap::new(), turns: VecDeque::new() };
+        let state = State { taken: 0, quick: all, slow: all, teams: HashMap::new(), turns: VecDeque::new() };
         Self { share, state: Mutex::new(state) }
     }
 
@@ -54,27 +58,32 @@ impl Places {
         self.state().taken
     }
 
-    /// A place at once, if there is one and nobody of the same owner waits for it.
-    pub(super) fn take(self: &Arc<Self>, owner: &str) -> Option<Place> {
+    pub(super) fn load(&self) -> Load {
+        let state = self.state();
+        let places = self.share.saturating_add(1);
+        let waiting = state.teams.values().map(|team| team.waiting.len()).sum();
+        Load { places, taken: places.saturating_sub(state.quick), waiting }
+    }
+
+    /// A place at once, if there is one and nobody of the same team waits for it.
+    pub(super) fn take(self: &Arc<Self>, owner: &Owner) -> Option<Place> {
         let mut state = self.state();
-        if state.quick == 0 || state.owners.get(owner).is_some_and(|o| o.quick >= self.share || !o.queue.is_empty()) {
-            return None;
-        }
-        let owner = state.owners.get_key_value(owner).map_or_else(|| owner.into(), |(owner, _)| Arc::clone(owner));
-        Some(self.grant(&mut state, owner))
+        let has_turn = |team: &Team| team.quick < self.share && team.waiting.is_empty();
+        let is_free = state.quick > 0 && state.teams.get(&owner.team).is_none_or(has_turn);
+        is_free.then(|| self.grant(&mut state, Arc::clone(&owner.team)))
     }
 
     /// A place when it is this one's turn.
-    pub(super) async fn wait(self: &Arc<Self>, owner: &str) -> Place {
+    pub(super) async fn wait(self: &Arc<Self>, owner: &Owner) -> Place {
         loop {
             let (give, got) = oneshot::channel();
             let granted = {
                 let mut state = self.state();
-                let owner: Arc<str> = owner.into();
-                let queue = &mut state.owners.entry(Arc::clone(&owner)).or_default().queue;
-                queue.push_back(give);
-                if queue.len() == 1 {
-                    state.turns.push_back(owner);
+                let waiting = &mut state.teams.entry(Arc::clone(&owner.team)).or_default().waiting;
+                let is_first = waiting.is_empty();
+                waiting.push(&owner.run, give);
+                if is_first {
+                    state.turns.push_back(Arc::clone(&owner.team));
                 }
                 self.next(&mut state)
             };
@@ -85,33 +94,31 @@ impl Places {
         }
     }
 
-    fn grant(self: &Arc<Self>, state: &mut State, owner: Arc<str>) -> Place {
+    fn grant(self: &Arc<Self>, state: &mut State, team: Arc<str>) -> Place {
         (state.quick, state.taken) = (state.quick - 1, state.taken + 1);
-        state.owners.entry(Arc::clone(&owner)).or_default().quick += 1;
-        Place { places: Arc::clone(self), owner, is_slow: Mutex::new(false) }
+        state.teams.entry(Arc::clone(&team)).or_default().quick += 1;
+        Place { places: Arc::clone(self), team, is_slow: Mutex::new(false) }
     }
 
-    /// Gives free places to those who wait, owner by owner. They are to be handed out when the lock is released: a place
+    /// Gives free places to those who wait, team by team. They are to be handed out when the lock is released: a place
     /// that nobody takes comes back by the same lock.
     fn next(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Place>, Place)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
         while passed_over < state.turns.len() {
             let Some(name) = state.turns.pop_front() else { break };
-            let Some(owner) = state.owners.get_mut(&name) else { continue };
-            while owner.queue.front().is_some_and(oneshot::Sender::is_closed) {
-                owner.queue.pop_front();
-            }
-            let has_room = state.quick > 0 && owner.quick < self.share;
-            let next = if has_room { owner.queue.pop_front() } else { None };
-            let (goes_on, is_idle) = (!owner.queue.is_empty(), owner.is_idle());
+            let Some(team) = state.teams.get_mut(&name) else { continue };
+            team.waiting.skip(oneshot::Sender::is_closed);
+            let has_room = state.quick > 0 && team.quick < self.share;
+            let next = if has_room { team.waiting.pop() } else { None };
+            let (goes_on, is_idle) = (!team.waiting.is_empty(), team.is_idle());
             if let Some(next) = next {
                 granted.push((next, self.grant(state, Arc::clone(&name))));
                 passed_over = 0;
             } else {
                 passed_over += 1;
                 if is_idle {
-                    state.owners.remove(&name);
+                    state.teams.remove(&name);
                 }
             }
             if goes_on {
@@ -129,9 +136,9 @@ fn hand_out(granted: Vec<(oneshot::Sender<Place>, Place)>) {
     }
 }
 
-impl Owner {
+impl Team {
     fn is_idle(&self) -> bool {
-        self.quick == 0 && self.slow == 0 && self.queue.is_empty()
+        self.quick == 0 && self.slow == 0 && self.waiting.is_empty()
     }
 }
 
@@ -144,18 +151,18 @@ impl Place {
         *self.slow()
     }
 
-    /// Leaves the place to the next in line and takes one for slow work, if the owner may have another of these.
+    /// Leaves the place to the next in line and takes one for slow work, if the team may have another of these.
     pub(super) fn slow_down(&self) {
         let granted = {
             let (mut is_slow, mut state) = (self.slow(), self.places.state());
             let state = &mut *state;
-            let Some(owner) = state.owners.get_mut(&self.owner) else { return };
-            if *is_slow || state.slow == 0 || owner.slow >= self.places.share {
+            let Some(team) = state.teams.get_mut(&self.team) else { return };
+            if *is_slow || state.slow == 0 || team.slow >= self.places.share {
                 return;
             }
             *is_slow = true;
-            (state.slow, owner.slow) = (state.slow - 1, owner.slow + 1);
-            (state.quick, owner.quick) = (state.quick + 1, owner.quick - 1);
+            (state.slow, team.slow) = (state.slow - 1, team.slow + 1);
+            (state.quick, team.quick) = (state.quick + 1, team.quick - 1);
             self.places.next(state)
         };
         hand_out(granted);
@@ -167,13 +174,13 @@ impl Drop for Place {
         let granted = {
             let (is_slow, mut state) = (*self.slow(), self.places.state());
             let state = &mut *state;
-            if let Some(owner) = state.owners.get_mut(&self.owner) {
+            if let Some(team) = state.teams.get_mut(&self.team) {
                 match is_slow {
-                    true => (state.slow, owner.slow) = (state.slow + 1, owner.slow - 1),
-                    false => (state.quick, owner.quick) = (state.quick + 1, owner.quick - 1),
+                    true => (state.slow, team.slow) = (state.slow + 1, team.slow - 1),
+                    false => (state.quick, team.quick) = (state.quick + 1, team.quick - 1),
                 }
-                if owner.is_idle() {
-                    state.owners.remove(&self.owner);
+                if team.is_idle() {
+                    state.teams.remove(&self.team);
                 }
             }
             self.places.next(state)
@@ -186,6 +193,10 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
+    fn owner(team: &str) -> Owner {
+        Owner::of_team(team)
+    }
+
     fn places(share: usize) -> Arc<Places> {
         Arc::new(Places::new(share))
     }
@@ -197,18 +208,18 @@ mod tests {
 
     fn is_idle(places: &Places) -> bool {
         let state = places.state();
-        state.owners.is_empty() && state.turns.is_empty()
+        state.teams.is_empty() && state.turns.is_empty()
     }
 
     #[test]
-    fn one_owner_never_has_all_places() {
+    fn one_team_never_has_all_places() {
         let all = places(2);
-        let held: Vec<_> = (0..5).filter_map(|_| all.take("a")).collect();
+        let held: Vec<_> = (0..5).filter_map(|_| all.take(&owner("a"))).collect();
         assert_eq!(held.len(), 2);
-        let other = all.take("b").unwrap();
-        assert!(all.take("b").is_none() && all.take("c").is_none());
+        let other = all.take(&owner("b")).unwrap();
+        assert!(all.take(&owner("b")).is_none() && all.take(&owner("c")).is_none());
         drop(held);
-        assert!(all.take("c").is_some());
+        assert!(all.take(&owner("c")).is_some());
         drop(other);
         assert!(is_idle(&all));
         assert_eq!(free(&all), (3, 3));
@@ -217,14 +228,14 @@ mod tests {
     #[test]
     fn slow_work_makes_room() {
         let all = places(1);
-        let first = all.take("a").unwrap();
-        assert!(all.take("a").is_none());
+        let first = all.take(&owner("a")).unwrap();
+        assert!(all.take(&owner("a")).is_none());
         first.slow_down();
         first.slow_down();
-        let second = all.take("a").unwrap();
+        let second = all.take(&owner("a")).unwrap();
         // The share of slow places is taken.
         second.slow_down();
-        assert!(first.is_slow() && !second.is_slow() && all.take("a").is_none());
+        assert!(first.is_slow() && !second.is_slow() && all.take(&owner("a")).is_none());
         drop(first);
         second.slow_down();
         assert!(second.is_slow());
@@ -234,15 +245,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn owners_take_turns() {
+    async fn teams_take_turns_and_in_each_its_runs() {
         let all = places(1);
-        let held = (all.take("x").unwrap(), all.take("y").unwrap());
+        let held = (all.take(&owner("x")).unwrap(), all.take(&owner("y")).unwrap());
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut waiting = Vec::new();
-        for name in ["a1", "a2", "a3", "b1", "c1"] {
+        // Team, run, number.
+        for name in ["ar1", "ar2", "ar3", "as1", "br1", "cr1"] {
             let (all, order) = (Arc::clone(&all), Arc::clone(&order));
             waiting.push(tokio::spawn(async move {
-                let place = all.wait(&name[..1]).await;
+                let place = all.wait(&Owner::new(&name[..1], &name[1..2])).await;
                 order.lock().push(name);
                 tokio::task::yield_now().await;
                 drop(place);
@@ -253,7 +265,7 @@ mod tests {
         for one in waiting {
             one.await.unwrap();
         }
-        assert_eq!(*order.lock(), ["a1", "b1", "c1", "a2", "a3"]);
+        assert_eq!(*order.lock(), ["ar1", "br1", "cr1", "as1", "ar2", "ar3"]);
         drop(held.1);
         assert!(is_idle(&all));
     }
@@ -261,8 +273,9 @@ mod tests {
     #[tokio::test]
     async fn who_gives_up_is_passed_over() {
         let all = places(1);
-        let held = all.take("a").unwrap();
-        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(all.wait("a"))).collect();
+        let held = all.take(&owner("a")).unwrap();
+        let same = owner("a");
+        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(all.wait(&same))).collect();
         for one in &mut waiting {
             assert!(futures_util::poll!(one).is_pending());
         }
@@ -270,9 +283,9 @@ mod tests {
         drop(waiting);
         drop(held);
         let place = last.await;
-        assert!(all.take("a").is_none());
+        assert!(all.take(&owner("a")).is_none());
         drop(place);
         assert!(is_idle(&all));
-        assert!(all.take("a").is_some());
+        assert!(all.take(&owner("a")).is_some());
     }
 }

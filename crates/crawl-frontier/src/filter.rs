@@ -1,6 +1,7 @@
 //! includePaths and excludePaths: RE2-style patterns, compiled once within one budget, matched in counted steps.
 
 mod automaton;
+mod expression;
 mod parse;
 mod words;
 
@@ -14,6 +15,7 @@ use url::{Position, Url};
 use crate::reason::Reason;
 use crate::{Steps, spelling};
 use automaton::{Automaton, Builder};
+pub use expression::Expression;
 use words::{Word, Words};
 
 /// Most patterns of one field, and of both together (docs/CONTRACT.md, "Crawl").

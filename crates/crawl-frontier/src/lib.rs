@@ -36,7 +36,7 @@ mod url_key;
 
 pub use file_type::is_skipped_file;
 pub use filter::{
-    Field, MAX_ALL_PATTERN_CHARS, MAX_PATTERN_CHARS, MAX_PATTERNS, PathFilter, PatternError, PatternFault,
+    Expression, Field, MAX_ALL_PATTERN_CHARS, MAX_PATTERN_CHARS, MAX_PATTERNS, PathFilter, PatternError, PatternFault,
 };
 pub use frontier::{MAX_URL_BYTES, Scope, ScopeOptions, Verdict};
 pub use rank::{Candidate, rank};

@@ -7,7 +7,7 @@ use landlock::{
     RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use crate::world::DEVICES;
+use crate::world::{DEVICES, ZERO};
 use crate::{FenceError, HOME};
 
 /// Fences files off. Whether signals cannot leave the fence either: only kernels of 6.12 and later see to that.
@@ -37,6 +37,7 @@ fn ruleset(reads: &[PathBuf], with_home: bool) -> Result<RulesetStatus, RulesetE
         .add_rules(path_beneath_rules(home, everything & !AccessFs::Execute))?
         .add_rules(path_beneath_rules(executed, AccessFs::from_read(ABI::V5)))?
         .add_rules(path_beneath_rules(DEVICES, AccessFs::ReadFile | AccessFs::WriteFile))?
+        .add_rules(path_beneath_rules([ZERO], AccessFs::ReadFile))?
         .restrict_self()?;
     Ok(status.ruleset)
 }

@@ -30,7 +30,7 @@ pub use enclosure::Enclosure;
 pub use error::FenceError;
 pub use limits::Limits;
 #[cfg(target_os = "linux")]
-pub use spaces::own_processes;
+pub use spaces::{own_processes, show_own_processes};
 
 /// Has what this process starts live in a space of processes of its own.
 ///
@@ -38,6 +38,15 @@ pub use spaces::own_processes;
 /// Always: this system has none.
 #[cfg(not(target_os = "linux"))]
 pub fn own_processes() -> Result<(), FenceError> {
+    Err(FenceError::System)
+}
+
+/// Has `/proc` show the own processes alone.
+///
+/// # Errors
+/// Always: this system has none.
+#[cfg(not(target_os = "linux"))]
+pub fn show_own_processes() -> Result<(), FenceError> {
     Err(FenceError::System)
 }
 

@@ -32,6 +32,10 @@ const CONTROLS: [u64; 4] = [0x5412, 0x541C, 0x8901, 0x8902];
 /// may signal them, unless Landlock keeps signals in. The middle two are `F_SETSIG` and `F_SETOWN_EX`.
 const SIGNALLING: [u64; 4] = [libc::F_SETOWN as u64, 10, 15, libc::F_NOTIFY as u64];
 
+/// What `mmap` does not do: share memory that belongs to no file (`MAP_SHARED` with `MAP_ANONYMOUS`). It stays for as long as
+/// one page of it is mapped, and is counted for no process, so nothing would bound it.
+const SHARED_MEMORY: u64 = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
+
 /// Files that are open, or are opened where Landlock lets it.
 const FILES: &[c_long] = &[
     libc::SYS_read,
@@ -87,6 +91,7 @@ const PROCESS: &[c_long] = &[
     libc::SYS_munmap,
     libc::SYS_mremap,
     libc::SYS_madvise,
+    libc::SYS_msync,
     libc::SYS_futex,
     libc::SYS_set_robust_list,
     libc::SYS_get_robust_list,
@@ -221,6 +226,7 @@ pub(crate) fn wall(signals_stay_inside: bool) -> Result<(), FenceError> {
     if !signals_stay_inside {
         named.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
     }
+    named.insert(libc::SYS_mmap, vec![shares_memory().map_err(|error| failed(&error))?]);
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let forbidden = filter(named, SeccompAction::Allow, refused).map_err(|error| failed(&error))?;
     // Of two filters that both refuse, the error of the later one counts.
@@ -276,6 +282,12 @@ fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule
     // Not whether it ends with its parent: that is for whoever has started it to say.
     calls.insert(libc::SYS_prctl, vec![none_of(0, &[libc::PR_SET_PDEATHSIG as u64])?]);
     Ok(calls)
+}
+
+/// Holds for a call of `mmap` that would share memory without a file.
+fn shares_memory() -> Result<SeccompRule, BackendError> {
+    let flags = SeccompCmpOp::MaskedEq(SHARED_MEMORY);
+    SeccompRule::new(vec![SeccompCondition::new(3, SeccompCmpArgLen::Dword, flags, SHARED_MEMORY)?])
 }
 
 /// Holds when an argument of 32 bits is none of these.

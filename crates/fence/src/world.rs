@@ -19,11 +19,13 @@ const MAX_PLACES: u32 = 512;
 const MAX_SIZE: u64 = 1 << 20;
 
 /// Devices that hold nothing of anybody.
-pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+pub(crate) const DEVICES: [&str; 4] = ["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
+/// One that is only read: whoever may write to it can have memory of it that is counted for no process.
+pub(crate) const ZERO: &str = "/dev/zero";
 /// By what shells name the ends of pipes. In `/proc` nothing can be opened but these: Landlock forbids the rest.
 const PIPES: [&str; 5] = ["/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// Builds the tree and makes it the root: what may be read, [`DEVICES`], [`PIPES`], and [`HOME`], empty but for some files.
+/// Builds the tree and makes it the root: what may be read, [`DEVICES`], [`ZERO`], [`PIPES`], and [`HOME`], empty but for some files.
 pub(crate) fn enter(reads: &[PathBuf], limits: &Limits, files: &[StartFile]) -> Result<(), FenceError> {
     build(reads, limits, files).map_err(|source| FenceError::Spaces { what: "setting up its files", source })
 }
@@ -33,7 +35,7 @@ fn build(reads: &[PathBuf], limits: &Limits, files: &[StartFile]) -> io::Result<
     // The folder that stays hidden anyway is where the tree grows; it is left behind with the old root.
     let root = Path::new(HOME);
     mount_empty(root, MAX_SIZE, MAX_PLACES)?;
-    let fixed = DEVICES.iter().chain(&PIPES).map(Path::new);
+    let fixed = DEVICES.iter().chain(&[ZERO]).chain(&PIPES).map(Path::new);
     for path in reads.iter().map(PathBuf::as_path).chain(fixed) {
         show(root, path)?;
     }

@@ -13,14 +13,13 @@ use crate::{BodyKind, Engine, Feature, FetchError, FetchRequest, Fetched, Given,
 /// Gets pages with a real browser, which starts when the first one is asked for.
 pub struct BrowserEngine {
     browser: Arc<Browser>,
-    in_flight: net::InFlight,
 }
 
 impl BrowserEngine {
-    /// An engine over this browser. What it brings counts in the budget `in_flight`.
+    /// An engine over this browser. What it brings counts in the budget of the browser's client for large pages.
     #[must_use]
-    pub fn new(browser: Arc<Browser>, in_flight: net::InFlight) -> Self {
-        Self { browser, in_flight }
+    pub fn new(browser: Arc<Browser>) -> Self {
+        Self { browser }
     }
 }
 
@@ -54,7 +53,7 @@ impl Engine for BrowserEngine {
             styles: request.styles,
             state: request.state,
             keeps_state: request.keeps_state,
-            owner: request.owner,
+            owner: request.owner.clone(),
             deadline: request.deadline,
         };
         let visited = match request.hold {
@@ -65,9 +64,6 @@ impl Engine for BrowserEngine {
         if !may_reach(request.url, &fetched.url) && request.given.to(request.url).is_personal() {
             fetched.warnings.push(headers::LEFT_BEHIND.to_owned());
         }
-        let room = self.in_flight.room();
-        room.grow(fetched.body.len().max(fetched.dom().map_or(0, Bytes::len)) as u64).await;
-        fetched.room = room;
         Ok(fetched)
     }
 }
@@ -97,7 +93,7 @@ pub fn own_headers(given: Given<'_>, page: &Url) -> OwnHeaders {
 
 fn fetched(visited: Visited) -> Fetched {
     let Visited { mut url, status, content_type, retry_after, body, dom, screenshot, acted, .. } = visited;
-    let Visited { styles, timezone, state, mut windows, warnings, waited, .. } = visited;
+    let Visited { styles, timezone, state, mut windows, warnings, room, waited, .. } = visited;
     // A redirect may carry credentials of its own; they are nobody's business in an answer.
     base::address::cut_credentials(&mut url);
     windows.iter_mut().for_each(base::address::cut_credentials);
@@ -106,6 +102,7 @@ fn fetched(visited: Visited) -> Fetched {
     let dom = dom.filter(|_| fetched.kind == BodyKind::Html).map(Bytes::from);
     fetched.retry_after = retry_after;
     fetched.warnings = warnings;
+    fetched.room = room;
     fetched.rendered = Some(Box::new(Rendered { dom, screenshot, acted, styles, timezone, state, windows, waited }));
     fetched
 }
@@ -139,6 +136,7 @@ mod tests {
             state: None,
             windows: vec![url("http://me:pw@b.test/")],
             warnings: vec!["late".to_owned()],
+            room: net::Room::default(),
             waited: Duration::from_millis(3),
         }
     }

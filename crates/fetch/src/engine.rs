@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::Owner;
 use tokio::time::Instant;
 use url::Url;
 
@@ -43,8 +44,8 @@ pub struct FetchRequest<'a> {
     pub keeps_state: bool,
     /// Where this is given, the page stays open under this name for a while, if the engine has pages that do.
     pub hold: Option<&'a str>,
-    /// Who waits, where places are few: they are shared out fairly among owners. Any label.
-    pub owner: &'a str,
+    /// Whose turn it is, where places are few.
+    pub owner: Owner,
 }
 
 impl<'a> FetchRequest<'a> {
@@ -67,7 +68,7 @@ impl<'a> FetchRequest<'a> {
             state: None,
             keeps_state: false,
             hold: None,
-            owner: "",
+            owner: Owner::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use browser::BrowserError;
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The address guard does not let anyone go there.
-    #[error("{host} may not be reached from this service: {reason}")]
+    #[error("{host} may not be reached from this service: {reason}{}", net::advice(reason))]
     Blocked {
         /// Host name or address literal of the URL.
         host: String,
@@ -23,6 +23,16 @@ pub enum FetchError {
     /// No secure connection could be made.
     #[error("no secure connection could be made to the site: {reason}")]
     Tls {
+        /// What the handshake said.
+        reason: String,
+    },
+    /// The certificate of the site was not accepted.
+    #[error(
+        "the certificate of the site could not be verified ({reason}). `skipTlsVerification: true` accepts any \
+         certificate. It is not the default for requests with headers, actions, a profile, or a user name and password \
+         in the URL, because these would be sent to whoever answers"
+    )]
+    Certificate {
         /// What the handshake said.
         reason: String,
     },
@@ -64,8 +74,8 @@ pub enum FetchError {
         /// What went wrong.
         reason: String,
     },
-    /// What the engine works with died under the page, and did so again where it could try once more.
-    #[error("the browser stopped while it worked on the page")]
+    /// The page crashed in what the engine works with, which goes on itself.
+    #[error("the page crashed in the browser")]
     Crashed,
     /// What the engine works with is not to be had now.
     #[error("no browser is to be had: {reason}")]
@@ -80,7 +90,9 @@ impl FetchError {
     #[must_use]
     pub fn is_worth_another_way(&self) -> bool {
         match self {
-            Self::Tls { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => true,
+            Self::Tls { .. } | Self::Certificate { .. } | Self::Site { .. } | Self::Timeout | Self::Proxy { .. } => {
+                true
+            }
             Self::Crashed | Self::Unavailable { .. } => true,
             Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
             // The page came, and is not as the caller thinks.
@@ -94,6 +106,7 @@ impl From<net::Error> for FetchError {
         match error {
             net::Error::Blocked { host, reason } => Self::Blocked { host, reason },
             net::Error::Dns { host, .. } => Self::Dns { host },
+            net::Error::Tls { reason, is_certificate: true, .. } => Self::Certificate { reason },
             net::Error::Tls { reason, .. } => Self::Tls { reason },
             net::Error::Timeout => Self::Timeout,
             net::Error::TooLarge { what, limit } => Self::TooLarge { what, limit },

@@ -48,6 +48,7 @@ impl Engine for HttpEngine {
             deadline: request.deadline,
             redirects: MAX_REDIRECTS,
             keeps_credentials: may_reach,
+            owner: request.owner.clone(),
         };
         let answer = self.client.send(outgoing).await?;
         let header =

@@ -222,7 +222,7 @@ fn wanted(options: &ScrapeOptions) -> Vec<Feature> {
     let asked = [
         (options.mobile, Feature::Mobile),
         (options.location.is_some(), Feature::Location),
-        (options.skip_tls_verification, Feature::SkipTlsVerification),
+        (options.skips_tls_verification(false), Feature::SkipTlsVerification),
         (!options.actions.is_empty(), Feature::Actions),
         (options.wants(FormatKind::Screenshot), Feature::Screenshot),
         (options.profile.is_some(), Feature::Profile),
@@ -295,7 +295,8 @@ mod tests {
     fn plan(proxy: ProxyMode, has_enhanced: bool) -> Plan {
         let enhanced = net::Proxy::new("http://proxy.test/".parse().unwrap());
         let proxies = Proxies::new(Vec::new(), if has_enhanced { vec![enhanced] } else { Vec::new() });
-        let options = ScrapeOptions { proxy, mobile: true, skip_tls_verification: false, ..ScrapeOptions::default() };
+        let options =
+            ScrapeOptions { proxy, mobile: true, skip_tls_verification: Some(false), ..ScrapeOptions::default() };
         Plan::new(&engines(), &proxies, &options)
     }
 

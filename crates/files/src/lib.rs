@@ -52,13 +52,13 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use store::files::{self as rows, File as Row};
 use store::{Conn, Store, StoreError};
 use tokio::sync::OnceCell;
-use url::Url;
+use url::{Position, Url};
 use uuid::Uuid;
 
 pub use blobs::Pieces;
 pub use link::{Link, UploadLink};
 pub use settings::Settings;
-pub use upload::{Place, Sent, Slot};
+pub use upload::{Expected, Place, Sent, Slot, UPLOAD_LIFE};
 
 use link::Key;
 
@@ -139,6 +139,14 @@ pub enum FilesError {
     TooLarge {
         /// The most that one may have.
         limit: u64,
+    },
+    /// The team has too much that was sent and not read yet.
+    #[error("{why}")]
+    Unread {
+        /// What there is too much of, with the setting that bounds it.
+        why: String,
+        /// Until the oldest of it ends, if nobody reads anything before.
+        wait: Duration,
     },
     /// The database failed.
     #[error("cannot look up files")]
@@ -282,6 +290,23 @@ impl Files {
     async fn url(&self, id: Uuid, row: &Row, address: &str) -> Result<String, FilesError> {
         let path = self.key().await?.sign(id, &row.name, row.expires_at.timestamp());
         Ok(self.at(address, &path))
+    }
+
+    /// The URL of a file as a client reaches it who has used `address`, whatever address it was made with. What is no URL of
+    /// a file comes back as it is.
+    #[must_use]
+    pub fn told_at(&self, url: &str, address: &str) -> String {
+        let path = Url::parse(url).ok().filter(|url| url.path().starts_with("/files/"));
+        match path {
+            Some(path) if self.0.settings.public_url.is_none() => self.at(address, &path[Position::BeforePath..]),
+            _ => url.to_owned(),
+        }
+    }
+
+    /// Whether URLs begin with what the settings say, and not with the address that a client has used.
+    #[must_use]
+    pub fn has_public_url(&self) -> bool {
+        self.0.settings.public_url.is_some()
     }
 
     fn at(&self, address: &str, path: &str) -> String {

@@ -17,11 +17,24 @@ pub struct Settings {
     pub max_bytes: u64,
     /// Whether clients get files from the S3 store itself, where there is one. Default: on.
     pub redirect: bool,
+    /// How many upload URLs of one team may wait for their file or for somebody who reads it. Default: 10.
+    #[serde(deserialize_with = "setting::positive")]
+    pub max_unread_uploads: u32,
+    /// The most bytes that all files together may have that were sent to upload URLs of one team and not read yet.
+    /// Default: 512 MiB.
+    #[serde(rename = "max_unread_mib", deserialize_with = "setting::mib")]
+    pub max_unread_bytes: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { public_url: None, max_bytes: 100 << 20, redirect: true }
+        Self {
+            public_url: None,
+            max_bytes: 100 << 20,
+            redirect: true,
+            max_unread_uploads: 10,
+            max_unread_bytes: 512 << 20,
+        }
     }
 }
 

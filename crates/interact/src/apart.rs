@@ -26,6 +26,9 @@ pub(crate) fn outside(alone: impl FnOnce() -> io::Result<()>) -> io::Result<Exit
 
 /// Starts the process that becomes the program, and ends as that does. Others that end here have lost whoever started them.
 pub(crate) fn first() -> io::Result<ExitCode> {
+    // In a container that hides parts of its `/proc` the kernel gives no other: its processes are seen by number then, and
+    // cannot be read.
+    let _ = fence::show_own_processes();
     start_and_wait(INSIDE)
 }
 

@@ -2,10 +2,13 @@
 
 use std::io;
 
+use base::json::{self, JsonError, MAX_VALUES};
 use browser::{Failure, Hands};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -15,7 +18,7 @@ use tokio::time::{Duration, Instant, sleep_until};
 
 use crate::bounded::Output;
 use crate::commands;
-use crate::talk::{self, Answer, Done, MAX_ANSWER, MAX_LINE, Said, Told, Wrong};
+use crate::talk::{self, Answer, Done, MAX_ANSWER, MAX_LINE, MAX_WORDS, Said, Told, Wrong};
 
 /// So long before the end a call gives up, so that the program hears the reason.
 const MARGIN: Duration = Duration::from_millis(800);
@@ -169,7 +172,10 @@ async fn write(mut to: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
 async fn answer(hands: &Hands, said: Said, deadline: Instant) -> Result<Vec<u8>, Failure> {
     match said {
         Said::Call { id, verb, args } => {
-            let result = call(hands, &verb, &args, deadline).await;
+            let result = match unpacked::<Value>(&args, MAX_VALUES) {
+                Ok(args) => call(hands, &verb, &args, deadline).await,
+                Err(failure) => Err(failure),
+            };
             let (ok, error) = match result {
                 Ok(value) => (Some(value), None),
                 Err(failure) if failure.is_final => return Err(failure),
@@ -184,7 +190,11 @@ async fn answer(hands: &Hands, said: Said, deadline: Instant) -> Result<Vec<u8>,
             Ok(talk::line(&Told::Answer(Answer { id, url, ok: None, error })))
         }
         Said::Command { id, words } => {
-            let (status, text) = match commands::run(hands, &words, deadline).await {
+            let result = match unpacked::<Vec<String>>(&words, MAX_WORDS) {
+                Ok(words) => commands::run(hands, &words, deadline).await,
+                Err(failure) => Err(failure),
+            };
+            let (status, text) = match result {
                 Ok(text) if text.len() > MAX_ANSWER => (1, too_large(text.len()) + "\n"),
                 Ok(text) => (0, text),
                 Err(failure) if failure.is_final => return Err(failure),
@@ -194,6 +204,15 @@ async fn answer(hands: &Hands, said: Said, deadline: Instant) -> Result<Vec<u8>,
         }
         _ => Ok(Vec::new()),
     }
+}
+
+/// Reads what a program hands over, if it has no more values than this.
+fn unpacked<T: DeserializeOwned>(text: &RawValue, most: usize) -> Result<T, Failure> {
+    json::read(text.get().as_bytes(), most).map_err(|error| {
+        let name = if matches!(error, JsonError::Malformed(_)) { "TypeError" } else { "RangeError" };
+        let message = format!("what is handed to the page has {error}");
+        Failure { name: name.to_owned(), ..Failure::new(message) }
+    })
 }
 
 fn too_large(length: usize) -> String {
@@ -225,6 +244,23 @@ mod tests {
             assert_eq!(all, found, "{part:?}");
         }
         assert_eq!(lines.rest().as_slice(), b"x");
+    }
+
+    #[test]
+    fn what_is_handed_over_is_counted_before_it_is_read() {
+        let raw = |text: String| RawValue::from_string(text).unwrap();
+        let many = format!("[{}1]", "1,".repeat(MAX_VALUES));
+        let said: Said =
+            serde_json::from_str(&format!(r#"{{"call":{{"id":1,"verb":"evaluate","args":{many}}}}}"#)).unwrap();
+        let Said::Call { args, .. } = said else { panic!("not a call") };
+        let failure = unpacked::<Value>(&args, MAX_VALUES).unwrap_err();
+        let message = "what is handed to the page has more than 120000 JSON values";
+        assert_eq!((failure.name.as_str(), failure.message.as_str()), ("RangeError", message));
+        assert_eq!(unpacked::<Value>(&raw("[1]".to_owned()), MAX_VALUES).unwrap(), serde_json::json!([1]));
+        assert_eq!(unpacked::<Vec<String>>(&raw("[1]".to_owned()), MAX_WORDS).unwrap_err().name, "TypeError");
+        let said: Said = serde_json::from_str(r#"{"call":{"id":1,"verb":"title"}}"#).unwrap();
+        let Said::Call { args, .. } = said else { panic!("not a call") };
+        assert_eq!(unpacked::<Value>(&args, MAX_VALUES).unwrap(), Value::Null);
     }
 
     #[test]

@@ -24,4 +24,5 @@ mod talk;
 pub use child::{CHILD, child, is_child};
 pub use code::{Code, InteractError, Language, Ran};
 pub use orders::{MAX_STEPS, OrderError, check_order};
+pub use shell::interpreter;
 pub use start::{Interact, Settings, Work};

@@ -1,4 +1,7 @@
 //! How much memory the processes of a call have together: the kernel bounds each of them, not all.
+//!
+//! What is looked at is what each has for itself. Memory that they could share is not to be had behind the fence: none without
+//! a file (`mmap`, `memfd_create`, System V), and files lie in a folder of bounded size.
 
 use std::fs;
 
@@ -8,7 +11,7 @@ use tokio::time::{Duration, sleep};
 /// Most memory of all processes of a call together, in bytes.
 pub(crate) const MAX_TOGETHER: u64 = 1 << 30;
 /// How often it is looked at.
-const PACE: Duration = Duration::from_millis(300);
+const PACE: Duration = Duration::from_millis(100);
 
 /// Waits until the processes of a group hold too much.
 pub(crate) async fn too_much(group: Option<Pid>) {

@@ -156,6 +156,12 @@ async fn print(from: Option<impl AsyncRead + Unpin>, is_error: bool, output: Arc
     }
 }
 
+/// The interpreter of a language on this machine, where it has one; JavaScript needs none.
+#[must_use]
+pub fn interpreter(language: Language) -> Option<PathBuf> {
+    program(language).map(|program| program.path)
+}
+
 /// The program of a language; none where the machine does not have it.
 fn program(language: Language) -> Option<Program> {
     let first = |paths: &[&str]| paths.iter().map(PathBuf::from).find(|path| path.exists());

@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Longest line that a program may send, in bytes.
 pub(crate) const MAX_LINE: usize = 4 << 20;
+
+/// Most words of a command.
+pub(crate) const MAX_WORDS: usize = 10_000;
 
 /// Longest answer to a call, in bytes.
 pub(crate) const MAX_ANSWER: usize = 16 << 20;
@@ -36,15 +40,16 @@ pub(crate) struct Program {
 pub(crate) enum Said {
     /// The fence stands, and the program begins; or the reason why it does not.
     Fenced(Result<(), String>),
-    /// A verb for the page, whose answer bears the same number.
+    /// A verb for the page, whose answer bears the same number. Its arguments are not read yet.
     Call {
         id: u64,
         verb: String,
         #[serde(default)]
-        args: Value,
+        args: Box<RawValue>,
     },
-    /// A command as in a shell. The answer is not JSON: its number, status and length in a line, then the text.
-    Command { id: u64, words: Vec<String> },
+    /// A command as in a shell. The answer is not JSON: its number, status and length in a line, then the text. Its words, a
+    /// list of texts, are not read yet.
+    Command { id: u64, words: Box<RawValue> },
     /// Something printed.
     Print { error: bool, text: String },
     /// The code is through.

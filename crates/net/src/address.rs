@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::host_names::PRIVATE_NAME;
+
 /// Admits an address only when it is globally routable; the error says which special range it is in.
 ///
 /// Source: the IANA special-purpose address registries (RFC 6890 and its updates). IPv6 forms that carry an IPv4
@@ -21,6 +23,19 @@ pub fn classify(addr: IpAddr) -> Result<(), &'static str> {
     }
 }
 
+/// What to say behind the reason of a refusal: that the operator can admit the address, where that is so.
+///
+/// ```
+/// assert_eq!(net::advice("loopback"), "; the operator can admit it with egress.allow");
+/// assert_eq!(net::advice("own listen address"), "");
+/// ```
+#[must_use]
+pub fn advice(reason: &str) -> &'static str {
+    let v4 = REFUSED_V4.iter().map(|(.., name)| *name);
+    let mut ranges = v4.chain(REFUSED_V6.iter().map(|(.., name)| *name)).chain([NOT_GLOBAL, NOT_PUBLIC, PRIVATE_NAME]);
+    if ranges.any(|name| name == reason) { "; the operator can admit it with egress.allow" } else { "" }
+}
+
 fn classify_v4(addr: Ipv4Addr) -> Result<(), &'static str> {
     let bits = addr.to_bits();
     let hit = REFUSED_V4.iter().find(|(net, length, _)| (bits ^ net.to_bits()) >> (32 - length) == 0);
@@ -35,8 +50,14 @@ fn classify_v6(addr: Ipv6Addr) -> Result<(), &'static str> {
         return Err(reason);
     }
     // Only 2000::/3 is handed out for global unicast; everything else is reserved, so it is refused without a name.
-    if bits >> 125 == 0b001 { Ok(()) } else { Err("not a global unicast address") }
+    if bits >> 125 == 0b001 { Ok(()) } else { Err(NOT_GLOBAL) }
 }
+
+/// Why a site is refused of which no more is known than that it was.
+pub const NOT_PUBLIC: &str = "an address of it is not public";
+
+/// Why an address without a name of its own is refused.
+const NOT_GLOBAL: &str = "not a global unicast address";
 
 const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, d)

@@ -19,7 +19,7 @@ use crate::dial::{Dialer, Goal};
 use crate::download::{Download, Open};
 use crate::error::{Error, chain};
 use crate::head::{self, Form, Hop};
-use crate::in_flight::InFlight;
+use crate::in_flight::{InFlight, Room};
 use crate::link::Link;
 use crate::pool::{Key, Pool};
 use crate::post::{self, Post, Posted};
@@ -157,8 +157,10 @@ struct Answer {
 
 impl Inner {
     async fn fetch(&self, request: Request) -> Result<Response, Error> {
+        // Taken before the first byte is read; it grows with the body.
+        let room = self.in_flight.room(&request.owner);
         let landed = self.follow(request).await?;
-        self.finish(landed).await
+        self.finish(landed, room).await
     }
 
     async fn follow(&self, request: Request) -> Result<Landed, Error> {
@@ -236,11 +238,9 @@ impl Inner {
         Ok((head, body, link))
     }
 
-    async fn finish(&self, landed: Landed) -> Result<Response, Error> {
+    async fn finish(&self, landed: Landed, room: Room) -> Result<Response, Error> {
         let Landed { answer: Answer { mut head, body, link, key }, url, redirects, is_direct } = landed;
         let codings = self.codings(&mut head.headers)?;
-        // Taken before the first byte is read; it grows with the body.
-        let room = self.in_flight.room();
         let body = body::read(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
         // Behind a proxy this would be what the proxy was told, not what was reached.
         let peer = is_direct.then(|| link.peer());

@@ -1,10 +1,13 @@
 //! What the operator sets.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
 use ipnet::IpNet;
+
+/// What `localhost` and the names below it stand for (RFC 6761 section 6.3), whatever a DNS says.
+pub(crate) const LOCALHOST: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
 /// Everything the client needs to know.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +41,7 @@ pub struct Egress {
 ///
 /// assert!(matches!("127.0.0.1:18100".parse(), Ok(Allow::Address(_))));
 /// assert!(matches!("10.0.0.0/8".parse(), Ok(Allow::Network(_))));
+/// assert!(matches!("localhost:8080".parse(), Ok(Allow::Localhost(Some(8080)))));
 /// assert!("example.com".parse::<Allow>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub enum Allow {
     Address(SocketAddr),
     /// Every port of a network or of one IP: `10.0.0.0/8`, `10.1.2.3`.
     Network(IpNet),
+    /// 127.0.0.1 and ::1, which are what `localhost` stands for: every port, or one.
+    Localhost(Option<u16>),
 }
 
 impl Allow {
@@ -53,6 +59,17 @@ impl Allow {
         match self {
             Self::Address(allowed) => allowed.ip() == addr.ip() && allowed.port() == addr.port(),
             Self::Network(net) => net.contains(&addr.ip()),
+            Self::Localhost(port) => LOCALHOST.contains(&addr.ip()) && port.is_none_or(|port| port == addr.port()),
+        }
+    }
+
+    fn localhost(text: &str) -> Option<Self> {
+        match text.split_once(':') {
+            None => text.eq_ignore_ascii_case("localhost").then_some(Self::Localhost(None)),
+            Some((name, port)) if name.eq_ignore_ascii_case("localhost") => {
+                Some(Self::Localhost(Some(port.parse().ok()?)))
+            }
+            Some(_) => None,
         }
     }
 }
@@ -67,6 +84,9 @@ impl FromStr for Allow {
         }
         if let Ok(ip) = text.parse::<IpAddr>() {
             return Ok(Self::Network(ip.into()));
+        }
+        if let Some(localhost) = Self::localhost(text) {
+            return Ok(localhost);
         }
         text.parse::<IpNet>().map(Self::Network).map_err(|_| ConfigError::Allow(text.to_owned()))
     }
@@ -119,7 +139,7 @@ impl Default for Limits {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// Not an address, not a network.
-    #[error("`{0}` is neither ip:port nor ip nor a network such as 10.0.0.0/8")]
+    #[error("`{0}` is neither ip:port nor ip nor a network such as 10.0.0.0/8, nor localhost or localhost:port")]
     Allow(String),
     /// Below what HTTP/1 parsing needs.
     #[error("head_bytes {0} is below {MIN_HEAD_BYTES}")]
@@ -155,11 +175,17 @@ mod tests {
         check(" 10.1.2.3 ", "10.1.2.3:443", true);
         check("fd00::/8", "[fd12::1]:443", true);
         check("0.0.0.0/0", "[::1]:80", false);
+        check("localhost", "127.0.0.1:1", true);
+        check("LocalHost", "[::1]:1", true);
+        check("localhost", "127.0.0.2:1", false);
+        check("localhost", "[::ffff:127.0.0.1]:1", false);
+        check("localhost:80", "127.0.0.1:80", true);
+        check("localhost:80", "127.0.0.1:81", false);
     }
 
     #[test]
     fn nonsense_is_refused_by_name() {
-        for text in ["", "localhost", "10.0.0.0/33", "1.2.3.4:99999", "*"] {
+        for text in ["", "localhost:x", "localhosts", "a.localhost", "10.0.0.0/33", "1.2.3.4:99999", "*"] {
             let error = text.parse::<Allow>().unwrap_err();
             assert!(error.to_string().contains(&format!("`{text}`")), "{error}");
         }

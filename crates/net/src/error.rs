@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The egress guard refused the host, the scheme or one of the addresses. Nothing was sent to it.
-    #[error("{host} is refused: {reason}")]
+    #[error("{host} is refused: {reason}{}", crate::advice(reason))]
     Blocked {
         /// Host of the URL, as asked.
         host: String,
@@ -34,6 +34,8 @@ pub enum Error {
         host: String,
         /// What the TLS library said.
         reason: String,
+        /// Whether it is the certificate of the site that was not accepted.
+        is_certificate: bool,
     },
     /// The deadline of the request passed.
     #[error("the deadline passed before the answer was complete")]

@@ -6,6 +6,23 @@ const NEVER: &[&str] = &["localhost", "localdomain", "ip6-localhost", "ip6-loopb
 /// Names for private networks: RFC 6762 (local), RFC 8375 (home.arpa), ICANN's reserved internal.
 const PRIVATE: &[&str] = &["local", "internal", "home.arpa"];
 
+/// Why such a name is refused.
+pub(crate) const PRIVATE_NAME: &str = "name of a private network";
+
+/// Whether a name stands for this machine: `localhost` and what is below it.
+pub(crate) fn is_localhost(host: &str) -> bool {
+    is_below(host.trim_end_matches('.'), "localhost")
+}
+
+/// Whether a name, without a final dot, is a zone or in it.
+fn is_below(host: &str, zone: &str) -> bool {
+    host.len().checked_sub(zone.len()).is_some_and(|cut| {
+        host.is_char_boundary(cut)
+            && host[cut..].eq_ignore_ascii_case(zone)
+            && (cut == 0 || host.as_bytes()[cut - 1] == b'.')
+    })
+}
+
 /// Refuses a special-use name or anything below it. `private` lets the names of private networks pass, for an
 /// operator who opened such a network.
 ///
@@ -13,13 +30,7 @@ const PRIVATE: &[&str] = &["local", "internal", "home.arpa"];
 /// The reason, fit for an error message.
 pub(crate) fn check(host: &str, private: bool) -> Result<(), &'static str> {
     let host = host.trim_end_matches('.');
-    let below = |zone: &&str| {
-        host.len().checked_sub(zone.len()).is_some_and(|cut| {
-            host.is_char_boundary(cut)
-                && host[cut..].eq_ignore_ascii_case(zone)
-                && (cut == 0 || host.as_bytes()[cut - 1] == b'.')
-        })
-    };
+    let below = |zone: &&str| is_below(host, zone);
     if host.is_empty() {
         return Err("empty name");
     }
@@ -27,7 +38,7 @@ pub(crate) fn check(host: &str, private: bool) -> Result<(), &'static str> {
         return Err("special-use name");
     }
     if !private && PRIVATE.iter().any(below) {
-        return Err("name of a private network");
+        return Err(PRIVATE_NAME);
     }
     Ok(())
 }

@@ -3,11 +3,14 @@
 //! A body takes its room piece by piece as it grows. That alone could end with many bodies that each hold a part and wait
 //! for the rest. So there is, apart from the pool, one pass that lets a single body grow to the largest size that there is:
 //! whoever cannot go on waits for room in the pool or for the pass, whichever comes first, and the holder of the pass always
-//! comes to an end. The pool is what remains of the budget besides the largest body.
+//! comes to an end. The pool is what remains of the budget besides the largest body. One body waits so at a time; those
+//! behind it take turns, team by team.
 
 use std::fmt;
 use std::sync::Arc;
 
+use base::Owner;
+use cpu::line::Line;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -30,6 +33,8 @@ pub struct InFlight(Arc<Sources>);
 struct Sources {
     pool: Arc<Semaphore>,
     pass: Arc<Semaphore>,
+    /// Who may wait for either.
+    turns: Line,
 }
 
 impl InFlight {
@@ -38,13 +43,14 @@ impl InFlight {
     pub fn new(bytes: u64, largest: u64) -> Self {
         let pool = bytes.saturating_sub(FACTOR.saturating_mul(largest)).max(MIN_POOL);
         let pool = usize::try_from(pool / UNIT).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        Self(Arc::new(Sources { pool: Arc::new(Semaphore::new(pool)), pass: Arc::new(Semaphore::new(1)) }))
+        let (pool, pass) = (Arc::new(Semaphore::new(pool)), Arc::new(Semaphore::new(1)));
+        Self(Arc::new(Sources { pool, pass, turns: Line::new(1, usize::MAX) }))
     }
 
-    /// Room for one body, none yet.
+    /// Room for one body of an owner, none yet.
     #[must_use]
-    pub fn room(&self) -> Room {
-        let held = Held { sources: Some(Arc::clone(&self.0)), ..Held::default() };
+    pub fn room(&self, owner: &Owner) -> Room {
+        let held = Held { sources: Some(Arc::clone(&self.0)), owner: owner.clone(), ..Held::default() };
         Room(Arc::new(Mutex::new(held)))
     }
 }
@@ -63,6 +69,7 @@ pub struct Room(Arc<Mutex<Held>>);
 #[derive(Default)]
 struct Held {
     sources: Option<Arc<Sources>>,
+    owner: Owner,
     permit: Option<OwnedSemaphorePermit>,
     pass: Option<OwnedSemaphorePermit>,
 }
@@ -90,7 +97,7 @@ impl Room {
         if bytes <= FREE {
             return;
         }
-        let (sources, more) = {
+        let (sources, owner, more) = {
             let mut held = self.held();
             let Some(sources) = held.sources.clone().filter(|_| held.pass.is_none()) else { return };
             let wanted = FACTOR.saturating_mul(bytes).div_ceil(UNIT);
@@ -100,9 +107,10 @@ impl Room {
                 held.add(permit);
                 return;
             }
-            (sources, more)
+            (sources, held.owner.clone(), more)
         };
-        // Nobody closes the semaphores.
+        // Everybody may wait, and nobody closes the semaphores.
+        let _turn = sources.turns.wait(&owner).await.ok();
         tokio::select! {
             permit = Arc::clone(&sources.pool).acquire_many_owned(more) => {
                 if let Ok(permit) = permit {
@@ -171,7 +179,7 @@ mod tests {
     async fn small_bodies_are_free_and_large_ones_are_paid_until_they_are_gone() {
         let budget = budget();
         let all = free(&budget);
-        let (small, large) = (budget.room(), budget.room());
+        let (small, large) = (budget.room(&Owner::default()), budget.room(&Owner::default()));
         assert!(grows(&small, MIB).await && free(&budget) == all);
         assert!(grows(&large, 10 * MIB).await);
         assert!(free(&budget) <= all - FACTOR * 10 * MIB);
@@ -191,7 +199,7 @@ mod tests {
     async fn where_the_pool_is_empty_one_goes_on_after_the_other() {
         let budget = budget();
         let all = free(&budget);
-        let rooms: Vec<Room> = (0..4).map(|_| budget.room()).collect();
+        let rooms: Vec<Room> = (0..4).map(|_| budget.room(&Owner::default())).collect();
         for room in &rooms {
             assert!(grows(room, 4 * MIB).await);
         }
@@ -213,16 +221,40 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn teams_take_turns() {
+        let budget = budget();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let (first, second) = (budget.room(&Owner::default()), budget.room(&Owner::default()));
+        assert!(grows(&first, 40 * MIB).await && grows(&second, 20 * MIB).await);
+        let mut waiting = Vec::new();
+        for name in ["many 1", "many 2", "many 3", "many 4", "other 1"] {
+            let (room, order) = (budget.room(&Owner::new(&name[..5], name)), Arc::clone(&order));
+            waiting.push(tokio::spawn(async move {
+                room.grow(40 * MIB).await;
+                order.lock().push(name);
+            }));
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        for one in waiting {
+            one.await.unwrap();
+        }
+        // The first had its turn already, and the next one too, when nobody else was there.
+        assert_eq!(*order.lock(), ["many 1", "many 2", "other 1", "many 3", "many 4"]);
+        drop(second);
+    }
+
+    #[tokio::test]
     async fn what_is_finished_leaves_the_pass_to_the_next() {
         let budget = budget();
-        let (first, second) = (budget.room(), budget.room());
+        let (first, second) = (budget.room(&Owner::default()), budget.room(&Owner::default()));
         assert!(grows(&first, 40 * MIB).await);
         assert!(!grows(&second, 40 * MIB).await);
         first.shrink(40 * MIB);
         assert!(grows(&second, 40 * MIB).await);
         second.shrink(40 * MIB);
         // Finished texts that nobody reads fill the pool: the next one keeps the pass until one of them is gone.
-        let (third, fourth) = (budget.room(), budget.room());
+        let (third, fourth) = (budget.room(&Owner::default()), budget.room(&Owner::default()));
         assert!(grows(&third, 40 * MIB).await);
         third.shrink(40 * MIB);
         assert!(!grows(&fourth, 40 * MIB).await);

@@ -38,11 +38,11 @@ mod stream;
 mod tls;
 mod tls_quirks;
 
-pub use address::classify;
+pub use address::{NOT_PUBLIC, advice, classify};
 pub use client::Client;
 pub use config::{Allow, Config, ConfigError, Egress, Limits};
 pub use download::Download;
-pub use egress_proxy::{EgressPass, EgressProxy};
+pub use egress_proxy::{Admits, EgressPass, EgressProxy};
 pub use error::Error;
 pub use in_flight::{InFlight, Room};
 pub use post::{Post, Posted};

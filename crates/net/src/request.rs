@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use base::Owner;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use tokio::time::Instant;
@@ -32,6 +33,8 @@ pub struct Request {
     pub redirects: usize,
     /// Whether credentials that were sent to the first URL may follow a redirect to the second.
     pub keeps_credentials: fn(&Url, &Url) -> bool,
+    /// Whose turn it is, where many large bodies wait for room in memory.
+    pub owner: Owner,
 }
 
 impl Request {
@@ -47,6 +50,7 @@ impl Request {
             deadline: Instant::now() + Duration::from_secs(30),
             redirects: 20,
             keeps_credentials: same_origin,
+            owner: Owner::default(),
         }
     }
 }

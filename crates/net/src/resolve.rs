@@ -11,7 +11,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{Name, RecordType};
 use url::{Host, Url};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, LOCALHOST};
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::host_names;
@@ -54,6 +54,7 @@ impl Resolver {
         let found = match url.host() {
             Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
+            Some(Host::Domain(name)) if host_names::is_localhost(name) => self.localhost(port).map_err(blocked)?,
             Some(Host::Domain(name)) => {
                 host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
                 self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
@@ -65,6 +66,17 @@ impl Resolver {
             self.guard.admit(*addr).map_err(blocked)?;
         }
         Ok(addresses)
+    }
+
+    /// The addresses of this machine that the operator has opened. No DNS is asked, so that nobody else can say what
+    /// `localhost` is.
+    fn localhost(&self, port: u16) -> Result<Vec<IpAddr>, &'static str> {
+        let verdict = |ip: &IpAddr| self.guard.admit(SocketAddr::new(*ip, port));
+        let open: Vec<IpAddr> = LOCALHOST.into_iter().filter(|ip| verdict(ip).is_ok()).collect();
+        if open.is_empty() {
+            LOCALHOST.iter().try_for_each(verdict)?;
+        }
+        Ok(open)
     }
 
     async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
@@ -156,6 +168,35 @@ fn name_server(server: &SocketAddr) -> NameServerConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn localhost_is_what_the_operator_has_opened_of_it() {
+        let resolver = |allow: &[&str]| {
+            let allow = allow.iter().map(|rule| rule.parse().unwrap()).collect();
+            // A server that answers nothing: no DNS may be asked.
+            let (resolvers, refuse) = (vec!["127.0.0.1:9".parse().unwrap()], vec!["127.0.0.1:3002".parse().unwrap()]);
+            let egress = crate::config::Egress { allow, resolvers, refuse, ..Default::default() };
+            Resolver::new(&Config { egress, ..Config::default() }).unwrap()
+        };
+        let check = async |allow: &[&str], url: &str, want: Result<&[&str], &str>| {
+            let got = resolver(allow).resolve(&url.parse().unwrap()).await;
+            let want = want.map(|list| list.iter().map(|addr| addr.parse().unwrap()).collect::<Vec<SocketAddr>>());
+            let got = got.map_err(|error| match error {
+                Error::Blocked { reason, .. } => reason,
+                other => panic!("{other}"),
+            });
+            assert_eq!(got, want, "{allow:?} {url}");
+        };
+        check(&[], "http://localhost/", Err("loopback")).await;
+        check(&["127.0.0.1"], "http://localhost:81/", Ok(&["127.0.0.1:81"])).await;
+        check(&["127.0.0.1:81"], "http://LOCALHOST.:81/", Ok(&["127.0.0.1:81"])).await;
+        check(&["127.0.0.1:81"], "http://localhost:82/", Err("loopback")).await;
+        check(&["::1"], "http://a.localhost:81/", Ok(&["[::1]:81"])).await;
+        check(&["localhost"], "http://localhost:81/", Ok(&["[::1]:81", "127.0.0.1:81"])).await;
+        check(&["localhost"], "http://127.0.0.1:81/", Ok(&["127.0.0.1:81"])).await;
+        check(&["127.0.0.1"], "http://localhost:3002/", Err("own listen address")).await;
+        check(&["127.0.0.0/8"], "http://localhost.localdomain/", Err("special-use name")).await;
+    }
 
     #[test]
     fn families_alternate_and_nothing_is_lost() {

@@ -55,20 +55,40 @@ impl Tls {
     /// Shakes hands with a target.
     pub(crate) async fn target(&self, stream: Box<dyn Stream>, host: &str, verify: bool) -> Result<Secured, Error> {
         let connector = if verify { &self.verified } else { &self.unverified };
-        handshake(connector, stream, host).await.map_err(|reason| Error::Tls { host: host.to_owned(), reason })
+        handshake(connector, stream, host).await.map_err(|failure| {
+            let Failure { reason, is_certificate } = failure;
+            Error::Tls { host: host.to_owned(), reason, is_certificate }
+        })
     }
 
     /// Shakes hands with a proxy; always verified.
     pub(crate) async fn proxy(&self, stream: Box<dyn Stream>, host: &str) -> Result<Box<dyn Stream>, Error> {
         let secured = handshake(&self.proxy, stream, host).await;
-        secured.map(|secured| secured.stream).map_err(|reason| Error::Proxy { reason: format!("tls: {reason}") })
+        secured
+            .map(|secured| secured.stream)
+            .map_err(|failure| Error::Proxy { reason: format!("tls: {}", failure.reason) })
     }
 }
 
-async fn handshake(connector: &TlsConnector, stream: Box<dyn Stream>, host: &str) -> Result<Secured, String> {
+/// Why a handshake failed.
+struct Failure {
+    reason: String,
+    is_certificate: bool,
+}
+
+impl From<&io::Error> for Failure {
+    fn from(error: &io::Error) -> Self {
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+        let is_certificate = matches!(cause, Some(rustls::Error::InvalidCertificate(_)));
+        Self { reason: describe(error), is_certificate }
+    }
+}
+
+async fn handshake(connector: &TlsConnector, stream: Box<dyn Stream>, host: &str) -> Result<Secured, Failure> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let name = ServerName::try_from(bare.to_owned()).map_err(|_| "the host is not a valid server name".to_owned())?;
-    let stream = connector.connect(name, stream).await.map_err(|error| describe(&error))?;
+    let name = ServerName::try_from(bare.to_owned())
+        .map_err(|_| Failure { reason: "the host is not a valid server name".to_owned(), is_certificate: false })?;
+    let stream = connector.connect(name, stream).await.map_err(|error| Failure::from(&error))?;
     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     Ok(Secured { stream: Box::new(Tolerant(stream)), http2 })
 }

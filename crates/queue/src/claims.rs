@@ -84,7 +84,9 @@ impl Line {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, queue = self.queue.name, "no jobs claimed");
+                    if error.is_news() {
+                        tracing::warn!(%error, queue = self.queue.name, "no jobs claimed");
+                    }
                     stop.run_until_cancelled(sleep(PAUSE)).await;
                 }
             }
@@ -192,7 +194,9 @@ impl Drop for Slot {
 pub(crate) async fn put_off(core: &Core, job: &Claimed, pause: TimeDelta, why: &str) {
     let how = Retry { run_at: core.now() + pause, error: why, counted: false };
     let put_back = async { jobs::retry(&mut core.store.conn().await?, &job.held(None), &how, core.now()).await };
-    if let Err(error) = put_back.await {
+    if let Err(error) = put_back.await
+        && error.is_news()
+    {
         tracing::warn!(%error, "the job comes back when its lease ends");
     }
 }

@@ -204,7 +204,9 @@ impl<H: Handler> Committer<'_, H> {
             self.failed(report, error).await;
             return;
         }
-        tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
+        if error.is_news() {
+            tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
+        }
         for report in reports.chunks(1) {
             let Err(error) = self.commit(report, None).await else { continue };
             if !self.failed(&report[0], &error).await {
@@ -241,7 +243,9 @@ impl<H: Handler> Committer<'_, H> {
         let want = room.want(reports.len(), &token, self.core.now());
         match commit(self.core, self.handler, reports, Some((&want, &claiming))).await {
             Err(error) if claiming.load(Ordering::Relaxed) && !error.is_away() => {
-                tracing::warn!(%error, queue = want.queue, "no jobs claimed with what others brought");
+                if error.is_news() {
+                    tracing::warn!(%error, queue = want.queue, "no jobs claimed with what others brought");
+                }
                 commit(self.core, self.handler, reports, None).await
             }
             written => written,
@@ -251,12 +255,14 @@ impl<H: Handler> Committer<'_, H> {
     /// What a job could not be written for decides what becomes of it. `false` when the database did not take even that.
     async fn failed(&mut self, report: &Report<H>, error: &StoreError) -> bool {
         let job = &report.finished.job;
-        let done = if error.is_permanent() || job.attempt >= job.max_attempts {
+        let done = if error.is_permanent() || error.is_news() && job.attempt >= job.max_attempts {
             tracing::error!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job cannot be written, it is given up");
             bury::bury(self.core, self.handler, held(report), Lost::Read(job), &error.to_string()).await
         } else {
-            tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job not written, it is tried again");
-            put_back(self.core, report, &error.to_string()).await
+            if error.is_news() {
+                tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job not written, it is tried again");
+            }
+            put_back(self.core, report, error).await
         };
         match done {
             Ok(()) => {
@@ -266,7 +272,9 @@ impl<H: Handler> Committer<'_, H> {
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, job = job.id, "the job comes back when its lease ends");
+                if error.is_news() {
+                    tracing::warn!(%error, job = job.id, "the job comes back when its lease ends");
+                }
                 false
             }
         }
@@ -322,10 +330,11 @@ fn held<H: Handler>(report: &Report<H>) -> Held<'_> {
     Held { lease, queue: &report.queue, team_id: &job.team_id, answer: report.answer }
 }
 
-async fn put_back<H: Handler>(core: &Core, report: &Report<H>, error: &str) -> Result<(), StoreError> {
+async fn put_back<H: Handler>(core: &Core, report: &Report<H>, error: &StoreError) -> Result<(), StoreError> {
     let (job, now) = (&report.finished.job, core.now());
     let later = chrono::TimeDelta::from_std(pause(job.attempt, &job.id)).unwrap_or_default();
-    let how = Retry { run_at: now + later, error, counted: true };
+    // The job is not to blame for an outage.
+    let how = Retry { run_at: now + later, error: &error.to_string(), counted: error.is_news() };
     jobs::retry(&mut core.store.conn().await?, &held(report), &how, now).await?;
     Ok(())
 }

@@ -20,7 +20,9 @@ pub(crate) async fn watch(core: &Core) {
         let mut due = match look(core).await {
             Ok(due) => due,
             Err(error) => {
-                tracing::warn!(%error, "cannot look for jobs that are due, it is tried again");
+                if error.is_news() {
+                    tracing::warn!(%error, "cannot look for jobs that are due, it is tried again");
+                }
                 HashMap::new()
             }
         };

@@ -102,7 +102,9 @@ impl<H: Handler> Erased<H> {
             Some(Err(_)) => Failure::retry("the handler panicked"),
         };
         slot.asking.end(failure.answer());
-        if let Err(error) = self.fail(core, claimed, &job, failure).await {
+        if let Err(error) = self.fail(core, claimed, &job, failure).await
+            && error.is_news()
+        {
             tracing::warn!(%error, job = claimed.id, "failure not written, the job comes back when its lease ends");
         }
         // It has left room in its lane.
@@ -112,7 +114,9 @@ impl<H: Handler> Erased<H> {
     /// For any worker to do, at once if it may. Nothing happens to what is no longer ours.
     async fn give_back(&self, core: &Core, claimed: &Claimed) {
         let back = async { jobs::release(&mut core.store.conn().await?, &claimed.held(None), core.now()).await };
-        if let Err(error) = back.await {
+        if let Err(error) = back.await
+            && error.is_news()
+        {
             tracing::warn!(%error, job = claimed.id, "not given back, the job comes back when its lease ends");
         }
     }
@@ -171,7 +175,9 @@ impl<H: Handler> Erased<H> {
         tracing::error!(job = claimed.id, kind = H::Payload::KIND, %error, "payload not understood, the job is given up");
         let text = format!("payload not understood: {error}");
         let buried = bury::bury(core, &self.handler, claimed.held(None), Lost::Unread(claimed), &text);
-        if let Err(error) = buried.await {
+        if let Err(error) = buried.await
+            && error.is_news()
+        {
             tracing::warn!(%error, job = claimed.id, "not buried, the job comes back when its lease ends");
         }
         core.wake_all();
@@ -207,7 +213,9 @@ impl<H: Handler> AnyHandler for Erased<H> {
                 Ok(job) => job,
                 Err(error) => return self.bury_unread(&core, &claimed, &error).await,
             };
-            if let Err(error) = self.give_up(&core, &claimed.held(None), &job, "its workers were lost").await {
+            if let Err(error) = self.give_up(&core, &claimed.held(None), &job, "its workers were lost").await
+                && error.is_news()
+            {
                 tracing::warn!(%error, job = claimed.id, "not given up, it is tried again when its lease ends");
             }
         })

@@ -80,7 +80,9 @@ pub(crate) async fn keep(core: Arc<Core>, handlers: Arc<Handlers>) {
             // After a jump of the clock every lease looks over: ours are renewed first, and so do the others theirs.
             _ = reaps.tick() => if clock.has_jumped(&core) { renew(&core).await } else { reap(&core, &handlers).await },
         };
-        if let Err(error) = done {
+        if let Err(error) = done
+            && error.is_news()
+        {
             tracing::warn!(%error, "leases not kept, it is tried again");
         }
     }

@@ -83,7 +83,9 @@ impl Process {
             match self.acquire(task).await {
                 Ok(acquired) => is_ours = acquired,
                 Err(error) => {
-                    tracing::warn!(task = task.name, %error, "periodic task not begun, it is tried again");
+                    if error.is_news() {
+                        tracing::warn!(task = task.name, %error, "periodic task not begun, it is tried again");
+                    }
                     continue;
                 }
             }

@@ -56,8 +56,12 @@ pub(crate) async fn listen(core: &Core) {
                         Err(error) => break error,
                     }
                 };
-                tracing::warn!(%error, "connection for notices of new jobs lost, they are found by polling meanwhile");
+                // With the database this connection is gone too.
+                if core.store.ping().await.is_ok() {
+                    tracing::warn!(%error, "connection for notices of new jobs lost, they are found by polling meanwhile");
+                }
             }
+            Err(error) if core.store.trouble().is_some() => tracing::debug!(%error, "cannot listen for new jobs"),
             Err(error) => tracing::warn!(%error, "cannot listen for new jobs, they are found by polling meanwhile"),
         }
         sleep(REOPEN).await;

@@ -17,7 +17,7 @@ async fn main() -> io::Result<()> {
     let read = |orders: &'static str| {
         let options = Options::default();
         let kind = Kind::Image(ImageKind::Png);
-        let job = Job { bytes: orders.into(), kind, owner: String::new(), options };
+        let job = Job { bytes: orders.into(), kind, owner: base::Owner::default(), options };
         pool.read(job, Instant::now() + Duration::from_secs(120), async |_| Ok::<(), ()>(()))
     };
     let _ended = tokio::join!(read("hang"), read("2 1=hang 2=hang"));

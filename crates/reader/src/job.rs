@@ -1,5 +1,6 @@
 //! What is asked for, and what comes back.
 
+use base::Owner;
 use bytes::Bytes;
 use documents::{Kind, Metadata};
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,8 @@ pub struct Job {
     pub bytes: Bytes,
     /// What it is, by [`documents::detect`].
     pub kind: Kind,
-    /// Who waits for it: children are shared out fairly among those. Any label.
-    pub owner: String,
+    /// Whose turn it is: children are shared out fairly.
+    pub owner: Owner,
     /// How it is read.
     pub options: Options,
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::Owner;
 use bytes::Bytes;
 use documents::{Kind, RecogniseError, RecognisedPage};
 use parking_lot::Mutex;
@@ -36,7 +37,7 @@ struct Work {
     pool: Arc<Inner>,
     file: Bytes,
     kind: Kind,
-    owner: String,
+    owner: Owner,
     /// When all must be done that is to be of use.
     until: Instant,
     queue: Arc<Mutex<VecDeque<u32>>>,

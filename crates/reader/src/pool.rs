@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use cpu::line::{Line, NoPlace, Place};
+use base::Owner;
+use cpu::line::{Line, Load, NoPlace, Place};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
@@ -81,6 +82,12 @@ impl Pool {
         self.0.running.load(Ordering::Relaxed)
     }
 
+    /// Places for documents, and for pages that are recognised: how many are taken, and how many wait for one.
+    #[must_use]
+    pub fn load(&self) -> [Load; 2] {
+        [self.0.documents.load(), self.0.pages.load()]
+    }
+
     /// Starts a child and ends it, to learn what it can do.
     pub async fn look(&self) {
         if self.can_read() {
@@ -112,7 +119,7 @@ impl Pool {
 }
 
 impl Inner {
-    async fn place(&self, owner: &str, deadline: Instant) -> Result<Place, Failure> {
+    async fn place(&self, owner: &Owner, deadline: Instant) -> Result<Place, Failure> {
         self.documents.enter(owner, deadline).await.map_err(|none| match none {
             NoPlace::Late => Failure::Timeout,
             NoPlace::Full => Failure::Unavailable("too many documents wait already; try again later".to_owned()),

@@ -95,8 +95,8 @@ impl Child {
         let mut command = Command::new(&program.path);
         let languages = settings.ocr_languages.join(&AND.to_string());
         command.args([CHILD, &settings.memory.to_string(), &languages]).current_dir("/").process_group(0);
-        // Nothing of our own environment: it holds secrets. One arena, as each counts as 64 MiB of memory; and one thread for a
-        // page, as several children are at work at the same time.
+        // Nothing of our own environment: it holds secrets. One arena where memory is glibc's, as each counts as 64 MiB of
+        // it; and one thread for a page, as several children are at work at the same time.
         command.env_clear().env("LANG", "C.UTF-8").env("MALLOC_ARENA_MAX", "1").env("OMP_THREAD_LIMIT", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.kill_on_drop(true).spawn()?;

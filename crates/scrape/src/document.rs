@@ -36,7 +36,7 @@ pub(crate) async fn read(
     let none = || DocumentError::Unavailable("this server has none".to_owned());
     let pool = tools.documents.as_ref().ok_or_else(none)?;
     let job =
-        Job { bytes: fetched.body.clone(), kind, owner: target.line.clone(), options: asked(&target.options, kind) };
+        Job { bytes: fetched.body.clone(), kind, owner: target.owner.clone(), options: asked(&target.options, kind) };
     let left = target.deadline.saturating_duration_since(Instant::now());
     let deadline = target.deadline - (left / 10).min(MAX_TIME_AFTER);
     // Pictures and office files cost the same whatever they hold.

@@ -154,7 +154,7 @@ pub(crate) fn request<'a>(
         mobile: options.mobile,
         location: options.location.as_ref(),
         proxy: tools.proxies.next(step.proxy),
-        skip_tls_verification: options.skip_tls_verification,
+        skip_tls_verification: options.skips_tls_verification(target.basic_auth.is_some()),
         deadline,
         wait_for: Duration::from_millis(options.wait_for.into()),
         block_ads: options.block_ads,
@@ -164,7 +164,7 @@ pub(crate) fn request<'a>(
         state: target.state.as_deref(),
         keeps_state: target.keeps_state,
         hold: target.hold.as_deref(),
-        owner: &target.line,
+        owner: target.owner.clone(),
     }
 }
 
@@ -196,8 +196,8 @@ pub(crate) async fn embedded(
         mobile: target.options.mobile,
         location: target.options.location.as_ref(),
         proxy: tools.proxies.next(proxy),
-        skip_tls_verification: target.options.skip_tls_verification,
-        owner: &target.line,
+        skip_tls_verification: target.options.skips_tls_verification(target.basic_auth.is_some()),
+        owner: target.owner.clone(),
         ..FetchRequest::new(&url, given, deadline)
     };
     let Ok(Ok(mut fetched)) = timeout_at(deadline, engine.fetch(&request)).await else { return false };

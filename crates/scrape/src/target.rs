@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base::Owner;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
 use tokio::time::Instant;
 use url::Url;
-use wire::{Block, Capabilities, Capability, Document, ScrapeOptions};
+use wire::{ActionResults, Block, Capabilities, Capability, Document, ScrapeOptions, ScriptReturn};
 
 use crate::Cpu;
 
@@ -59,10 +60,9 @@ pub struct Target {
     pub deadline: Instant,
     /// Whether the URL must not be logged (lockdown, zero data retention).
     pub private: bool,
-    /// Who has it done: one owner holds only its share of [`Tools::cpu`]. Any label.
-    pub owner: String,
-    /// Who waits in line where places are few, as for a browser: they are shared out fairly among those. Any label.
-    pub line: String,
+    /// Who has it done: where places are few, as of [`Tools::cpu`], browsers and readers, teams take turns, and in each its
+    /// runs.
+    pub owner: Owner,
     /// Whether [`Scraped::links`] is wanted, as by a crawl.
     pub collect_links: bool,
     /// Cookies and storage that a browser begins with.
@@ -87,8 +87,7 @@ impl Target {
             options,
             deadline,
             private: false,
-            owner: String::new(),
-            line: String::new(),
+            owner: Owner::default(),
             collect_links: false,
             state: None,
             keeps_state: false,
@@ -132,7 +131,16 @@ impl Scraped {
         let lists =
             [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        let captured = self.document.actions.iter().flat_map(|found| &found.scrapes).map(|page| page.html.len());
-        self.room.shrink((texts + pages + blocks + lists + values + captured.sum::<usize>()) as u64);
+        let captured = self.document.screenshot.iter().map(String::len).sum::<usize>();
+        let captured = captured + self.document.actions.as_ref().map_or(0, bytes_of_actions);
+        self.room.shrink((texts + pages + blocks + lists + values + captured) as u64);
     }
+}
+
+/// Files stand in the document where none are kept. Values of scripts take more memory than their text.
+fn bytes_of_actions(results: &ActionResults) -> usize {
+    let ActionResults { screenshots, scrapes, javascript_returns, pdfs } = results;
+    let files = screenshots.iter().chain(pdfs).map(String::len).sum::<usize>();
+    let returns = javascript_returns.iter().map(ScriptReturn::memory).sum::<usize>();
+    files + returns + scrapes.iter().map(|page| page.html.len()).sum::<usize>()
 }

@@ -163,7 +163,9 @@ impl Site {
         let now = self.now();
         let find = async { table::find(&mut self.0.store.conn().await?, &origin.text, origin.verified, now).await };
         let row = find.await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "robots.txt not readable from the database, the site is asked");
+            if error.is_news() {
+                tracing::warn!(%error, "robots.txt not readable from the database, the site is asked");
+            }
             None
         })?;
         let times = Times { since: row.fetched_at, until: row.expires_at };
@@ -181,7 +183,9 @@ impl Site {
             expires_at: times.until,
         };
         let keep = async { table::keep(&mut self.0.store.conn().await?, row).await };
-        if let Err(error) = keep.await {
+        if let Err(error) = keep.await
+            && error.is_news()
+        {
             tracing::warn!(%error, "robots.txt not kept in the database");
         }
     }

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::Owner;
 use crawl_frontier::{SitemapCandidate, SitemapUrl, sitemap_candidates};
 use url::Url;
 
@@ -35,7 +36,7 @@ pub struct SitemapPage {
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
     /// Who has it done: reading takes that owner's places for processor work.
-    pub owner: &'a str,
+    pub owner: &'a Owner,
     /// Whether robots.txt decides about the places that are only guessed.
     pub obey: bool,
 }
@@ -93,7 +94,8 @@ impl Site {
     /// let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(25);
     /// let approach = Approach { agent: AGENT, deadline, verify_tls: false, private: false };
     /// let mut first = First(Vec::new());
-    /// let terms = Terms { owner: "team", obey: true };
+    /// let owner = base::Owner::new("team", "crawl");
+    /// let terms = Terms { owner: &owner, obey: true };
     /// let found = site.sitemaps(start, approach, terms, &mut first).await?;
     /// println!("{} pages from {} sitemaps", first.0.len(), found.sitemaps);
     /// # Ok(())

@@ -36,6 +36,19 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     /// What it cost; 0 before its end.
     pub credits: i64,
+    /// The key that started it; none where no key was needed.
+    pub api_key: Option<String>,
+    /// The key under which the same call starts it once.
+    pub call: Option<Call>,
+}
+
+/// A call that counts once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its idempotency key.
+    pub key: String,
+    /// Tells whether two calls ask for the same.
+    pub fingerprint: String,
 }
 
 /// What opens a session over its addresses: each opens one thing only.
@@ -74,12 +87,16 @@ struct Row {
     alive_until: DbTime,
     ended_at: Option<DbTime>,
     credits: i64,
+    api_key_id: Option<String>,
+    idempotency_key: Option<String>,
+    fingerprint: Option<String>,
 }
 
 /// Adds a session.
 ///
 /// # Errors
-/// [`is_duplicate`](crate::StoreError::is_duplicate) when the scrape has a session that has not ended;
+/// [`is_duplicate`](crate::StoreError::is_duplicate) when the scrape has a session that has not ended, and when the team has
+/// one under the same idempotency key;
 /// [`Query`](crate::StoreError::Query), also when the team is unknown.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, session: &Session) -> Result<()> {
@@ -96,6 +113,17 @@ pub async fn insert(conn: &mut Conn, session: &Session) -> Result<()> {
 #[crate::boxed]
 pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Session>> {
     let query = table::table.find(id);
+    let row: Option<Row> = on!(conn, |c| query.select(Row::as_select()).get_result(c).await.optional())?;
+    Ok(row.map(Session::from))
+}
+
+/// The session of a team that was started under an idempotency key.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query).
+#[crate::boxed]
+pub async fn find_by_key(conn: &mut Conn, team: &str, key: &str) -> Result<Option<Session>> {
+    let query = table::table.filter(table::team_id.eq(team)).filter(table::idempotency_key.eq(key));
     let row: Option<Row> = on!(conn, |c| query.select(Row::as_select()).get_result(c).await.optional())?;
     Ok(row.map(Session::from))
 }
@@ -228,6 +256,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 
 impl From<Session> for Row {
     fn from(session: Session) -> Self {
+        let (idempotency_key, fingerprint) = session.call.map(|call| (call.key, call.fingerprint)).unzip();
         Self {
             id: session.id,
             team_id: session.team_id,
@@ -243,6 +272,9 @@ impl From<Session> for Row {
             alive_until: session.alive_until.into(),
             ended_at: session.ended_at.map(DbTime::from),
             credits: session.credits,
+            api_key_id: session.api_key,
+            idempotency_key,
+            fingerprint,
         }
     }
 }
@@ -263,6 +295,8 @@ impl From<Row> for Session {
             alive_until: row.alive_until.into(),
             ended_at: row.ended_at.map(Timestamp::from),
             credits: row.credits,
+            api_key: row.api_key_id,
+            call: row.idempotency_key.zip(row.fingerprint).map(|(key, fingerprint)| Call { key, fingerprint }),
         }
     }
 }

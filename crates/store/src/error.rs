@@ -3,6 +3,8 @@
 use billing::LedgerError;
 use thiserror::Error;
 
+use crate::trouble::{self, Trouble};
+
 /// Why a query, a transaction or a start failed.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -84,16 +86,37 @@ impl StoreError {
     /// Whether no connection could be had, or it was lost: it says nothing about what was to be written.
     #[must_use]
     pub fn is_away(&self) -> bool {
-        use diesel::result::{DatabaseErrorKind as Kind, Error};
-        matches!(
-            self,
-            StoreError::Connect(_)
-                | StoreError::Pool(_)
-                | StoreError::Query(
-                    Error::DatabaseError(Kind::ClosedConnection | Kind::UnableToSendCommand, _)
-                        | Error::BrokenTransactionManager
-                )
-        )
+        match self {
+            StoreError::Connect(_) | StoreError::Pool(_) => true,
+            StoreError::Query(error) => trouble::is_lost(error),
+            _ => false,
+        }
+    }
+
+    /// What the database as a whole suffers from, when that is why this failed: then the same works when that is over, and the
+    /// log tells of it once for all.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        match self {
+            StoreError::Connect(_) | StoreError::Pool(_) => Some(Trouble::Away),
+            StoreError::Query(error) => trouble::of(error),
+            StoreError::Migration(text) => trouble::of_text(text),
+            StoreError::Folder { source, .. } | StoreError::File { source, .. } => trouble::of_io(source),
+            _ => None,
+        }
+    }
+
+    /// An error of one transaction that may succeed the next time, as when others have changed the same rows meanwhile: for
+    /// tests of those who try again.
+    #[must_use]
+    pub fn transient() -> Self {
+        Self::Query(diesel::result::Error::RollbackTransaction)
+    }
+
+    /// Whether it deserves a line of its own in the log: an outage has its lines already.
+    #[must_use]
+    pub fn is_news(&self) -> bool {
+        self.trouble().is_none()
     }
 
     /// Whether a row with the same unique value is there already.

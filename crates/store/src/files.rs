@@ -9,7 +9,7 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::schema::{file, file_key};
+use crate::schema::{file, file_key, team};
 
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -47,6 +47,58 @@ pub struct Removable {
     pub id: String,
     /// See [`File::blob`].
     pub blob: String,
+}
+
+/// A file of a team that was sent, or that there is a place for.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = file)]
+pub struct Unread {
+    /// See [`File::id`].
+    pub id: String,
+    /// See [`File::owner`].
+    pub owner: String,
+    /// Its size; 0 while it was not sent.
+    pub bytes: i64,
+    /// See [`File::expires_at`].
+    #[diesel(deserialize_as = DbTime)]
+    pub expires_at: Timestamp,
+}
+
+/// Files of one kind of a team whose time is not over at `now`, at most `limit`, the one that ends first first. In a
+/// transaction the answer holds until its end: others who ask for the same team wait.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query).
+#[crate::boxed]
+pub async fn unread(conn: &mut Conn, of: &OfKind<'_>, now: Timestamp, limit: i64) -> Result<Vec<Unread>> {
+    let row = team::table.find(of.team).select(team::id);
+    let _: Option<String> = on!(
+        conn,
+        // What refers to the team can be added meanwhile.
+        pg | c | row.for_no_key_update().get_result(c).await.optional(),
+        // The transaction began IMMEDIATE, so it is the only writer.
+        sqlite | c | row.get_result(c).await.optional()
+    )?;
+    let (now, last) = (DbTime::from(now), DbTime::from(of.last));
+    let rows = file::table
+        .filter(file::expires_at.gt(now))
+        .filter(file::expires_at.le(last))
+        .filter(file::team_id.eq(of.team))
+        .filter(file::kind.eq(of.kind))
+        .order(file::expires_at)
+        .limit(limit);
+    Ok(on!(conn, |c| rows.select(Unread::as_select()).load(c).await)?)
+}
+
+/// Which files [`unread`] looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct OfKind<'a> {
+    /// Whose.
+    pub team: &'a str,
+    /// See [`File::kind`].
+    pub kind: &'a str,
+    /// No file of the kind ends later.
+    pub last: Timestamp,
 }
 
 /// Adds a file.

@@ -7,6 +7,7 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
+use crate::list::List;
 use crate::schema::{api_key, team};
 use crate::teams::Team;
 
@@ -29,6 +30,22 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
+    /// Groups of endpoints that it may be used for; none: all.
+    pub endpoints: Option<List>,
+    /// Formats that it may ask for; none: all.
+    pub formats: Option<List>,
+}
+
+/// What to change of a key; `None` leaves it, `Some(None)` takes a rule away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, AsChangeset)]
+#[diesel(table_name = api_key)]
+pub struct KeyChange {
+    /// See [`ApiKey::name`].
+    pub name: Option<String>,
+    /// See [`ApiKey::endpoints`].
+    pub endpoints: Option<Option<List>>,
+    /// See [`ApiKey::formats`].
+    pub formats: Option<Option<List>>,
 }
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -42,6 +59,8 @@ struct Row {
     created_at: DbTime,
     revoked_at: Option<DbTime>,
     last_used_at: Option<DbTime>,
+    endpoints: Option<List>,
+    formats: Option<List>,
 }
 
 /// Adds a key.
@@ -96,6 +115,35 @@ pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 
+/// Changes a key and returns it as it is now; `None` when there is none with this id.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query); nothing has changed then.
+#[crate::boxed]
+pub async fn update(conn: &mut Conn, id: &str, change: &KeyChange) -> Result<Option<ApiKey>> {
+    // Diesel refuses an UPDATE that sets nothing.
+    let row: Option<Row> = if *change == KeyChange::default() {
+        let query = api_key::table.find(id);
+        on!(conn, |c| query.select(Row::as_select()).get_result(c).await.optional())?
+    } else {
+        let query = diesel::update(api_key::table.find(id)).set(change);
+        let mut conn = conn.turn().await?;
+        on!(conn, |c| query.returning(Row::as_returning()).get_result(c).await.optional())?
+    };
+    Ok(row.map(ApiKey::from))
+}
+
+/// Those of up to some hundred keys that do not work any more.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query).
+#[crate::boxed]
+pub async fn revoked(conn: &mut Conn, ids: &[String]) -> Result<Vec<String>> {
+    let query =
+        api_key::table.filter(api_key::id.eq_any(ids)).filter(api_key::revoked_at.is_not_null()).select(api_key::id);
+    Ok(on!(conn, |c| query.load(c).await)?)
+}
+
 /// Notes that a key was used. Writes at most once a minute, so that a busy key does not become a busy row.
 ///
 /// # Errors
@@ -114,16 +162,38 @@ pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
 
 impl From<Row> for ApiKey {
     fn from(row: Row) -> Self {
-        let Row { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at } = row;
+        let Row { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at, endpoints, formats } = row;
         let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(Timestamp::from));
-        Self { id, team_id, name, hash, hint, created_at: created_at.into(), revoked_at, last_used_at }
+        Self {
+            id,
+            team_id,
+            name,
+            hash,
+            hint,
+            created_at: created_at.into(),
+            revoked_at,
+            last_used_at,
+            endpoints,
+            formats,
+        }
     }
 }
 
 impl From<ApiKey> for Row {
     fn from(key: ApiKey) -> Self {
-        let ApiKey { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at } = key;
+        let ApiKey { id, team_id, name, hash, hint, created_at, revoked_at, last_used_at, endpoints, formats } = key;
         let [revoked_at, last_used_at] = [revoked_at, last_used_at].map(|moment| moment.map(DbTime::from));
-        Self { id, team_id, name, hash, hint, created_at: created_at.into(), revoked_at, last_used_at }
+        Self {
+            id,
+            team_id,
+            name,
+            hash,
+            hint,
+            created_at: created_at.into(),
+            revoked_at,
+            last_used_at,
+            endpoints,
+            formats,
+        }
     }
 }

@@ -30,17 +30,22 @@ use libsqlite3_sys as _;
 /// awaits the function compiles all of it again, queries included.
 pub(crate) use async_recursion::async_recursion as boxed;
 
+mod condition;
 mod conn;
 mod copy;
 mod db_time;
 mod error;
+mod list;
 mod migrate;
 mod open;
 mod postgres;
+mod recovery;
 mod schema;
 mod sql;
+mod trouble;
 mod writer;
 
+pub mod activity;
 pub mod browser;
 pub mod cache;
 pub mod files;
@@ -60,6 +65,8 @@ pub mod webhooks;
 
 pub use conn::{Conn, TxFn};
 pub use error::{Result, StoreError};
+pub use list::List;
 pub use migrate::sqlite_schema;
-pub use open::{Backend, Options, Store};
+pub use open::{Backend, Options, PoolLoad, Store};
 pub use postgres::servers;
+pub use trouble::Trouble;

@@ -9,24 +9,28 @@ use std::time::Duration;
 use base::Secret;
 use bb8::QueueStrategy;
 use diesel::ConnectionError;
-use diesel::result::Error;
 use diesel_async::pooled_connection::bb8::Pool;
-use diesel_async::pooled_connection::{
-    AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
-};
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 
+use crate::condition::{Condition, Observer};
 use crate::conn::{AsyncSqlite, Conn, Link, on};
 use crate::error::{Result, StoreError};
-use crate::postgres::Server;
+use crate::postgres::{Server, pool};
+use crate::recovery;
+use crate::trouble::Trouble;
 use crate::writer::Writer;
 
 /// The database of the service. Cheap to clone; all clones share one pool.
 #[derive(Clone)]
 pub struct Store {
-    pool: Pools,
+    pool: Arc<Pools>,
     url: Secret,
+    condition: Arc<Condition>,
+    /// Sees to it that the end of an outage is noticed; none in what it looks with itself.
+    recovery: Option<Arc<AbortOnDropHandle<()>>>,
 }
 
 /// How many connections, and how long to wait for one.
@@ -47,8 +51,27 @@ pub enum Backend {
     Postgres,
 }
 
-#[derive(Clone)]
-enum Pools {
+/// How busy connections of one kind are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PoolLoad {
+    /// Connections that somebody uses.
+    pub in_use: u32,
+    /// Connections that nobody uses.
+    pub idle: u32,
+    /// How many wait for one.
+    pub waiting: u64,
+}
+
+impl PoolLoad {
+    fn of(state: &bb8::State) -> Self {
+        let idle = state.idle_connections;
+        let waiting = state.statistics.get_started.saturating_sub(state.statistics.completed_gets());
+        Self { in_use: state.connections.saturating_sub(idle), idle, waiting }
+    }
+}
+
+/// The connections.
+pub(crate) enum Pools {
     Pg(Pool<AsyncPgConnection>, Arc<Server>),
     Sqlite(Pool<AsyncSqlite>, Arc<Writer>),
 }
@@ -77,44 +100,63 @@ impl Store {
     /// [`StoreError::Url`], [`StoreError::Folder`], [`StoreError::File`], [`StoreError::Connect`].
     #[crate::boxed]
     pub async fn open(url: &str, options: Options) -> Result<Store> {
-        let pool = match backend(url)? {
+        let (pool, condition) = match backend(url)? {
             Backend::Sqlite => {
                 let path = sqlite_path(url)?;
+                let condition = Condition::new(Some(path));
                 make_folder(path).await?;
                 make_private(path).await?;
-                let first =
-                    connect_sqlite(path).await.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
-                let writer =
-                    Writer::new(sqlite_pool(path, &Options { connections: Some(1), ..options.clone() }).await?);
-                let pool = sqlite_pool(path, &options).await?;
+                let first = connect_sqlite(path, &condition).await;
+                let first = first.map_err(|error| StoreError::Connect(format!("{path}: {error}")))?;
+                let one = Options { connections: Some(1), ..options.clone() };
+                let writer = Writer::new(sqlite_pool(path, &one, &condition).await?, Arc::clone(&condition));
+                let pool = sqlite_pool(path, &options, &condition).await?;
                 // Kept: whoever closes the last connection copies the log back and removes it.
                 let _ = pool.add(first);
-                Pools::Sqlite(pool, Arc::new(writer))
+                (Pools::Sqlite(pool, Arc::new(writer)), condition)
             }
             Backend::Postgres => {
+                let condition = Condition::new(None);
                 let server = Server::new(url)?;
                 let conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
-                tell_of_encryption(&server, conn).await;
-                Pools::Pg(postgres_pool(&server, &options).await?, server)
+                pool::tell_of_encryption(&server, conn).await;
+                (Pools::Pg(pool::open(&server, &options, &condition).await?, server), condition)
             }
         };
-        Ok(Store { pool, url: Secret::new(url) })
+        let (pool, url) = (Arc::new(pool), Secret::new(url));
+        let watch = recovery::watch(Arc::downgrade(&pool), url.clone(), Arc::clone(&condition));
+        let recovery = Some(Arc::new(AbortOnDropHandle::new(tokio::spawn(watch))));
+        Ok(Store { pool, url, condition, recovery })
+    }
+
+    /// The same store for those who look whether it works again.
+    pub(crate) fn lent(pool: Arc<Pools>, url: Secret, condition: Arc<Condition>) -> Store {
+        Store { pool, url, condition, recovery: None }
     }
 
     /// A connection; waits for a free one.
     ///
     /// # Errors
-    /// [`StoreError::Pool`] when none came free in [`Options::wait`], or the database is away.
+    /// [`StoreError::Pool`] when none came free in [`Options::wait`]; within two seconds when the database is away.
     #[crate::boxed]
     pub async fn conn(&self) -> Result<Conn> {
-        let broken = |error: diesel_async::pooled_connection::bb8::RunError| StoreError::Pool(error.to_string());
-        Ok(match &self.pool {
-            Pools::Pg(pool, _) => Conn::new(Link::Pg(pool.get_owned().await.map_err(broken)?), None),
+        if self.recovery.is_some() {
+            self.condition.admit().await?;
+        }
+        Ok(match &*self.pool {
+            Pools::Pg(pool, _) => Conn::new(Link::Pg(pool::lend(pool, &self.condition).await?), None),
             Pools::Sqlite(pool, writer) => {
-                let link = pool.get_owned().await.map_err(broken)?;
+                let link = self.condition.unless_away(pool.get_owned()).await?;
+                let link = link.map_err(|error| self.condition.broken(&error))?;
                 Conn::new(Link::Sqlite(link), Some(Arc::clone(writer)))
             }
         })
+    }
+
+    /// What the database suffers from now, as far as this process has noticed.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.condition.trouble()
     }
 
     /// A connection for what is written at once. With SQLite it is the one that all others wait for: keep it for a
@@ -124,7 +166,7 @@ impl Store {
     /// Those of [`Store::conn`], and when others kept writing for 30 s.
     #[crate::boxed]
     pub async fn writing(&self) -> Result<Conn> {
-        match &self.pool {
+        match &*self.pool {
             Pools::Pg(..) => self.conn().await,
             Pools::Sqlite(_, writer) => Ok(Conn::writing(writer.take().await?)),
         }
@@ -134,7 +176,7 @@ impl Store {
     /// the caller's runtime.
     #[must_use]
     pub fn writing_runtime(&self) -> Handle {
-        match &self.pool {
+        match &*self.pool {
             Pools::Pg(..) => Handle::current(),
             Pools::Sqlite(_, writer) => writer.runtime(),
         }
@@ -154,9 +196,18 @@ impl Store {
     /// Which database it is.
     #[must_use]
     pub fn backend(&self) -> Backend {
-        match self.pool {
+        match *self.pool {
             Pools::Pg(..) => Backend::Postgres,
             Pools::Sqlite(..) => Backend::Sqlite,
+        }
+    }
+
+    /// How busy the connections are, by what they are for: all of them, and with SQLite the one that writes besides.
+    #[must_use]
+    pub fn load(&self) -> Vec<(&'static str, PoolLoad)> {
+        match &*self.pool {
+            Pools::Pg(pool, _) => vec![("all", PoolLoad::of(&pool.state()))],
+            Pools::Sqlite(pool, writer) => vec![("read", PoolLoad::of(&pool.state())), ("write", Writer::load(writer))],
         }
     }
 
@@ -168,7 +219,7 @@ impl Store {
 
     /// Where it is.
     pub(crate) fn place(&self) -> Result<Place<'_>> {
-        Ok(match &self.pool {
+        Ok(match &*self.pool {
             Pools::Pg(_, server) => Place::Server(server),
             Pools::Sqlite(..) => Place::File(sqlite_path(self.url.expose())?),
         })
@@ -188,13 +239,23 @@ pub(crate) const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA jou
     PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
     PRAGMA secure_delete = FAST;";
 
-fn backend(url: &str) -> Result<Backend> {
+/// Which database an address names.
+pub(crate) fn backend(url: &str) -> Result<Backend> {
     match url.split_once("://").map(|(scheme, _)| scheme) {
         Some("sqlite") => Ok(Backend::Sqlite),
         Some("postgres" | "postgresql") => Ok(Backend::Postgres),
-        _ => Err(StoreError::Url("must begin with sqlite:// or postgres://".to_owned())),
+        Some(scheme) if OTHERS.contains(&scheme) => {
+            Err(StoreError::Url(format!("{scheme} is not supported: the database is SQLite or PostgreSQL; {EXAMPLES}")))
+        }
+        // The rest may hold a password.
+        _ => Err(StoreError::Url(format!("must begin with sqlite:// or postgres://; {EXAMPLES}"))),
     }
 }
+
+/// Databases that people try.
+const OTHERS: [&str; 7] = ["mysql", "mariadb", "mssql", "sqlserver", "mongodb", "redis", "cockroachdb"];
+/// How an address looks.
+const EXAMPLES: &str = "write sqlite:///path/to/quarry.db, or postgres://user:password@host:5432/database";
 
 fn sqlite_path(url: &str) -> Result<&str> {
     let path = url.strip_prefix("sqlite://").unwrap_or_default();
@@ -231,25 +292,24 @@ async fn make_private(path: &str) -> Result<()> {
     Ok(())
 }
 
-async fn connect_sqlite(path: &str) -> std::result::Result<AsyncSqlite, ConnectionError> {
+/// How long a statement waits for another process that writes: its caller is to hear of it within two seconds.
+const SQLITE_PATIENCE: &str = "PRAGMA busy_timeout = 1400";
+
+async fn connect_sqlite(path: &str, condition: &Arc<Condition>) -> std::result::Result<AsyncSqlite, ConnectionError> {
     let mut conn = AsyncSqlite::establish(path).await?;
     conn.batch_execute(SQLITE_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    conn.batch_execute(SQLITE_PATIENCE).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    conn.set_instrumentation(Observer::new(condition));
     Ok(conn)
 }
 
-/// Compiling a plan takes the server longer than any of our queries. A process that stands still in the middle of a
-/// transaction loses it, so that its locks hold up nobody.
-const POSTGRES_SETTINGS: &str = "SET jit = off; SET idle_in_transaction_session_timeout = '30s'";
-
-async fn connect_postgres(server: &Server) -> std::result::Result<AsyncPgConnection, ConnectionError> {
-    let mut conn = server.connect().await?;
-    conn.batch_execute(POSTGRES_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
-    Ok(conn)
-}
-
-async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>> {
+async fn sqlite_pool(path: &str, options: &Options, condition: &Arc<Condition>) -> Result<Pool<AsyncSqlite>> {
     let mut config = ManagerConfig::default();
-    config.custom_setup = Box::new(|path| Box::pin(connect_sqlite(path)));
+    let condition = Arc::clone(condition);
+    config.custom_setup = Box::new(move |path| {
+        let (path, condition) = (path.to_owned(), Arc::clone(&condition));
+        Box::pin(async move { connect_sqlite(&path, &condition).await.inspect_err(|error| condition.went_away(error)) })
+    });
     // A file does not go away as a server does.
     config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::new_with_config(path, config);
@@ -257,37 +317,6 @@ async fn sqlite_pool(path: &str, options: &Options) -> Result<Pool<AsyncSqlite>>
     // The pages that a connection keeps in memory are of no use once another one has written: use the same as long as one
     // is enough.
     let builder = builder.queue_strategy(QueueStrategy::Lifo);
-    builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
-}
-
-/// `prefer`, the default, goes on in the clear with a server that has no TLS: whoever runs this must be able to know.
-async fn tell_of_encryption(server: &Server, mut conn: AsyncPgConnection) {
-    let ask = diesel::sql_query("SELECT 1 FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
-    match ask.execute(&mut conn).await {
-        Ok(0) if server.is_remote() => tracing::warn!(
-            "the connection to the database is not encrypted; switch TLS on at the server and add sslmode=verify-full to \
-             store.url"
-        ),
-        Ok(found) => tracing::debug!(encrypted = found == 1, "connected to the database"),
-        Err(error) => tracing::debug!(%error, "the database does not say whether the connection is encrypted"),
-    }
-}
-
-async fn postgres_pool(server: &Arc<Server>, options: &Options) -> Result<Pool<AsyncPgConnection>> {
-    let mut config = ManagerConfig::default();
-    let servers = Arc::clone(server);
-    config.custom_setup = Box::new(move |_| {
-        let server = Arc::clone(&servers);
-        Box::pin(async move { connect_postgres(&server).await })
-    });
-    // A connection that the server has ended knows it. Asking the server each time would cost a round trip.
-    config.recycling_method = RecyclingMethod::CustomFunction(Box::new(|conn| {
-        let is_open = if conn.is_broken() { Err(Error::BrokenTransactionManager) } else { Ok(()) };
-        Box::pin(async { is_open })
-    }));
-    // The address is the server's to know.
-    let manager = AsyncDieselConnectionManager::new_with_config("", config);
-    let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }
 

@@ -3,6 +3,7 @@
 
 mod address;
 mod binding;
+pub(crate) mod pool;
 mod tls;
 
 use std::error::Error as StdError;
@@ -17,6 +18,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, Error};
 
 use crate::error::{Result, StoreError};
+use crate::open::{Backend, backend};
 use address::{Address, Mode};
 use tls::{HandshakeError, Tls};
 
@@ -167,7 +169,7 @@ fn hosts(config: &Config) -> Vec<(String, u16)> {
 /// # Errors
 /// [`StoreError::Url`].
 pub fn servers(url: &str) -> Result<Vec<(String, u16)>> {
-    if url.starts_with("sqlite://") {
+    if backend(url)? == Backend::Sqlite {
         return Ok(Vec::new());
     }
     let address = Address::parse(url).map_err(StoreError::Url)?;

@@ -263,6 +263,7 @@ pub async fn save(conn: &mut Conn, progress: &Progress) -> Result<()> {
 pub async fn close(conn: &mut Conn, row: &Run) -> Result<()> {
     let set = (
         run::status.eq(&row.status),
+        run::warning.eq(&row.warning),
         run::error.eq(&row.error),
         run::finished_at.eq(row.finished_at.map(DbTime::from)),
         run::expires_at.eq(DbTime::from(row.expires_at)),

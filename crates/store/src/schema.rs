@@ -13,6 +13,7 @@ table! {
         enterprise -> Bool,
         catalog -> Bool,
         created_at -> Timestamp,
+        addresses -> Nullable<Text>,
     }
 }
 
@@ -26,6 +27,8 @@ table! {
         created_at -> Timestamp,
         revoked_at -> Nullable<Timestamp>,
         last_used_at -> Nullable<Timestamp>,
+        endpoints -> Nullable<Text>,
+        formats -> Nullable<Text>,
     }
 }
 
@@ -424,6 +427,9 @@ table! {
         alive_until -> Timestamp,
         ended_at -> Nullable<Timestamp>,
         credits -> BigInt,
+        api_key_id -> Nullable<Text>,
+        idempotency_key -> Nullable<Text>,
+        fingerprint -> Nullable<Text>,
     }
 }
 

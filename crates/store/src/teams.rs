@@ -7,6 +7,7 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
+use crate::list::List;
 use crate::schema::{account, team};
 
 /// A team.
@@ -32,6 +33,8 @@ pub struct Team {
     /// When it was made.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub created_at: Timestamp,
+    /// Networks that it may call from, such as `10.0.0.0/8`; none: from everywhere.
+    pub addresses: Option<List>,
 }
 
 /// What to change of a team; `None` leaves it.
@@ -52,6 +55,8 @@ pub struct TeamChange {
     pub enterprise: Option<bool>,
     /// See [`Team::catalog`].
     pub catalog: Option<bool>,
+    /// See [`Team::addresses`]; `Some(None)` takes the rule away.
+    pub addresses: Option<Option<List>>,
 }
 
 impl Team {
@@ -68,6 +73,7 @@ impl Team {
             enterprise: false,
             catalog: false,
             created_at,
+            addresses: None,
         }
     }
 }

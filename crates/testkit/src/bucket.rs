@@ -9,8 +9,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
-/// A store in memory that takes PUT, GET, one range of it, HEAD and DELETE by path. A request must be signed with
-/// [`Bucket::KEY`], in a header or in its address; the signature itself is not looked at. The bucket `forbidden` answers 403.
+/// A store in memory that takes PUT, GET, one range of it, HEAD, DELETE by path, and lists. A request must be signed with
+/// [`Bucket::KEY`], in a header or in its address; the signature itself is not looked at. The bucket `forbidden` answers 403,
+/// `missing` does not exist.
 #[derive(Debug)]
 pub struct Bucket {
     address: SocketAddr,
@@ -21,6 +22,18 @@ pub struct Bucket {
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
     writes: usize,
+    outage: Option<StoreOutage>,
+}
+
+/// How a store is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreOutage {
+    /// Connections are closed at once.
+    Closed,
+    /// Requests are taken and never answered.
+    Silent,
+    /// There is no room for another object.
+    Full,
 }
 
 impl Bucket {
@@ -63,6 +76,11 @@ impl Bucket {
         self.state.lock().objects.get(key).cloned()
     }
 
+    /// Goes away, or with `None` comes back. What it keeps stays.
+    pub fn set_outage(&self, outage: Option<StoreOutage>) {
+        self.state.lock().outage = outage;
+    }
+
     /// How often something was written.
     #[must_use]
     pub fn writes(&self) -> usize {
@@ -91,6 +109,12 @@ impl Answer {
 }
 
 async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Result<()> {
+    let outage = state.lock().outage;
+    match outage {
+        Some(StoreOutage::Closed) => return Ok(()),
+        Some(StoreOutage::Silent) => std::future::pending().await,
+        Some(StoreOutage::Full) | None => {}
+    }
     let mut stream = BufReader::new(stream);
     let Some(request) = read(&mut stream).await? else { return Ok(()) };
     let is_head = request.method == "HEAD";
@@ -167,7 +191,16 @@ fn answer(state: &mut State, request: Request) -> Answer {
     if !request.is_signed() || path.starts_with("/forbidden") {
         return Answer::of("403 Forbidden");
     }
+    if path.starts_with("/missing") {
+        let body = "<Error><Code>NoSuchBucket</Code><Message>The bucket does not exist</Message></Error>";
+        return Answer { body: body.into(), ..Answer::of("404 Not Found") };
+    }
     match request.method.as_str() {
+        "GET" if request.query("list-type").is_some() => Answer { body: list(state, &request), ..Answer::of("200 OK") },
+        "PUT" if state.outage == Some(StoreOutage::Full) => {
+            let body = "<Error><Code>XMinioStorageFull</Code><Message>Storage is full</Message></Error>";
+            Answer { body: body.into(), ..Answer::of("507 Insufficient Storage") }
+        }
         "PUT" => {
             state.writes += 1;
             state.objects.insert(path, request.body);
@@ -182,6 +215,23 @@ fn answer(state: &mut State, request: Request) -> Answer {
             None => Answer::of("404 Not Found"),
         },
     }
+}
+
+/// The first thousand keys of a bucket behind `start-after` that begin with `prefix`, as ListObjectsV2 has them.
+fn list(state: &State, request: &Request) -> Vec<u8> {
+    let folder = format!("{}/", request.url.path().trim_end_matches('/'));
+    let (prefix, after) =
+        (request.query("prefix").unwrap_or_default(), request.query("start-after").unwrap_or_default());
+    let keys = state.objects.iter().filter_map(|(path, body)| Some((path.strip_prefix(&folder)?, body.len())));
+    let keys = keys.filter(|(key, _)| key.starts_with(&prefix) && *key > after.as_str()).take(1000);
+    let entry = |(key, size): (&str, usize)| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2028-01-01T00:00:00.000Z</LastModified><ETag>\"1\"</ETag>\
+             <Size>{size}</Size></Contents>"
+        )
+    };
+    let entries: String = keys.map(entry).collect();
+    format!("<ListBucketResult><IsTruncated>false</IsTruncated>{entries}</ListBucketResult>").into_bytes()
 }
 
 fn found(request: &Request, object: &[u8]) -> Answer {

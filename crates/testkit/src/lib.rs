@@ -1,5 +1,5 @@
 //! Fakes for tests and tools: a scriptable origin, a DNS server, an S3-compatible store, a forward proxy, a canary that
-//! nobody may reach, a clock to turn.
+//! nobody may reach, a clock to turn, a disk of a few megabytes.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -21,13 +21,15 @@ mod clock;
 mod dns;
 mod pdf;
 mod site;
+mod small_disk;
 mod tunnel;
 
 pub use body::{Body, Encoding};
-pub use bucket::Bucket;
+pub use bucket::{Bucket, StoreOutage};
 pub use canary::Canary;
 pub use clock::ManualClock;
 pub use dns::{Answer, Dns, Query};
 pub use pdf::Pdf;
 pub use site::{H2Attack, Reply, Script, Seen, Site, h2_frame};
+pub use small_disk::SmallDisk;
 pub use tunnel::Tunnel;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::Invalid;
 use crate::read::{self, Field, Fields};
-use crate::stamp;
+use crate::{rules, stamp};
 
 /// Most credits of one grant. Sums of such grants stay far from the end of 64 bits.
 pub const MAX_CREDITS: u64 = 1_000_000_000_000;
@@ -38,6 +38,9 @@ pub struct CreateTeam {
     /// What else it may do.
     #[schema(required = false)]
     pub flags: TeamFlags,
+    /// Networks that it may call from, such as `10.0.0.0/8`, or addresses; absent or empty: from everywhere.
+    #[schema(required = false, max_items = 100)]
+    pub addresses: Vec<String>,
 }
 
 /// What a team may do beyond the ordinary.
@@ -95,6 +98,9 @@ pub struct TeamView {
     pub rate_limit: u32,
     /// What else it may do.
     pub flags: TeamFlags,
+    /// Networks that it may call from; empty: from everywhere.
+    #[serde(default)]
+    pub addresses: Vec<String>,
     /// When it was made, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
@@ -127,6 +133,10 @@ pub struct UpdateTeam {
     /// Flags to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flags: Option<FlagChanges>,
+    /// Networks that it may call from, in the place of those before; an empty list takes the rule away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 100)]
+    pub addresses: Option<Vec<String>>,
 }
 
 /// Flags to change. What is absent or null stays as it is.
@@ -156,59 +166,6 @@ impl FlagChanges {
     }
 }
 
-/// Body of `POST /admin/teams/{id}/keys`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct CreateKey {
-    /// What people call it.
-    #[schema(min_length = 1, max_length = 200)]
-    pub name: String,
-}
-
-/// Answer of `POST /admin/teams/{id}/keys`. The key is shown this once.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct KeyCreated {
-    /// Always true.
-    #[schema(default = true)]
-    pub success: bool,
-    /// The key.
-    pub api_key: String,
-    /// Its id, for revoking it.
-    #[schema(value_type = String, format = "uuid")]
-    pub key_id: Uuid,
-}
-
-impl fmt::Debug for KeyCreated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyCreated").field("key_id", &self.key_id).finish_non_exhaustive()
-    }
-}
-
-/// A key as the operator sees it: never the key itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct KeyView {
-    /// Its id.
-    #[schema(value_type = String, format = "uuid")]
-    pub id: Uuid,
-    /// What people call it.
-    pub name: String,
-    /// Its last four characters.
-    pub hint: String,
-    /// When it was made, RFC 3339.
-    #[serde(with = "stamp")]
-    #[schema(value_type = String, format = "date-time")]
-    pub created_at: Timestamp,
-    /// When it was last used, RFC 3339.
-    #[serde(with = "stamp::optional")]
-    #[schema(value_type = Option<String>, format = "date-time")]
-    pub last_used_at: Option<Timestamp>,
-    /// When it was revoked, RFC 3339; null while it works.
-    #[serde(with = "stamp::optional")]
-    #[schema(value_type = Option<String>, format = "date-time")]
-    pub revoked_at: Option<Timestamp>,
-}
-
 /// One page of a list, in the order of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Listing<T> {
@@ -233,7 +190,9 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
         let credits = fields.take("credits").and_then(|field| credits(field, 0));
         let (concurrency, rate_limit) = limits(fields);
         let changes = fields.take("flags").and_then(|field| field.record(FlagChanges::read)).unwrap_or_default();
-        Some(CreateTeam { name: name?, credits, concurrency, rate_limit, flags: changes.apply(TeamFlags::default()) })
+        let addresses = fields.take("addresses").and_then(rules::addresses).unwrap_or_default();
+        let flags = changes.apply(TeamFlags::default());
+        Some(CreateTeam { name: name?, credits, concurrency, rate_limit, flags, addresses })
     })
 }
 
@@ -251,19 +210,13 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
             concurrency,
             rate_limit,
             flags: fields.take("flags").and_then(|field| field.record(FlagChanges::read)),
+            addresses: fields.take("addresses").and_then(rules::addresses),
         })
     })
 }
 
-/// Decodes the body of `POST /admin/teams/{id}/keys`.
-///
-/// # Errors
-/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
-pub fn decode_create_key(body: Value) -> Result<CreateKey, Invalid> {
-    read::body(body, |fields| Some(CreateKey { name: fields.need("name").and_then(name)? }))
-}
-
-fn name(field: Field<'_>) -> Option<String> {
+/// What people call something of the operator's.
+pub(crate) fn name(field: Field<'_>) -> Option<String> {
     field.name(1..=200)
 }
 
@@ -279,7 +232,7 @@ fn limits(fields: &mut Fields<'_>) -> (Option<u32>, Option<u32>) {
 
 impl FlagChanges {
     fn read(fields: &mut Fields<'_>) -> Self {
-        let mut flag = |key: &str| fields.take(key).and_then(Field::flag);
+        let mut flag = |key: &'static str| fields.take(key).and_then(Field::flag);
         Self {
             zero_data_retention: flag("zeroDataRetention"),
             enterprise: flag("enterprise"),
@@ -306,6 +259,7 @@ mod tests {
             concurrency: None,
             rate_limit: None,
             flags: TeamFlags::default(),
+            addresses: Vec::new(),
         };
         check_create(json!({ "name": "a" }), Ok(plain.clone()));
         check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));
@@ -336,14 +290,11 @@ mod tests {
         assert_eq!(update.flags.unwrap_or_default().apply(before), after);
         assert!(decode_update_team(json!({ "addCredits": 0 })).is_err());
         assert!(decode_update_team(json!({ "credits": 5 })).is_err());
-    }
-
-    #[test]
-    fn keys() {
-        assert_eq!(decode_create_key(json!({ "name": "ci" })), Ok(CreateKey { name: "ci".into() }));
-        assert!(decode_create_key(json!({ "name": "a\nb" })).is_err());
-        let created = KeyCreated { success: true, api_key: "fc-secret".into(), key_id: Uuid::nil() };
-        assert!(!format!("{created:?}").contains("secret"));
-        assert_eq!(serde_json::to_value(created).unwrap()["apiKey"], "fc-secret");
+        let networks = json!(["192.0.2.7", "2001:db8::/32"]);
+        let limited = decode_update_team(json!({ "addresses": networks })).unwrap().addresses;
+        assert_eq!(limited.unwrap(), ["192.0.2.7/32", "2001:db8::/32"]);
+        assert_eq!(decode_update_team(json!({ "addresses": [] })).unwrap().addresses, Some(Vec::new()));
+        let refused = decode_update_team(json!({ "addresses": ["10.0.0.0/8", "10.1.2.3/8"] })).unwrap_err();
+        assert!(refused.message.starts_with("`addresses[1]` is no network"), "{refused}");
     }
 }

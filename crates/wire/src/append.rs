@@ -52,10 +52,8 @@ impl BatchRequest {
         const MAX_FAULTS: usize = 20;
         let (ours, theirs) = (self.canonical(), batch.canonical());
         let differs = given.options().filter(|key| ours.get(*key) != theirs.get(*key));
-        let fault = |key: &str| FieldError {
-            path: key.to_owned(),
-            message: "differs from the batch that `appendToId` names: leave it out, or start a new batch".to_owned(),
-        };
+        let why = "differs from the batch that `appendToId` names: leave it out, or start a new batch";
+        let fault = |key: &str| FieldError::new(key, why);
         let fields: Vec<FieldError> = differs.take(MAX_FAULTS).map(fault).collect();
         if fields.is_empty() {
             return Ok(());

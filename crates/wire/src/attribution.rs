@@ -21,7 +21,7 @@ pub struct Attribution {
 impl Attribution {
     /// Reads the two fields out of an object that holds others too.
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
-        let mut name = |key: &str| fields.take(key).and_then(|field| field.name(0..=1000));
+        let mut name = |key: &'static str| fields.take(key).and_then(|field| field.name(0..=1000));
         Self { origin: name("origin"), integration: name("integration") }
     }
 }

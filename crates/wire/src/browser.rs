@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::attribution::Attribution;
 use crate::error::Invalid;
 use crate::option::{Location, Profile};
-use crate::read;
+use crate::read::{self, Field};
 use crate::stamp;
 use crate::words::words;
 
@@ -49,6 +49,10 @@ pub struct BrowserRequest {
     /// Block advertisements and cookie banners.
     #[schema(required = false, default = true)]
     pub block_ads: bool,
+    /// Accept bad TLS certificates. When not given: true, but false beside `profile`, whose logins would be sent to whoever
+    /// answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_tls_verification: Option<bool>,
     /// State to begin with, and where it is saved when the session ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -151,10 +155,19 @@ impl Default for BrowserRequest {
             activity_ttl: DEFAULT_ACTIVITY_TTL_S,
             stream_web_view: true,
             block_ads: true,
+            skip_tls_verification: None,
             profile: None,
             location: None,
             attribution: Attribution::default(),
         }
+    }
+}
+
+impl BrowserRequest {
+    /// Whether any TLS certificate will do: as the caller says, else when there is no profile.
+    #[must_use]
+    pub fn skips_tls_verification(&self) -> bool {
+        self.skip_tls_verification.unwrap_or(self.profile.is_none())
     }
 }
 
@@ -178,6 +191,7 @@ pub fn decode_browser(body: Value) -> Result<BrowserRequest, Invalid> {
             activity_ttl: activity_ttl.unwrap_or(default.activity_ttl),
             stream_web_view: fields.flag("streamWebView", default.stream_web_view),
             block_ads: fields.flag("blockAds", default.block_ads),
+            skip_tls_verification: fields.take("skipTlsVerification").and_then(Field::flag),
             profile: fields.take("profile").and_then(|field| field.record(Profile::read).flatten()),
             location: fields.take("location").and_then(|field| field.record(Location::read)),
             attribution: Attribution::read(fields),
@@ -194,11 +208,14 @@ mod tests {
     #[test]
     fn what_clients_send_is_read() {
         assert_eq!(decode_browser(json!({})), Ok(BrowserRequest::default()));
-        let body = json!({
+        let mut body = json!({
             "ttl": 60, "activityTtl": 30, "streamWebView": false, "blockAds": false, "integration": "n8n",
             "profile": { "name": "shop" }, "location": { "country": "DE" }, "origin": "python-sdk@4.53.2",
         });
-        let request = decode_browser(body).unwrap();
+        let request = decode_browser(body.clone()).unwrap();
+        assert!(!request.skips_tls_verification() && BrowserRequest::default().skips_tls_verification());
+        body["skipTlsVerification"] = true.into();
+        assert!(decode_browser(body).unwrap().skips_tls_verification());
         assert_eq!(
             (request.ttl, request.activity_ttl, request.stream_web_view, request.block_ads),
             (60, 30, false, false)

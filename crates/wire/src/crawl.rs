@@ -232,7 +232,7 @@ impl CrawlRequest {
 
 impl CrawlOptions {
     fn read(fields: &mut Fields<'_>) -> Self {
-        let mut whole = |key: &str, range| fields.take(key).and_then(|field| field.whole32(range));
+        let mut whole = |key: &'static str, range| fields.take(key).and_then(|field| field.whole32(range));
         let mut options = Self {
             max_discovery_depth: whole("maxDiscoveryDepth", 0..=MAX_DEPTH),
             limit: whole("limit", 1..=MAX_CRAWL_LIMIT).unwrap_or(DEFAULT_CRAWL_LIMIT),
@@ -299,7 +299,7 @@ fn page_url(field: Field<'_>) -> Option<Url> {
 }
 
 /// A pattern is text that is kept and shown, so it has no control characters.
-fn patterns(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
+fn patterns(fields: &mut Fields<'_>, key: &'static str) -> Vec<String> {
     let entry = |field: Field<'_>| field.name(0..=MAX_PATTERN_CHARS);
     fields.take(key).and_then(|field| field.list(0..=MAX_PATTERNS, entry)).unwrap_or_default()
 }

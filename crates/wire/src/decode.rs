@@ -32,7 +32,7 @@ pub enum ScrapeBody {
 /// ```
 /// let body = serde_json::json!({ "url": "https://example.com", "fromats": ["html"] });
 /// let invalid = wire::decode_scrape(body).unwrap_err();
-/// assert_eq!(invalid.message, "Unrecognized key in body: `fromats`");
+/// assert_eq!(invalid.message, "Unrecognized key in body: `fromats` (did you mean `formats`?)");
 /// ```
 pub fn decode_scrape(body: Value) -> Result<ScrapeBody, Invalid> {
     read::body(body, |fields| {

@@ -156,6 +156,27 @@ pub struct ScriptReturn {
     pub value: Value,
 }
 
+impl ScriptReturn {
+    /// Bytes that it takes in memory, about: small values take many times what they take as text.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        memory_of(&self.value)
+    }
+}
+
+/// Bytes of a member of an object, besides its name and its value.
+const MEMBER: usize = 64;
+
+fn memory_of(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(memory_of).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| MEMBER + name.len() + memory_of(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + inside
+}
+
 /// What changed since the scrape before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -195,5 +216,21 @@ words! {
         Visible = "visible",
         /// Only known from before.
         Hidden = "hidden",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn small_values_take_more_memory_than_text() {
+        let memory = |value: Value| ScriptReturn { kind: "object".to_owned(), value }.memory();
+        let small = json!(vec![1; 1000]);
+        assert!(small.to_string().len() < 2100 && memory(small) >= 16_000);
+        assert!(memory(json!({"name": "x".repeat(5000)})) > 5000 + MEMBER);
+        assert!(memory(Value::Null) > 0);
     }
 }

@@ -17,9 +17,16 @@ pub struct FieldError {
     /// Why, as `must be a whole number from 1 to 100, got 101`. One that begins with the name of the field is a
     /// sentence of its own.
     pub message: String,
+    /// What would do instead, where the message is one that callers look for word for word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 impl FieldError {
+    pub(crate) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into(), advice: None }
+    }
+
     fn names_itself(&self) -> bool {
         let name = self.path.rsplit('.').next().unwrap_or_default();
         self.message.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '))
@@ -50,15 +57,14 @@ pub struct Invalid {
 impl Invalid {
     /// A single fault.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let fault = FieldError { path: path.into(), message: message.into() };
+        let fault = FieldError::new(path, message);
         Self { message: fault.to_string(), fields: vec![fault] }
     }
 
-    /// The faults for the `details` member: an array of `{path, message}`.
+    /// The faults for the `details` member: an array of `{path, message, advice?}`.
     #[must_use]
     pub fn details(&self) -> Value {
-        let fault = |fault: &FieldError| serde_json::json!({ "path": fault.path, "message": fault.message });
-        Value::Array(self.fields.iter().map(fault).collect())
+        serde_json::to_value(&self.fields).unwrap_or_default()
     }
 }
 
@@ -83,12 +89,27 @@ pub struct ErrorBody {
     /// What somebody must do first, with code THIRD_PARTY_DATA_TERMS_REQUIRED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_action: Option<RequiresAction>,
+    /// What a caller without a key has used up, with code RATE_LIMITED.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<UsedUp>,
+    /// When such a caller may come again, in seconds.
+    #[serde(default, rename = "retry_after_seconds", skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u64>,
 }
 
 impl ErrorBody {
     /// A body with code and message only.
     pub fn new(code: Code, error: impl Into<String>) -> Self {
-        Self { success: false, code, error: error.into(), details: None, charge_id: None, requires_action: None }
+        Self {
+            success: false,
+            code,
+            error: error.into(),
+            details: None,
+            charge_id: None,
+            requires_action: None,
+            reason: None,
+            retry_after_seconds: None,
+        }
     }
 
     /// The same with details.
@@ -117,6 +138,16 @@ pub struct RequiresAction {
     pub version: String,
     /// Where an administrator accepts them.
     pub url: String,
+}
+
+words! {
+    /// What callers without a key can use up.
+    pub enum UsedUp {
+        /// The calls of their address.
+        Requests = "requests",
+        /// The credits of the team that such calls run as.
+        Credits = "credits",
+    }
 }
 
 words! {

@@ -344,7 +344,7 @@ impl Format {
     }
 }
 
-fn prompt(fields: &mut Fields<'_>, key: &str) -> Option<String> {
+fn prompt(fields: &mut Fields<'_>, key: &'static str) -> Option<String> {
     fields.need(key).and_then(|field| field.text(1..=MAX_PROMPT_CHARS))
 }
 

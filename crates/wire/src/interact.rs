@@ -142,7 +142,7 @@ pub fn decode_execute(body: Value) -> Result<ExecuteRequest, Invalid> {
 }
 
 /// A text that counts as absent when it is blank; `Err` when it was refused.
-fn text(fields: &mut Fields<'_>, key: &str, most: usize) -> Result<Option<String>, ()> {
+fn text(fields: &mut Fields<'_>, key: &'static str, most: usize) -> Result<Option<String>, ()> {
     match fields.take(key) {
         None => Ok(None),
         Some(field) => field.text(0..=most).map(|text| Some(text).filter(|text| !text.trim().is_empty())).ok_or(()),

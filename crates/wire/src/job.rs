@@ -112,6 +112,9 @@ pub struct JobProgress {
     /// What the caller should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// Why it failed, with status `failed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Documents in the order in which their pages were done, as they were stored: nothing is parsed again.
     #[schema(value_type = Vec<Document>)]
     pub data: Vec<Box<RawValue>>,

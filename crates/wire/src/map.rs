@@ -107,7 +107,7 @@ pub struct MapLink {
 ///
 /// ```
 /// let body = serde_json::json!({ "url": "https://example.com", "sitmap": "only" });
-/// assert_eq!(wire::decode_map(body).unwrap_err().message, "Unrecognized key in body: `sitmap`");
+/// assert_eq!(wire::decode_map(body).unwrap_err().message, "Unrecognized key in body: `sitmap` (did you mean `sitemap`?)");
 /// ```
 pub fn decode_map(body: Value) -> Result<MapRequest, Invalid> {
     read::body(body, |fields| {

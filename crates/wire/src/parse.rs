@@ -106,7 +106,7 @@ fn decode<T>(mut body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -
     let others = decoded.err().map(|invalid| invalid.fields).unwrap_or_default();
     let names: Vec<String> = refused.iter().map(|path| format!("`{path}`")).collect();
     let message = format!("not available for uploaded files: {}", names.join(", "));
-    let fault = |path| FieldError { path, message: NEEDS_PAGE.to_owned() };
+    let fault = |path| FieldError::new(path, NEEDS_PAGE);
     let others = others.into_iter().filter(|fault| fault.path != "formats");
     let fields = refused.into_iter().map(fault).chain(others).take(read::MAX_FAULTS).collect();
     Err(ParseRefusal::Unsupported(Invalid { message, fields }))

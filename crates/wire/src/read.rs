@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::error::{FieldError, Invalid};
+use crate::near;
 use crate::words::Word;
 
 /// More faults than this help nobody; a body of a million unknown keys must not become an answer of that size.
@@ -17,6 +18,8 @@ pub(crate) const MAX_FAULTS: usize = 20;
 /// Longest part of a caller's key that an error repeats.
 const MAX_KEY_CHARS: usize = 64;
 const UNKNOWN_KEY: &str = "is not a known key";
+/// Between an unknown key and the known one that may have been meant.
+const MEANT: &str = ", did you mean ";
 /// Keys that begin so are trials of one server at a time: accepted everywhere, with any value and no effect.
 const EXPERIMENTAL: &str = "__experimental_";
 
@@ -26,9 +29,13 @@ pub(crate) struct Faults(RefCell<Vec<FieldError>>);
 
 impl Faults {
     pub(crate) fn add(&self, path: &str, message: impl Into<String>) {
+        self.push(FieldError::new(path, message));
+    }
+
+    fn push(&self, fault: FieldError) {
         let mut faults = self.0.borrow_mut();
         if faults.len() < MAX_FAULTS {
-            faults.push(FieldError { path: path.to_owned(), message: message.into() });
+            faults.push(fault);
         }
     }
 
@@ -185,9 +192,9 @@ impl<'a> Field<'a> {
                 return self.expected("an object");
             }
         };
-        let mut fields = Fields { path: self.path, map, faults: self.faults };
+        let mut fields = Fields { path: self.path, map, known: Vec::new(), faults: self.faults };
         let decoded = read(&mut fields);
-        fields.leftovers(UNKNOWN_KEY);
+        fields.refuse_unknown();
         Some(decoded)
     }
 
@@ -216,12 +223,15 @@ impl<'a> Field<'a> {
 pub(crate) struct Fields<'a> {
     path: String,
     map: Map<String, Value>,
+    /// Keys that were asked for: those that an unknown one may have meant.
+    known: Vec<&'static str>,
     faults: &'a Faults,
 }
 
 impl<'a> Fields<'a> {
     /// The field of this name, unless it is absent or null.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Field<'a>> {
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<Field<'a>> {
+        self.known.push(key);
         match self.map.remove(key)? {
             Value::Null => None,
             value => Some(Field { path: self.path_of(key), value, faults: self.faults }),
@@ -229,7 +239,7 @@ impl<'a> Fields<'a> {
     }
 
     /// As [`Fields::take`], noting a fault when the field is not there.
-    pub(crate) fn need(&mut self, key: &str) -> Option<Field<'a>> {
+    pub(crate) fn need(&mut self, key: &'static str) -> Option<Field<'a>> {
         let field = self.take(key);
         if field.is_none() {
             self.refuse(key, "is required");
@@ -238,7 +248,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A boolean with a default.
-    pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
+    pub(crate) fn flag(&mut self, key: &'static str, default: bool) -> bool {
         self.take(key).and_then(Field::flag).unwrap_or(default)
     }
 
@@ -251,13 +261,34 @@ impl<'a> Fields<'a> {
         self.faults.add(&self.path_of(key), reason);
     }
 
+    /// As [`Fields::refuse`], with what would do instead.
+    pub(crate) fn refuse_with_advice(&self, key: &str, reason: &str, advice: String) {
+        let fault = FieldError::new(self.path_of(key), reason);
+        self.faults.push(FieldError { advice: Some(advice), ..fault });
+    }
+
     /// Refuses every key that is left, for one reason. Nulls are absent, so they pass, and so do [`EXPERIMENTAL`] keys.
     pub(crate) fn leftovers(&mut self, reason: &str) {
-        for (key, value) in std::mem::take(&mut self.map) {
-            if !value.is_null() && !key.starts_with(EXPERIMENTAL) {
-                self.refuse(&key, reason);
+        for key in self.left() {
+            self.refuse(&key, reason);
+        }
+    }
+
+    /// Refuses every key that nobody has asked for, with the one that may have been meant.
+    fn refuse_unknown(&mut self) {
+        for key in self.left() {
+            match near::nearest(&key, &self.known) {
+                Some(near) => self.refuse(&key, format!("{UNKNOWN_KEY}{MEANT}`{near}`?")),
+                None => self.refuse(&key, UNKNOWN_KEY),
             }
         }
+    }
+
+    /// The keys that are left, as many as are reported.
+    fn left(&mut self) -> Vec<String> {
+        let left = std::mem::take(&mut self.map).into_iter();
+        let counts = |(key, value): &(String, Value)| !value.is_null() && !key.starts_with(EXPERIMENTAL);
+        left.filter(counts).take(MAX_FAULTS).map(|(key, _)| key).collect()
     }
 
     /// Forgets the keys that are left, when a fault before makes it unclear what they mean.
@@ -290,8 +321,15 @@ fn kind(value: &Value) -> &'static str {
 
 /// The sentence of the error body. Clients match its first words for unknown keys.
 fn summary(faults: &[FieldError]) -> String {
-    let unknown: Vec<String> =
-        faults.iter().filter(|fault| fault.message == UNKNOWN_KEY).map(|fault| format!("`{}`", fault.path)).collect();
+    let unknown = faults.iter().filter_map(|fault| {
+        let meant = fault
+            .message
+            .strip_prefix(UNKNOWN_KEY)?
+            .strip_prefix(MEANT)
+            .map(|meant| format!(" (did you mean {meant})"));
+        Some(format!("`{}`{}", fault.path, meant.unwrap_or_default()))
+    });
+    let unknown: Vec<String> = unknown.collect();
     match unknown.len() {
         0 => faults.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join("; "),
         1 => format!("Unrecognized key in body: {}", unknown[0]),
@@ -347,6 +385,26 @@ mod tests {
         let paths: Vec<&str> = invalid.fields.iter().map(|fault| fault.path.as_str()).collect();
         assert_eq!(paths, ["a[0].b", "a[1].c", "x"]);
         assert_eq!(invalid.message, "Unrecognized keys in body: `a[1].c`, `x`");
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_one_that_was_meant() {
+        let read = |fields: &mut Fields<'_>| {
+            let _ = (fields.take("maxAge"), fields.flag("mobile", false));
+            fields.take("a").and_then(|field| field.record(|f| f.need("onlyMainContent").and_then(Field::flag)))
+        };
+        let invalid =
+            body(json!({ "max_age": 1, "zzz": 2, "a": { "onlyMainContents": true, "onlyMainContent": true } }), read);
+        let invalid = invalid.unwrap_err();
+        assert_eq!(
+            invalid.message,
+            "Unrecognized keys in body: `a.onlyMainContents` (did you mean `onlyMainContent`?), \
+             `max_age` (did you mean `maxAge`?), `zzz`"
+        );
+        let messages: Vec<&str> = invalid.fields.iter().map(|fault| fault.message.as_str()).collect();
+        let want =
+            ["is not a known key, did you mean `onlyMainContent`?", "is not a known key, did you mean `maxAge`?"];
+        assert_eq!(messages, [want[0], want[1], UNKNOWN_KEY]);
     }
 
     #[test]

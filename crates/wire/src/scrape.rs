@@ -137,8 +137,10 @@ pub struct ScrapeOptions {
     /// Replace embedded base64 images in the markdown by a placeholder.
     #[serde(rename = "removeBase64Images")]
     pub remove_base64_images: bool,
-    /// Accept bad TLS certificates.
-    pub skip_tls_verification: bool,
+    /// Accept bad TLS certificates. When not given: true, but false beside `headers`, `actions` or `profile`, and for a `url`
+    /// with a user name or password, as these would be sent to whoever answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_tls_verification: Option<bool>,
     /// How the page is reached.
     pub proxy: ProxyMode,
     /// Where the visitor seems to be.
@@ -197,7 +199,7 @@ impl Default for ScrapeOptions {
             mobile: false,
             block_ads: true,
             remove_base64_images: true,
-            skip_tls_verification: true,
+            skip_tls_verification: None,
             proxy: ProxyMode::default(),
             location: None,
             max_age: None,
@@ -230,6 +232,15 @@ impl ScrapeOptions {
         self.max_age.unwrap_or(default)
     }
 
+    /// Whether any TLS certificate will do: as the caller says. Where the caller says nothing it is so only when nothing of the
+    /// caller's is sent: no headers, no actions, no profile, and no user name and password, which `has_password` tells.
+    #[must_use]
+    pub fn skips_tls_verification(&self, has_password: bool) -> bool {
+        let is_anonymous =
+            !has_password && self.headers.is_empty() && self.actions.is_empty() && self.profile.is_none();
+        self.skip_tls_verification.unwrap_or(is_anonymous)
+    }
+
     /// Reads the options out of an object that may hold other fields too.
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
         let default = Self::default();
@@ -240,6 +251,7 @@ impl ScrapeOptions {
             headers: fields.take("headers").and_then(headers::read).unwrap_or_default(),
             wait_for: fields.take("waitFor").and_then(|field| field.whole32(0..=MAX_WAIT_FOR_MS)).unwrap_or(0),
             timeout: timeout(fields, default.timeout),
+            skip_tls_verification: fields.take("skipTlsVerification").and_then(Field::flag),
             proxy: fields.take("proxy").and_then(Field::word).unwrap_or_default(),
             location: fields.take("location").and_then(|field| field.record(Location::read)),
             max_age: fields.take("maxAge").and_then(|field| field.whole(0..=MAX_AGE_MS)),
@@ -265,7 +277,6 @@ impl ScrapeOptions {
             ("mobile", &mut self.mobile),
             ("blockAds", &mut self.block_ads),
             ("removeBase64Images", &mut self.remove_base64_images),
-            ("skipTlsVerification", &mut self.skip_tls_verification),
             ("storeInCache", &mut self.store_in_cache),
             ("lockdown", &mut self.lockdown),
             ("checkPromptInjection", &mut self.check_prompt_injection),
@@ -283,8 +294,10 @@ impl ScrapeOptions {
         if self.wait_for > self.timeout / 2 {
             let half = self.timeout / 2;
             // Word for word what callers look for, see [`FieldError`].
-            let reason = format!("waitFor must not exceed half of timeout ({half} ms), got {}", self.wait_for);
-            fields.refuse("waitFor", reason);
+            let reason = "waitFor must not exceed half of timeout";
+            let (wait, need) = (self.wait_for, self.wait_for.saturating_mul(2));
+            let advice = format!("waitFor is {wait} and may be {half} at most; or set timeout to {need} or more");
+            fields.refuse_with_advice("waitFor", reason, advice);
         }
         if self.wants(FormatKind::RawBase64) {
             if self.formats.len() > 1 {
@@ -306,7 +319,7 @@ fn timeout(fields: &mut Fields<'_>, default: u32) -> u32 {
 }
 
 /// Whether they are valid CSS is for the engine to say; here they get a size.
-fn selectors(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
+fn selectors(fields: &mut Fields<'_>, key: &'static str) -> Vec<String> {
     let entry = |field: Field<'_>| field.text(1..=MAX_SELECTOR_CHARS);
     fields.take(key).and_then(|field| field.list(0..=MAX_SELECTORS, entry)).unwrap_or_default()
 }

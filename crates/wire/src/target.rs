@@ -28,6 +28,7 @@ pub fn target_url(text: &str) -> Result<Url, InvalidUrl> {
         Some(rest) if is_authority_start(rest) => text.to_owned(),
         Some(_) => return refuse("must have exactly two slashes and a host behind the scheme"),
         None if is_bare_host(text) => format!("https://{text}"),
+        None if has_port(text) => return refuse("must begin with http:// or https://, as in http://localhost:3000/"),
         None => return refuse("must be an absolute http or https URL"),
     };
     let url = Url::parse(&absolute).map_err(|error| InvalidUrl(format!("must be a valid URL: {error}")))?;
@@ -78,6 +79,13 @@ fn is_bare_host(text: &str) -> bool {
     let last_is_name = last.starts_with("xn--") || (last.chars().count() >= 2 && last.chars().all(char::is_alphabetic));
     let label = |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
     last_is_name && host.split('.').all(label) && !text.contains(char::is_whitespace)
+}
+
+/// Whether a text begins with a host and a port, which a scheme might be as well.
+fn has_port(text: &str) -> bool {
+    let host = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn check_host(url: &Url) -> Result<(), &'static str> {
@@ -131,7 +139,6 @@ mod tests {
         check("пример.рф", Ok("https://xn--e1afmkfd.xn--p1ai/"));
         let absolute = "must be an absolute http or https URL";
         for text in [
-            "127.0.0.1:8080/",
             "127.0.0.1/",
             "0x7f.0x1",
             "//host",
@@ -140,8 +147,6 @@ mod tests {
             "not a url",
             "not-a-url",
             "localhost",
-            "localhost:3000",
-            "example.com:80",
             "user@example.com",
             "e.g",
             "example..com",
@@ -150,6 +155,13 @@ mod tests {
             "example.com/a b",
         ] {
             check(text, Err(absolute));
+        }
+    }
+
+    #[test]
+    fn a_port_without_a_scheme_says_what_is_missing() {
+        for text in ["localhost:3000", "127.0.0.1:8080/", "example.com:80", "localhost:4831/x?y#z", "[::1]:80"] {
+            check(text, Err("must begin with http:// or https://, as in http://localhost:3000/"));
         }
     }
 

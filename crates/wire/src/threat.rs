@@ -63,7 +63,7 @@ words! {
 
 impl ThreatProtection {
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
-        let mut domains = |key: &str| {
+        let mut domains = |key: &'static str| {
             let entry = |field: Field<'_>| field.name(1..=253);
             fields.take(key).and_then(|field| field.list(0..=MAX_ENTRIES, entry))
         };

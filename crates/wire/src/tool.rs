@@ -117,7 +117,7 @@ impl ToolCall {
     }
 
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let mut name = |key: &str| fields.need(key).and_then(|field| field.name(1..=200));
+        let mut name = |key: &'static str| fields.need(key).and_then(|field| field.name(1..=200));
         let (provider, capability) = (name("provider"), name("capability"));
         let options = fields.take("options").and_then(Field::map).unwrap_or_default();
         let version = fields.take("version").and_then(version);

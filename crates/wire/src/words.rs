@@ -34,6 +34,9 @@ macro_rules! words {
         }
 
         impl $name {
+            /// All of them, in the order of the contract.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
             /// The word on the wire.
             #[must_use]
             pub const fn as_str(self) -> &'static str {

@@ -116,7 +116,7 @@ async fn ours(args: &Args, files: &[PathBuf]) -> Result<(Row, Vec<u32>)> {
 async fn by_child(pool: &Pool, file: &Path, ocr: bool) -> Result<(Cost, u32)> {
     let mode = if ocr { PdfMode::Ocr } else { PdfMode::Fast };
     let options = Options { mode, ..Options::default() };
-    let job = Job { bytes: fs::read(file)?.into(), kind: Kind::Pdf, owner: String::new(), options };
+    let job = Job { bytes: fs::read(file)?.into(), kind: Kind::Pdf, owner: base::Owner::default(), options };
     // It is there before the file comes, as it is in a service at work.
     warm(pool).await?;
     let before = used()?;
@@ -138,7 +138,7 @@ async fn by_child(pool: &Pool, file: &Path, ocr: bool) -> Result<(Cost, u32)> {
 /// Has a small document read, so that there is a child.
 async fn warm(pool: &Pool) -> Result<()> {
     let (bytes, options) = (documents::sample("x").into(), Options::default());
-    let job = Job { bytes, kind: Kind::Pdf, owner: String::new(), options };
+    let job = Job { bytes, kind: Kind::Pdf, owner: base::Owner::default(), options };
     let read = pool.read(job, (Instant::now() + PATIENCE).into(), async |_| Ok::<(), ()>(())).await;
     read.map(drop).map_err(|error| anyhow::anyhow!("the reader reads nothing: {error}"))
 }

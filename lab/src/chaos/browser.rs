@@ -14,6 +14,7 @@ use xtask::say;
 use crate::browser_pages::CHROMIUM;
 use crate::random::Random;
 use crate::team::Team;
+use crate::trend::{self, Point};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -230,7 +231,8 @@ impl Chaos {
         // The first ones fill caches and pools.
         let settled = counts.get(counts.len() / 5..).unwrap_or_default();
         let (Some(first), Some(last)) = (settled.first(), settled.last()) else { return Ok(()) };
-        let slope = slope(settled);
+        let point = |count: &Count| Point { at: count.done as f64 / 100.0, figure: count.rss_mib };
+        let slope = trend::slope(&settled.iter().map(point).collect::<Vec<_>>());
         say!(
             "{times} {what}: {:+.2} MiB of the server a hundred, {:+} processes, {:+} files, {:+} sockets, {} ended and not asked for",
             slope,
@@ -300,32 +302,5 @@ impl Chaos {
         say!("after the end of the server: {left} processes of Chromium");
         ensure!(left == 0, "{left} processes of Chromium are left");
         Ok(())
-    }
-}
-
-/// Growth of the server in a hundred, by least squares.
-fn slope(counts: &[Count]) -> f64 {
-    let number = counts.len() as f64;
-    let mean = |of: &dyn Fn(&Count) -> f64| counts.iter().map(of).sum::<f64>() / number;
-    let (x, y) = (mean(&|count| count.done as f64), mean(&|count| count.rss_mib));
-    let (mut up, mut down) = (0.0, 0.0);
-    for count in counts {
-        let off = count.done as f64 - x;
-        up += off * (count.rss_mib - y);
-        down += off * off;
-    }
-    if down == 0.0 { 0.0 } else { 100.0 * up / down }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn growth_is_told_from_noise() {
-        let count = |done, rss_mib| Count { done, rss_mib, pss_mib: 0.0, processes: 1, ended: 0, files: 1, sockets: 1 };
-        assert!((slope(&[count(100, 50.0), count(200, 53.0), count(300, 56.0)]) - 3.0).abs() < 1e-9);
-        assert!(slope(&[count(100, 50.0), count(200, 58.0), count(300, 50.0)]).abs() < 1e-9);
-        assert!(slope(&[count(100, 50.0)]).abs() < 1e-9);
     }
 }

@@ -1,7 +1,6 @@
 //! What cases with a browser need besides: that one is there, that it has started before the case is measured, and that
 //! it still works afterwards.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -12,8 +11,6 @@ use super::raw::{self, Answer};
 use super::server::Server;
 use super::stage::Stage;
 
-/// Where the package chromium-headless-shell puts its program.
-const CHROMIUM: &str = "/usr/lib/chromium/chromium-headless-shell";
 /// The page of the second origin that only a browser can read.
 pub(crate) const ALIVE_PAGE: &str = "/alive";
 const ALIVE: &str = "The browser is alive and well";
@@ -25,9 +22,11 @@ pub(crate) fn needs(case: &Case) -> bool {
     case.setup.get("needs").and_then(Value::as_str) == Some("browser")
 }
 
-/// Whether one is installed.
+/// Whether the server finds one here.
 pub(crate) fn is_installed() -> bool {
-    Path::new(CHROMIUM).is_file()
+    #[expect(clippy::disallowed_methods, reason = "the server that is started here reads it")]
+    let path = std::env::var_os("QUARRY__BROWSER__PATH").filter(|path| !path.is_empty()).map(Into::into);
+    browser::Settings { path, ..browser::Settings::default() }.program().is_some()
 }
 
 /// The HTML of [`ALIVE_PAGE`].

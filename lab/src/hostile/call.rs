@@ -11,7 +11,8 @@ use super::case::{Case, Object};
 
 /// Members of `input` that this program knows.
 const KNOWN: &[&str] = &[
-    "headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "read", "scenario", "times", "together", "tool",
+    "headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "read", "scenario", "sql", "times", "together",
+    "tool",
 ];
 
 /// The first member of `input` that is not known.

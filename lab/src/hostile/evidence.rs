@@ -76,6 +76,10 @@ pub(crate) struct Evidence {
     /// Where the job of `setup.job` is read, and what is read there afterwards.
     pub(crate) own_job: Option<String>,
     pub(crate) own_job_now: Value,
+    /// What the database has answered to `input.sql`.
+    pub(crate) sql: Option<Value>,
+    /// How many watchers were let in, and how many were refused; none when the case has none.
+    pub(crate) watchers: Option<(usize, usize)>,
     /// Keys that no log may hold.
     pub(crate) secrets: Vec<String>,
     /// Packets that went past the stage and the service; only known in a network namespace.
@@ -185,6 +189,12 @@ impl Evidence {
             );
         }
         out += &format!(", {:.1} s of processor time", self.cpu_seconds);
+        if let Some((open, refused)) = &self.watchers {
+            out += &format!(", {open} watchers let in, {refused} refused");
+        }
+        if let Some(sql) = &self.sql {
+            out += &format!(", the database says {sql}");
+        }
         if let Some(outside) = &self.outside {
             out += &format!(", {outside}");
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use regex::RegexSet;
+use regex::{Regex, RegexSet};
 use serde_json::Value;
 
 use super::evidence::Evidence;
@@ -52,6 +52,9 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "next_scrape_ok_seconds" => next(seen).and_then(|time| at_most(time.as_secs_f64(), want, "s")),
         "dns_queries_outside_proxy" => outside(seen, want),
         "links_must_not_match" => links(seen).and_then(|links| none_matches(&links, want)),
+        "markdown_must_not_match" => seen.format("markdown").and_then(|text| matches_none(&text, want, "the markdown")),
+        "sql_equals" => sql(seen).and_then(|value| same(value, want)),
+        "sql_max" => sql(seen).and_then(|value| at_most(value.as_f64().unwrap_or(f64::INFINITY), want, "")),
         "links_equal" => links(seen).and_then(|links| equal(&links, want)),
         _ => return None,
     })
@@ -139,6 +142,23 @@ fn uuids(value: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
+fn sql(seen: &Evidence) -> Result<&Value, String> {
+    seen.sql.as_ref().ok_or_else(|| "the database was not asked".to_owned())
+}
+
+fn matches_none(text: &str, patterns: &Value, place: &str) -> Verdict {
+    let patterns = regexes(patterns)?;
+    let odd = patterns.iter().find_map(|pattern| pattern.find(text));
+    odd.map_or(Ok(()), |odd| Err(format!("{place} holds {:?}", odd.as_str().chars().take(160).collect::<String>())))
+}
+
+/// At least one.
+fn regexes(patterns: &Value) -> Result<Vec<Regex>, String> {
+    let compiled: Result<Vec<_>, _> = words(patterns).map(Regex::new).collect();
+    let compiled = compiled.map_err(|error| format!("no pattern: {error}"))?;
+    if compiled.is_empty() { Err("there is no pattern to look for".to_owned()) } else { Ok(compiled) }
+}
+
 /// The links of the document or of the map.
 fn links(seen: &Evidence) -> Result<Vec<String>, String> {
     let json = seen.answer()?.json();
@@ -202,6 +222,9 @@ mod tests {
             ("no_replay_across_teams", json!(true)),
             ("links_must_not_match", json!("x")),
             ("links_equal", json!([])),
+            ("markdown_must_not_match", json!("x")),
+            ("sql_equals", json!(null)),
+            ("sql_max", json!(1e9)),
             ("own_job_total", json!(1)),
         ] {
             assert!(!met(key, &want, &fine) && !met(key, &want, &nothing), "{key}");
@@ -218,6 +241,21 @@ mod tests {
             assert!(met("links_must_not_match", &json!("^javascript:"), &seen));
             assert!(!met("links_must_not_match", &json!(["^ftp:", "/b$"]), &seen));
         }
+    }
+
+    #[test]
+    fn looks_at_markdown_and_the_database() {
+        let page = answered(200, &json!({"data": {"markdown": "# A page\n\nof words"}}));
+        assert!(met("markdown_must_not_match", &json!("^words"), &page));
+        assert!(!met("markdown_must_not_match", &json!(["moon", "(?m)^of w"]), &page));
+        assert!(
+            !met("markdown_must_not_match", &json!([]), &page) && !met("markdown_must_not_match", &json!("("), &page)
+        );
+        let asked = Evidence { sql: Some(json!(3)), ..Evidence::default() };
+        assert!(met("sql_equals", &json!(3), &asked) && !met("sql_equals", &json!("3"), &asked));
+        assert!(met("sql_max", &json!(3), &asked) && !met("sql_max", &json!(2), &asked));
+        let rows = Evidence { sql: Some(json!([{"a": 1}, {"a": 2}])), ..Evidence::default() };
+        assert!(met("sql_equals", &json!([{"a": 1}, {"a": 2}]), &rows) && !met("sql_max", &json!(9), &rows));
     }
 
     #[test]

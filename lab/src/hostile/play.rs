@@ -19,8 +19,9 @@ use super::report::Outcome;
 use super::server::{Flavour, Server};
 use super::sniffer::{Outside, Sniffer};
 use super::stage::{self, Counters, Stage};
+use super::watchers::Watchers;
 use super::words::Words;
-use super::{browser, call, expect, made, namespace, readers, repeat, scenario};
+use super::{browser, call, database, expect, made, namespace, readers, repeat, scenario};
 
 /// After a case, before it is looked at: what was still on its way arrives.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -87,7 +88,10 @@ impl Player {
         let before = self.before(&case, &server, key.clone()).await?;
         let starts_others = browser::needs(&case) || readers::has_document(&case);
         let memory = if starts_others { server.watch_tree() } else { server.watch_memory() };
+        let watched = own.as_ref().map(|own| own.path.as_str());
+        let watchers = Watchers::open(&case, watched, server.addr, &key).await?;
         let mut seen = self.perform(&case, &mut server, &key).await?;
+        seen.watchers = watchers.counts();
         seen.own_job = own.map(|own| own.path);
         self.wait(&case, &seen).await;
         seen.memory_mib = memory.finish().await;
@@ -99,6 +103,7 @@ impl Player {
             seen.next = Some(browser::is_alive(&self.stage, &server).await.map_err(|error| format!("{error:#}")));
         }
         self.look(&case, &mut server, &before, &mut seen).await?;
+        drop(watchers);
         let ended = scenario::ends_server(&case);
         if ended {
             seen.alive = true;
@@ -288,6 +293,9 @@ impl Player {
         if stage::needs_tls(case) && !seen.origin.iter().any(|request| request.method == "PRI") {
             failures.push("the origin could not attack, as the service did not speak HTTP/2 to it".to_owned());
         }
+        if seen.sql.is_some() && !case.expected.keys().any(|key| key.starts_with("sql_")) {
+            failures.push("the database was asked, and nothing is expected of its answer".to_owned());
+        }
         failures.extend(seen.readers.as_ref().and_then(|readers| readers.check().err()));
         for (key, want) in case.expected.iter().chain(every) {
             match expect::check(key, want, seen) {
@@ -363,6 +371,10 @@ async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evi
     }
     if let (Some(path), true) = (&seen.own_job, case.expected.keys().any(|key| key.starts_with("own_job_"))) {
         seen.own_job_now = server.get(&format!("{path}?limit=1"), &before.key).await?;
+    }
+    if case.input.contains_key("sql") {
+        let (data, sql) = (server.data(), case.input_text("sql").to_owned());
+        seen.sql = Some(tokio::task::spawn_blocking(move || database::ask(&data, &sql)).await??);
     }
     Ok(())
 }

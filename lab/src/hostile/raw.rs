@@ -1,16 +1,18 @@
 //! A client that sends exactly the bytes it is given, and reads one HTTP/1.1 answer: what the crate `client` cannot send.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpSocket, TcpStream};
 
 /// No answer of the service is larger than its largest page and some more.
 const MAX_BODY: u64 = 256 * 1024 * 1024;
+/// Longest time for a probe of health.
+const PROBE: Duration = Duration::from_secs(10);
 
 /// An answer.
 #[derive(Debug, Clone, Default)]
@@ -74,6 +76,20 @@ pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Durat
         Ok(result) => result,
         Err(_) => bail!("no answer within {} s", patience.as_secs()),
     }
+}
+
+/// Whether GET /health, asked from that address, is answered with 200 within ten seconds.
+pub(crate) async fn is_healthy(addr: SocketAddr, from: IpAddr) -> bool {
+    let ask = async {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(from, 0))?;
+        let (reader, mut writer) = socket.connect(addr).await?.into_split();
+        writer
+            .write_all(format!("GET /health HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n").as_bytes())
+            .await?;
+        read_answer(&mut BufReader::new(reader)).await
+    };
+    matches!(tokio::time::timeout(PROBE, ask).await, Ok(Ok(answer)) if answer.status == 200)
 }
 
 /// The bytes of a POST of JSON with a team's key.

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use bytes::Bytes;
 use serde_json::Value;
 use testkit::{Answer, Body, Encoding, H2Attack, Pdf, Reply, Script};
 
@@ -32,6 +33,9 @@ const PAGE: &[&str] = &[
 
 /// How long an origin that does not read stays.
 const NO_READER: Duration = Duration::from_secs(600);
+
+/// No chunk of a body is larger, in bytes.
+const MAX_CHUNK: usize = 1 << 20;
 
 /// Which paths a page of the origin is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +75,7 @@ fn script(page: &Object, canary_port: u16) -> Result<Script> {
     } else if let Some(attack) = text(page, "h2") {
         Script::H2(h2(attack)?)
     } else if let Some(interim) = text(page, "interim_1xx") {
-        anyhow::ensure!(interim == "endless", "interim_1xx {interim:?} is not known");
+        ensure!(interim == "endless", "interim_1xx {interim:?} is not known");
         Script::EndlessInterim
     } else {
         Script::Reply(reply(page, canary_port)?)
@@ -175,6 +179,7 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
         ["bytes_of"] => words("bytes_of").to_owned().into(),
         ["bytes"] => Body::Zeros { bytes: number("bytes").context("bytes")?, encodings: Vec::new() },
         ["endless"] => endless(),
+        ["chunked", "endless"] => endless_chunks(generator)?,
         ["pdf", ..] | ["bytes" | "count", "pdf"] => pdf(generator, canary_port)?.bytes().into(),
         _ if generator.contains_key("repeat") => repeated(generator)?,
         _ => bail!("body_gen with {keys:?} is not known"),
@@ -203,6 +208,23 @@ fn chance(seed: u64, length: usize) -> String {
 fn endless() -> Body {
     let [prefix, unit, suffix] = ["<urlset>", "<url><loc>http://origin.test/x</loc></url>", ""].map(Into::into);
     Body::Repeat { prefix, unit, bytes: None, suffix }
+}
+
+/// `{"chunked": n, "endless": text}`: a body without end in chunks, each of as many texts as fit into n bytes, and one at
+/// least. `true` stands for 16 KiB, and for a paragraph of a page.
+fn endless_chunks(generator: &Object) -> Result<Body> {
+    let unit = match &generator["endless"] {
+        Value::Bool(true) => "<p>Words of a page that never ends.</p>\n",
+        Value::String(unit) if !unit.is_empty() => unit,
+        other => bail!("body_gen.endless {other} is not known"),
+    };
+    let size: usize = match &generator["chunked"] {
+        Value::Bool(true) => 16 << 10,
+        value => number(value).context("chunked")?,
+    };
+    ensure!((1..=MAX_CHUNK).contains(&size), "body_gen.chunked is no number of 1 to {MAX_CHUNK}");
+    let chunk = Bytes::from(unit.repeat((size / unit.len()).max(1)));
+    Ok(Body::Steps { steps: Vec::new(), then: Some((Duration::ZERO, chunk)) })
 }
 
 fn repeated(generator: &Object) -> Result<Body> {
@@ -280,11 +302,26 @@ mod tests {
         assert_eq!(length(&json!({"bytes": 0})), Some(0));
         assert_eq!(length(&json!({"zeros_bytes": 9, "encode": "gzip*10"})), None);
         assert_eq!(length(&json!({"endless": true})), None);
+        assert_eq!(length(&json!({"chunked": true, "endless": true})), None);
         assert_eq!(length(&json!({"each": "<p>{i}", "count": 11})), Some(45));
         assert_eq!(length(&json!({"each": "<p>{i}{ab*7}.", "count": 2})), Some(24));
         assert!(chance(1, 100).contains("ab") && chance(1, 9) != chance(2, 9));
         for pdf in ["huge_mediabox", "bad_length"] {
             assert!(length(&json!({"pdf": pdf})).is_some_and(|length| length > 400), "{pdf}");
+        }
+    }
+
+    #[test]
+    fn a_body_without_end_comes_in_chunks() {
+        let chunk = |body_gen: Value| match generated(body_gen.as_object().unwrap(), None, 1) {
+            Ok(Body::Steps { steps, then: Some((_, chunk)) }) if steps.is_empty() => chunk,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(chunk(json!({"chunked": 7, "endless": "abc"})), "abcabc");
+        assert_eq!(chunk(json!({"chunked": 1, "endless": "abc"})), "abc");
+        assert!(chunk(json!({"chunked": true, "endless": true})).starts_with(b"<p>"));
+        for odd in [json!({"chunked": 0, "endless": true}), json!({"chunked": 1, "endless": ""})] {
+            assert!(generated(odd.as_object().unwrap(), None, 1).is_err(), "{odd}");
         }
     }
 

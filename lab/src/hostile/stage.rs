@@ -10,6 +10,7 @@ use testkit::{Answer, Canary, Dns, Script, Site};
 use super::browser;
 use super::case::{Case, Object};
 use super::proxy::Proxy;
+use super::redirects;
 use super::setup::{self, Place};
 use super::traps;
 use super::words::Words;
@@ -37,6 +38,7 @@ const ELSEWHERE: &[&str] = &[
     "signal",
     "streams",
     "team",
+    "websockets",
 ];
 
 /// The page of the second origin that the bystander asks for.
@@ -157,6 +159,10 @@ impl Stage {
             let page = page.as_object().context("a page of an origin is no object")?;
             let origin = format!("http://origin.test:{}", site.addr().port());
             if let Some(make) = traps::site(page, &origin)? {
+                makers.push(make);
+                continue;
+            }
+            if let Some(make) = redirects::chain(page)? {
                 makers.push(make);
                 continue;
             }

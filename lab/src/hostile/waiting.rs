@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::case::{Case, Object};
-use super::{browser, namespace, scenario};
+use super::{browser, database, namespace, scenario};
 
 /// Paths that the service answers. A case on another path waits.
 const PATHS: &[&str] = &[
@@ -61,6 +61,9 @@ pub(crate) fn knows_expectation(key: &str) -> bool {
 
 /// What the machine lacks for the case.
 fn need(case: &Case) -> Option<String> {
+    if case.input.contains_key("sql") && !database::is_possible() {
+        return Some("the sqlite3 shell, which is not installed".to_owned());
+    }
     let need = case.setup.get("needs")?;
     if need.as_str() != Some("browser") {
         return Some(format!("the {need}"));

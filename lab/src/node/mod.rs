@@ -26,6 +26,8 @@ use crate::service;
 /// The working folder of the programs, below the folder of the installation: some folders deep, so that what climbs out of
 /// one is still found by [`Installation::strays`].
 const HOME: &str = "a/b/c/d";
+/// How the names of the folders begin that browsers are given.
+const BROWSER_FOLDER: &str = "quarry-chromium-";
 
 /// Programs, settings and a data folder, which all processes started from it share. The folder is removed with the last
 /// of them.
@@ -43,11 +45,11 @@ impl Installation {
     /// When no folder can be made.
     pub fn new(server: PathBuf) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        fs::create_dir_all(folder.path().join(HOME).join("tmp"))?;
         let installation = Self { folder: Arc::new(folder), server, environment: Vec::new() };
-        let (home, data) = (installation.home(), installation.data());
+        let (home, data, temporary) = (installation.home(), installation.data(), installation.temporary());
+        fs::create_dir_all(&temporary)?;
         let text = |path: &Path| path.display().to_string();
-        Ok(installation.env("HOME", text(&home)).env("TMPDIR", text(&home.join("tmp"))).set("data.dir", text(&data)))
+        Ok(installation.env("HOME", text(&home)).env("TMPDIR", text(&temporary)).set("data.dir", text(&data)))
     }
 
     /// Sets `key`, such as `worker.per_host`, for every process that is started later.
@@ -108,13 +110,21 @@ impl Installation {
         fs::read(self.log_file()).unwrap_or_default()
     }
 
-    /// Files that were made outside of the data folder.
+    /// Files that were made outside of the data folder. What Chromium keeps in its temporary folder while it runs is none
+    /// of them.
     #[must_use]
     pub fn strays(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         files_below(self.folder.path(), &self.data(), &mut found);
-        found.retain(|path| *path != self.log_file());
+        let (log, temporary) = (self.log_file(), self.temporary());
+        found.retain(|path| *path != log && !is_of_browser(path, &temporary));
         found
+    }
+
+    /// The folder for temporary files.
+    #[must_use]
+    pub fn temporary(&self) -> PathBuf {
+        self.home().join("tmp")
     }
 
     fn home(&self) -> PathBuf {
@@ -141,6 +151,12 @@ impl Installation {
         node.ready_after = ready.with_context(|| format!("its log: {}", String::from_utf8_lossy(&self.log())))?;
         Ok(node)
     }
+}
+
+/// Whether a file is in the folder that a running Chromium was given.
+fn is_of_browser(path: &Path, temporary: &Path) -> bool {
+    let inside = path.strip_prefix(temporary).ok().and_then(|rest| rest.components().next());
+    inside.is_some_and(|folder| folder.as_os_str().to_string_lossy().starts_with(BROWSER_FOLDER))
 }
 
 /// An address of this machine that nobody listens on.
@@ -336,10 +352,14 @@ mod tests {
 
     #[test]
     fn files_outside_of_the_data_folder_are_strays() {
-        let (installation, _program) = installation("mkdir data; touch data/db ../../stray; exit 1");
+        let script = "mkdir -p data tmp/quarry-chromium-7-x tmp/other; \
+                      touch data/db ../../stray tmp/quarry-chromium-7-x/profile tmp/other/file; exit 1";
+        let (installation, _program) = installation(script);
         installation.server().unwrap_err();
-        let strays = installation.strays();
-        assert_eq!(strays, [installation.folder.path().join("a/b/stray")]);
+        let mut strays = installation.strays();
+        strays.sort();
+        let expect = ["a/b/c/d/tmp/other/file", "a/b/stray"].map(|path| installation.folder.path().join(path));
+        assert_eq!(strays, expect, "what a running browser keeps is none");
     }
 
     #[tokio::test]

@@ -42,8 +42,12 @@ pub struct Tree {
     pub processes: Vec<Process>,
     /// Their proportional set size, in MiB: what they share is counted once.
     pub pss_mib: f64,
+    /// What of that is held by the processes below the first.
+    pub children_pss_mib: f64,
     /// Open files of all kinds, sockets and pipes too.
     pub files: usize,
+    /// Those of the first process alone.
+    pub own_files: usize,
     /// Sockets among them.
     pub sockets: usize,
 }
@@ -57,8 +61,14 @@ impl Tree {
         let all = every_process()?;
         let mut tree = Self { processes: descendants(&all, root), ..Self::default() };
         for process in &tree.processes {
-            tree.pss_mib += pss_kib(process.id) as f64 / 1024.0;
+            let pss_mib = pss_kib(process.id) as f64 / 1024.0;
             let held = held(process.id);
+            if process.id == root {
+                tree.own_files = held.len();
+            } else {
+                tree.children_pss_mib += pss_mib;
+            }
+            tree.pss_mib += pss_mib;
             tree.files += held.len();
             tree.sockets += held.iter().filter(|target| target.to_string_lossy().starts_with("socket:")).count();
         }
@@ -140,7 +150,8 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(5));
         };
         assert_eq!((tree.processes[0].id, tree.processes[1].parent), (child.id(), child.id()));
-        assert!(tree.pss_mib > 0.0 && tree.files >= 3, "{tree:?}");
+        assert!(tree.pss_mib > tree.children_pss_mib && tree.children_pss_mib > 0.0, "{tree:?}");
+        assert!(tree.files > tree.own_files && tree.own_files >= 3, "{tree:?}");
         let sleeper = rustix::process::Pid::from_raw(i32::try_from(tree.processes[1].id).unwrap()).unwrap();
         rustix::process::kill_process(sleeper, rustix::process::Signal::KILL).unwrap();
         child.wait().unwrap();

@@ -59,6 +59,7 @@ impl Backup {
     /// written before their rows. One that expires meanwhile may be missing, as it would be a moment later anyway.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let places = Places::of(&loaded.config)?;
+        boot::data::must_exist(&loaded.config)?;
         let store = boot::open_store(&loaded.config).await?;
         ensure!(!self.to.exists(), "{} is already there", self.to.display());
         // As private as the data folder.
@@ -112,6 +113,9 @@ impl Migrate {
         let mut config = loaded.config;
         // Whether the schema may be behind is the question here.
         config.store.migrate = true;
+        if self.check {
+            boot::data::must_exist(&config)?;
+        }
         let store = boot::open_store(&config).await?;
         let names = if self.check { store.pending().await? } else { store.migrate().await? };
         for name in &names {

@@ -7,7 +7,7 @@ use boot::config::Loaded;
 use clap::Subcommand;
 use uuid::Uuid;
 
-use super::{PAGE, open, print};
+use super::{PAGE, open_known, print};
 
 #[derive(Subcommand)]
 pub(crate) enum Jobs {
@@ -36,7 +36,7 @@ pub(crate) enum Jobs {
 impl Jobs {
     /// Does it, in the database that the settings name.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &open(&loaded).await?;
+        let app = &open_known(&loaded).await?;
         match self {
             Self::List { dead: true, team } => list_dead(app, team).await,
             Self::List { dead: false, team } => list(app, team).await,

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use app::browser::{Door, Entrance};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use browser::{Client, RelayEnd, Viewer};
+use browser::{Client, LARGE_MESSAGE, RelayEnd, Shown, Sight, Viewer};
 use bytes::Bytes;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-/// Messages on their way in each direction: few, so that backpressure reaches the other side.
+/// Messages on their way in each direction: few, so that backpressure reaches the other side. A large one is there alone.
 const QUEUE: usize = 8;
 /// How long the other end may take for one message.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +40,9 @@ async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
     let (code, reason) = match end {
         None => return,
         Some(Ok(RelayEnd::Left)) => (close_code::NORMAL, ""),
-        Some(Ok(RelayEnd::Slow)) => (close_code::POLICY, "messages are not read fast enough"),
+        Some(Ok(RelayEnd::Slow)) => {
+            (close_code::POLICY, "messages are not read fast enough, or are too many for a shared browser")
+        }
         Some(Ok(RelayEnd::Garbled)) => (close_code::UNSUPPORTED, "not a message of the protocol"),
         Some(Ok(RelayEnd::Gone)) => (close_code::AWAY, "the session has ended"),
         Some(Err(_)) => (close_code::AGAIN, "the session takes nobody else"),
@@ -49,11 +52,15 @@ async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
 
 async fn carry_view(socket: WebSocket, entrance: &Entrance) {
     let (said, from) = mpsc::channel(QUEUE);
-    let (to, mut hears) = mpsc::channel::<Bytes>(1);
+    let (to, mut hears) = mpsc::channel::<Sight>(1);
     let may_steer = entrance.door() == Door::Control;
     let mut line = Line { socket, entrance, said, heard: Instant::now() };
+    let left = u64::try_from(entrance.time_left().as_millis()).unwrap_or(u64::MAX);
+    if !line.put(told(&json!({ "type": "session", "leftMs": left, "steers": may_steer }))).await {
+        return;
+    }
     let show = entrance.show(Viewer { from, to, may_steer });
-    let pump = line.pump(&mut hears, Message::Binary);
+    let pump = line.pump(&mut hears, seen);
     let shown = tokio::select! {
         shown = show => Some(shown),
         () = pump => None,
@@ -63,6 +70,18 @@ async fn carry_view(socket: WebSocket, entrance: &Entrance) {
         Some(Ok(())) => line.close(close_code::AWAY, "the session has ended").await,
         Some(Err(_)) => line.close(close_code::AGAIN, "the session takes nobody else").await,
     }
+}
+
+/// A frame is binary, everything else JSON.
+fn seen(sight: Sight) -> Message {
+    match sight {
+        Sight::Frame(frame) => Message::Binary(frame),
+        Sight::Page(Shown { url, title }) => told(&json!({ "type": "page", "url": url, "title": title })),
+    }
+}
+
+fn told(what: &Value) -> Message {
+    Message::Text(Utf8Bytes::from(what.to_string()))
 }
 
 /// The socket, and where to what comes out of it goes.
@@ -79,14 +98,20 @@ impl Line<'_> {
     async fn pump<T>(&mut self, hears: &mut mpsc::Receiver<T>, message: impl Fn(T) -> Message) {
         let mut pings = interval(PING);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // What was said and finds no place yet. Nothing more is read until it does, but what comes is passed on meanwhile.
+        let mut waiting: Option<Utf8Bytes> = None;
+        let to = self.said.clone();
         loop {
             tokio::select! {
-                said = self.socket.recv() => match said {
+                place = to.reserve_many(places(&to, waiting.as_ref())), if waiting.is_some() => {
+                    let Ok(Some(place)) = place.map(|mut places| places.next()) else { return };
+                    place.send(waiting.take().map(|text| text.to_string()).unwrap_or_default());
+                    self.heard = Instant::now();
+                }
+                said = self.socket.recv(), if waiting.is_none() => match said {
                     Some(Ok(Message::Text(text))) => {
                         self.note(true);
-                        if self.said.send(text.to_string()).await.is_err() {
-                            return;
-                        }
+                        waiting = Some(text);
                     }
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => self.note(false),
                     _ => return,
@@ -96,7 +121,9 @@ impl Line<'_> {
                     None => return std::future::pending().await,
                 },
                 _ = pings.tick() => {
-                    if self.heard.elapsed() > SILENCE || !self.put(Message::Ping(Bytes::new())).await {
+                    // Who is not read cannot be heard.
+                    let is_silent = waiting.is_none() && self.heard.elapsed() > SILENCE;
+                    if is_silent || !self.put(Message::Ping(Bytes::new())).await {
                         return;
                     }
                 }
@@ -120,4 +147,10 @@ impl Line<'_> {
         let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         let _ = self.put(Message::Close(Some(frame))).await;
     }
+}
+
+/// How many places of a channel a message takes: a large one goes when it is alone there.
+fn places(to: &mpsc::Sender<String>, message: Option<&Utf8Bytes>) -> usize {
+    let is_large = message.is_some_and(|text| text.len() > LARGE_MESSAGE);
+    if is_large { to.max_capacity() } else { 1 }
 }

@@ -13,7 +13,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_quarry-server");
 async fn the_server_reads_documents_by_itself() {
     let pool = Pool::new(Settings { reader: Some(PROGRAM.into()), ..Settings::default() }).unwrap();
     let file = documents::sample("Read by the server.");
-    let job = Job { bytes: file.into(), kind: Kind::Pdf, owner: String::new(), options: Options::default() };
+    let job = Job { bytes: file.into(), kind: Kind::Pdf, owner: base::Owner::default(), options: Options::default() };
     let deadline = Instant::now() + Duration::from_secs(30);
     let answer = pool.read(job, deadline, async |_| Ok::<(), ()>(())).await.unwrap();
     assert_eq!(answer.markdown, "Read by the server.");

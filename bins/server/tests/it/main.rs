@@ -10,5 +10,6 @@ mod doors;
 mod ending;
 mod lists;
 mod pages;
+mod rules;
 
 use caller::{Answer, call, service};

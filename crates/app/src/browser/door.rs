@@ -1,16 +1,19 @@
 //! The addresses of a session: whoever has one may go in, without a key.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::browser::{Client, RelayEnd, Viewer};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base::Secret;
-use store::browser as rows;
+use store::{browser as rows, teams};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::elsewhere;
 use super::live::Live;
-use crate::{App, AppError};
+use crate::{App, AppError, Rules};
 
 /// What an address opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,18 +47,38 @@ impl Door {
     }
 }
 
-/// Opens a door of a session with its token.
+/// Opens a door of a session that runs in this process, to a client that comes from the address `from`. None for every other
+/// session and token.
+///
+/// # Errors
+/// [`AppError::AddressNotAllowed`] when the team may not be called for from there.
+#[crate::boxed]
+pub async fn enter_here(
+    app: &App,
+    id: Uuid,
+    door: Door,
+    token: &str,
+    from: IpAddr,
+) -> Result<Option<Entrance>, AppError> {
+    let live = app.sessions().find(id).filter(|live| opens(&live.row(), door, token) && !live.stop.is_cancelled());
+    let Some(live) = live else { return Ok(None) };
+    let team = teams::find(&mut app.conn().await?, live.team()).await?;
+    let team = team.ok_or_else(|| AppError::internal("the team of a session is missing"))?;
+    Rules::of(None, &team)?.check_address(from)?;
+    Ok(Some(Entrance { live, door }))
+}
+
+/// Opens a door of a session with its token, to a client that comes from the address `from`. What does not run here is
+/// looked for in the database.
 ///
 /// # Errors
 /// [`AppError::SessionNotFound`] for a wrong token and for one of another door, which look like an unknown session;
-/// [`AppError::SessionElsewhere`] on another server.
+/// [`AppError::AddressNotAllowed`] when the team may not be called for from there; [`AppError::SessionElsewhere`] on another
+/// server.
 #[crate::boxed]
-pub async fn enter(app: &App, id: Uuid, door: Door, token: &str) -> Result<Entrance, AppError> {
-    if let Some(live) = app.sessions().find(id) {
-        if !opens(&live.row(), door, token) || live.stop.is_cancelled() {
-            return Err(AppError::SessionNotFound);
-        }
-        return Ok(Entrance { live, door });
+pub async fn enter(app: &App, id: Uuid, door: Door, token: &str, from: IpAddr) -> Result<Entrance, AppError> {
+    if app.sessions().find(id).is_some() {
+        return enter_here(app, id, door, token, from).await?.ok_or(AppError::SessionNotFound);
     }
     let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
     // Tokens end with their session, so nobody learns by a token whether there was one.
@@ -81,6 +104,12 @@ impl Entrance {
     #[must_use]
     pub fn door(&self) -> Door {
         self.door
+    }
+
+    /// How long the session can live yet, if something is done in it.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        self.live.ends.saturating_duration_since(Instant::now())
     }
 
     /// Notes that somebody does something, so that the session does not count as resting.

@@ -35,6 +35,7 @@ pub(super) async fn keep(live: Arc<Live>, kept: Kept) {
         () = live.stop.cancelled() => "asked to",
         () = live.app.sessions().closing().cancelled() => "the server stops",
         () = live.browser.gone() => "its browser is gone",
+        () = live.key.revoked() => "its key was revoked",
     };
     // From here on nobody gets in, and what goes on in it ends.
     live.stop.cancel();
@@ -60,6 +61,7 @@ async fn wait(live: &Live) -> &'static str {
             match renew(live).await {
                 Ok(true) => {}
                 Ok(false) => return "its row has ended",
+                Err(error) if error.is_outage() => {}
                 Err(error) => tracing::warn!(?error, session = %live.id, "row of a session not renewed"),
             }
         }

@@ -9,7 +9,7 @@ use base::{Secret, Timestamp};
 use chrono::TimeDelta;
 use interact::{Code, OrderError, Ran, Work};
 use parking_lot::Mutex;
-use store::browser::{self as rows, Session as Row, Tokens};
+use store::browser::{self as rows, Call, Session as Row, Tokens};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use crate::active::{Active, Slot};
 use crate::auth::Caller;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
-use crate::{App, AppError};
+use crate::{App, AppError, KeyHold};
 
 /// How long a row says that its session lives, unless it is told so again.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
@@ -52,6 +52,8 @@ pub(crate) struct Beginning {
     pub(crate) funds: Funds,
     pub(crate) profile: Option<Opened>,
     pub(crate) session: Session,
+    /// The idempotency key of the call that starts it.
+    pub(crate) call: Option<Call>,
 }
 
 /// A session that runs here.
@@ -70,6 +72,8 @@ pub(crate) struct Live {
     work: AsyncMutex<Work>,
     /// Ends everything that goes on in it.
     pub(super) stop: CancellationToken,
+    /// The key that started it, with which it ends.
+    pub(super) key: KeyHold,
     /// How it ended, once it has.
     pub(super) ended: watch::Sender<Option<SessionEnded>>,
 }
@@ -105,6 +109,11 @@ impl Sessions {
 
     pub(crate) fn find(&self, id: Uuid) -> Option<Arc<Live>> {
         self.live.lock().get(&id).cloned()
+    }
+
+    /// How many are open.
+    pub(crate) fn count(&self) -> u32 {
+        self.places.total()
     }
 
     /// The session that shows the page of a scrape.
@@ -147,7 +156,7 @@ pub(crate) async fn begin(
     beginning: Beginning,
     expires_at: Timestamp,
 ) -> Result<Arc<Live>, AppError> {
-    let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session } = beginning;
+    let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call } = beginning;
     let now = app.now();
     let row = Row {
         id: id.to_string(),
@@ -162,6 +171,8 @@ pub(crate) async fn begin(
         alive_until: now + ALIVE,
         ended_at: None,
         credits: 0,
+        api_key: caller.key.clone(),
+        call,
     };
     rows::insert(&mut app.conn().await?, &row).await?;
     let began = Instant::now();
@@ -177,6 +188,7 @@ pub(crate) async fn begin(
         browser: session,
         work: AsyncMutex::default(),
         stop: CancellationToken::new(),
+        key: app.hold_key(caller.key.as_deref()),
         ended: watch::Sender::new(None),
     });
     app.sessions().live.lock().insert(id, Arc::clone(&live));

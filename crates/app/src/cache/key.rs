@@ -30,7 +30,8 @@ pub(crate) fn variant(url: &Url, options: &ScrapeOptions) -> String {
     let (country, languages) = (location.country, location.languages.join(","));
     let enhanced = matches!(options.proxy, ProxyMode::Enhanced | ProxyMode::Stealth);
     // https and http share a key; a caller who asks for a verified certificate must not get a copy that nobody verified.
-    let verified = url.scheme() == "https" && !options.skip_tls_verification;
+    // One with credentials gets none at all.
+    let verified = url.scheme() == "https" && !options.skips_tls_verification(false);
     digest(&format!(
         "1|mobile={}|ads={}|country={country}|languages={languages}|enhanced={enhanced}|wait={}|verified={verified}",
         options.mobile, options.block_ads, options.wait_for,
@@ -107,7 +108,7 @@ mod tests {
             ScrapeOptions { location, ..Default::default() },
             ScrapeOptions { proxy: ProxyMode::Enhanced, ..Default::default() },
             ScrapeOptions { wait_for: 100, ..Default::default() },
-            ScrapeOptions { skip_tls_verification: false, ..Default::default() },
+            ScrapeOptions { skip_tls_verification: Some(false), ..Default::default() },
         ] {
             assert_ne!(variant(&url, &plain), variant(&url, &other), "{other:?}");
         }

@@ -7,7 +7,7 @@ mod policy;
 
 use std::error::Error as StdError;
 
-use base::{Timestamp, new_id};
+use base::{Owner, Timestamp, new_id};
 use blobs::content::{self, Digest, Hashed};
 use bytes::Bytes;
 use chrono::TimeDelta;
@@ -17,7 +17,6 @@ use store::cache::{self as rows, CacheEntry, Wanted};
 use url::Url;
 use wire::{ProxyUsed, ScrapeOptions};
 
-use crate::auth::Caller;
 use crate::{App, AppError, room};
 
 pub(crate) use copy::{NewCopy, PageCopy, write_copies};
@@ -40,6 +39,8 @@ pub(crate) struct CacheSlot {
     scope: String,
     key: String,
     variant: String,
+    /// Whose turn it is, where large copies wait for room in memory.
+    owner: Owner,
 }
 
 /// A page from the cache, as if it had just been fetched.
@@ -51,10 +52,10 @@ pub(crate) struct Copy {
 }
 
 impl CacheSlot {
-    /// Where copies for this caller, page and options belong.
-    pub(crate) fn of(app: &App, caller: &Caller, url: &Url, options: &ScrapeOptions) -> Self {
-        let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { caller.team.id.clone() };
-        Self { scope, key: key::key(url), variant: key::variant(url, options) }
+    /// Where copies for the team, page and options belong.
+    pub(crate) fn of(app: &App, owner: &Owner, url: &Url, options: &ScrapeOptions) -> Self {
+        let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { owner.team.to_string() };
+        Self { scope, key: key::key(url), variant: key::variant(url, options), owner: owner.clone() }
     }
 }
 
@@ -64,7 +65,7 @@ impl CacheSlot {
 /// [`AppError::Internal`] when the database or the blob store fails.
 pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wants) -> Result<Option<Copy>, AppError> {
     let Window { not_before, not_after } = window;
-    let CacheSlot { scope, key, variant } = slot;
+    let CacheSlot { scope, key, variant, owner } = slot;
     let rendered = match wants {
         Wants::Any => None,
         Wants::Rendered => Some(true),
@@ -78,7 +79,7 @@ pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wan
             return Ok(None);
         };
         let entry = entries.remove(index);
-        match read(app, entry).await? {
+        match read(app, entry, owner).await? {
             Some(copy) => return Ok(Some(copy)),
             // The body is gone or not written yet: an older copy may still do.
             None => continue,
@@ -90,10 +91,10 @@ pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wan
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
-pub(crate) async fn by_id(app: &App, id: &str) -> Result<Option<Copy>, AppError> {
+pub(crate) async fn by_id(app: &App, id: &str, owner: &Owner) -> Result<Option<Copy>, AppError> {
     let entry = rows::by_id(&mut app.conn().await?, id).await?;
     match entry {
-        Some(entry) => read(app, entry).await,
+        Some(entry) => read(app, entry, owner).await,
         None => Ok(None),
     }
 }
@@ -107,6 +108,7 @@ pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Opti
     }
     match write(app, slot, fetched).await {
         Ok(copy) => copy,
+        Err(error) if error.is_outage() => None,
         Err(error) => {
             tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
             None
@@ -186,12 +188,12 @@ fn status(entry: &CacheEntry) -> u16 {
     u16::try_from(entry.status_code).unwrap_or(0)
 }
 
-async fn read(app: &App, entry: CacheEntry) -> Result<Option<Copy>, AppError> {
+async fn read(app: &App, entry: CacheEntry, owner: &Owner) -> Result<Option<Copy>, AppError> {
     let (Ok(digest), Ok(url)) = (entry.body_digest.parse::<Digest>(), Url::parse(&entry.final_url)) else {
         return Ok(None);
     };
     let size = usize::try_from(entry.body_bytes).unwrap_or(0);
-    let room = app.client.in_flight().room();
+    let room = app.client.in_flight().room(owner);
     room.grow(size as u64).await;
     let body =
         if entry.in_row { in_row(app, &digest, size).await? } else { content::get(&app.blobs, &digest, size).await? };

@@ -100,7 +100,7 @@ async fn prepared(app: &App, conn: &mut Conn, crawl: &str) -> Result<(), StoreEr
 async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<(), AppError> {
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
-    let verify_tls = !context.options.skip_tls_verification;
+    let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
         let site = app.site.rules_at_start(&frontier.start, approach).await?;
@@ -113,7 +113,8 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<
         return Ok(());
     }
     let mut feed = Feed { app, context, frontier };
-    let terms = Terms { owner: &context.caller.team.id, obey: !frontier.ignore_robots };
+    let owner = context.owner();
+    let terms = Terms { owner: &owner, obey: !frontier.ignore_robots };
     let found = app.site.sitemaps(&frontier.start, approach, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
     Ok(())
@@ -142,8 +143,8 @@ impl Sink for Feed<'_> {
     async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, AppError> {
         let scope = self.frontier.scope.clone();
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
-        let (owner, deadline) = (&self.context.caller.team.id, Instant::now() + PATIENCE);
-        let pages = self.app.tools.cpu.run(owner, deadline, work).await.map_err(AppError::internal)?;
+        let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
+        let pages = self.app.tools.cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
         let now = self.app.now();
         let mut conn = self.app.conn().await?;
         let going_on: Result<bool, StoreError> = conn

@@ -46,12 +46,12 @@ pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Re
         mobile: options.mobile,
         location: options.location.as_ref(),
         proxy: app.tools.proxies.next(strength),
-        skip_tls_verification: options.skip_tls_verification,
+        skip_tls_verification: options.skips_tls_verification(basic_auth.is_some()),
         block_ads: options.block_ads,
         wait_for: Duration::from_millis(options.wait_for.into()),
         actions: &options.actions,
         state,
-        owner: &caller.team.id,
+        owner: caller.owner(&scrape.to_string()),
         ..Visit::new(&url, &*headers, deadline)
     };
     match browser.session(&visit, Arc::clone(&headers), end).await {

@@ -47,8 +47,7 @@ pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> Start
     let target = Target {
         basic_auth: mapping.basic_auth.clone(),
         private: mapping.request.zero_data_retention,
-        owner: caller.team.id.clone(),
-        line: caller.team.id.clone(),
+        owner: caller.owner(&mapping.id),
         collect_links: true,
         ..Target::new(mapping.url.clone(), Arc::new(options(&mapping.request)), mapping.soft_deadline)
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use base::Secret;
+use base::{Owner, Secret};
 use crawl_frontier::Scope;
 use fetch::BasicAuth;
 use parking_lot::{Mutex, MutexGuard};
@@ -131,9 +131,15 @@ impl Contexts {
         }
     }
 
-    /// To be read again: something of it has changed.
+    /// To be read again, as something of it has changed; or never again, as its run has ended.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().remove(id);
+    }
+
+    /// Whether that of a run is kept.
+    #[cfg(test)]
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.lock().contains_key(id)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Arc<Context>)>> {
@@ -147,6 +153,11 @@ impl Contexts {
 }
 
 impl Context {
+    /// Whose its work is.
+    pub(crate) fn owner(&self) -> Owner {
+        self.caller.owner(&self.id)
+    }
+
     /// Whether no trace of its pages may be left elsewhere.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
@@ -167,7 +178,7 @@ impl Context {
             hook: hook_of(row, secrets),
             frontier: None,
             known: Arc::default(),
-            caller: Caller { team, key: row.api_key_id.clone(), address: row.address.clone() },
+            caller: Caller::of(team, row.api_key_id.clone(), row.address.clone()),
         }
     }
 
@@ -191,7 +202,7 @@ impl Context {
             zero_data_retention,
             frontier: None,
             known: Arc::default(),
-            caller: Caller { team, key: row.api_key_id.clone(), address: row.address.clone() },
+            caller: Caller::of(team, row.api_key_id.clone(), row.address.clone()),
         };
         Ok((context, start))
     }

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::new_id;
+use blobs::BlobError;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 
@@ -71,7 +72,9 @@ impl Drop for Deposit {
         let Ok(runtime) = Handle::try_current() else { return };
         let (app, key) = (self.app.clone(), std::mem::take(&mut self.key));
         let remove = async move {
-            if let Err(error) = app.blobs.delete(&key).await {
+            if let Err(error) = app.blobs.delete(&key).await
+                && !matches!(error, BlobError::Away(_))
+            {
                 tracing::warn!(%error, "unused document body not removed, upkeep removes it later");
             }
         };

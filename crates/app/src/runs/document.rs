@@ -8,13 +8,15 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
-use store::runs::{NewDocument, StoredDocument};
+use store::runs::{NewDocument, Run, StoredDocument};
 use tokio::task::spawn_blocking;
 use url::Url;
+use uuid::Uuid;
 use wire::Document;
 
 use super::deposit::Deposit;
 use super::host_of;
+use crate::auth::Caller;
 use crate::{App, AppError};
 
 /// Compressed size from which a document is kept among the blobs.
@@ -23,6 +25,8 @@ const LARGE: usize = 64 << 10;
 const LEVEL: i32 = 1;
 /// Longest JSON of one document.
 const MAX_JSON: usize = 1 << 30;
+/// Characters of an id.
+const ID_LENGTH: usize = 36;
 
 /// A document that is ready to be written down.
 pub(crate) struct Packed {
@@ -85,18 +89,65 @@ impl Packed {
     }
 }
 
+/// From which address URLs of files move to which: they were made for who started the run, and are read by somebody who may
+/// reach us elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Move {
+    from: String,
+    to: String,
+}
+
+impl Move {
+    /// None when they stay where they are.
+    pub(crate) fn of(app: &App, row: &Run, caller: &Caller) -> Option<Self> {
+        let (from, to) = (row.address.clone()?, caller.address.clone()?);
+        (from != to && !from.is_empty() && !app.files().has_public_url()).then_some(Self { from, to })
+    }
+
+    /// The document with its URLs moved. They are known by being a string of their own that begins with the address, the
+    /// folder of files and an id.
+    fn apply(&self, json: String) -> String {
+        let begin = format!("\"{}/files/", self.from);
+        let is_file = |rest: &str| {
+            let id = rest.get(..ID_LENGTH).and_then(|id| Uuid::try_parse(id).ok());
+            id.is_some() && rest[ID_LENGTH..].starts_with('/')
+        };
+        if !json.contains(&begin) {
+            return json;
+        }
+        let mut moved = String::with_capacity(json.len() + 64);
+        let mut rest = json.as_str();
+        while let Some(at) = rest.find(&begin) {
+            let (before, found) = rest.split_at(at);
+            let after = &found[begin.len()..];
+            moved.push_str(before);
+            match is_file(after) {
+                true => moved.extend(["\"", &self.to, "/files/"]),
+                false => moved.push_str(&begin),
+            }
+            rest = after;
+        }
+        moved.push_str(rest);
+        moved
+    }
+}
+
 /// The JSON of documents that were kept, in the same order. One whose body is lost or cannot be unpacked says so in
 /// `metadata.error`; the others are not concerned.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the blobs cannot be asked: then it is worth trying again.
-pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<Box<RawValue>>, AppError> {
+pub(crate) async fn unpack(
+    app: &App,
+    rows: Vec<StoredDocument>,
+    urls: Option<Move>,
+) -> Result<Vec<Box<RawValue>>, AppError> {
     let mut bodies = Vec::with_capacity(rows.len());
     for mut row in rows {
         let body = match (row.body.take(), row.blob.as_deref()) {
             (Some(body), _) => Some(Bytes::from(body)),
             (None, Some(key)) => match app.blobs.get(key).await {
-                Err(error @ BlobError::Store { .. }) => return Err(AppError::internal(error)),
+                Err(error @ (BlobError::Store { .. } | BlobError::Away(_))) => return Err(AppError::internal(error)),
                 other => other.ok().flatten(),
             },
             (None, None) => None,
@@ -104,14 +155,23 @@ pub(crate) async fn unpack(app: &App, rows: Vec<StoredDocument>) -> Result<Vec<B
         bodies.push((row, body));
     }
     let app = app.clone();
-    let work = move || bodies.into_iter().map(|(row, body)| read_or_tell(&app, &row, body.as_deref())).collect();
+    let work = move || {
+        let read =
+            |(row, body): (StoredDocument, Option<Bytes>)| read_or_tell(&app, &row, body.as_deref(), urls.as_ref());
+        bodies.into_iter().map(read).collect()
+    };
     spawn_blocking(work).await.map_err(AppError::internal)?
 }
 
-fn read_or_tell(app: &App, row: &StoredDocument, body: Option<&[u8]>) -> Result<Box<RawValue>, AppError> {
+fn read_or_tell(
+    app: &App,
+    row: &StoredDocument,
+    body: Option<&[u8]>,
+    urls: Option<&Move>,
+) -> Result<Box<RawValue>, AppError> {
     // The size that was written down bounds the memory that a damaged body can ask for.
     let limit = usize::try_from(row.bytes).unwrap_or(MAX_JSON).min(MAX_JSON);
-    if let Some(document) = body.and_then(|body| read(body, limit)) {
+    if let Some(document) = body.and_then(|body| read(body, limit, urls)) {
         return Ok(document);
     }
     if app.lost().is_news(&row.page_id) {
@@ -126,9 +186,13 @@ fn read_or_tell(app: &App, row: &StoredDocument, body: Option<&[u8]>) -> Result<
     serde_json::value::to_raw_value(&json!({ "metadata": metadata })).map_err(AppError::internal)
 }
 
-fn read(body: &[u8], limit: usize) -> Option<Box<RawValue>> {
-    let json = zstd::bulk::decompress(body, limit).ok()?;
-    RawValue::from_string(String::from_utf8(json).ok()?).ok()
+fn read(body: &[u8], limit: usize, urls: Option<&Move>) -> Option<Box<RawValue>> {
+    let json = String::from_utf8(zstd::bulk::decompress(body, limit).ok()?).ok()?;
+    let json = match urls {
+        Some(urls) => urls.apply(json),
+        None => json,
+    };
+    RawValue::from_string(json).ok()
 }
 
 /// Pages whose documents were found to be lost, so that each is logged once.
@@ -142,5 +206,33 @@ impl Lost {
     fn is_news(&self, page: &str) -> bool {
         let mut known = self.0.lock();
         known.len() < Self::MAX_PAGES && known.insert(page.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_urls_of_files_move() {
+        let urls = Move { from: "http://old.test:1".to_owned(), to: "https://new.test".to_owned() };
+        let id = "01900000-0000-7000-8000-000000000001";
+        let check = |json: &str, expect: &str| assert_eq!(urls.apply(json.to_owned()), expect);
+        check(
+            &format!(
+                r#"{{"screenshot":"http://old.test:1/files/{id}/a.png?until=1","pdfs":["http://old.test:1/files/{id}/b"]}}"#
+            ),
+            &format!(
+                r#"{{"screenshot":"https://new.test/files/{id}/a.png?until=1","pdfs":["https://new.test/files/{id}/b"]}}"#
+            ),
+        );
+        for same in [
+            format!(r#"{{"markdown":"see http://old.test:1/files/{id}/a.png"}}"#),
+            format!(r#"{{"links":["http://old.test:1/files/other","http://old.test:1/files/{id}"]}}"#),
+            r#"{"links":["http://old.test:1/files/ä"]}"#.to_owned(),
+            r#""http://old.test:1/files/"#.to_owned(),
+        ] {
+            check(&same, &same);
+        }
     }
 }

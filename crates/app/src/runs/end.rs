@@ -9,6 +9,7 @@ use uuid::Uuid;
 use webhooks::Event;
 use wire::WebhookEvent;
 
+use super::ended::Ended;
 use super::secrets::Secrets;
 use super::{Kind, RETENTION, erase, read};
 use crate::auth::Caller;
@@ -134,6 +135,9 @@ async fn close(
     row.error = end.error.map(str::to_owned);
     row.finished_at = Some(now);
     row.expires_at = now + end.retention;
+    if end.status != runs::CANCELLED {
+        explain(conn, kind, &mut row, progress).await?;
+    }
     if let Some(key) = &progress.reservation
         && let Some(held) = ledger::reservation(conn, &row.team_id, key).await?
     {
@@ -150,6 +154,16 @@ async fn close(
         "run ended"
     );
     announce(conn, kind, &row, now).await
+}
+
+/// Says why the run has brought nothing, or less than its caller expects: one client shows the warning only.
+async fn explain(conn: &mut Conn, kind: &'static Kind, row: &mut Run, progress: &Progress) -> Result<(), StoreError> {
+    let why = (kind.explain)(&Ended::read(conn, row, progress).await?);
+    if why.is_some() {
+        row.error = row.error.take().and(why.clone());
+        row.warning = why;
+    }
+    Ok(())
 }
 
 /// The last event: nothing of the run comes after it, so its secrets go as well.

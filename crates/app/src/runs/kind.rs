@@ -8,6 +8,7 @@ use store::runs::Progress;
 use wire::EventFamily;
 
 use super::context::Terms;
+use super::ended::Ended;
 use super::secrets::Secrets;
 use crate::{AppError, batch, crawl};
 
@@ -26,6 +27,8 @@ pub struct Kind {
     pub(crate) lanes: fn(&str) -> Vec<(Queue, String)>,
     /// Whether one that has nothing left to do has done well; or why it has failed.
     pub(crate) verdict: fn(&Progress) -> Result<(), &'static str>,
+    /// What its caller should know of the end, when the run has brought nothing or less than its caller expects.
+    pub(crate) explain: fn(&Ended<'_>) -> Option<String>,
     /// How many items there are, as far as that is known.
     pub(crate) total: fn(&Progress) -> i64,
     /// How its pages are scraped; for kinds whose items are pages.

@@ -27,12 +27,14 @@ use super::submit::new_pages;
 use super::{PAGES, pages, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, credentials, room};
+use crate::{App, AppError, credentials, metrics, room};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const MAX_ASKED: i32 = 3;
-/// How long a page waits for room on the disk, each of as many times.
-const ROOM_PATIENCE: TimeDelta = TimeDelta::minutes(1);
+/// How long a page waits before it looks again whether there is room on the disk, or the store of files is back.
+const OUTAGE_PAUSE: TimeDelta = TimeDelta::seconds(15);
+/// How long a page waits for that in all.
+const OUTAGE_PATIENCE: TimeDelta = TimeDelta::hours(24);
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -69,6 +71,8 @@ pub(crate) struct PageResult {
     pub(super) alias: Option<NewPage>,
     /// Where the start was redirected to.
     pub(super) landed: Option<String>,
+    /// The status of the start, when that is an error.
+    pub(super) start_status: Option<u16>,
     /// Where its links lead.
     pub(super) links: Links,
     /// The template of its address and the hash of its content, against endless copies.
@@ -97,6 +101,7 @@ impl Handler for PageHandler {
     type Done = Option<PageResult>;
 
     async fn run(&self, job: &Running<PagePayload>) -> Result<Option<PageResult>, Failure> {
+        let _in_work = metrics::PageInWork::begin();
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
         let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
             return Ok(None);
@@ -189,7 +194,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     if let Outcome::Document(packed) = &mut result.outcome {
         // Not before the body is kept: until then it is in memory as well.
         packed.shrink_room();
-        packed.put_away(app, context.is_private()).await.map_err(|error| again(&error))?;
+        packed.put_away(app, context.is_private()).await.map_err(|error| after_outage(app, job, &error))?;
     }
     Ok(PageResult { credits, surcharge, copy, ..result })
 }
@@ -201,12 +206,9 @@ async fn admitted(
     job: &Running<PagePayload>,
     url: &Url,
 ) -> Result<Result<Option<Arc<SiteRules>>, Outcome>, Failure> {
-    if let Err(error) = room::check(app) {
-        if job.attempt < MAX_ASKED {
-            let at = Some(app.now() + ROOM_PATIENCE);
-            return Err(Failure::Retry { at, error: error.to_string(), answer: None, counted: true });
-        }
-        return Ok(Err(failed(&error)));
+    if let Err(error) = can_keep(app).await {
+        // Before the site is asked for what could not be kept.
+        return if is_patient(app, job) { Err(after_outage(app, job, &error)) } else { Ok(Err(failed(&error))) };
     }
     let site = match rules(app, context, url).await {
         Ok(site) => site,
@@ -217,6 +219,24 @@ async fn admitted(
         None => Outcome::Blocked,
     });
     Ok(refusal.map_or(Ok(site), Err))
+}
+
+/// Whether what a page brings can be kept.
+async fn can_keep(app: &App) -> Result<(), AppError> {
+    room::check(app)?;
+    Ok(app.blobs.check().await?)
+}
+
+fn is_patient(app: &App, job: &Running<PagePayload>) -> bool {
+    app.now() - job.created_at < OUTAGE_PATIENCE
+}
+
+/// Another try; one that does not count when an outage is to blame.
+fn after_outage(app: &App, job: &Running<PagePayload>, error: &AppError) -> Failure {
+    if !error.is_outage() || !is_patient(app, job) {
+        return Failure::retry(format!("{error:?}"));
+    }
+    Failure::Retry { at: Some(app.now() + OUTAGE_PAUSE), error: error.to_string(), answer: None, counted: false }
 }
 
 /// What a page is seen as part of, in the thread that parsed it.
@@ -280,7 +300,7 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
     let approach = Approach {
         agent: frontier.agent.as_deref().unwrap_or(AGENT),
         deadline: Instant::now() + ROBOTS_PATIENCE,
-        verify_tls: !context.options.skip_tls_verification,
+        verify_tls: !context.options.skips_tls_verification(frontier.basic_auth.is_some()),
         private: context.is_private(),
     };
     // The first page begins the crawl.
@@ -323,6 +343,7 @@ impl PageResult {
             answer: None,
             alias: None,
             landed: None,
+            start_status: None,
             links: Links::default(),
             likeness: None,
             copy: None,
@@ -363,7 +384,13 @@ fn read(
     let alias = alias(scope, url, &final_url, &document);
     let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
     let links = sorted((scope, &context.known), site, (&final_url, depth), (&links, frontier.max_links), stop);
-    Ok(PageResult { alias, landed, links, likeness, ..PageResult::without(context, packed) })
+    let start_status = Some(document.metadata.status_code).filter(|status| is_start && !has_loaded(*status));
+    Ok(PageResult { alias, landed, start_status, links, likeness, ..PageResult::without(context, packed) })
+}
+
+/// Whether a page with this status is the page itself (docs/CONTRACT.md, "Answers").
+fn has_loaded(status: u16) -> bool {
+    matches!(status, 200..=299 | 304)
 }
 
 /// The address that the page should have been known by: where it was found, or what it calls its own.

@@ -49,7 +49,7 @@ fn spoil(done: &[&Done]) -> Result<(), StoreError> {
         "commit_poison",
         done.iter().any(|finished| finished.job.payload.url.contains("poison")),
         |how| Err(match how.as_deref() {
-            Some("transient") => StoreError::Pool("spoilt by a fail point".to_owned()),
+            Some("transient") => StoreError::transient(),
             _ => StoreError::Inconsistent("spoilt by a fail point".to_owned()),
         })
     );
@@ -109,6 +109,7 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
         first.learnt.set(record.known.into_iter().collect());
     } else {
         first.context.known.clear();
+        app.contexts().forget(&first.context.id);
     }
     Ok(())
 }
@@ -149,6 +150,9 @@ impl Record<'_> {
         }
         if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref()) {
             runs::set_landed(conn, &self.context.id, landed).await?;
+        }
+        if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
+            runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
         }
         self.charge(conn, results.first().map_or("", |(id, _)| *id), credits, &surcharges).await?;
         let documents = self.keep(conn, &kept).await?;

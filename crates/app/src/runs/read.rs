@@ -7,7 +7,7 @@ use uuid::Uuid;
 use wire::{JobStatus, ResultsQuery};
 
 use super::Kind;
-use super::document::unpack;
+use super::document::{Move, unpack};
 use crate::auth::Caller;
 use crate::{App, AppError};
 
@@ -61,7 +61,7 @@ pub async fn status(
     let (row, progress) = find(app, caller, kind, id).await?;
     let skip = page.skip.unwrap_or(0);
     let most = i64::from(page.limit.unwrap_or(PAGE).min(MAX_PAGE));
-    let documents = chunk(app, &row.id, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
+    let documents = chunk(app, caller, &row, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
     let given = skip.saturating_add(documents.len() as u64);
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(RunStatus {
@@ -103,7 +103,14 @@ fn status_of(row: &Run) -> JobStatus {
 }
 
 /// Sizes first, bodies then: only what fits is read.
-async fn chunk(app: &App, run: &str, mut after: i64, most: i64) -> Result<Vec<Box<RawValue>>, AppError> {
+async fn chunk(
+    app: &App,
+    caller: &Caller,
+    row: &Run,
+    mut after: i64,
+    most: i64,
+) -> Result<Vec<Box<RawValue>>, AppError> {
+    let run = &row.id;
     let sizes = runs::document_sizes(&mut app.conn().await?, run, after, most).await?;
     let mut sum = 0;
     let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
@@ -120,5 +127,5 @@ async fn chunk(app: &App, run: &str, mut after: i64, most: i64) -> Result<Vec<Bo
         left -= i64::try_from(step.len()).unwrap_or(left);
         rows.extend(step);
     }
-    unpack(app, rows).await
+    unpack(app, rows, Move::of(app, row, caller)).await
 }

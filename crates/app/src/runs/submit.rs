@@ -40,6 +40,8 @@ pub(crate) struct Submission {
     pub(crate) max_items: i64,
     /// The most credits that it may cost.
     pub(crate) worst: i64,
+    /// What its caller should know from the start.
+    pub(crate) warning: Option<String>,
 }
 
 /// What a kind writes down when a run begins.
@@ -190,7 +192,7 @@ fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
         spec: new.spec.clone(),
         private: new.private,
         status: runs::OPEN.to_owned(),
-        warning: None,
+        warning: new.warning.clone(),
         error: None,
         idempotency_key: new.idempotency_key.clone(),
         fingerprint: new.fingerprint.clone(),

@@ -57,6 +57,7 @@ static COUNTING: Kind = Kind {
     events: EventFamily::Crawl,
     lanes: |run| vec![(STEPS, run.to_owned())],
     verdict: |progress| if progress.failed == 0 { Ok(()) } else { Err("a step has failed") },
+    explain: |_| None,
     total: |progress| progress.done + progress.pending,
     pages: None,
 };
@@ -144,6 +145,7 @@ async fn count(app: &App, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -
         fingerprint: fingerprint(&format!("{fail:?}")),
         max_items,
         worst: max_items,
+        warning: None,
     };
     submit(app, caller, new, Steps { team: caller.team.id.clone(), fail }).await
 }
@@ -311,4 +313,30 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     assert_eq!((progress.pending, progress.failed, progress.spare), (3, 1, 999), "{progress:?}");
     let unknown: Vec<&[u8]> = result.links.found[5..].iter().map(|found| found.page.key.as_slice()).collect();
     assert!(runs::known_keys(&mut conn, &id, unknown).await.unwrap().is_empty());
+}
+
+/// Nothing of a run is kept in memory when it has ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_its_pages_have_in_common_ends_with_a_run() {
+    let (app, caller, _folder) = app().await;
+    let request =
+        wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 2, "sitemap": "skip"})).unwrap();
+    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
+    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+    assert!(app.contexts().has(&id));
+    let mut conn = app.conn().await.unwrap();
+    let ended: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let mut progress = runs::lock(conn, &id).await?.unwrap();
+            let last = runs::add_pages(conn, &mut progress, vec![page("last")]).await?;
+            // Its site is read, and all other pages are done.
+            (progress.preparing, progress.pending) = (false, 1);
+            runs::save(conn, &progress).await?;
+            let result = PageResult::without(context.clone(), Outcome::Blocked);
+            pages::record(&app, conn, &[(&last[0].id, &result)]).await
+        })
+        .await;
+    ended.unwrap();
+    assert!(!runs::read(&mut conn, &id).await.unwrap().unwrap().0.is_open());
+    assert!(!app.contexts().has(&id));
 }

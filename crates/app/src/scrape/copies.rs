@@ -2,6 +2,7 @@
 
 use ::scrape::{Copies, CopyLookup, ScrapeError, Wants};
 use async_trait::async_trait;
+use base::Owner;
 use fetch::Fetched;
 use parking_lot::Mutex;
 
@@ -30,7 +31,9 @@ impl<'a> CacheCopies<'a> {
     async fn look_up(&self, window: cache::Window, wants: Wants) -> Result<Option<cache::Copy>, AppError> {
         match (cache::find(self.app, &self.slot, window, wants).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {
-                tracing::warn!(?error, "cache not readable, the page is fetched");
+                if !error.is_outage() {
+                    tracing::warn!(?error, "cache not readable, the page is fetched");
+                }
                 Ok(None)
             }
             (found, _) => found,
@@ -77,12 +80,13 @@ impl Copies for CacheCopies<'_> {
 pub(super) struct KeptCopy<'a> {
     pub(super) app: &'a App,
     pub(super) id: &'a str,
+    pub(super) owner: &'a Owner,
 }
 
 #[async_trait]
 impl Copies for KeptCopy<'_> {
     async fn find(&self, _: Wants) -> Result<CopyLookup, ScrapeError> {
-        let copy = cache::by_id(self.app, self.id).await.map_err(ScrapeError::port)?;
+        let copy = cache::by_id(self.app, self.id, self.owner).await.map_err(ScrapeError::port)?;
         copy.map(|copy| CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at)).ok_or(ScrapeError::NoCopy)
     }
 

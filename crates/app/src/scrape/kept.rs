@@ -98,8 +98,13 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     };
     let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
     let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
-    let copy = KeptCopy { app, id: &note.copy };
-    let (source_url, warning, screenshot) = (note.source_url, note.warning, note.screenshot);
+    let copy = KeptCopy { app, id: &note.copy, owner: &scraping.target.owner };
+    let (source_url, warning) = (note.source_url, note.warning);
+    // Whoever reads it may reach us elsewhere than who has scraped it.
+    let screenshot = note.screenshot.map(|url| match &caller.address {
+        Some(address) => app.files().told_at(&url, address),
+        None => url,
+    });
     let last = move |scraped: Scraped, _: &Stop| {
         let mut scraped = stamp.put(scraped);
         let document = &mut scraped.document;

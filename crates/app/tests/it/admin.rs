@@ -2,12 +2,13 @@
 
 use app::{AppError, keys, teams};
 use uuid::Uuid;
-use wire::{CreateTeam, FlagChanges, TeamFlags, UpdateTeam};
+use wire::{CreateKey, CreateTeam, FlagChanges, TeamFlags, UpdateTeam};
 
 use crate::world::World;
 
 fn named(name: &str, credits: Option<i64>) -> CreateTeam {
-    CreateTeam { name: name.into(), credits, concurrency: None, rate_limit: None, flags: TeamFlags::default() }
+    let flags = TeamFlags::default();
+    CreateTeam { name: name.into(), credits, concurrency: None, rate_limit: None, flags, addresses: Vec::new() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,7 +45,7 @@ async fn defaults_and_unknown_teams() {
     not_found(teams::read(&world.app, nobody).await.unwrap_err());
     let credits = UpdateTeam { add_credits: Some(1), ..UpdateTeam::default() };
     not_found(teams::update(&world.app, nobody, credits).await.unwrap_err());
-    not_found(keys::create(&world.app, nobody, "x").await.unwrap_err());
+    not_found(keys::create(&world.app, nobody, CreateKey::new("x")).await.unwrap_err());
     not_found(keys::list(&world.app, nobody, None, 10).await.unwrap_err());
     assert!(matches!(keys::revoke(&world.app, nobody).await, Err(AppError::NotFound(_))));
 }
@@ -67,7 +68,7 @@ async fn lists_come_in_pages() {
 async fn keys_are_shown_once() {
     let world = World::start().await;
     let team = teams::create(&world.app, named("a", None)).await.unwrap().team_id;
-    let made = keys::create(&world.app, team, "ci").await.unwrap();
+    let made = keys::create(&world.app, team, CreateKey::new("ci")).await.unwrap();
     let listed = keys::list(&world.app, team, None, 10).await.unwrap().data;
     let names: Vec<&str> = listed.iter().map(|key| key.name.as_str()).collect();
     assert_eq!(names, ["default", "ci"]);

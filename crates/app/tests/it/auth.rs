@@ -11,7 +11,14 @@ use crate::world::World;
 async fn with_key(mode: AuthMode) -> (World, String, String) {
     let world = World::with(Settings { auth: mode, ..Settings::default() }).await;
     let flags = TeamFlags::default();
-    let request = CreateTeam { name: "a".into(), credits: Some(1), concurrency: None, rate_limit: None, flags };
+    let request = CreateTeam {
+        name: "a".into(),
+        credits: Some(1),
+        concurrency: None,
+        rate_limit: None,
+        flags,
+        addresses: Vec::new(),
+    };
     let created = teams::create(&world.app, request).await.unwrap();
     (world, created.api_key, created.team_id.to_string())
 }

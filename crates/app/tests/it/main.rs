@@ -9,6 +9,7 @@ mod cache_rules;
 mod credits;
 mod file_types;
 mod jobs;
+mod keyless;
 mod log;
 mod maintain;
 mod map;

@@ -1,7 +1,7 @@
 //! What must leave no trace.
 
 use app::{AppError, scrape::scrape};
-use wire::{ScrapeOptions, ScrapeRequest, TeamFlags};
+use wire::{CreateKey, ScrapeOptions, ScrapeRequest, TeamFlags};
 
 use crate::world::World;
 
@@ -51,7 +51,8 @@ async fn lockdown_leaves_no_url() {
 #[tokio::test(flavor = "multi_thread")]
 async fn header_values_and_keys_stay_out_of_logs_and_files() {
     let world = World::start().await;
-    let created = app::keys::create(&world.app, app::DEFAULT_TEAM.parse().unwrap(), "ci").await.unwrap();
+    let created =
+        app::keys::create(&world.app, app::DEFAULT_TEAM.parse().unwrap(), CreateKey::new("ci")).await.unwrap();
     let caller = app::auth::authenticate(&world.app, Some(&created.api_key)).await.unwrap();
     world.site.html("/", "<p>x</p>");
     let headers = [("authorization".into(), "Bearer REQSECRET22".into())].into();

@@ -1,7 +1,7 @@
 //! The numbers that a team sees.
 
 use app::usage::{self, TOKENS_PER_CREDIT, UNLIMITED_CREDITS};
-use wire::{CreditPeriod, ScrapeOptions};
+use wire::{CreateKey, CreditPeriod, ScrapeOptions};
 
 use crate::world::{DAY, World};
 
@@ -28,7 +28,7 @@ async fn months_and_keys() {
     assert!(usage::credit_history(&world.app, &team, false).await.unwrap().is_empty());
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(40 * DAY);
-    let ci = app::keys::create(&world.app, team.team.id.parse().unwrap(), "ci").await.unwrap();
+    let ci = app::keys::create(&world.app, team.team.id.parse().unwrap(), CreateKey::new("ci")).await.unwrap();
     let ci = app::auth::authenticate(&world.app, Some(&ci.api_key)).await.unwrap();
     for caller in [&team, &ci, &ci] {
         world.scrape_with(caller, "/", ScrapeOptions { max_age: Some(0), ..Default::default() }).await.unwrap();

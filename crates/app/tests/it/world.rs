@@ -72,7 +72,14 @@ impl World {
     }
 
     pub(crate) async fn team_with(&self, credits: Option<i64>, flags: TeamFlags) -> Caller {
-        let request = CreateTeam { name: "team".into(), credits, concurrency: None, rate_limit: None, flags };
+        let request = CreateTeam {
+            name: "team".into(),
+            credits,
+            concurrency: None,
+            rate_limit: None,
+            flags,
+            addresses: Vec::new(),
+        };
         let created = teams::create(&self.app, request).await.unwrap();
         authenticate(&self.app, Some(&created.api_key)).await.unwrap()
     }

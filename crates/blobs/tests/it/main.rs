@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 #[cfg(test)]
+mod outage;
+#[cfg(test)]
 mod suite;
 
 use std::time::Duration;
@@ -12,15 +14,18 @@ use blobs::content::{self, Hashed};
 use blobs::{Blobs, Digest, S3};
 use testkit::Bucket;
 
-fn open(bucket: &Bucket, url: &str) -> Blobs {
+fn settings(bucket: &Bucket) -> S3 {
     let (id, secret) = Bucket::KEY;
-    let s3 = S3 {
+    S3 {
         endpoint: Some(bucket.endpoint()),
         access_key_id: Some(id.to_owned()),
         secret_access_key: Some(Secret::new(secret)),
         ..S3::default()
-    };
-    Blobs::open_with(url, &s3).unwrap()
+    }
+}
+
+fn open(bucket: &Bucket, url: &str) -> Blobs {
+    Blobs::open_with(url, &settings(bucket)).unwrap()
 }
 
 #[tokio::test]

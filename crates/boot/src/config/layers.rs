@@ -6,6 +6,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::lines::{Lines, place};
 use super::{Config, ConfigError, DEFAULTS};
 
 /// Only variables that start with this are ours.
@@ -46,9 +47,11 @@ impl Layers {
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).map_err(|error| refused(&shown, error))?;
-        let sections: Table = text.parse().map_err(|error: toml::de::Error| refused(&shown, error.message()))?;
+        let not_toml = |error: toml::de::Error| refused(place(&shown, &text, &error), error.message());
+        let lines = Lines::of(&text).map_err(not_toml)?;
+        let sections: Table = text.parse().map_err(not_toml)?;
         for (section, keys) in sections {
-            let name = format!("{section} in {shown}");
+            let name = format!("{section} in {shown}{}", lines.at(&section));
             let Some(known) = self.merged.get(&section).and_then(Value::as_table) else {
                 return Err(refused(name, "no such section"));
             };
@@ -57,7 +60,7 @@ impl Layers {
             };
             let schema = known.clone();
             for (key, value) in keys {
-                let name = format!("{section}.{key} in {shown}");
+                let name = format!("{section}.{key} in {shown}{}", lines.at(&format!("{section}.{key}")));
                 let Some(default) = self.default_of(&section, &key) else {
                     return Err(refused(name, unknown(schema.keys(), &key, |near| format!("{section}.{near}"))));
                 };

@@ -1,15 +1,18 @@
 //! Addresses, names and levels of the settings; numbers are in [`base::setting`]. Every refusal says what is expected.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use base::Secret;
 use base::setting::each;
 use ipnet::IpNet;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use url::Url;
+use uuid::Uuid;
 
+use super::Keyless;
 use crate::browser;
 
 pub(super) fn head_kib<'de, D: Deserializer<'de>>(input: D) -> Result<usize, D::Error> {
@@ -45,11 +48,67 @@ pub(super) fn queues<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<Str
     }
 }
 
+/// What is answered without a key.
+pub(super) fn keyless<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Keyless>, D::Error> {
+    each(input, |item| match item {
+        "scrape" => Ok(Keyless::Scrape),
+        "research" => Err("research: this version has no research endpoints yet; `scrape` is there".to_owned()),
+        other => Err(format!("{other}: expected `scrape`")),
+    })
+}
+
+/// An id, or nothing.
+pub(super) fn maybe_id<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Uuid>, D::Error> {
+    match String::deserialize(input)?.trim() {
+        "" => Ok(None),
+        text => {
+            text.parse().map(Some).map_err(|_| D::Error::custom("expected an id as `teams list` prints it, or nothing"))
+        }
+    }
+}
+
+/// An address and port; `localhost` is 127.0.0.1.
+pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(input)?;
+    read_address(text.trim()).ok_or_else(|| D::Error::custom(ADDRESS))
+}
+
+const ADDRESS: &str = "expected an address and port such as 127.0.0.1:3002 or localhost:3002, or 0.0.0.0:3002 for every address \
+    of this machine";
+
+fn read_address(text: &str) -> Option<SocketAddr> {
+    text.parse().ok().or_else(|| match text.split_once(':') {
+        Some((name, port)) if name.eq_ignore_ascii_case("localhost") => {
+            Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse().ok()?)))
+        }
+        _ => None,
+    })
+}
+
+/// The address of a database, or nothing.
+pub(super) fn database<'de, D: Deserializer<'de>>(input: D) -> Result<Secret, D::Error> {
+    let url = Secret::deserialize(input)?;
+    if !url.is_empty() {
+        store::servers(url.expose()).map_err(D::Error::custom)?;
+    }
+    Ok(url)
+}
+
+/// The address of an HTTP server, or nothing.
+pub(super) fn maybe_http<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let text = String::deserialize(input)?;
+    let is_http = |text: &str| text.starts_with("http://") || text.starts_with("https://");
+    match text.is_empty() || is_http(&text) {
+        true => Ok(text),
+        false => Err(D::Error::custom("must begin with http:// or https://, as in http://localhost:9000")),
+    }
+}
+
 /// An address and port, or nothing.
 pub(super) fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SocketAddr>, D::Error> {
     match String::deserialize(input)?.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| D::Error::custom("expected an address and port, or nothing")),
+        text => read_address(text).map(Some).ok_or_else(|| D::Error::custom(format!("{ADDRESS}; or nothing"))),
     }
 }
 

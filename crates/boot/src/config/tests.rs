@@ -80,6 +80,8 @@ fn every_value_of_the_environment_has_the_type_of_its_key() {
         ("QUARRY__SERVER__HOSTS", "Quarry.LAN., [FD00::1],10.1.2.3"),
         ("QUARRY__ADMIN__LISTEN", "127.0.0.1:9"),
         ("QUARRY__AUTH__MODE", "keys"),
+        ("QUARRY__AUTH__KEYLESS", "scrape"),
+        ("QUARRY__AUTH__KEYLESS_TEAM", "00000000-0000-7000-8000-000000000000"),
         ("QUARRY__ADMIN__TOKEN", "123456"),
         ("QUARRY__WORKER__EMBEDDED", "false"),
         ("QUARRY__LOG__LEVEL", "trace"),
@@ -96,6 +98,8 @@ fn every_value_of_the_environment_has_the_type_of_its_key() {
     assert_eq!(config.egress.resolvers.len(), 1);
     assert_eq!(config.retention.dead_jobs, Duration::from_secs(7 * 86_400));
     assert_eq!(config.auth.mode, AuthMode::Keys);
+    assert_eq!((config.auth.keyless.as_slice(), config.auth.keyless_per_minute), (&[Keyless::Scrape][..], 10));
+    assert_eq!(config.auth.keyless_team.map(|team| team.to_string()).as_deref(), Some(app::DEFAULT_TEAM));
     assert_eq!(config.server.hosts, ["quarry.lan", "[fd00::1]", "10.1.2.3"]);
     assert_eq!(config.admin.listen.map(|listen| listen.port()), Some(9));
     assert_eq!(config.admin.token.expose(), "123456");
@@ -108,7 +112,9 @@ fn every_value_of_the_environment_has_the_type_of_its_key() {
 
 #[test]
 fn bad_values_name_their_key() {
-    check("QUARRY__SERVER__LISTEN", "localhost", "socket address");
+    check("QUARRY__SERVER__LISTEN", "localhost", "expected an address and port such as 127.0.0.1:3002");
+    check("QUARRY__SERVER__LISTEN", "http://127.0.0.1:3002", "expected an address and port");
+    check("QUARRY__WORKER__LISTEN", ":3003", "expected an address and port");
     check("QUARRY__SERVER__MAX_CONNECTIONS", "many", "expected a whole number");
     check("QUARRY__SERVER__MAX_CONNECTIONS", "0", "at least 1");
     check("QUARRY__SERVER__MAX_CONNECTIONS", "-1", "");
@@ -116,10 +122,18 @@ fn bad_values_name_their_key() {
     check("QUARRY__SERVER__BODY_TIMEOUT_S", "0", "at least 1");
     check("QUARRY__WORKER__EMBEDDED", "yes", "expected true or false");
     check("QUARRY__AUTH__MODE", "none", "expected `open` or `keys`");
+    check("QUARRY__AUTH__KEYLESS", "scrape,research", "no research endpoints yet");
+    check("QUARRY__AUTH__KEYLESS", "crawl", "crawl: expected `scrape`");
+    check("QUARRY__AUTH__KEYLESS_TEAM", "research", "expected an id");
     check("QUARRY__LOG__LEVEL", "loud", "loud");
     check("QUARRY__RETENTION__SCRAPES_DAYS", "0", "at least 1");
     check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
     check("QUARRY__FILES__PUBLIC_URL", "quarry.example.com", "expected an address such as https://");
+    check("QUARRY__FILES__PUBLIC_URL", "localhost:4831", "expected an address such as https://");
+    check("QUARRY__SESSIONS__PUBLIC_URL", "localhost:4831", "expected an address such as http://");
+    check("QUARRY__STORE__URL", "mysql://u:hush@h/d", "mysql is not supported: the database is SQLite or PostgreSQL");
+    check("QUARRY__STORE__URL", "localhost:5432", "must begin with sqlite:// or postgres://; write sqlite:///path");
+    check("QUARRY__BLOBS__ENDPOINT", "localhost:9000", "must begin with http:// or https://");
     check("QUARRY__FILES__MAX_MIB", "0", "between 1 and 1024");
     check("QUARRY__BROWSER__LIST_URLS", "https://a.test/a.txt,file:///b.txt", "file:///b.txt: expected an address");
     check("QUARRY__DOCUMENTS__MEMORY_MIB", "8", "at least 64");
@@ -134,6 +148,18 @@ fn bad_values_name_their_key() {
     check("QUARRY__SERVER__LISTENN", "x", "no such setting, did you mean QUARRY__SERVER__LISTEN?");
     check("QUARRY__SERVER", "x", "no such setting");
     check("QUARRY__NOPE__X", "x", "no such setting");
+}
+
+#[test]
+fn localhost_is_the_address_of_this_machine() {
+    let listens = |name: &str| {
+        let config = pairs(&[(name, "localhost:4831")]).unwrap().config;
+        [Some(config.server.listen), Some(config.worker.listen), config.admin.listen]
+    };
+    let here = Some("127.0.0.1:4831".parse().unwrap());
+    assert_eq!(listens("QUARRY__SERVER__LISTEN")[0], here);
+    assert_eq!(listens("QUARRY__WORKER__LISTEN")[1], here);
+    assert_eq!(listens("QUARRY__ADMIN__LISTEN")[2], here);
 }
 
 #[test]
@@ -211,11 +237,18 @@ fn a_file_is_checked_like_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("my.toml");
     for (text, key, part) in [
-        ("[server]\nlisten = 5", "server.listen in my.toml", "expected a text"),
-        ("[server]\nlisen = \"x\"", "server.lisen in my.toml", "did you mean server.listen?"),
-        ("[servr]\nlisten = \"x\"", "servr in my.toml", "no such section"),
-        ("listen = 1", "listen in my.toml", "no such section"),
-        ("[server", "my.toml", ""),
+        ("[server]\nlisten = 5", "server.listen in my.toml, line 2", "expected a text"),
+        ("[server]\nlisen = \"x\"", "server.lisen in my.toml, line 2", "did you mean server.listen?"),
+        ("# ü\n\n[servr]\nlisten = \"x\"", "servr in my.toml, line 3", "no such section"),
+        ("listen = 1", "listen in my.toml, line 1", "no such section"),
+        ("server.listen = \"x\"", "server.listen in my.toml, line 1", "expected an address and port"),
+        (
+            "[log]\nlevel = \"info\"\n[server]\n# two\nmax_connections = 0\nlisten = \"127.0.0.1:1\"",
+            "server.max_connections in my.toml, line 5",
+            "at least 1",
+        ),
+        ("[server", "my.toml, line 1, column 8", "unclosed table"),
+        ("[server]\nlisten = \"a\"\nlisten = \"b\"", "my.toml, line 3, column 1", "duplicate key"),
     ] {
         std::fs::write(&file, text).unwrap();
         let error = load(Some(&file), []).unwrap_err();

@@ -7,6 +7,7 @@ mod script;
 mod scroll;
 mod wait;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -16,6 +17,7 @@ use wire::Action;
 
 use crate::cdp::CdpError;
 use crate::clock::Clock;
+use crate::results::{Results, TooMuch};
 use crate::run::broken;
 use crate::tab::{Tab, World};
 use crate::visit::{Acted, ScrapedPage};
@@ -34,6 +36,10 @@ pub(crate) struct Actor<'t> {
     pub(crate) is_mobile: bool,
     /// When everything must be done.
     pub(crate) until: Instant,
+    /// What the actions bring is counted here.
+    pub(crate) results: &'t Results,
+    /// Set before the first action that may change something, which may not be done twice.
+    pub(crate) has_acted: &'t AtomicBool,
 }
 
 /// Why an action could not be carried out.
@@ -53,6 +59,12 @@ impl Failure {
 impl From<BrowserError> for Failure {
     fn from(error: BrowserError) -> Self {
         Self::Visit(error)
+    }
+}
+
+impl From<TooMuch> for Failure {
+    fn from(error: TooMuch) -> Self {
+        Self::Page { selector: None, reason: error.to_string() }
     }
 }
 
@@ -89,26 +101,38 @@ impl Actor<'_> {
         if Instant::now() >= self.until {
             return Err(BrowserError::Timeout.into());
         }
+        if may_change(action) {
+            self.has_acted.store(true, Ordering::Relaxed);
+        }
         match action {
             Action::Wait(action) => return wait::wait(self, action).await,
             Action::Screenshot(options) => {
                 let picture = screenshot::take(self.tab, options, self.is_mobile, self.until, warnings).await?;
+                self.results.add(picture.bytes.len()).await?;
                 acted.screenshots.push(picture);
                 return Ok(());
             }
             Action::Pdf(options) => {
-                acted.pdfs.push(pdf::print(self.tab, options, self.until).await?);
+                let printed = pdf::print(self.tab, options, self.until, self.results).await??;
+                self.results.add(printed.bytes.len()).await?;
+                acted.pdfs.push(printed);
                 return Ok(());
             }
             Action::Scrape => {
-                acted.scrapes.push(self.scrape(warnings).await?);
+                let page = self.scrape(warnings).await?;
+                self.results.add(page.html.len()).await?;
+                acted.scrapes.push(page);
                 return Ok(());
             }
             Action::Click(action) => click::click(self, action).await?,
             Action::Write(action) => keyboard::write(self, &action.text, warnings).await?,
             Action::Press(action) => keyboard::press(self, &action.key).await?,
             Action::Scroll(action) => scroll::scroll(self, action).await?,
-            Action::ExecuteJavascript(action) => acted.returns.push(script::run(self, &action.script).await?),
+            Action::ExecuteJavascript(action) => {
+                let returned = script::run(self, &action.script).await?;
+                self.results.add(returned.memory()).await?;
+                acted.returns.push(returned);
+            }
         }
         self.follow().await
     }
@@ -137,6 +161,14 @@ impl Actor<'_> {
     async fn run(&self, file: &str, args: &[Value], until: Instant) -> Result<Value, CdpError> {
         let function = format!("async function (...args) {{\n{}\n{file}\nreturn run(...args);\n}}", FIND);
         self.tab.evaluate(World::Own, &function, args, until.min(self.until)).await
+    }
+}
+
+/// Whether an action may change something on the page or at its site, so that it may not be done twice.
+fn may_change(action: &Action) -> bool {
+    match action {
+        Action::Wait(_) | Action::Screenshot(_) | Action::Scrape | Action::Pdf(_) | Action::Scroll(_) => false,
+        Action::Click(_) | Action::Write(_) | Action::Press(_) | Action::ExecuteJavascript(_) => true,
     }
 }
 

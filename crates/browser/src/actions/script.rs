@@ -2,16 +2,22 @@
 
 use std::time::Duration;
 
+use base::json::MAX_VALUES;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use wire::ScriptReturn;
 
 use super::{Actor, Failure};
 use crate::BrowserError;
-use crate::cdp::CdpError;
+use crate::cdp::{CdpError, Raw};
+use crate::measure::measured_this;
 
 /// The largest value that a script may return, as JSON.
 const MAX_VALUE: usize = 4 << 20;
+/// Runs a script.
+const METHOD: &str = "Runtime.evaluate";
+/// The largest answer that may hold it: Chromium writes some letters of two bytes in six.
+const MAX_ANSWER: usize = 3 * MAX_VALUE + 4096;
 /// Names what a script returns in the page's inspector.
 const GROUP: &str = "quarry-script";
 /// What is kept of the visit's time, so that the answer can still say what went wrong.
@@ -34,6 +40,10 @@ pub(super) async fn run(actor: &Actor<'_>, script: &str) -> Result<ScriptReturn,
             actor.tab.session().post("Runtime.terminateExecution", json!({})).await;
             Err(failure("the script did not end in time".to_owned()))
         }
+        Err(CdpError::TooLarge { .. }) => Err(too_large()),
+        Err(CdpError::TooMany { limit, .. }) => {
+            Err(BrowserError::TooLarge { what: "values in what a script returned", limit: limit as u64 }.into())
+        }
         Err(CdpError::Refused { message, .. }) => Err(failure(format!("its value cannot be told: {message}"))),
         Err(error) => Err(error.into()),
     }
@@ -44,15 +54,23 @@ async fn evaluate(actor: &Actor<'_>, expression: &str, until: Instant) -> Result
     let session = actor.tab.session();
     let params = json!({"expression": expression, "awaitPromise": true, "userGesture": true, "replMode": true,
         "objectGroup": GROUP});
-    let result = result(session.call_by(until, "Runtime.evaluate", params).await?)?;
+    let result = result(told(&session.text_by(until, METHOD, params).await?)?)?;
     if result["objectId"].is_null() || matches!(result["type"].as_str(), Some("function" | "symbol")) {
         return Ok(result);
     }
-    let params = json!({"objectId": result["objectId"], "functionDeclaration": "function () { return this }",
+    let params = json!({"objectId": result["objectId"], "functionDeclaration": measured_this(MAX_VALUE),
         "awaitPromise": true, "returnByValue": true});
-    let value = session.call_by(until, "Runtime.callFunctionOn", params).await;
+    let value = session.text_by(until, "Runtime.callFunctionOn", params).await;
     session.post("Runtime.releaseObjectGroup", json!({ "objectGroup": GROUP })).await;
-    self::result(value?)
+    self::result(told(&value?)?)
+}
+
+/// Reads an answer unless its value is larger than is returned. The page has said what it liked of its size.
+fn told(answer: &Raw) -> Result<Value, CdpError> {
+    if answer.len() > MAX_ANSWER {
+        return Err(CdpError::TooLarge { method: METHOD.to_owned(), limit: MAX_VALUE });
+    }
+    answer.read(MAX_VALUES).map_err(|error| CdpError::unread(METHOD, &error))
 }
 
 fn result(mut answer: Value) -> Result<Value, CdpError> {
@@ -74,9 +92,13 @@ fn returned(result: &Value) -> Result<ScriptReturn, Failure> {
         _ => kind,
     };
     if value.to_string().len() > MAX_VALUE {
-        return Err(BrowserError::TooLarge { what: "bytes of a script's value", limit: MAX_VALUE as u64 }.into());
+        return Err(too_large());
     }
     Ok(ScriptReturn { kind: kind.to_owned(), value })
+}
+
+fn too_large() -> Failure {
+    BrowserError::TooLarge { what: "bytes of a script's value", limit: MAX_VALUE as u64 }.into()
 }
 
 fn undefined() -> ScriptReturn {

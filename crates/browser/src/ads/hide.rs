@@ -5,19 +5,19 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Rules;
+use super::{Rules, start};
 use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
 /// Most names that are asked about, and most selectors that are used.
 const MAX_NAMES: usize = 5000;
 
-/// Names of classes and ids that the page uses.
+/// Names of classes and ids that the page uses, without those that are too long for a rule.
 const NAMES: &str = "(most) => {
     const classes = new Set(), ids = new Set();
     for (const element of document.querySelectorAll('[class], [id]')) {
-        if (element.id && ids.size < most) ids.add(element.id);
-        for (const name of element.classList) if (classes.size < most) classes.add(name);
+        if (element.id && element.id.length < 256 && ids.size < most) ids.add(element.id);
+        for (const name of element.classList) if (name.length < 256 && classes.size < most) classes.add(name);
     }
     return [[...classes], [...ids]];
 }";
@@ -45,7 +45,7 @@ impl Rules {
     pub(crate) async fn hide(&self, tab: &Tab, until: Instant) -> Result<bool, CdpError> {
         let names = tab.evaluate(World::Own, NAMES, &[MAX_NAMES.into()], until).await?;
         let list = |at: usize| -> Vec<String> { serde_json::from_value(names[at].clone()).unwrap_or_default() };
-        let own = self.0.url_cosmetic_resources(&tab.document().url);
+        let own = self.0.url_cosmetic_resources(start(&tab.document().url));
         let mut selectors: HashSet<String> = own.hide_selectors;
         if !own.generichide {
             selectors.extend(self.0.hidden_class_id_selectors(list(0), list(1), &own.exceptions));

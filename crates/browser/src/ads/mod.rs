@@ -14,6 +14,10 @@ use crate::requests::Blocker;
 use crate::settings::Settings;
 use crate::tab::ResourceKind;
 
+/// What is looked at of an address, in bytes: rules are about hosts, folders and names of files. Pages make addresses as long
+/// as they like.
+const MAX_ADDRESS: usize = 4096;
+
 /// Rules, read when they are needed first. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Ads(Arc<OnceCell<Arc<Rules>>>);
@@ -37,9 +41,14 @@ impl Ads {
 impl Rules {
     /// Whether a request of a page is kept out.
     pub(crate) fn block(&self, url: &str, page: &str, kind: ResourceKind) -> bool {
-        let Ok(request) = Request::new(url, page, word(kind), "GET") else { return false };
+        let Ok(request) = Request::new(start(url), start(page), word(kind), "GET") else { return false };
         self.0.check_network_request(&request).should_block()
     }
+}
+
+/// The beginning of an address.
+fn start(address: &str) -> &str {
+    &address[..address.floor_char_boundary(MAX_ADDRESS)]
 }
 
 /// Who keeps requests out by these rules, if there are any.
@@ -77,6 +86,8 @@ mod tests {
         assert!(blocks("https://www.google-analytics.com/collect", ResourceKind::Fetch));
         assert!(blocks("https://tpc.googlesyndication.com/frame", ResourceKind::Document));
         assert!(!blocks("https://news.example/app.js", ResourceKind::Script));
+        let long = format!("https://x.adnxs.com/ad.js?{}", "é=1&".repeat(500_000));
+        assert!(blocks(&long, ResourceKind::Script));
         assert!(!blocks("https://cdn.jsdelivr.net/npm/vue", ResourceKind::Script));
         // Who visits them wants to see them.
         assert!(!rules.block("https://www.cookiebot.com/a.js", "https://www.cookiebot.com/", ResourceKind::Script));

@@ -1,5 +1,6 @@
 //! Why a call over the debugging pipe failed.
 
+use base::json::JsonError;
 use serde_json::Value;
 
 /// Why a call failed.
@@ -11,6 +12,14 @@ pub(crate) enum CdpError {
     /// The renderer of the target died.
     #[error("the renderer died")]
     Crashed,
+    /// The page makes more than a page may that shares its browser with others.
+    #[error("{what} over {limit}")]
+    Noisy {
+        /// What it makes.
+        what: &'static str,
+        /// How much it may.
+        limit: u64,
+    },
     /// The deadline of the call passed.
     #[error("no answer in time")]
     Timeout,
@@ -29,10 +38,30 @@ pub(crate) enum CdpError {
         message: String,
     },
     /// The answer is larger than any that is read.
-    #[error("{method}: the answer is too large")]
+    #[error("{method}: the answer is larger than {} MiB", limit >> 20)]
     TooLarge {
         /// What was called.
         method: String,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The answer has more values than are read.
+    #[error("{method}: the answer has more than {limit} JSON values")]
+    TooMany {
+        /// What was called.
+        method: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// The call is larger than one may be to a page in a process that others use too.
+    #[error(
+        "{method}: more than {limit} bytes in one message to a page of a shared browser; send less at once, or use a session of its own"
+    )]
+    TooLong {
+        /// What was called.
+        method: String,
+        /// The limit in bytes.
+        limit: usize,
     },
     /// The function threw, or its promise was rejected.
     #[error("{name}: {message}")]
@@ -77,6 +106,18 @@ impl CdpError {
             return Self::Closed;
         }
         Self::Refused { method: method.to_owned(), message: message.to_owned() }
+    }
+
+    /// An answer was not read.
+    pub(crate) fn unread(method: &str, error: &JsonError) -> Self {
+        let method = method.to_owned();
+        match error {
+            JsonError::Values(limit) => Self::TooMany { method, limit: *limit },
+            JsonError::Depth => Self::Malformed { method, lacks: "an end within 127 levels" },
+            JsonError::Malformed(_) => {
+                Self::Malformed { method, lacks: "the shape of the protocol, or text in Unicode" }
+            }
+        }
     }
 
     /// Reads the `exceptionDetails` of an evaluation.

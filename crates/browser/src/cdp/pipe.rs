@@ -4,21 +4,23 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use memchr::memchr;
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::unix::pipe;
-use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::error::CdpError;
-use super::routes::Routes;
-use super::session::{Event, Session};
+use super::message::{Message, Raw};
+use super::out::{Lane, Out};
+use super::routes::{Routes, Way};
+use super::session::{EventSink, Session};
+use super::share::{MAX_SAID, Share};
 use super::tap::Sink;
 
-/// How many messages may wait to be written.
-const MAX_QUEUE: usize = 512;
 /// The largest message that is read: more than any picture of a page.
 const MAX_MESSAGE: usize = 96 << 20;
 /// What a buffer keeps between messages.
@@ -33,7 +35,7 @@ pub(crate) struct Connection {
 /// What sessions share.
 pub(super) struct Wire {
     routes: Mutex<Routes>,
-    out: mpsc::Sender<Vec<u8>>,
+    out: Out,
 }
 
 impl Connection {
@@ -50,10 +52,9 @@ impl Connection {
         to: impl AsyncWrite + Unpin + Send + 'static,
         most: usize,
     ) -> Self {
-        let (out, queue) = mpsc::channel(MAX_QUEUE);
-        let wire = Arc::new(Wire { routes: Mutex::default(), out });
+        let wire = Arc::new(Wire { routes: Mutex::default(), out: Out::default() });
         let reader = tokio::spawn(read(from, Arc::clone(&wire), most)).abort_handle();
-        let writer = tokio::spawn(write(to, queue, Arc::clone(&wire))).abort_handle();
+        let writer = tokio::spawn(write(to, Arc::clone(&wire))).abort_handle();
         Self { wire, tasks: [reader, writer] }
     }
 
@@ -64,7 +65,7 @@ impl Connection {
 
     /// Ends all calls and events: the process is known to be dead.
     pub(crate) fn close(&self) {
-        self.wire.routes.lock().close();
+        self.wire.close();
         self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
@@ -76,27 +77,42 @@ impl Drop for Connection {
 }
 
 impl Wire {
-    pub(super) async fn call(
-        &self,
-        session: Option<&Arc<str>>,
-        method: &str,
-        params: Value,
-    ) -> Result<Value, CdpError> {
-        let (id, answer) = self.routes.lock().expect(session, method)?;
+    pub(super) async fn call(&self, session: Option<&Arc<str>>, method: &str, params: Value) -> Result<Raw, CdpError> {
+        let (way, (id, answer)) = {
+            let mut routes = self.routes.lock();
+            (routes.way(session), routes.expect(session, method)?)
+        };
         // Whoever stops waiting takes the entry away.
         let _forget = Forget { wire: self, id };
-        self.out.send(encode(id, session, method, params)).await.map_err(|_| CdpError::Closed)?;
+        let message = encode(id, session, method, &params.to_string());
+        drop(params);
+        let Way { lane, share } = way;
+        if let Some(share) = share {
+            if message.len() > MAX_SAID {
+                return Err(CdpError::TooLong { method: method.to_owned(), limit: MAX_SAID });
+            }
+            share.say_in_turn(message.len()).await;
+        }
+        self.out.put(&lane, message).await?;
         answer.await.unwrap_or(Err(CdpError::Closed))
     }
 
-    pub(super) async fn post(&self, session: Option<&Arc<str>>, method: &str, params: Value) {
-        let id = self.routes.lock().number();
-        let _ = self.out.send(encode(id, session, method, params)).await;
+    pub(super) async fn post(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
+        let (lane, message) = self.unanswered(session, method, params);
+        let _ = self.out.put(&lane, message).await;
     }
 
-    pub(super) fn post_now(&self, session: Option<&Arc<str>>, method: &str, params: Value) {
-        let id = self.routes.lock().number();
-        let _ = self.out.try_send(encode(id, session, method, params));
+    pub(super) fn post_now(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
+        let (lane, message) = self.unanswered(session, method, params);
+        self.out.put_now(&lane, message);
+    }
+
+    fn unanswered(&self, session: Option<&Arc<str>>, method: &str, params: &Value) -> (Lane, Vec<u8>) {
+        let (lane, id) = {
+            let mut routes = self.routes.lock();
+            (routes.way(session).lane, routes.number())
+        };
+        (lane, encode(id, session, method, &params.to_string()))
     }
 
     /// Sends a call of a client, whose answer goes to its sink.
@@ -106,23 +122,36 @@ impl Wire {
         session: &Arc<str>,
         call: u64,
         method: &str,
-        params: Value,
+        params: &RawValue,
         sink: &Sink,
     ) -> Result<(), CdpError> {
-        let id = self.routes.lock().expect_for(session, method, call, sink)?;
-        self.out.send(encode(id, Some(session), method, params)).await.map_err(|_| CdpError::Closed)
+        if let Some(share) = sink.share() {
+            if params.get().len() > MAX_SAID {
+                return Err(CdpError::TooLong { method: method.to_owned(), limit: MAX_SAID });
+            }
+            share.say(params.get().len());
+        }
+        let (lane, id) = {
+            let mut routes = self.routes.lock();
+            (routes.way(Some(session)).lane, routes.expect_for(session, method, call, sink)?)
+        };
+        self.out.put(&lane, encode(id, Some(session), method, params.get())).await
+    }
+
+    pub(super) fn restrain(&self, session: &Arc<str>, share: Arc<Share>) {
+        self.routes.lock().restrain(session, share);
+    }
+
+    fn close(&self) {
+        self.routes.lock().close();
+        self.out.close();
     }
 
     pub(super) fn tap(&self, session: &Arc<str>, sink: Sink) {
         self.routes.lock().tap(session, sink);
     }
 
-    pub(super) fn listen(
-        &self,
-        session: Option<&Arc<str>>,
-        prefixes: &'static [&'static str],
-        events: mpsc::Sender<Event>,
-    ) {
+    pub(super) fn listen(&self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
         self.routes.lock().listen(session, prefixes, events);
     }
 
@@ -142,26 +171,25 @@ impl Drop for Forget<'_> {
     }
 }
 
-fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: Value) -> Vec<u8> {
-    let mut message = Map::new();
-    message.insert("id".to_owned(), id.into());
-    message.insert("method".to_owned(), method.into());
-    message.insert("params".to_owned(), params);
-    if let Some(session) = session {
-        message.insert("sessionId".to_owned(), session.as_ref().into());
-    }
-    let mut bytes = Value::Object(message).to_string().into_bytes();
-    bytes.push(0);
-    bytes
+/// A message as it is written. `params` is JSON.
+fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: &str) -> Vec<u8> {
+    let session =
+        session.map(|session| format!(r#","sessionId":{}"#, Value::from(session.as_ref()))).unwrap_or_default();
+    let mut message = format!(r#"{{"id":{id},"method":{},"params":"#, Value::from(method)).into_bytes();
+    message.reserve_exact(params.len() + session.len() + 2);
+    message.extend_from_slice(params.as_bytes());
+    message.extend_from_slice(session.as_bytes());
+    message.extend_from_slice(b"}\0");
+    message
 }
 
-async fn write(mut to: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Vec<u8>>, wire: Arc<Wire>) {
-    while let Some(message) = queue.recv().await {
+async fn write(mut to: impl AsyncWrite + Unpin, wire: Arc<Wire>) {
+    while let Some(message) = wire.out.next().await {
         if to.write_all(&message).await.is_err() {
             break;
         }
     }
-    wire.routes.lock().close();
+    wire.close();
 }
 
 async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
@@ -170,20 +198,20 @@ async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
     let mut skips = false;
     while let Ok(1..) = from.read_buf(&mut buffer).await {
         while let Some(end) = memchr(0, &buffer[searched..]).map(|at| searched + at) {
-            // What cannot be read as JSON concerns nobody: its call ends with its deadline.
-            if !std::mem::take(&mut skips)
-                && let Ok(message) = serde_json::from_slice(&buffer[..end])
-            {
-                wire.routes.lock().take(message, end);
-            }
-            buffer.drain(..=end);
             searched = 0;
+            if std::mem::take(&mut skips) {
+                buffer.drain(..=end);
+                continue;
+            }
+            if let Some(message) = Message::read_apart(first(&mut buffer, end)).await {
+                wire.routes.lock().take(message);
+            }
         }
         searched = buffer.len();
         if skips || searched > most {
             // Whoever asked for so much does not get it; nobody else is to suffer.
             if let Some(id) = number(&buffer).filter(|_| !skips) {
-                wire.routes.lock().refuse(id);
+                wire.routes.lock().refuse(id, most);
             }
             (skips, searched) = (true, 0);
             buffer.clear();
@@ -192,7 +220,20 @@ async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
             buffer.shrink_to(KEPT);
         }
     }
-    wire.routes.lock().close();
+    wire.close();
+}
+
+/// Takes the first message, which ends there, out of the buffer. A large one takes the buffer with it, instead of a copy.
+fn first(buffer: &mut Vec<u8>, end: usize) -> Bytes {
+    if end <= KEPT {
+        let message = Bytes::copy_from_slice(&buffer[..end]);
+        buffer.drain(..=end);
+        return message;
+    }
+    let rest = buffer.split_off(end + 1);
+    let mut message = std::mem::replace(buffer, rest);
+    message.truncate(end);
+    message.into()
 }
 
 /// The number of the call that a message answers: Chromium writes it first.
@@ -258,7 +299,7 @@ mod tests {
         let second = message(&mut theirs).await["id"].clone();
         let large = format!("{{\"id\":{first},\"result\":{{\"x\":\"{}\"}}}}\0", "y".repeat(50_000));
         theirs.write_all(&large.as_bytes()[..20_000]).await.unwrap();
-        assert_eq!(one.await.unwrap(), Err(CdpError::TooLarge { method: "A.large".to_owned() }));
+        assert_eq!(one.await.unwrap(), Err(CdpError::TooLarge { method: "A.large".to_owned(), limit: 4096 }));
         theirs.write_all(&large.as_bytes()[20_000..]).await.unwrap();
         theirs.write_all(format!("{}\0", json!({"id": second, "result": {}})).as_bytes()).await.unwrap();
         assert_eq!(two.await.unwrap(), Ok(json!({})));

@@ -3,12 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::json::MAX_VALUES;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::error::CdpError;
-use super::session::Event;
+use super::message::{Message, Raw};
+use super::out::Lane;
+use super::session::{Event, EventSink};
+use super::share::{MAX_HEARD, Share};
 use super::tap::{Sink, What};
+
+/// What a value takes in memory besides its text, in bytes.
+const VALUE: usize = 64;
+/// How many sessions above one are looked at.
+const MAX_ABOVE: usize = 8;
 
 /// The calls that wait for their answers and the listeners of events.
 #[derive(Default)]
@@ -21,7 +30,16 @@ pub(super) struct Routes {
     /// Session to the session that it was attached by. One that ended has no entry.
     parents: HashMap<Arc<str>, Option<Arc<str>>>,
     crashed: Vec<Arc<str>>,
+    /// What pages may take of the pipe, by the session at the top of their line.
+    shares: HashMap<Arc<str>, Arc<Share>>,
     closed: bool,
+}
+
+/// How a call goes out.
+pub(super) struct Way {
+    pub(super) lane: Lane,
+    /// What its page may take of the pipe, where others use it too.
+    pub(super) share: Option<Arc<Share>>,
 }
 
 struct Pending {
@@ -32,7 +50,7 @@ struct Pending {
 
 /// Where an answer goes.
 enum Answer {
-    Caller(oneshot::Sender<Result<Value, CdpError>>),
+    Caller(oneshot::Sender<Result<Raw, CdpError>>, Option<Arc<Share>>),
     /// To a client, which has a number of its own for the call.
     Client(u64, Sink),
 }
@@ -40,7 +58,13 @@ enum Answer {
 struct Listener {
     session: Option<Arc<str>>,
     prefixes: &'static [&'static str],
-    events: mpsc::Sender<Event>,
+    events: EventSink,
+}
+
+impl Listener {
+    fn hears(&self, line: &[Option<Arc<str>>], method: &str) -> bool {
+        line.contains(&self.session) && self.prefixes.iter().any(|prefix| method.starts_with(prefix))
+    }
 }
 
 impl Routes {
@@ -65,7 +89,7 @@ impl Routes {
         &mut self,
         session: Option<&Arc<str>>,
         method: &str,
-    ) -> Result<(u64, oneshot::Receiver<Result<Value, CdpError>>), CdpError> {
+    ) -> Result<(u64, oneshot::Receiver<Result<Raw, CdpError>>), CdpError> {
         if self.closed {
             return Err(CdpError::Closed);
         }
@@ -74,7 +98,7 @@ impl Routes {
         }
         let id = self.number();
         let (sender, receiver) = oneshot::channel();
-        let answer = Answer::Caller(sender);
+        let answer = Answer::Caller(sender, self.way(session).share);
         self.pending.insert(id, Pending { session: session.cloned(), method: method.to_owned(), answer });
         Ok((id, receiver))
     }
@@ -96,6 +120,32 @@ impl Routes {
         Ok(id)
     }
 
+    /// How a call of a session goes out: with those of the session at the top of its line.
+    pub(super) fn way(&self, session: Option<&Arc<str>>) -> Way {
+        let lane = self.line(session.cloned()).pop().unwrap_or_default();
+        let share = lane.as_ref().and_then(|top| self.shares.get(top)).cloned();
+        Way { lane, share }
+    }
+
+    /// From now on a page takes no more of the pipe than this.
+    pub(super) fn restrain(&mut self, session: &Arc<str>, share: Arc<Share>) {
+        if !self.closed {
+            self.shares.insert(Arc::clone(session), share);
+        }
+    }
+
+    /// A session and those above it, but not the browser itself, which is above all.
+    fn line(&self, session: Option<Arc<str>>) -> Vec<Option<Arc<str>>> {
+        let mut line = vec![session];
+        while let Some(Some(id)) = line.last()
+            && let Some(Some(parent)) = self.parents.get(id)
+            && line.len() < MAX_ABOVE
+        {
+            line.push(Some(Arc::clone(parent)));
+        }
+        line
+    }
+
     pub(super) fn tap(&mut self, session: &Arc<str>, sink: Sink) {
         self.taps.retain(|(_, sink)| !sink.is_closed());
         if !self.closed {
@@ -108,46 +158,53 @@ impl Routes {
         self.pending.remove(&id);
     }
 
-    /// The answer to a call is too large to be read.
-    pub(super) fn refuse(&mut self, id: u64) {
+    /// The answer to a call is larger than `limit`, and not read.
+    pub(super) fn refuse(&mut self, id: u64, limit: usize) {
         if let Some(pending) = self.pending.remove(&id) {
-            let error = CdpError::TooLarge { method: pending.method.clone() };
-            pending.fail(&error);
+            if let Some(share) = pending.share() {
+                share.hear(limit);
+            }
+            pending.refuse(limit);
         }
     }
 
-    pub(super) fn listen(
-        &mut self,
-        session: Option<&Arc<str>>,
-        prefixes: &'static [&'static str],
-        events: mpsc::Sender<Event>,
-    ) {
+    pub(super) fn listen(&mut self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
         self.listeners.retain(|listener| !listener.events.is_closed());
         if !self.closed {
             self.listeners.push(Listener { session: session.cloned(), prefixes, events });
         }
     }
 
-    /// Hands a message of so many bytes to whom it concerns.
-    pub(super) fn take(&mut self, mut message: Value, size: usize) {
-        if let Some(id) = message["id"].as_u64() {
+    /// Hands a message to whom it concerns.
+    pub(super) fn take(&mut self, message: Message) {
+        let Message { id, method, session, params, result, error, size } = message;
+        if let Some(id) = id {
             let Some(pending) = self.pending.remove(&id) else { return };
-            let outcome = match message.get_mut("error") {
-                Some(error) => Err(error.take()),
-                None => Ok(message["result"].take()),
-            };
-            pending.end(outcome, size);
+            let nothing = || Raw::from(Value::Null);
+            pending.end(error.map_or_else(|| Ok(result.unwrap_or_else(nothing)), Err), size);
             return;
         }
-        let Some(method) = message["method"].as_str().map(str::to_owned) else { return };
-        let session = message["sessionId"].as_str().map(|id| self.name(id));
-        let event = Event { session, method, params: message["params"].take() };
-        self.note(&event);
-        self.tell(&event, size);
-        if event.method == "Target.detachedFromTarget"
-            && let Some(id) = event.params["sessionId"].as_str()
-        {
-            self.leave(id);
+        let Some(method) = method else { return };
+        let session = session.map(|id| self.name(&id));
+        let line = self.line(session.clone());
+        self.tell_listeners(&line, &method, params.as_ref());
+        self.tell_taps(&line, &method, Told { params: params.as_ref(), size });
+        match (method.as_str(), session) {
+            ("Inspector.targetCrashed", Some(id)) => {
+                self.fail(&id, &CdpError::Crashed);
+                self.crashed.push(id);
+            }
+            ("Target.attachedToTarget", session) => {
+                if let Some(id) = session_in(params.as_ref()) {
+                    self.parents.insert(Arc::from(id), session);
+                }
+            }
+            ("Target.detachedFromTarget", _) => {
+                if let Some(id) = session_in(params.as_ref()) {
+                    self.leave(&id);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -155,6 +212,7 @@ impl Routes {
     fn leave(&mut self, id: &str) {
         self.end(id, &CdpError::Closed);
         self.parents.remove(id);
+        self.shares.remove(id);
         self.crashed.retain(|crashed| crashed.as_ref() != id);
         let below = self.parents.iter().filter(|(_, parent)| parent.as_deref() == Some(id));
         let below: Vec<_> = below.map(|(child, _)| Arc::clone(child)).collect();
@@ -166,44 +224,28 @@ impl Routes {
         self.parents.get_key_value(id).map_or_else(|| Arc::from(id), |(known, _)| Arc::clone(known))
     }
 
-    fn note(&mut self, event: &Event) {
-        match event.method.as_str() {
-            "Target.attachedToTarget" => {
-                if let Some(id) = event.params["sessionId"].as_str() {
-                    self.parents.insert(Arc::from(id), event.session.clone());
-                }
-            }
-            "Inspector.targetCrashed" => {
-                if let Some(id) = event.session.clone() {
-                    self.fail(&id, &CdpError::Crashed);
-                    self.crashed.push(id);
-                }
-            }
-            _ => {}
+    /// Tells the listeners of the session and of those above it. The browser itself hears only what is its own. What has too many
+    /// values is told to nobody.
+    fn tell_listeners(&self, line: &[Option<Arc<str>>], method: &str, params: Option<&Raw>) {
+        let mut hear = self.listeners.iter().filter(|listener| listener.hears(line, method)).peekable();
+        if hear.peek().is_none() {
+            return;
+        }
+        let Ok(read) = params.map_or(Ok(Value::Null), |params| params.read(MAX_VALUES)) else { return };
+        let size = params.map_or(0, |params| params.len() + params.values() * VALUE);
+        for listener in hear {
+            let (session, method) = (line[0].clone(), method.to_owned());
+            listener.events.put(Event { session, method, params: read.clone() }, size);
         }
     }
 
-    /// Tells the listeners of the session and of those above it. The browser itself hears only what is its own.
-    fn tell(&mut self, event: &Event, size: usize) {
-        let mut line = vec![event.session.clone()];
-        while let Some(Some(id)) = line.last()
-            && let Some(Some(parent)) = self.parents.get(id)
-            && line.len() < 8
-        {
-            line.push(Some(Arc::clone(parent)));
-        }
-        for listener in &self.listeners {
-            let wants = listener.prefixes.iter().any(|prefix| event.method.starts_with(prefix));
-            if wants && line.contains(&listener.session) {
-                let _ = listener.events.try_send(event.clone());
-            }
-        }
+    fn tell_taps(&mut self, line: &[Option<Arc<str>>], method: &str, told: Told<'_>) {
         self.taps.retain(|(session, sink)| {
             if !line.iter().any(|of| of.as_ref() == Some(session)) {
                 return true;
             }
-            let (method, params) = (event.method.clone(), event.params.clone());
-            sink.put(event.session.clone(), What::Event { method, params }, size)
+            let event = What::Event { method: method.to_owned(), params: told.params.cloned() };
+            sink.put(line[0].clone(), event, told.size)
         });
     }
 
@@ -230,15 +272,51 @@ impl Routes {
         }
         self.listeners.clear();
         self.taps.clear();
+        self.shares.clear();
     }
 }
 
+/// The text of an event, and the size of its message.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    params: Option<&'a Raw>,
+    size: usize,
+}
+
+/// The session that an event of the domain `Target` is about.
+fn session_in(params: Option<&Raw>) -> Option<String> {
+    let params: Value = params?.read(MAX_VALUES).ok()?;
+    params["sessionId"].as_str().map(str::to_owned)
+}
+
 impl Pending {
-    fn end(self, outcome: Result<Value, Value>, size: usize) {
+    /// What its page or client may take of the pipe, where others use it too.
+    fn share(&self) -> Option<&Arc<Share>> {
+        match &self.answer {
+            Answer::Caller(_, share) => share.as_ref(),
+            Answer::Client(_, sink) => sink.share(),
+        }
+    }
+
+    fn end(self, outcome: Result<Raw, Raw>, size: usize) {
+        match self.share().filter(|_| size > MAX_HEARD) {
+            Some(share) => {
+                share.hear(size);
+                self.refuse(MAX_HEARD);
+            }
+            None => self.answer(outcome, size),
+        }
+    }
+
+    fn answer(self, outcome: Result<Raw, Raw>, size: usize) {
         let Self { session, method, answer } = self;
         match answer {
-            Answer::Caller(caller) => {
-                let _ = caller.send(outcome.map_err(|error| CdpError::of(&method, &error)));
+            Answer::Caller(caller, share) => {
+                if let Some(share) = share {
+                    share.hear(size);
+                }
+                let refused = |error: Raw| CdpError::of(&method, &error.read(MAX_VALUES).unwrap_or_default());
+                let _ = caller.send(outcome.map_err(refused));
             }
             Answer::Client(id, sink) => {
                 sink.put(session, What::Answer { id, method, outcome }, size);
@@ -246,28 +324,43 @@ impl Pending {
         }
     }
 
+    /// Its answer is larger than is told.
+    fn refuse(self, limit: usize) {
+        let error = CdpError::TooLarge { method: self.method.clone(), limit };
+        self.fail(&error);
+    }
+
     fn fail(self, error: &CdpError) {
         match self.answer {
-            Answer::Caller(caller) => {
+            Answer::Caller(caller, _) => {
                 let _ = caller.send(Err(error.clone()));
             }
-            Answer::Client(..) => self.end(Err(json!({ "code": -32001, "message": error.to_string() })), 0),
+            Answer::Client(..) => self.answer(Err(json!({ "code": -32001, "message": error.to_string() }).into()), 0),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
+    use crate::cdp::session::events;
+
     const ALL: &[&str] = &[""];
+
+    #[expect(clippy::needless_pass_by_value, reason = "calls write it in place")]
+    fn take(routes: &mut Routes, message: Value) {
+        routes.take(Message::read(&message.to_string().into()).unwrap());
+    }
 
     fn attach(routes: &mut Routes, parent: Option<&str>, child: &str) {
         let mut message = json!({"method": "Target.attachedToTarget", "params": {"sessionId": child}});
         if let Some(parent) = parent {
             message["sessionId"] = parent.into();
         }
-        routes.take(message, 0);
+        take(routes, message);
     }
 
     #[test]
@@ -275,9 +368,9 @@ mod tests {
         let mut routes = Routes::default();
         let (first, mut one) = routes.expect(None, "A.b").unwrap();
         let (second, mut two) = routes.expect(None, "A.c").unwrap();
-        routes.take(json!({"id": second, "error": {"message": "no"}}), 0);
-        routes.take(json!({"id": first, "result": {"x": 1}}), 0);
-        assert_eq!(one.try_recv().unwrap(), Ok(json!({"x": 1})));
+        take(&mut routes, json!({"id": second, "error": {"message": "no"}}));
+        take(&mut routes, json!({"id": first, "result": {"x": 1}}));
+        assert_eq!(one.try_recv().unwrap(), Ok(json!({"x": 1}).into()));
         assert_eq!(two.try_recv().unwrap().unwrap_err().to_string(), "A.c: no");
     }
 
@@ -288,14 +381,14 @@ mod tests {
         attach(&mut routes, Some("page"), "worker");
         attach(&mut routes, None, "other");
         let mut listen = |session: Option<&str>| {
-            let (sender, receiver) = mpsc::channel(8);
-            routes.listen(session.map(Arc::from).as_ref(), ALL, sender);
-            receiver
+            let (sink, events) = events();
+            routes.listen(session.map(Arc::from).as_ref(), ALL, sink);
+            events
         };
         let (mut page, mut other, mut browser) = (listen(Some("page")), listen(Some("other")), listen(None));
-        routes.take(json!({"method": "Network.x", "sessionId": "worker", "params": {}}), 0);
-        assert_eq!(page.try_recv().unwrap().session.as_deref(), Some("worker"));
-        assert!(other.try_recv().is_err() && browser.try_recv().is_err());
+        take(&mut routes, json!({"method": "Network.x", "sessionId": "worker", "params": {}}));
+        assert_eq!(page.next().now_or_never().flatten().unwrap().session.as_deref(), Some("worker"));
+        assert!(other.next().now_or_never().is_none() && browser.next().now_or_never().is_none());
     }
 
     #[test]
@@ -304,11 +397,13 @@ mod tests {
         attach(&mut routes, None, "page");
         attach(&mut routes, Some("page"), "worker");
         attach(&mut routes, Some("worker"), "below");
-        let (sender, mut events) = mpsc::channel(8);
-        routes.listen(Some(&Arc::from("page")), ALL, sender);
-        routes.take(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "page"}}), 0);
+        let (sink, mut events) = events();
+        routes.listen(Some(&Arc::from("page")), ALL, sink);
+        routes.restrain(&Arc::from("page"), Arc::default());
+        take(&mut routes, json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "page"}}));
         assert!(routes.parents.is_empty() && routes.listeners.is_empty() && routes.pending.is_empty());
-        assert!(matches!(events.try_recv(), Err(mpsc::error::TryRecvError::Disconnected)));
+        assert!(routes.shares.is_empty());
+        assert_eq!(events.next().now_or_never(), Some(None));
     }
 
     #[test]
@@ -318,12 +413,72 @@ mod tests {
         let page: Arc<str> = Arc::from("page");
         let (_, mut theirs) = routes.expect(Some(&page), "A.b").unwrap();
         let (_, mut others) = routes.expect(None, "A.b").unwrap();
-        routes.take(json!({"method": "Inspector.targetCrashed", "sessionId": "page", "params": {}}), 0);
+        take(&mut routes, json!({"method": "Inspector.targetCrashed", "sessionId": "page", "params": {}}));
         assert_eq!(theirs.try_recv().unwrap(), Err(CdpError::Crashed));
         assert!(others.try_recv().is_err());
         assert_eq!(routes.expect(Some(&page), "A.b").unwrap_err(), CdpError::Crashed);
         routes.close();
         assert_eq!(others.try_recv().unwrap(), Err(CdpError::Closed));
         assert_eq!(routes.expect(None, "A.b").unwrap_err(), CdpError::Closed);
+    }
+
+    #[test]
+    fn what_is_below_a_page_goes_with_it() {
+        let mut routes = Routes::default();
+        attach(&mut routes, None, "page");
+        attach(&mut routes, Some("page"), "worker");
+        attach(&mut routes, Some("worker"), "below");
+        routes.restrain(&Arc::from("page"), Arc::default());
+        let lane = |session: Option<&str>| routes.way(session.map(Arc::from).as_ref());
+        for session in ["page", "worker", "below"] {
+            assert_eq!(lane(Some(session)).lane.as_deref(), Some("page"), "{session}");
+            assert!(lane(Some(session)).share.is_some(), "{session}");
+        }
+        assert_eq!(lane(Some("unknown")).lane.as_deref(), Some("unknown"));
+        assert!(lane(Some("unknown")).share.is_none() && lane(None).lane.is_none());
+    }
+
+    #[test]
+    fn an_event_with_too_many_values_is_told_to_taps_alone() {
+        let mut routes = Routes::default();
+        let (sink, mut events) = events();
+        routes.listen(None, ALL, sink);
+        take(&mut routes, json!({"method": "A.b", "params": vec![0; MAX_VALUES]}));
+        take(&mut routes, json!({"method": "A.c", "params": vec![0; 10]}));
+        assert_eq!(events.next().now_or_never().flatten().unwrap().method, "A.c");
+    }
+
+    #[test]
+    fn events_that_nobody_reads_take_a_bounded_memory() {
+        let mut routes = Routes::default();
+        let (sink, mut events) = events();
+        routes.listen(None, ALL, sink);
+        let text = "x".repeat(4 << 20);
+        for _ in 0..20 {
+            take(&mut routes, json!({"method": "A.b", "params": text}));
+        }
+        let mut count = 0;
+        while events.next().now_or_never().flatten().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 8, "32 MiB");
+        take(&mut routes, json!({"method": "A.b", "params": text}));
+        assert!(events.next().now_or_never().flatten().is_some());
+    }
+
+    #[test]
+    fn a_restrained_page_hears_no_large_answers() {
+        let mut routes = Routes::default();
+        let page: Arc<str> = Arc::from("page");
+        routes.restrain(&page, Arc::default());
+        for (session, hears) in [(Some(&page), false), (None, true)] {
+            let (id, mut answer) = routes.expect(session, "A.b").unwrap();
+            take(&mut routes, json!({"id": id, "result": "x".repeat(MAX_HEARD)}));
+            let answer = answer.try_recv().unwrap();
+            assert_eq!(answer.is_ok(), hears, "{session:?}");
+            if let Err(error) = answer {
+                assert_eq!(error.to_string(), "A.b: the answer is larger than 16 MiB");
+            }
+        }
     }
 }

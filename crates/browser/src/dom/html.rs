@@ -71,7 +71,7 @@ impl<'s> Page<'s> {
     fn of(snapshot: &'s Snapshot, document: &'s Document, depth: usize) -> Self {
         let seen = Seen::of(snapshot, document);
         let nodes = &document.nodes;
-        let sizes = document.layout.node_index.iter().zip(&document.layout.bounds);
+        let sizes = document.layout.node_index.iter().zip(document.layout.bounds.iter());
         let sizes = sizes.filter_map(|(&node, bounds)| {
             Some((usize::try_from(node).ok()?, (bounds.get(2).copied()?, bounds.get(3).copied()?)))
         });

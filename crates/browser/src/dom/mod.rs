@@ -4,6 +4,7 @@
 //! trees are put in their places and slots filled. No script runs for it, so no page can tell, delay or change it.
 
 mod html;
+mod lists;
 mod seen;
 mod snapshot;
 mod text;
@@ -21,6 +22,9 @@ use crate::tab::Tab;
 const UNSEEN: &str = "unseen";
 /// The most bytes of a captured page; what is over it is cut.
 const MAX_HTML: usize = 32 << 20;
+
+/// The most values of a snapshot, of which a node has ten to twenty. They are read into columns of numbers.
+const MAX_SNAPSHOT: usize = 16_000_000;
 
 /// The warning of a page that was cut.
 pub(crate) const CUT: &str = "the page is too large: what is over 32 MiB of it is missing";
@@ -73,7 +77,6 @@ pub(crate) async fn let_scripts_run(tab: &Tab) {
 /// As [`capture`].
 pub(crate) async fn snapshot(tab: &Tab, deadline: Instant) -> Result<Snapshot, CdpError> {
     let params = json!({ "computedStyles": snapshot::STYLES });
-    let answer = tab.session().call_by(deadline, "DOMSnapshot.captureSnapshot", params).await?;
-    let malformed = |_| CdpError::Malformed { method: "DOMSnapshot.captureSnapshot".to_owned(), lacks: "documents" };
-    serde_json::from_value(answer).map_err(malformed)
+    let snapshot = tab.session().call_as("DOMSnapshot.captureSnapshot", params, MAX_SNAPSHOT);
+    tokio::time::timeout_at(deadline, snapshot).await.unwrap_or(Err(CdpError::Timeout))
 }

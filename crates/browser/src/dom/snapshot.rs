@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
+use super::lists::Lists;
+
 /// The computed styles that are asked for, in the order of their columns.
 pub(super) const STYLES: [&str; 2] = ["visibility", "content-visibility"];
 
@@ -37,7 +39,7 @@ pub(super) struct Nodes {
     node_name: Vec<Text>,
     node_value: Vec<Text>,
     #[serde(default)]
-    attributes: Vec<Vec<Text>>,
+    attributes: Lists<Text>,
     #[serde(default)]
     pub(super) text_value: Rare,
     #[serde(default)]
@@ -65,9 +67,9 @@ pub(super) struct Rare {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Layout {
     pub(super) node_index: Vec<i32>,
-    pub(super) styles: Vec<Vec<Text>>,
+    pub(super) styles: Lists<Text>,
     /// Left, top, width, height.
-    pub(super) bounds: Vec<Vec<f64>>,
+    pub(super) bounds: Lists<f64>,
 }
 
 /// Place of a node in its document.
@@ -104,7 +106,7 @@ impl Snapshot {
         document: &'a Document,
         node: Node,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let pairs = document.nodes.attributes.get(node).map_or(&[][..], Vec::as_slice);
+        let pairs = document.nodes.attributes.get(node).unwrap_or_default();
         pairs.chunks_exact(2).map(|pair| (self.string(pair[0]), self.string(pair[1])))
     }
 

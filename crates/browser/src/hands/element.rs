@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Failure, Hands};
+use super::{Failure, Hands, MAX_TEXT};
 use crate::cdp::CdpError;
+use crate::measure::measured;
 use crate::tab::World;
 
 /// Finds elements, reads them, and prepares them for keys and the mouse.
@@ -112,13 +113,13 @@ impl Hands {
     async fn once(&self, element: &Element, op: &str, arg: &Value, by: Instant) -> Result<Value, CdpError> {
         let args = [element.steps.clone().into(), op.into(), arg.clone()];
         match &element.reference {
-            None => self.tab.evaluate(World::Own, HANDS, &args, by).await,
+            None => self.tab.evaluate(World::Own, &measured(HANDS, MAX_TEXT), &args, by).await,
             Some(reference) => {
                 let node = self
                     .node(reference)
                     .map_err(|failure| CdpError::Script { name: failure.name, message: failure.message })?;
                 let function = format!("function (steps, op, arg) {{ return ({HANDS}\n)(steps, op, arg, this); }}");
-                match self.tab.evaluate_on(World::Own, node, &function, &args, by).await {
+                match self.tab.evaluate_on(World::Own, node, &measured(&function, MAX_TEXT), &args, by).await {
                     Err(CdpError::Refused { message, .. }) if message.contains("node") => Err(gone(reference)),
                     answer => answer,
                 }
@@ -137,6 +138,7 @@ impl Hands {
         let function = format!(
             "async function (steps, arg) {{ const found = await ({HANDS}\n)(steps, 'elements', null, this?.nodeType ? this : undefined); return ({code}\n)({wanted}, arg); }}"
         );
+        let function = measured(&function, MAX_TEXT);
         let args = [element.steps.clone().into(), element.arg["arg"].clone()];
         Ok(match &element.reference {
             None => self.tab.evaluate(World::Page, &function, &args, by).await?,

@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Failure, Hands};
+use super::{Failure, Hands, MAX_TEXT};
 use crate::cdp::CdpError;
+use crate::measure::measured;
 use crate::tab::World;
 
 /// A function or an expression, and its argument.
@@ -35,13 +36,13 @@ impl Evaluate {
 
 impl Hands {
     pub(super) async fn evaluate(&self, args: Evaluate, by: Instant) -> Result<Value, Failure> {
-        let (function, arg) = (args.declaration(), [args.arg.clone()]);
+        let (function, arg) = (measured(&args.declaration(), MAX_TEXT), [args.arg]);
         let work = async { Ok(self.tab.evaluate(World::Page, &function, &arg, by).await?) };
         self.leading_on(by, work).await
     }
 
     pub(super) async fn wait_function(&self, args: Evaluate, by: Instant) -> Result<Value, Failure> {
-        let (function, arg) = (args.declaration(), [args.arg.clone()]);
+        let (function, arg) = (measured(&args.declaration(), MAX_TEXT), [args.arg]);
         loop {
             match self.tab.evaluate(World::Page, &function, &arg, by).await {
                 Ok(value) if is_true(&value) => return Ok(value),

@@ -1,19 +1,18 @@
 //! Going to pages, and waiting for them.
 
-use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, sleep_until};
 use url::Url;
 
-use super::{Failure, Hands};
+use super::pattern::Pattern;
+use super::{Failure, Hands, MAX_TEXT};
 use crate::cdp::CdpError;
+use crate::measure::measured;
 use crate::tab::{Stage, World};
 
-/// Longest URL that is gone to, in bytes.
-const MAX_URL: usize = 8192;
-/// Longest expression for a URL, in bytes: every `\w` of one takes six kilobytes before a limit of its size counts.
-const MAX_PATTERN: usize = 2048;
+/// Longest URL that is gone to or waited for, in bytes.
+pub(super) const MAX_URL: usize = 8192;
 /// How often something is looked at that does not tell by itself.
 const PACE: Duration = Duration::from_millis(50);
 /// After a click, how long a navigation has to show itself.
@@ -41,14 +40,6 @@ pub(super) enum LoadState {
     #[default]
     Load,
     NetworkIdle,
-}
-
-/// A text with `*` and `**`, or a regular expression.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Pattern {
-    Glob(String),
-    Regex { re: String, flags: String },
 }
 
 #[derive(Deserialize)]
@@ -158,9 +149,20 @@ impl Hands {
     }
 
     pub(super) async fn wait_url(&self, args: WaitUrl, by: Instant) -> Result<Value, Failure> {
-        let pattern = args.url.regex()?;
-        while !pattern.is_match(&self.url()) {
-            self.pause(by, "waiting for the URL", &format!("the page is at {}", shortened(&self.url()))).await?;
+        let mut matcher = args.url.matcher()?;
+        loop {
+            let address = self.url();
+            // Pages make them as long as they like.
+            if address.len() > MAX_URL {
+                let bytes = address.len();
+                let why = format!("the address of the page has {bytes} bytes, and {MAX_URL} at most are looked at");
+                return Err(Failure::new(format!("{why}: {}", shortened(&address))));
+            }
+            let why = format!("the page is at {}", shortened(&address));
+            if matcher.matches(address, &self.share, by).await? {
+                break;
+            }
+            self.pause(by, "waiting for the URL", &why).await?;
         }
         self.loaded(args.wait, by).await.map(|()| Value::Null)
     }
@@ -267,42 +269,15 @@ impl Hands {
         args: &[Value],
         by: Instant,
     ) -> Result<Value, Failure> {
+        let function = measured(function, MAX_TEXT);
         loop {
-            match self.tab.evaluate(world, function, args, by).await {
+            match self.tab.evaluate(world, &function, args, by).await {
                 Err(CdpError::Navigated | CdpError::NoContext) => {
                     self.pause(by, "the page", "it keeps going elsewhere").await?;
                 }
                 other => return Ok(other?),
             }
         }
-    }
-}
-
-impl Pattern {
-    fn regex(&self) -> Result<Regex, Failure> {
-        let (given, most) = match self {
-            Self::Regex { re, .. } => (re, MAX_PATTERN),
-            Self::Glob(glob) => (glob, MAX_URL),
-        };
-        if given.len() > most {
-            let why = format!("it has {} bytes, and {most} at most are read", given.len());
-            return Err(Failure::wrong("the URL", &why));
-        }
-        let text = match self {
-            Self::Regex { re, flags } if flags.contains('i') => format!("(?i){re}"),
-            Self::Regex { re, .. } => re.clone(),
-            Self::Glob(glob) => {
-                let pieces = glob.split("**").map(|part| {
-                    part.split('*')
-                        .map(|piece| regex::escape(piece).replace(r"\?", "?").replace('?', r"\?"))
-                        .collect::<Vec<_>>()
-                        .join("[^/]*")
-                });
-                format!("^{}$", pieces.collect::<Vec<_>>().join(".*"))
-            }
-        };
-        let built = regex::RegexBuilder::new(&text).size_limit(1 << 20).build();
-        built.map_err(|error| Failure::wrong("the URL", &error.to_string()))
     }
 }
 
@@ -333,25 +308,5 @@ mod tests {
         assert_eq!(to("/c?d"), "http://here.test/c?d");
         assert_eq!(to("localhost:3000/x"), "http://localhost:3000/x");
         assert_eq!(to("about:blank"), "about:blank");
-    }
-
-    #[test]
-    fn globs_and_expressions_match_urls() {
-        let matches = |glob: &str, url: &str| Pattern::Glob(glob.to_owned()).regex().unwrap().is_match(url);
-        assert!(matches("**/done", "http://a.b/c/done") && !matches("*/done", "http://a.b/c/done"));
-        assert!(matches("http://a.b/?x=*", "http://a.b/?x=1") && !matches("http://a.b/.", "http://a.b/c"));
-        let any = Pattern::Regex { re: "DONE$".to_owned(), flags: "i".to_owned() };
-        assert!(any.regex().unwrap().is_match("http://a.b/done"));
-    }
-
-    #[test]
-    fn long_patterns_are_refused_unread() {
-        let expression = |re: String| Pattern::Regex { re, flags: String::new() };
-        let why = |pattern: Pattern| pattern.regex().unwrap_err().message;
-        let refused = why(expression(r"\w".repeat(1_000_000)));
-        assert_eq!(refused, "wrong argument for the URL: it has 2000000 bytes, and 2048 at most are read");
-        assert!(expression("x".repeat(2048)).regex().is_ok() && expression("x".repeat(2049)).regex().is_err());
-        assert!(Pattern::Glob("x".repeat(8192)).regex().is_ok());
-        assert!(why(Pattern::Glob("x".repeat(8193))).ends_with("8192 at most are read"));
     }
 }

@@ -9,11 +9,14 @@ mod evaluate;
 mod failure;
 mod go;
 mod input;
+mod pattern;
 mod screen;
 mod snapshot;
+mod tree;
 
 use std::sync::Arc;
 
+use cpu::Share;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -25,12 +28,17 @@ pub use snapshot::{Line, Snapshot};
 
 use crate::tab::Tab;
 
+/// Most text that a script may return, in UTF-16 units.
+const MAX_TEXT: usize = 16 << 20;
+
 /// How long a verb tries when it is not told.
 const USUAL: Duration = Duration::from_secs(30);
 
 /// Hands on an open page. Its references (`@e1`) stay good until the next snapshot or the next document.
 pub struct Hands {
     tab: Arc<Tab>,
+    /// For work of ours whose length the caller or the page chooses.
+    share: Share,
     refs: Mutex<Refs>,
     mouse: Mutex<(f64, f64)>,
     /// Modifiers that are held down, as the bits of the protocol.
@@ -55,14 +63,19 @@ struct Patience {
 
 impl Hands {
     /// Hands on the page of a tab.
-    pub(crate) fn new(tab: Arc<Tab>) -> Self {
-        Self { tab, refs: Mutex::default(), mouse: Mutex::default(), held: Mutex::default() }
+    pub(crate) fn new(tab: Arc<Tab>, share: Share) -> Self {
+        Self { tab, share, refs: Mutex::default(), mouse: Mutex::default(), held: Mutex::default() }
     }
 
     /// Where the page is now.
     #[must_use]
     pub fn url(&self) -> String {
         self.tab.document().url
+    }
+
+    /// Whose places its work takes.
+    pub(crate) fn share(&self) -> &Share {
+        &self.share
     }
 
     /// Carries out one verb before the deadline, or before the `timeout` among its arguments if that is earlier.

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
+use super::tree::{COUNT, MAX_WHOLE, Node, Tree};
 use super::{Failure, Hands};
+use crate::tab::World;
 
 /// How many lines a snapshot has at most.
 const MAX_LINES: usize = 2_000;
@@ -124,8 +126,9 @@ impl Hands {
     /// [`Failure`] when the page does not answer in time.
     pub async fn snapshot(&self, by: Instant) -> Result<Snapshot, Failure> {
         let document = self.tab.document().number;
-        let answer = self.tab.session().call_by(by, "Accessibility.getFullAXTree", json!({})).await?;
-        let mut reading = Reading::new(&answer);
+        let count = self.evaluate_anew(World::Own, COUNT, &[MAX_WHOLE.into()], by).await?;
+        let tree = Tree::of(self.tab.session(), count.as_u64().unwrap_or(u64::MAX), by).await?;
+        let mut reading = Reading::new(&tree);
         for root in reading.roots.clone() {
             reading.read(root, 0, 0, "");
         }
@@ -136,26 +139,26 @@ impl Hands {
 }
 
 struct Reading<'a> {
-    nodes: HashMap<&'a str, &'a Value>,
-    roots: Vec<&'a Value>,
+    nodes: HashMap<&'a str, &'a Node>,
+    roots: Vec<&'a Node>,
     snapshot: Snapshot,
     refs: Vec<i64>,
 }
 
 impl<'a> Reading<'a> {
-    fn new(answer: &'a Value) -> Self {
-        let all = answer["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let nodes = all.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
-        let roots = all.iter().filter(|node| node["parentId"].is_null()).collect();
-        Self { nodes, roots, snapshot: Snapshot::default(), refs: Vec::new() }
+    fn new(tree: &'a Tree) -> Self {
+        let nodes = tree.nodes.all.iter().map(|node| (node.id.as_ref(), node)).collect();
+        let roots = tree.nodes.all.iter().filter(|node| node.is_root()).collect();
+        let snapshot = Snapshot { is_cut: tree.is_cut, ..Snapshot::default() };
+        Self { nodes, roots, snapshot, refs: Vec::new() }
     }
 
     /// Reads a node and what is below it. `said` is the name around it, which texts below need not repeat.
-    fn read(&mut self, node: &'a Value, depth: usize, level: usize, said: &str) {
+    fn read(&mut self, node: &'a Node, depth: usize, level: usize, said: &str) {
         if level > MAX_DEPTH {
             return;
         }
-        let shown = (node["ignored"] != true).then(|| self.line(node, depth, said)).flatten();
+        let shown = (!node.is_ignored).then(|| self.line(node, depth, said)).flatten();
         let (mut inner, mut around) = (depth, said.to_owned());
         if let Some(line) = shown {
             if self.snapshot.lines.len() >= MAX_LINES {
@@ -166,44 +169,29 @@ impl<'a> Reading<'a> {
             self.snapshot.lines.push(line);
             inner += 1;
         }
-        for child in node["childIds"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if let Some(child) = self.nodes.get(child).copied() {
+        for child in &node.children {
+            if let Some(child) = self.nodes.get(child.as_ref()).copied() {
                 self.read(child, inner, level + 1, &around);
             }
         }
     }
 
-    fn line(&mut self, node: &Value, depth: usize, said: &str) -> Option<Line> {
-        let role = node["role"]["value"].as_str().filter(|role| !SILENT.contains(role))?;
+    fn line(&mut self, node: &Node, depth: usize, said: &str) -> Option<Line> {
+        let role = node.role.text().filter(|role| !SILENT.contains(role))?;
         let role = if role == "StaticText" { "text" } else { role };
-        let name = short(node["name"]["value"].as_str().unwrap_or_default());
+        let name = short(node.name.text().unwrap_or_default());
         let is_active = ACTIVE.contains(&role);
         if role == "text" && (name.is_empty() || said.contains(&name)) {
             return None;
         }
         let named = is_active || CONTENT.contains(&role) && !name.is_empty();
-        let reference = node["backendDOMNodeId"].as_i64().filter(|_| named).map(|id| {
+        let reference = node.dom_node.filter(|_| named).map(|id| {
             self.refs.push(id);
             format!("e{}", self.refs.len())
         });
-        let value = node["value"]["value"].as_str().map(short).filter(|value| !value.is_empty() && *value != name);
-        Some(Line { depth, role: role.to_owned(), name, reference, value, states: states(node) })
+        let value = node.value.text().map(short).filter(|value| !value.is_empty() && *value != name);
+        Some(Line { depth, role: role.to_owned(), name, reference, value, states: node.states.0.clone() })
     }
-}
-
-fn states(node: &Value) -> Vec<String> {
-    let properties = node["properties"].as_array().into_iter().flatten();
-    let told = properties.filter_map(|property| {
-        let (name, value) = (property["name"].as_str()?, &property["value"]["value"]);
-        match (name, value) {
-            ("level", Value::Number(level)) => Some(format!("level={level}")),
-            ("checked" | "pressed", Value::String(state)) if state == "true" => Some(name.to_owned()),
-            ("checked" | "pressed", Value::String(state)) if state == "mixed" => Some(format!("{name}=mixed")),
-            ("disabled" | "expanded" | "selected" | "required", Value::Bool(true)) => Some(name.to_owned()),
-            _ => None,
-        }
-    });
-    told.collect()
 }
 
 fn short(text: &str) -> String {
@@ -216,6 +204,8 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -232,7 +222,8 @@ mod tests {
             node("5", "4".into(), "button", "Say \"hi\"", &[]),
             node("6", "4".into(), "StaticText", "free  of   charge", &[]),
         ] });
-        let mut reading = Reading::new(&answer);
+        let tree: Tree = serde_json::from_value(answer).unwrap();
+        let mut reading = Reading::new(&tree);
         for root in reading.roots.clone() {
             reading.read(root, 0, 0, "");
         }

@@ -3,8 +3,10 @@
 mod flags;
 mod folder;
 mod memory;
+mod peer;
 mod user;
 mod version;
+mod watch;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -18,7 +20,7 @@ use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
 use parking_lot::Mutex;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
@@ -30,10 +32,16 @@ use crate::cdp::{Connection, Session};
 use crate::error::BrowserError;
 use crate::settings::{Sandbox, Settings};
 pub(crate) use flags::user_agent;
+use peer::Peers;
 use user::User;
+pub(crate) use watch::{Overfed, Round, Watch};
 
 /// How long a browser may take to answer its first call. A second is usual.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Bytes of address space that a page has beside the memory that it uses: stacks, and room that its scripts may grow into.
+const UNUSED: u64 = 1 << 30;
+/// How far a browser aside lets others go first on the processor, on a scale to 19.
+const NICE: i32 = 10;
 /// How much of what Chromium writes to its standard error is kept, to say why it did not start.
 const MAX_WORDS: usize = 8 << 10;
 
@@ -52,7 +60,10 @@ const PATHS: &[&str] = &[
 pub(crate) struct Process {
     connection: Arc<Connection>,
     group: Pid,
+    peers: Arc<Peers>,
     gone: CancellationToken,
+    /// Pages that have ended for their memory.
+    pub(crate) overfed: Overfed,
     /// Chromium's version, such as `156.0.8078.79`.
     pub(crate) version: String,
     pub(crate) started: Instant,
@@ -78,6 +89,7 @@ impl Process {
         let (mut child, from, to) = spawned.map_err(|error| cannot_start(program, &error))?;
         let pid = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         let group = pid.ok_or_else(|| unavailable("it ended at once".to_owned()))?;
+        bound(group, settings);
         let words = Arc::new(Mutex::new(String::new()));
         if let Some(stderr) = child.stderr.take() {
             tokio::spawn(listen(stderr, Arc::clone(&words)));
@@ -86,7 +98,10 @@ impl Process {
         let connection = Arc::new(connection);
         let gone = CancellationToken::new();
         // From here on dropping ends it.
-        let process = Self { connection, group, gone: gone.clone(), version, started: Instant::now() };
+        let uid = user.map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.uid);
+        let peers = Arc::new(Peers::new(group.as_raw_nonzero().get().unsigned_abs(), uid));
+        let (overfed, started) = (Overfed::default(), Instant::now());
+        let process = Self { connection, group, peers, gone: gone.clone(), overfed, version, started };
         tokio::spawn(reap(child, group, Arc::clone(&process.connection), gone, profile));
         if process.browser().call("Browser.getVersion", json!({})).await.is_err() {
             // Its last words may still be on the way.
@@ -106,6 +121,11 @@ impl Process {
         self.group.as_raw_nonzero().get().unsigned_abs()
     }
 
+    /// Which connections on loopback are its own.
+    pub(crate) fn peers(&self) -> &Arc<Peers> {
+        &self.peers
+    }
+
     /// Whether it has ended.
     pub(crate) fn is_gone(&self) -> bool {
         self.gone.is_cancelled() || self.browser().is_closed()
@@ -121,9 +141,14 @@ impl Process {
         self.gone.clone()
     }
 
-    /// Bytes of memory of all its parts together. Reads files: not for the threads of async tasks.
-    pub(crate) fn memory(pid: u32) -> u64 {
-        memory::of_group(pid)
+    /// What looks at its memory and its work.
+    pub(crate) fn watch(&self, settings: &Settings) -> Watch {
+        Watch::new(self.pid(), settings, self.overfed.clone())
+    }
+
+    /// Lets others go first on the processor, with all its parts.
+    pub(crate) fn go_last(&self) {
+        let _ = rustix::process::setpriority_pgrp(Some(self.group), NICE);
     }
 
     /// Ends it at once.
@@ -136,6 +161,16 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Has the kernel bound the memory of each part, which all of them have from the first: what they take within a moment, before
+/// it is looked at. Where it does not let us, what is looked at is all.
+fn bound(leader: Pid, settings: &Settings) {
+    if settings.max_page_memory > 0 {
+        let most = Some(settings.max_page_memory.saturating_mul(2).saturating_add(UNUSED));
+        let limit = Rlimit { current: most, maximum: most };
+        let _ = rustix::process::prlimit(Some(leader), Resource::Data, limit);
     }
 }
 

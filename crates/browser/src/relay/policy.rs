@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::Bounds;
+use super::call::Params;
 
 /// Domains of which every method may be called but those in [`REFUSED`]: they stay within pages.
 const DOMAINS: &[&str] = &[
@@ -110,7 +111,7 @@ pub(super) const MAX_TARGETS: usize = 50;
 ///
 /// # Errors
 /// Why the call is refused, for the client.
-pub(super) fn check(method: &str, params: &mut Map<String, Value>, bounds: &Bounds) -> Result<(), String> {
+pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds) -> Result<(), String> {
     let domain = method.split_once('.').map_or("", |(domain, _)| domain);
     let known = METHODS.contains(&method) || DOMAINS.contains(&domain) && !REFUSED.contains(&method);
     if !known {
@@ -118,40 +119,42 @@ pub(super) fn check(method: &str, params: &mut Map<String, Value>, bounds: &Boun
         return Err(format!("{method} is not available in sessions of this server"));
     }
     match method {
-        "Page.navigate" | "Target.createTarget" => navigable(params.get("url"))?,
+        "Page.navigate" | "Target.createTarget" => navigable(params.read()?.get("url"))?,
         "Fetch.continueRequest" => {
-            if let Some(url) = params.get("url").filter(|url| !url.is_null()) {
+            if let Some(url) = params.read()?.get("url").filter(|url| !url.is_null()) {
                 of_the_web(url)?;
             }
         }
         "Target.createBrowserContext" => {
             // Its own proxy would lead past the one that checks every address.
+            let params = params.read()?;
             params.insert("proxyServer".to_owned(), bounds.proxy.as_str().into());
             params.insert("proxyBypassList".to_owned(), "<-loopback>".into());
             params.remove("originsWithUniversalNetworkAccess");
         }
         "Target.setAutoAttach" | "Target.attachToTarget" => {
             // The other form hides messages in messages, where nobody could check them.
-            params.insert("flatten".to_owned(), true.into());
+            params.read()?.insert("flatten".to_owned(), true.into());
         }
         // Nothing is written to the disk of the server, whatever name it gets.
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
+            let params = params.read()?;
             let context = params.remove("browserContextId");
             *params = Map::from_iter([("behavior".to_owned(), "deny".into())]);
             params.extend(context.map(|context| ("browserContextId".to_owned(), context)));
         }
         "Input.dispatchDragEvent" => {
-            if let Some(files) = params.get_mut("data").and_then(|data| data.get_mut("files")) {
+            if let Some(files) = params.read()?.get_mut("data").and_then(|data| data.get_mut("files")) {
                 *files = json!([]);
             }
         }
-        "Target.disposeBrowserContext" if params.get("browserContextId").is_some_and(|id| *id == bounds.context) => {
+        "Target.disposeBrowserContext" if params.text("browserContextId")? == Some(bounds.context.as_str()) => {
             return Err("this context ends with the session".to_owned());
         }
         _ => {}
     }
-    if OF_A_CONTEXT.contains(&method) && params.get("browserContextId").is_none_or(Value::is_null) {
-        params.insert("browserContextId".to_owned(), bounds.context.as_str().into());
+    if OF_A_CONTEXT.contains(&method) && params.read()?.get("browserContextId").is_none_or(Value::is_null) {
+        params.read()?.insert("browserContextId".to_owned(), bounds.context.as_str().into());
     }
     Ok(())
 }
@@ -178,11 +181,13 @@ fn of_the_web(url: &Value) -> Result<(), String> {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls write it in place")]
     fn checked(method: &str, params: Value) -> Result<Value, String> {
-        let Value::Object(mut params) = params else { panic!("not an object") };
         let (proxy, context) = ("http://127.0.0.1:9".to_owned(), "ours".to_owned());
-        check(method, &mut params, &Bounds { proxy, context, agent: Value::Null, is_alone: true })
-            .map(|()| Value::Object(params))
+        let text = serde_json::value::to_raw_value(&params).unwrap();
+        let mut params = Params::from(Some(&*text));
+        check(method, &mut params, &Bounds { proxy, context, agent: Value::Null, share: None })?;
+        Ok(serde_json::from_str(params.written().get()).unwrap())
     }
 
     #[test]

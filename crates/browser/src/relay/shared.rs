@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Bounds;
+use super::call::Params;
 use super::policy::OF_A_CONTEXT;
 
 /// Numbers of calls that are ours; those of clients are below.
@@ -60,19 +61,14 @@ pub(super) struct Shared {
 
 struct Owed {
     calls: HashSet<u64>,
-    message: Value,
+    message: String,
 }
 
 /// Checks a call beyond what is checked for every session. `is_root` is one to the browser itself.
 ///
 /// # Errors
 /// Why it is refused.
-pub(super) fn check(
-    method: &str,
-    params: &mut Map<String, Value>,
-    bounds: &Bounds,
-    is_root: bool,
-) -> Result<(), String> {
+pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds, is_root: bool) -> Result<(), String> {
     let of_a_context = OF_A_CONTEXT.contains(&method);
     let for_another = match is_root {
         true => !of_a_context && !TO_THE_BROWSER.contains(&method),
@@ -83,7 +79,7 @@ pub(super) fn check(
         return Err(format!("{method} is not available for the page of a scrape"));
     }
     if of_a_context {
-        params.insert("browserContextId".to_owned(), bounds.context.as_str().into());
+        params.read()?.insert("browserContextId".to_owned(), bounds.context.as_str().into());
     }
     Ok(())
 }
@@ -96,12 +92,12 @@ impl Shared {
     }
 
     /// The client gets the message when these calls have been answered.
-    pub(super) fn owe(&mut self, calls: HashSet<u64>, message: Value) {
+    pub(super) fn owe(&mut self, calls: HashSet<u64>, message: String) {
         self.owed.push(Owed { calls, message });
     }
 
     /// One of our own calls has been answered: what the client gets now.
-    pub(super) fn answered(&mut self, call: u64) -> Vec<Value> {
+    pub(super) fn answered(&mut self, call: u64) -> Vec<String> {
         for owed in &mut self.owed {
             owed.calls.remove(&call);
         }
@@ -137,6 +133,9 @@ impl Shared {
         }
     }
 
+    /// Methods whose results [`Shared::cut`] changes.
+    pub(super) const CUT: &[&str] = &["Target.getTargets", "Target.getBrowserContexts"];
+
     /// The result of a call without what is of others.
     pub(super) fn cut(method: &str, result: &mut Value, bounds: &Bounds) {
         match method {
@@ -153,15 +152,20 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn bounds() -> Bounds {
-        Bounds { proxy: String::new(), context: "ours".to_owned(), agent: json!({}), is_alone: false }
+        Bounds { proxy: String::new(), context: "ours".to_owned(), agent: json!({}), share: Some(Arc::default()) }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls write it in place")]
     fn checked(method: &str, params: Value, is_root: bool) -> Result<Value, String> {
-        let Value::Object(mut params) = params else { panic!("no object") };
-        check(method, &mut params, &bounds(), is_root).map(|()| Value::Object(params))
+        let text = serde_json::value::to_raw_value(&params).unwrap();
+        let mut params = Params::from(Some(&*text));
+        check(method, &mut params, &bounds(), is_root)?;
+        Ok(serde_json::from_str(params.written().get()).unwrap())
     }
 
     #[test]
@@ -219,9 +223,9 @@ mod tests {
     fn an_answer_waits_for_our_own_calls() {
         let mut shared = Shared::default();
         let (first, second) = (shared.number(), shared.number());
-        shared.owe(HashSet::from([first, second]), json!(1));
+        shared.owe(HashSet::from([first, second]), "1".to_owned());
         assert!(shared.answered(first).is_empty() && shared.answered(first).is_empty());
-        assert_eq!(shared.answered(second), [json!(1)]);
+        assert_eq!(shared.answered(second), ["1"]);
         assert!(shared.answered(second).is_empty());
     }
 }

@@ -1,8 +1,8 @@
 //! What a page asks for is looked at before it is sent, and the answers that are documents before they are shown.
 
 mod download;
+mod lines;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
@@ -12,6 +12,7 @@ use url::Url;
 use crate::cdp::{CdpError, Event, Events, Session};
 use crate::tab::{ResourceKind, Tab};
 use crate::visit::HeadersFor;
+use lines::Lines;
 
 pub(crate) use download::Download;
 
@@ -19,40 +20,14 @@ pub(crate) use download::Download;
 /// goes through the proxy.
 const SCHEMES: &[&str] = &["http", "https", "data", "blob", "about", "ws", "wss"];
 
-/// Fields that are Chromium's, or that are set by other means than header lines.
-const NOT_HERE: &[&str] = &[
-    "accept-charset",
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "cookie",
-    "date",
-    "expect",
-    "host",
-    "keep-alive",
-    "origin",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-    "via",
-];
-
-/// How many requests are remembered for their redirects.
-const MAX_REMEMBERED: usize = 10_000;
-
 /// Says whether a request is kept out: its address, the address of the page, what it is for.
 pub(crate) type Blocker = dyn Fn(&str, &str, ResourceKind) -> bool + Send + Sync;
 
 /// Who looks at the requests of one visit.
 pub(crate) struct Requests<'a> {
-    headers: &'a HeadersFor<'a>,
-    adds_headers: bool,
+    lines: Lines<'a>,
     blocker: Option<&'a Blocker>,
     max_body: u64,
-    /// Names of the lines that were added to a request, which Chromium would take along when it is redirected.
-    added: Mutex<HashMap<String, Vec<String>>>,
     download: Mutex<Option<Download>>,
     /// Number of the document that was shown before the visit went anywhere.
     before: AtomicU64,
@@ -63,16 +38,15 @@ pub(crate) struct Requests<'a> {
 impl<'a> Requests<'a> {
     /// For a visit to `url`.
     pub(crate) fn new(url: &Url, headers: &'a HeadersFor<'a>, blocker: Option<&'a Blocker>, max_body: u64) -> Self {
-        let adds_headers = headers(url).iter().any(|(name, _)| is_line(name));
-        let (added, download) = (Mutex::default(), Mutex::default());
+        let (lines, download) = (Lines::new(url, headers), Mutex::default());
         let (before, takes_all) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { headers, adds_headers, blocker, max_body, added, download, before, takes_all }
+        Self { lines, blocker, max_body, download, before, takes_all }
     }
 
     /// The call that makes Chromium ask, for the page and for each session below it. Only documents are asked about when
     /// nothing else needs it: every question costs a trip to us and back.
     pub(crate) fn enable(&self) -> (&'static str, Value) {
-        let all = self.adds_headers || self.blocker.is_some();
+        let all = !self.lines.is_empty() || self.blocker.is_some();
         let asked =
             if all { json!({"urlPattern": "*"}) } else { json!({"urlPattern": "*", "resourceType": "Document"}) };
         let answered = json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"});
@@ -125,7 +99,7 @@ impl<'a> Requests<'a> {
             session.post("Fetch.failRequest", json!({"requestId": id, "errorReason": "Aborted"})).await;
             return Ok(());
         }
-        let Some(lines) = self.lines(url, params) else {
+        let Some(lines) = self.lines.of(url, params) else {
             session.post("Fetch.continueRequest", json!({ "requestId": id })).await;
             return Ok(());
         };
@@ -136,34 +110,6 @@ impl<'a> Requests<'a> {
     fn is_kept_out(&self, tab: &Tab, url: &str, params: &Value) -> bool {
         let kind = ResourceKind::of(params["resourceType"].as_str().unwrap_or_default());
         !is_page(tab, params) && self.blocker.is_some_and(|blocks| blocks(url, &tab.document().url, kind))
-    }
-
-    /// All header lines of a request when they are to differ from what Chromium would send.
-    fn lines(&self, url: &str, params: &Value) -> Option<Vec<Value>> {
-        if !self.adds_headers {
-            return None;
-        }
-        let name = params["networkId"].as_str().or(params["requestId"].as_str()).unwrap_or_default();
-        let mut added = self.added.lock();
-        let before = added.remove(name).unwrap_or_default();
-        let is_document = params["resourceType"] == "Document";
-        let given = url.parse().map(|url| (self.headers)(&url)).unwrap_or_default();
-        let wanted =
-            |(name, _): &(String, String)| is_line(name) && (is_document || !name.eq_ignore_ascii_case("accept"));
-        let given: Vec<_> = given.into_iter().filter(wanted).collect();
-        if given.is_empty() && before.is_empty() {
-            return None;
-        }
-        let is_ours = |name: &str| {
-            before.iter().chain(given.iter().map(|(name, _)| name)).any(|known| known.eq_ignore_ascii_case(name))
-        };
-        let kept = params["request"]["headers"].as_object().into_iter().flatten();
-        let kept = kept.filter(|(name, _)| !is_ours(name)).map(|(name, value)| json!({"name": name, "value": value}));
-        let lines = kept.chain(given.iter().map(|(name, value)| json!({"name": name, "value": value}))).collect();
-        if !given.is_empty() && added.len() < MAX_REMEMBERED {
-            added.insert(name.to_owned(), given.into_iter().map(|(name, _)| name).collect());
-        }
-        Some(lines)
     }
 
     /// A document is there: it is shown unless it is a file that the visit is about.
@@ -203,10 +149,4 @@ fn is_refused(params: &Value) -> bool {
             line["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case("proxy-status"))
                 && line["value"].as_str().is_some_and(|value| value.starts_with("quarry;"))
         })
-}
-
-/// Whether a header of the caller is sent as a line.
-fn is_line(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    !NOT_HERE.contains(&name.as_str()) && !name.starts_with("proxy-") && !name.starts_with("sec-")
 }

@@ -7,7 +7,8 @@ use super::{BrowserError, named};
 fn errors_of_chromium_are_told_by_their_kind() {
     let of = |error: &str| named(error, "https://site.test:444/x");
     for reason in ["ERR_CERT_DATE_INVALID", "ERR_SSL_PROTOCOL_ERROR"] {
-        let known = net::Error::Tls { host: "site.test".to_owned(), reason: reason.to_owned() };
+        let is_certificate = reason.contains("CERT");
+        let known = net::Error::Tls { host: "site.test".to_owned(), reason: reason.to_owned(), is_certificate };
         assert!(matches!(of(&format!("net::{reason}")), BrowserError::Net(error) if error == known), "{reason}");
     }
     let redirects = of("net::ERR_TOO_MANY_REDIRECTS");

@@ -14,7 +14,7 @@ use crate::visit::{Acted, State, Visited};
 
 impl Run<'_> {
     /// Of a URL that is a file.
-    pub(super) fn file(&self, file: Download) -> Result<Visited, BrowserError> {
+    pub(super) async fn file(&self, file: Download) -> Result<Visited, BrowserError> {
         if file.is_cut || self.context.proxy.is_spent() {
             return Err(BrowserError::TooLarge { what: "file", limit: self.requests.max_body() });
         }
@@ -24,6 +24,7 @@ impl Run<'_> {
         if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| file.body.len() < length) {
             return Err(BrowserError::Site { reason: "the file was cut short".to_owned() });
         }
+        self.results.add(file.body.len()).await?;
         Ok(Visited {
             url: file.url.parse().unwrap_or_else(|_| self.visit.url.clone()),
             status: file.status,
@@ -49,6 +50,7 @@ impl Run<'_> {
             state: None,
             windows: Vec::new(),
             warnings: Vec::new(),
+            room: self.results.room(),
             waited: Duration::ZERO,
         }
     }
@@ -65,6 +67,8 @@ impl Run<'_> {
     ) -> Result<Visited, BrowserError> {
         let document = self.tab().document();
         let body = self.tab().body().unwrap_or_default();
+        // Whichever of the two is worked on: the other one goes first.
+        self.results.add(body.bytes.len().max(shown.dom.len())).await?;
         let content_type =
             document.header("content-type").map(|sent| if body.is_text { as_utf8(sent) } else { sent.to_owned() });
         Ok(Visited {

@@ -5,6 +5,7 @@ mod document;
 mod evaluate;
 mod frames;
 mod network;
+mod noise;
 mod watch;
 
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ use crate::cdp::{CdpError, Event, Session};
 use body::Bodies;
 use document::Documents;
 use frames::Frames;
+use noise::Noise;
 
 /// How many bytes of a document are kept.
 const MAX_BODY: usize = 100 << 20;
@@ -69,6 +71,7 @@ pub(crate) struct View {
     /// Workers that belong to the page, by the names of their sessions.
     workers: Mutex<HashMap<String, Session>>,
     children: Children,
+    noise: Noise,
 }
 
 /// What becomes of what a page opens.
@@ -78,6 +81,8 @@ pub(crate) struct Children {
     pub(crate) calls: Vec<(&'static str, Value)>,
     /// Whether windows of their own stay open; otherwise only their addresses are noted.
     pub(crate) keeps_popups: bool,
+    /// How many visits' worth of requests, addresses and headers the page may make ([`CdpError::Noisy`]); 0 is no limit.
+    pub(crate) visits: u64,
 }
 
 impl Tab {
@@ -99,7 +104,9 @@ impl Tab {
             has_parts: AtomicBool::new(false),
             workers: Mutex::default(),
             children,
+            noise: Noise::default(),
         });
+        view.noise.allow(view.children.visits);
         let events = session.events_of(watch::DOMAINS);
         let watcher = tokio::spawn(watch::follow(events, session.clone(), Arc::clone(&view))).abort_handle();
         let tab = Self { session, target, view, watcher };
@@ -211,6 +218,16 @@ impl Tab {
     /// The session that an event of this page came from.
     pub(crate) fn session_of(&self, event: &Event) -> Session {
         event.session.clone().map_or_else(|| self.session.clone(), |id| self.session.sibling(id))
+    }
+
+    /// Whether it has ended because it made too many requests, or too long addresses or headers.
+    pub(crate) fn is_noisy(&self) -> bool {
+        matches!(*self.view.end.borrow(), Some(CdpError::Noisy { .. }))
+    }
+
+    /// Lets it make as much as so many visits.
+    pub(crate) fn allow(&self, visits: u64) {
+        self.view.noise.allow(visits);
     }
 
     /// How far the document is, with its number ([`Document::number`]), as it changes.

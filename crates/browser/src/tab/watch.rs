@@ -23,6 +23,11 @@ const MAX_ADDRESS: usize = 2048;
 pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
     let mut dialogs = 0;
     while let Some(event) = events.next().await {
+        if let Some(too_much) = view.noise.count(&event) {
+            view.end.send_if_modified(|end| end.is_none() && end.replace(too_much).is_none());
+            // Whoever has the page closes it; until then nothing more is done for it.
+            return;
+        }
         let from = event.session.clone().map_or_else(|| page.clone(), |id| page.sibling(id));
         match event.method.as_str() {
             "Page.javascriptDialogOpening" => {

@@ -137,7 +137,7 @@ async fn a_name_that_changes_its_mind_leads_nowhere_else() {
         ..Egress::default()
     };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
-    let browser = Browser::new(Settings::default(), client);
+    let browser = Browser::new(Settings::default(), client, cpu::Cpu::new(2));
     site.html(
         "/page",
         "<p>first<script>let n = 0; setInterval(() => fetch('/again?' + n++).then((r) => r.text()).then((t) =>

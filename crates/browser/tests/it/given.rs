@@ -72,3 +72,68 @@ async fn a_visit_knows_nothing_of_the_one_before() {
     assert_eq!((pages.len(), pages[1].header("cookie")), (2, ""));
     assert_eq!(world.browser.counts().launched, 1);
 }
+
+/// A host is one place for cookies, whatever the port; but the other port may be somebody else's.
+#[tokio::test]
+async fn cookies_of_the_caller_reach_no_other_port_of_the_host() {
+    let world = World::start().await;
+    let other = format!("http://origin.test:{}", world.other.addr().port());
+    let page = format!(
+        "<img src={other}/img><script src={other}/s.js></script><iframe src={other}/frame></iframe><script>
+        document.cookie = 'made=1';
+        fetch('/own');
+        fetch('{other}/fetch', {{mode: 'no-cors', credentials: 'include'}});
+        fetch('/away', {{mode: 'no-cors', credentials: 'include'}});
+        navigator.sendBeacon('{other}/beacon', 'x');
+        new WebSocket('{socket}/socket');
+        new Worker('/w.js')</script>",
+        socket = other.replace("http", "ws"),
+    );
+    let reply = Reply { body: page.into(), ..Reply::default() }.header("content-type", "text/html");
+    world.site.respond("/page", reply.header("set-cookie", "set=1"));
+    let away = |path: &str| Reply { status: 302, ..Reply::default() }.header("location", &format!("{other}{path}"));
+    world.site.respond("/away", away("/landed"));
+    world.site.respond("/leaves", away("/left"));
+    world.other.html("/frame", "<img src=/in-frame>");
+    world.other.html("/left", "<p>left<img src=/after>");
+    let script = format!("fetch('{other}/worker', {{mode: 'no-cors', credentials: 'include'}})");
+    let script = Reply { body: script.into(), ..Reply::default() };
+    world.site.respond("/w.js", script.header("content-type", "text/javascript"));
+    let own = world.url("/page");
+    let headers = |url: &Url| match url.origin() == own.origin() {
+        true => vec![("Cookie".to_owned(), "sid=7; set=0".to_owned())],
+        false => vec![],
+    };
+    for path in ["/page", "/leaves"] {
+        let url = world.url(path);
+        let visit = Visit { headers: &headers, wait_for: std::time::Duration::from_millis(700), ..plain(&url) };
+        world.browser.visit(&visit).await.unwrap();
+    }
+    let seen = world.site.requests();
+    assert_eq!(
+        (header(&seen, "/page", "cookie"), header(&seen, "/leaves", "cookie")),
+        ("sid=7; set=0", "sid=7; set=0")
+    );
+    let own: std::collections::BTreeSet<_> = header(&seen, "/own", "cookie").split("; ").collect();
+    assert_eq!(own, ["made=1", "set=1", "sid=7"].into());
+    let seen = world.other.requests();
+    for path in [
+        "/img",
+        "/s.js",
+        "/frame",
+        "/in-frame",
+        "/fetch",
+        "/landed",
+        "/beacon",
+        "/socket",
+        "/worker",
+        "/left",
+        "/after",
+    ] {
+        let found: Vec<_> = seen.iter().filter(|seen| seen.path == path).collect();
+        assert!(!found.is_empty(), "{path} was not asked for");
+        for seen in found {
+            assert!(!seen.header("cookie").contains("sid"), "{path}: {}", seen.header("cookie"));
+        }
+    }
+}

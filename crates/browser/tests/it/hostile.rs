@@ -94,7 +94,9 @@ async fn a_page_that_eats_memory_ends_alone() {
     let slow = Visit { wait_for: Duration::from_secs(3), ..plain(&other) };
     let hungry = Visit { deadline: Instant::now() + Duration::from_secs(15), ..plain(&hungry) };
     let (one, two) = tokio::join!(world.browser.visit(&hungry), world.browser.visit(&slow));
-    assert!(one.is_err(), "a renderer without memory is gone");
+    // On a busy machine its time is over before it has taken so much.
+    let is_known = matches!(one, Err(BrowserError::TooLarge { .. } | BrowserError::Timeout));
+    assert!(is_known, "it is told why: {:?}", one.err());
     assert!(dom(&two.unwrap()).contains("unharmed"));
     assert_eq!(world.browser.counts().launched, 1);
 }

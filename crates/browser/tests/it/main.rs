@@ -3,11 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod ads;
+mod calm;
 mod death;
 mod egress;
 mod faults;
 mod given;
 mod guise;
+mod heavy;
 mod hold;
 mod hostile;
 mod page_act;
@@ -18,5 +20,6 @@ mod page_wait;
 mod page_world;
 mod pages;
 mod pool;
+mod results;
 mod styles;
 mod world;

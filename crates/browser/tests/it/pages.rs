@@ -122,7 +122,8 @@ async fn why_there_is_no_page_is_said() {
     assert!(matches!(error, BrowserError::Site { .. }), "{error}");
     let error = check(&format!("https://other.test:{}/", world.other.addr().port())).await;
     let is_bad = |host: &str, reason: &str| host == "other.test" && reason.contains("CERT");
-    assert!(matches!(&error, BrowserError::Net(net::Error::Tls { host, reason }) if is_bad(host, reason)), "{error}");
+    let BrowserError::Net(net::Error::Tls { host, reason, is_certificate: true }) = &error else { panic!("{error}") };
+    assert!(is_bad(host, reason), "{error}");
     world.site.respond("/circle", Reply { status: 302, ..Reply::default() }.header("location", "/circle"));
     let error = check(world.url("/circle").as_str()).await;
     assert!(matches!(error, BrowserError::Net(net::Error::TooManyRedirects { .. })), "{error}");

@@ -40,7 +40,13 @@ impl World {
         let allow = vec![Allow::Address(site.addr()), Allow::Address(other.addr())];
         let egress = Egress { allow, resolvers: vec![dns.addr()], ..Egress::default() };
         let client = Client::new(Config { egress, limits }).unwrap();
-        Self { site, other, dns, canary: Canary::start().await, browser: Browser::new(settings, client) }
+        Self {
+            site,
+            other,
+            dns,
+            canary: Canary::start().await,
+            browser: Browser::new(settings, client, cpu::Cpu::new(2)),
+        }
     }
 
     /// A path of the first origin, by name.
@@ -91,7 +97,7 @@ pub(crate) fn plain(url: &Url) -> Visit<'_> {
         styles: false,
         state: None,
         keeps_state: false,
-        owner: "test",
+        owner: base::Owner::of_team("test"),
         deadline: Instant::now() + Duration::from_secs(20),
     }
 }

@@ -71,12 +71,14 @@ impl Builder {
         }
         // Together they take no more than each of them, but for what joins them.
         let nfa = self.compile(&patterns, 2 * (SHARED + MAX_SIZE_OF_ONE))?;
-        let (edges, size) = (nfa.states().iter().map(edges).sum(), nfa.memory_usage());
-        let config = DFA::config().cache_capacity(MAX_STATES).skip_cache_capacity_check(true);
-        let dfa = DFA::builder().configure(config).build_from_nfa(nfa);
-        let dfa = dfa.map_err(|error| PatternFault::Syntax(error.to_string()))?;
-        self.done.push(Automaton { dfa, edges, size });
+        self.done.push(Automaton::of(nfa)?);
         Ok(())
+    }
+
+    /// An automaton of one pattern, which may take the whole budget.
+    pub(super) fn alone(mut self, pattern: &Hir) -> Result<Automaton, PatternFault> {
+        let limit = self.left;
+        Automaton::of(self.compile(&[pattern], limit)?)
     }
 
     fn compile<H: std::borrow::Borrow<Hir>>(&mut self, patterns: &[H], limit: usize) -> Result<NFA, PatternFault> {
@@ -104,6 +106,14 @@ fn edges(state: &State) -> u64 {
 }
 
 impl Automaton {
+    fn of(nfa: NFA) -> Result<Self, PatternFault> {
+        let (edges, size) = (nfa.states().iter().map(edges).sum(), nfa.memory_usage());
+        let config = DFA::config().cache_capacity(MAX_STATES).skip_cache_capacity_check(true);
+        let dfa = DFA::builder().configure(config).build_from_nfa(nfa);
+        let dfa = dfa.map_err(|error| PatternFault::Syntax(error.to_string()))?;
+        Ok(Self { dfa, edges, size })
+    }
+
     /// Bytes that it takes, without its states.
     pub(super) fn size(&self) -> usize {
         self.size

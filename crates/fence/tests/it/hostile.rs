@@ -238,6 +238,42 @@ fn a_bomb_in_python_is_bounded() {
 }
 
 #[test]
+fn memory_that_is_shared_is_not_to_be_had() {
+    let code = r#"import ctypes, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(what):
+    try:
+        what()
+        return 'had'
+    except OSError as error: return error.errno
+print(tried(lambda: mmap.mmap(-1, 1 << 20)), tried(lambda: os.memfd_create('x')), tried(lambda: open('/dev/shm/x', 'w')))
+print(libc.shmget(0, 1 << 20, 0o1600), ctypes.get_errno(), tried(lambda: os.open('/dev/zero', os.O_RDWR)))
+# With the flags and the types that mean the same.
+for flags in (0x21, 0x23, 0x40021, 0x8021): print(libc.syscall(MMAP, 0, 4096, 3, flags, -1, 0), end=' ')
+print()"#;
+    let expected = "1 38 2\n-1 38 13\n-1 -1 -1 -1 \n";
+    assert_eq!(text(&python(&fence(), &code.replace("MMAP", &libc::SYS_mmap.to_string()))), expected);
+}
+
+#[test]
+fn memory_of_its_own_and_of_its_files_is_mapped_as_usual() {
+    let code = r#"import mmap, os
+own = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+own[:3] = b'own'
+file = open('file', 'w+b')
+file.truncate(1 << 20)
+shared = mmap.mmap(file.fileno(), 0)
+shared[:4] = b'file'
+shared.flush()
+# What is only read of it is memory of its own, which is counted.
+zero = mmap.mmap(os.open('/dev/zero', os.O_RDONLY), 1 << 20, mmap.MAP_SHARED, mmap.PROT_READ)
+print(own[:3], open('file', 'rb').read(4), zero[:2])"#;
+    assert_eq!(text(&python(&fence(), code)), "b'own' b'file' b'\\x00\\x00'\n");
+    let output = bash("head -c 5 /dev/zero | wc -c; echo lost > /dev/null; echo x > /dev/zero || echo no");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "5\nno\n");
+}
+
+#[test]
 fn where_a_wall_is_missing_it_is_refused_with_the_reason() {
     let folder = Folder::new("nested");
     let inner = folder.file("fenced", &fs::read(fenced()).unwrap());

@@ -156,7 +156,9 @@ async fn tls_verification_is_the_callers_choice() {
     let (engine, asked) = (engine(&[&site]), ask(&site, "/"));
     assert_eq!(engine.fetch(&asked.request()).await.unwrap().status, 200);
     let strict = FetchRequest { skip_tls_verification: false, ..asked.request() };
-    assert!(matches!(engine.fetch(&strict).await, Err(FetchError::Tls { .. })));
+    let error = engine.fetch(&strict).await.unwrap_err();
+    assert!(matches!(error, FetchError::Certificate { .. }), "{error}");
+    assert!(error.to_string().contains("`skipTlsVerification: true`"), "{error}");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use base::{Clock as _, Secret};
 use blobs::{Blobs, S3};
 use bytes::Bytes;
-use files::{File, Files, FilesError, Link, Lookup, NewFile, Settings};
+use files::{Expected, File, Files, FilesError, Link, Lookup, NewFile, Settings};
 use futures_util::TryStreamExt as _;
 use store::Store;
 use store::teams::{self, Team};
@@ -69,6 +69,11 @@ impl World {
         }
         found
     }
+}
+
+fn expected(team: &str) -> Expected {
+    let (team, name) = (team.to_owned(), "a.pdf".to_owned());
+    Expected { team, name, content_type: "application/pdf".to_owned(), max_bytes: 100 }
 }
 
 /// What a URL says, as a server takes it apart.
@@ -173,7 +178,7 @@ async fn of_two_who_send_at_once_one_is_taken() {
     let world = World::start().await;
     let files = world.files(Settings::default());
     for round in 0..20 {
-        let place = files.expect(world.new_file("a.pdf"), 100, HERE).await.unwrap();
+        let place = files.expect(expected("red"), HERE).await.unwrap();
         let [one, other] = ["one", "other"].map(|text| files.receive(place.id, Bytes::from(format!("{text} {round}"))));
         let (one, other) = tokio::join!(one, other);
         let (one, other) = (one.unwrap(), other.unwrap());
@@ -188,10 +193,52 @@ async fn of_two_who_send_at_once_one_is_taken() {
         assert!(world.kept().is_empty() && files.take("red", place.id).await.unwrap().is_none());
     }
     // Whoever sends when the place has ended leaves nothing either.
-    let place = files.expect(world.new_file("a.pdf"), 100, HERE).await.unwrap();
+    let place = files.expect(expected("red"), HERE).await.unwrap();
     world.clock.advance(HOUR + HOUR);
     assert!(!files.receive(place.id, Bytes::from_static(b"late")).await.unwrap());
     assert_eq!((files.sweep().await.unwrap(), world.kept().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn what_a_team_has_not_read_is_bounded() {
+    let world = World::start().await;
+    let files = world.files(Settings { max_unread_uploads: 3, ..Settings::default() });
+    // All at once: the bound holds for those too.
+    let asked = futures_util::future::join_all((0..8).map(|_| files.expect(expected("red"), HERE))).await;
+    let (places, refused): (Vec<_>, Vec<_>) = asked.into_iter().partition(Result::is_ok);
+    assert_eq!((places.len(), refused.len()), (3, 5));
+    for refusal in refused {
+        let Err(FilesError::Unread { why, wait }) = refusal else { panic!("there is room for all") };
+        assert!(why.starts_with("this team has 3 upload URLs") && why.contains("files.max_unread_uploads"), "{why}");
+        assert!(wait > Duration::from_secs(890) && wait <= Duration::from_secs(900), "{wait:?}");
+    }
+    assert!(files.expect(expected("blue"), HERE).await.is_ok(), "another team has places of its own");
+    // One that is read makes room, and so does one whose time is over.
+    let place = places.into_iter().next().unwrap().unwrap();
+    assert!(files.receive(place.id, Bytes::from_static(b"text")).await.unwrap());
+    assert!(files.expect(expected("red"), HERE).await.is_err());
+    files.take("red", place.id).await.unwrap().unwrap();
+    assert!(files.expect(expected("red"), HERE).await.is_ok());
+    assert!(files.expect(expected("red"), HERE).await.is_err());
+    world.clock.advance(HOUR);
+    assert!(files.expect(expected("red"), HERE).await.is_ok());
+}
+
+#[tokio::test]
+async fn bytes_that_a_team_has_not_read_are_bounded() {
+    let world = World::start().await;
+    let files = world.files(Settings { max_unread_bytes: 10, ..Settings::default() });
+    let place = async || files.expect(expected("red"), HERE).await.map(|place| place.id);
+    let (first, second) = (place().await.unwrap(), place().await.unwrap());
+    assert!(files.receive(first, Bytes::from_static(b"1234567")).await.unwrap());
+    let refused = files.receive(second, Bytes::from_static(b"8901")).await;
+    assert!(matches!(&refused, Err(FilesError::Unread { why, .. }) if why.contains("files.max_unread_mib")));
+    assert_eq!(world.kept().len(), 1, "the other left nothing");
+    assert!(files.receive(second, Bytes::from_static(b"890")).await.unwrap());
+    assert!(matches!(place().await, Err(FilesError::Unread { .. })), "there is room for none");
+    files.take("red", first).await.unwrap().unwrap();
+    let third = place().await.unwrap();
+    assert!(files.receive(third, Bytes::from_static(b"1234567")).await.unwrap());
 }
 
 #[tokio::test]

@@ -309,6 +309,110 @@ async fn processes_together_are_bounded_in_memory() {
     assert!(ran.error.unwrap().contains("1 GiB of memory together"));
 }
 
+/// Bytes of memory of the machine that belong to no process alone.
+fn shared_memory() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let line = told.lines().find_map(|line| line.strip_prefix("Shmem:")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
+}
+
+#[tokio::test]
+async fn memory_that_no_process_is_counted_for_is_bounded() {
+    let world = World::start().await;
+    let before = shared_memory();
+    let code = r#"import ctypes, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+STEP, WANTED = 64 << 20, 1 << 30
+def anonymous():
+    # Its pages stay for as long as one of them is mapped.
+    at = libc.mmap(None, STEP, 3, 0x21, -1, 0)
+    if at in (None, ctypes.c_void_p(-1).value): raise OSError()
+    ctypes.memset(at, 1, STEP)
+    libc.munmap(at + 4096, STEP - 4096)
+def of_python(): mmap.mmap(-1, STEP).write(b'x' * STEP)
+def nameless():
+    fd = os.memfd_create('x')
+    os.write(fd, b'x' * STEP)
+def named(): open('/dev/shm/x', 'ab').write(b'x' * STEP)
+def system_v():
+    if libc.shmget(0, STEP, 0o1600) == -1: raise OSError()
+def of_a_device(): mmap.mmap(os.open('/dev/zero', os.O_RDWR), STEP).write(b'x' * STEP)
+def file():
+    with open('file', 'ab') as out: out.write(b'x' * (8 << 20))
+    return 8 << 20
+for way in (anonymous, of_python, nameless, named, system_v, of_a_device, file):
+    had = 0
+    try:
+        while had < WANTED: had += way() or STEP
+    except OSError: pass
+    print(way.__name__, had >> 20)
+import time; time.sleep(1)"#;
+    let highest = async {
+        let mut highest = 0;
+        loop {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            highest = highest.max(shared_memory().saturating_sub(before));
+            if highest > 700 << 20 {
+                return highest;
+            }
+        }
+    };
+    let ran = tokio::select! {
+        ran = world.run(Python, code) => ran,
+        highest = highest => panic!("{} MiB were had", highest >> 20),
+    };
+    let mut lines: Vec<_> = ran.stdout.lines().collect();
+    let file = lines.pop().unwrap();
+    assert!(["file 48", "file 56", "file 64"].contains(&file), "{}\n{}", ran.stdout, ran.stderr);
+    let none = ["anonymous 0", "of_python 0", "nameless 0", "named 0", "system_v 0", "of_a_device 0"];
+    assert_eq!(lines, none, "{}", ran.stderr);
+    for way in
+        ["head -c 1G /dev/zero > /dev/shm/x", "head -c 1G /dev/zero > file", "x=$(head -c 1G /dev/zero | tr '\\0' x)"]
+    {
+        let ran = world.run(Bash, way).await;
+        assert!(ran.exit_code != 0 || !ran.stderr.is_empty(), "{way}");
+    }
+    assert_eq!(world.run(Bash, "head -c 20M /dev/zero > file; wc -c < file").await.stdout, "20971520\n");
+}
+
+/// Whether the kernel lets an ordinary user mount what shows its own processes; in containers it often does not.
+fn own_proc_can_be_had() -> bool {
+    let mut tried = Command::new("unshare");
+    tried.args(["--user", "--map-root-user", "--pid", "--fork", "--mount", "--mount-proc", "true"]);
+    if rustix::process::geteuid().is_root() {
+        tried.uid(65534).gid(65534);
+    }
+    tried.current_dir("/").status().is_ok_and(|status| status.success())
+}
+
+#[tokio::test]
+async fn processes_of_the_machine_have_no_numbers() {
+    if !own_proc_can_be_had() {
+        println!("left out: the kernel gives no /proc of its own here");
+        return;
+    }
+    let world = World::start().await;
+    let us = std::process::id();
+    let code = format!(
+        "for n in {us} $(seq 1 40000); do [ -e /proc/$n ] && echo $n; done > seen; wc -l < seen; grep -cx {us} seen
+        ls /proc; cat /proc/1/cmdline /proc/1/environ /proc/1/status; ls /proc/1/fd; readlink /proc/1/exe /proc/1/root
+        cat /proc/meminfo /proc/cpuinfo /proc/mounts; exit 0"
+    );
+    let ran = world.run(Bash, &code).await;
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!((lines.len(), lines[1]), (2, "0"), "{}\n{}", ran.stdout, ran.stderr);
+    let seen: usize = lines[0].trim().parse().unwrap();
+    assert!((1..20).contains(&seen), "{seen}");
+    // Its own ends of pipes are named by what is in there.
+    let own = "[ -e /proc/self/fd/1 ] && [ -e /proc/$$ ] && cat <(echo own)";
+    assert_eq!(world.run(Bash, own).await.stdout, "own\n");
+    let python = "import os, subprocess\nprint(os.getpid() < 100, subprocess.run(['echo', 'child'], capture_output=True).stdout)\nfor way in (lambda: os.listdir('/proc'), lambda: open('/proc/1/cmdline')):\n    try: way()\n    except PermissionError: print('refused')";
+    assert_eq!(world.run(Python, python).await.stdout, "True b'child\\n'\nrefused\nrefused\n");
+}
+
 #[tokio::test]
 async fn where_no_fence_can_be_put_up_programs_are_refused() {
     let world = World::start().await;
@@ -336,4 +440,36 @@ async fn where_no_fence_can_be_put_up_programs_are_refused() {
             Err(error) => assert!(matches!(error, interact::InteractError::Start(_)), "{error}"),
         }
     }
+}
+
+/// An address is the page's and the expression the caller's: together they may not keep a core of ours busy.
+#[tokio::test]
+async fn expressions_over_addresses_are_bounded() {
+    let world = World::start().await;
+    // Without a rhythm: what repeats is easily matched. A page with an address of more than 256 KiB would be ended.
+    let go = |length: u32| {
+        format!(
+            "await page.evaluate(() => {{ let state = 1, text = '/?'; for (let i = 0; i < {length}; i++) {{
+            state = (state * 16807) % 2147483647; text += state < 1073741824 ? 'x' : 'y'; }}
+            history.pushState(null, '', text); }})"
+        )
+    };
+    for (length, expect) in [(200_000, "the address of the page has 2000"), (7800, "matching it takes too much work")] {
+        world.node(&go(length)).await;
+        let ran = world.run(Python, "import re\npage.wait_for_url(re.compile('(x|y)*x(x|y){900}[0-9]'))").await;
+        let error = ran.error.unwrap();
+        assert!(error.contains(expect), "{error}");
+    }
+    let stars = format!("await page.waitForURL('**{}z')", "x*y**".repeat(1600));
+    let error = world.run(Node, &stars).await.error.unwrap();
+    assert!(error.contains("too much work") || error.contains("too large"), "{error}");
+    // What one means by it works, on long addresses too.
+    for wanted in [r"/[xy]{2}$/", r"/\/\?[xy]+$/", "'**/?*'", "/SHOP.TEST/i"] {
+        assert_eq!(world.node(&format!("await page.waitForURL({wanted}); 1")).await, "1", "{wanted}");
+    }
+    let code = "await page.goto('/about'); await Promise.all([page.waitForURL(/other$/), page.evaluate(() => { setTimeout(() => { location = '/other' }, 200) })]); await page.title()";
+    assert_eq!(world.node(code).await, "Other");
+    // The text of a page is searched by the browser, in the process of that page.
+    let content = "await page.setContent('<p>' + 'x'.repeat(200) + '</p>'); await page.getByText(/(x+x+)+y/).click()";
+    assert!(ends(&world, Node, content).await.error.is_some());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interact::OrderError;
+use interact::{Language, OrderError};
 
 use crate::world::World;
 
@@ -59,4 +59,30 @@ async fn what_is_not_plain_or_not_there_is_refused() {
     assert!(matches!(interact::check_order(&many), Err(OrderError::TooMany)));
     assert!(matches!(interact::check_order("buy the cheapest shirt"), Err(OrderError::NotPlain { .. })));
     assert!(interact::check_order("click the Nowhere link").is_ok());
+}
+
+#[tokio::test]
+async fn a_page_with_a_hundred_thousand_options_is_used_as_any_other() {
+    let world = World::start().await;
+    let options = "<option>choice</option>".repeat(100_000);
+    for size in ["", " size=10"] {
+        let page = format!(
+            "<title>List</title><select{size}>{options}</select><button onclick=\"document.title = 'clicked'\">Go on</button>"
+        );
+        world.site.html("/list", page);
+        obey(&world, &format!("open {}", world.url("/list"))).await;
+        let told = obey(&world, "click the first button").await;
+        assert!(told.starts_with("clicked button \"Go on\""), "{told}");
+        assert_eq!(world.node("await page.title()").await, "clicked");
+    }
+    let snapshot = world.run(Language::Bash, "agent-browser snapshot").await.stdout;
+    assert!(snapshot.contains("button \"Go on\"") && snapshot.contains("more follows"), "{snapshot}");
+    let refused = world.run(Language::Node, "await page.evaluate(() => Array(1e6).fill(0))").await.error.unwrap();
+    assert!(refused.contains("RangeError: the value is too large: it has more than 120000 values"), "{refused}");
+    let texts = "(await page.evaluate(() => [...document.querySelectorAll('option')].map((one) => one.text))).length";
+    assert_eq!(world.node(texts).await, "100000");
+    let handed = "await page.evaluate((all) => all.length, Array(200000).fill(0))";
+    let refused = world.run(Language::Node, handed).await.error.unwrap();
+    assert!(refused.contains("what is handed to the page has more than 120000 JSON values"), "{refused}");
+    assert_eq!(world.node("await page.evaluate((all) => all.length, Array(50000).fill(0))").await, "50000");
 }

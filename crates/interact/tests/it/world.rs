@@ -58,7 +58,7 @@ impl World {
         let egress =
             Egress { allow: vec![Allow::Address(site.addr())], resolvers: vec![dns.addr()], ..Egress::default() };
         let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
-        let browser = Browser::new(BrowserSettings::default(), client);
+        let browser = Browser::new(BrowserSettings::default(), client, cpu::Cpu::new(2));
         let url: Url = format!("http://shop.test:{}/", site.addr().port()).parse().unwrap();
         let visit = Visit {
             url: &url,
@@ -74,7 +74,7 @@ impl World {
             styles: false,
             state: None,
             keeps_state: false,
-            owner: "test",
+            owner: base::Owner::of_team("test"),
             deadline: Instant::now() + Duration::from_secs(20),
         };
         let until = Instant::now() + Duration::from_secs(120);

@@ -31,8 +31,11 @@ pub struct EgressProxy {
     task: AbortHandle,
 }
 
-/// How much may go through a proxy, and where to.
-#[derive(Debug, Clone)]
+/// Says whether a connection may use a proxy, by its two ends: that of the program, then ours. It may take its time.
+pub type Admits = Arc<dyn Fn(SocketAddr, SocketAddr) -> bool + Send + Sync>;
+
+/// How much may go through a proxy, where to, and whose it is.
+#[derive(Clone)]
 pub struct EgressPass {
     /// The proxy behind ours; none means direct connections.
     pub proxy: Option<Proxy>,
@@ -40,12 +43,15 @@ pub struct EgressPass {
     pub bytes: u64,
     /// When everything is closed; none means when the proxy is dropped.
     pub deadline: Option<Instant>,
+    /// Which connections are those of the program; none means all from this machine.
+    pub admits: Option<Admits>,
 }
 
 /// What connections share.
 struct Shared {
     client: Arc<Inner>,
     proxy: Option<Proxy>,
+    admits: Option<Admits>,
     budget: Budget,
     failures: Failures,
 }
@@ -59,9 +65,9 @@ impl Client {
     pub async fn egress_proxy(&self, pass: EgressPass) -> io::Result<EgressProxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let addr = listener.local_addr()?;
-        let EgressPass { proxy, bytes, deadline } = pass;
+        let EgressPass { proxy, bytes, deadline, admits } = pass;
         let (client, failures) = (self.inner(), Failures::default());
-        let shared = Arc::new(Shared { client, proxy, budget: Budget::new(bytes), failures });
+        let shared = Arc::new(Shared { client, proxy, admits, budget: Budget::new(bytes), failures });
         let task = tokio::spawn(serve::until(deadline, listener, Arc::clone(&shared))).abort_handle();
         Ok(EgressProxy { addr, shared, task })
     }
@@ -108,6 +114,14 @@ impl EgressProxy {
 impl Drop for EgressProxy {
     fn drop(&mut self) {
         self.task.abort();
+    }
+}
+
+impl std::fmt::Debug for EgressPass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { proxy, bytes, deadline, .. } = self;
+        let mut shown = f.debug_struct("EgressPass");
+        shown.field("proxy", proxy).field("bytes", bytes).field("deadline", deadline).finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The listener, its connections, and the tunnels that they become.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::Instant;
 
 use super::failures;
@@ -57,7 +58,9 @@ pub(super) async fn until(deadline: Option<Instant>, listener: TcpListener, shar
                 if peer.ip().is_loopback() && let Ok(place) = Arc::clone(&room).try_acquire_owned() {
                     let shared = Arc::clone(&shared);
                     connections.spawn(async move {
-                        converse(stream, shared).await;
+                        if is_admitted(&shared, &stream, peer).await {
+                            converse(stream, shared).await;
+                        }
                         drop(place);
                     });
                 }
@@ -67,6 +70,17 @@ pub(super) async fn until(deadline: Option<Instant>, listener: TcpListener, shar
             () = &mut over => return,
         }
     }
+}
+
+/// Whether a connection is one of the program that the proxy is for.
+async fn is_admitted(shared: &Shared, stream: &TcpStream, theirs: SocketAddr) -> bool {
+    let Some(admits) = shared.admits.clone() else { return true };
+    let Ok(ours) = stream.local_addr() else { return false };
+    let is_admitted = spawn_blocking(move || admits(theirs, ours)).await.unwrap_or(false);
+    if !is_admitted {
+        tracing::debug!("a connection to a proxy for pages is not the browser's, and was closed");
+    }
+    is_admitted
 }
 
 /// One connection of the program: its requests come one after another.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::world::{LOOPBACK, World, redirect};
 
-const PASS: EgressPass = EgressPass { proxy: None, bytes: 10 << 20, deadline: None };
+const PASS: EgressPass = EgressPass { proxy: None, bytes: 10 << 20, deadline: None, admits: None };
 
 async fn open(world: &World) -> EgressProxy {
     world.client.egress_proxy(PASS).await.unwrap()

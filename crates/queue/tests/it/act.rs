@@ -139,7 +139,7 @@ impl Handler for Act {
             match finished.done {
                 Effect::Well | Effect::Asked(_) | Effect::Refused => {}
                 Effect::Spoilt => return Err(StoreError::UnknownTeam),
-                Effect::Jammed => return Err(StoreError::Pool("as ordered".to_owned())),
+                Effect::Jammed => return Err(StoreError::transient()),
             }
         }
         self.0.add(format!("commit {}", names(done)));

@@ -89,7 +89,7 @@ async fn two_documents_share_those_who_look() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let began = Instant::now();
         let mut job = orders("2");
-        job.owner = "another".to_owned();
+        job.owner = base::Owner::of_team("another");
         read(&pool, job, after(30.0)).await.map(|_| began.elapsed())
     });
     assert_eq!(long.unwrap().pages_read, 40);

@@ -23,7 +23,7 @@ pub(crate) fn pool() -> Pool {
 }
 
 pub(crate) fn job(bytes: impl Into<Vec<u8>>, kind: Kind) -> Job {
-    Job { bytes: bytes.into().into(), kind, owner: "test".to_owned(), options: Options::default() }
+    Job { bytes: bytes.into().into(), kind, owner: base::Owner::of_team("test"), options: Options::default() }
 }
 
 /// A picture that the eyes of our child obey; see the example.

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use base::Stop;
+use base::{Owner, Stop};
 use fetch::Fetched;
 use scrape::{Cpu, CpuError, ScrapeError, Tools};
 use tokio::time::{Instant, timeout};
@@ -32,24 +32,27 @@ const A_MINUTE: u64 = 60_000;
 async fn work_is_told_to_stop_at_its_deadline_and_keeps_its_place_until_it_has() {
     let cpu = Cpu::new(1);
     let ((told, is_told), (release, released)) = (mpsc::channel(), mpsc::channel());
-    let done = cpu.run("a", in_ms(50), until_stopped(told, released)).await;
+    let done = cpu.run(&Owner::of_team("a"), in_ms(50), until_stopped(told, released)).await;
     assert_eq!(done, Err(CpuError::Timeout));
     is_told.recv_timeout(Duration::from_secs(10)).unwrap();
-    assert_eq!(cpu.run("a", in_ms(50), |_| ()).await, Err(CpuError::Timeout));
+    assert_eq!(cpu.run(&Owner::of_team("a"), in_ms(50), |_| ()).await, Err(CpuError::Timeout));
     drop(release);
-    assert_eq!(cpu.run("a", in_ms(A_MINUTE), |_| 7).await, Ok(7));
+    assert_eq!(cpu.run(&Owner::of_team("a"), in_ms(A_MINUTE), |_| 7).await, Ok(7));
 }
 
 #[tokio::test]
 async fn work_that_nobody_waits_for_is_told_to_stop() {
     let cpu = Cpu::new(1);
     let ((told, is_told), (release, released)) = (mpsc::channel(), mpsc::channel());
-    let dropped =
-        timeout(Duration::from_millis(50), cpu.run("a", in_ms(A_MINUTE), until_stopped(told, released))).await;
+    let dropped = timeout(
+        Duration::from_millis(50),
+        cpu.run(&Owner::of_team("a"), in_ms(A_MINUTE), until_stopped(told, released)),
+    )
+    .await;
     assert!(dropped.is_err());
     is_told.recv_timeout(Duration::from_secs(10)).unwrap();
     drop(release);
-    assert_eq!(cpu.run("a", in_ms(A_MINUTE), base::Stop::is_set).await, Ok(false));
+    assert_eq!(cpu.run(&Owner::of_team("a"), in_ms(A_MINUTE), base::Stop::is_set).await, Ok(false));
 }
 
 #[tokio::test]
@@ -61,7 +64,7 @@ async fn slow_work_holds_up_neither_its_own_team_nor_others() {
         let (release, released) = mpsc::channel::<()>();
         let cpu = cpu.clone();
         slow.push(tokio::spawn(async move {
-            cpu.run("a", in_ms(A_MINUTE), move |_| {
+            cpu.run(&Owner::of_team("a"), in_ms(A_MINUTE), move |_| {
                 let _ = released.recv();
             })
             .await
@@ -71,7 +74,7 @@ async fn slow_work_holds_up_neither_its_own_team_nor_others() {
     tokio::task::yield_now().await;
     for owner in ["a", "b"] {
         let began = Instant::now();
-        assert_eq!(cpu.run(owner, in_ms(A_MINUTE), |_| ()).await, Ok(()));
+        assert_eq!(cpu.run(&Owner::of_team(owner), in_ms(A_MINUTE), |_| ()).await, Ok(()));
         assert!(began.elapsed() < Duration::from_secs(5), "{owner} waited {:?}", began.elapsed());
     }
     drop(ends);
@@ -88,7 +91,7 @@ async fn another_team_has_a_place_while_one_has_all_it_may_have() {
         let (release, released) = mpsc::channel::<()>();
         let cpu = cpu.clone();
         tokio::spawn(async move {
-            cpu.run("a", in_ms(A_MINUTE), move |_| {
+            cpu.run(&Owner::of_team("a"), in_ms(A_MINUTE), move |_| {
                 let _ = released.recv();
             })
             .await
@@ -97,18 +100,20 @@ async fn another_team_has_a_place_while_one_has_all_it_may_have() {
     }
     // Long enough for slow work to have moved to the places for it.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(cpu.run("a", in_ms(100), |_| ()).await, Err(CpuError::Timeout));
+    assert_eq!(cpu.run(&Owner::of_team("a"), in_ms(100), |_| ()).await, Err(CpuError::Timeout));
     for _ in 0..3 {
-        assert_eq!(cpu.run("b", in_ms(A_MINUTE), |_| ()).await, Ok(()));
+        assert_eq!(cpu.run(&Owner::of_team("b"), in_ms(A_MINUTE), |_| ()).await, Ok(()));
     }
 }
 
 #[tokio::test]
 async fn a_panic_frees_the_place() {
     let cpu = Cpu::new(1);
-    let broken = cpu.run("a", in_ms(A_MINUTE), |_| assert!(std::hint::black_box(false), "as the test wants it")).await;
+    let broken = cpu
+        .run(&Owner::of_team("a"), in_ms(A_MINUTE), |_| assert!(std::hint::black_box(false), "as the test wants it"))
+        .await;
     assert_eq!(broken, Err(CpuError::Panicked));
-    assert_eq!(cpu.run("a", in_ms(A_MINUTE), |_| ()).await, Ok(()));
+    assert_eq!(cpu.run(&Owner::of_team("a"), in_ms(A_MINUTE), |_| ()).await, Ok(()));
 }
 
 #[tokio::test]

@@ -204,7 +204,7 @@ async fn the_deadline_holds_in_every_phase() {
         let wait = move |_: &base::Stop| {
             let _ = released.lock().unwrap().recv();
         };
-        async move { cpu.run("team", later, wait).await }
+        async move { cpu.run(&base::Owner::of_team("team"), later, wait).await }
     });
     let waiting = Target { deadline: soon(), ..target(site.url("/"), ScrapeOptions::default()) };
     tokio::select! {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::Owner;
 use base64::Engine as _;
 use fetch::{Engine, Feature, FetchError, FetchRequest, Fetched, HttpEngine};
 use scrape::{Cpu, Ports, ScrapeError, Scraped, Target, Tools};
@@ -57,7 +58,7 @@ pub(crate) fn options(formats: Vec<Format>) -> ScrapeOptions {
 
 pub(crate) fn target(url: Url, options: ScrapeOptions) -> Target {
     let deadline = Instant::now() + Duration::from_secs(10);
-    Target { owner: "team".to_owned(), ..Target::new(url, Arc::new(options), deadline) }
+    Target { owner: Owner::of_team("team"), ..Target::new(url, Arc::new(options), deadline) }
 }
 
 pub(crate) async fn run(site: &Site, path: &str, options: ScrapeOptions) -> Result<Scraped, ScrapeError> {

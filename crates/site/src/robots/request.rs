@@ -35,7 +35,9 @@ pub enum RobotsFailure {
     Blocked,
     /// The host name has no address.
     Dns,
-    /// No secure connection.
+    /// Its certificate was not accepted.
+    Certificate,
+    /// No secure connection for another reason.
     Tls,
     /// No answer in time.
     Timeout,
@@ -43,8 +45,9 @@ pub enum RobotsFailure {
     Site,
 }
 
-const WORDS: [(RobotsFailure, &str); 4] = [
+const WORDS: [(RobotsFailure, &str); 5] = [
     (RobotsFailure::Dns, "dns"),
+    (RobotsFailure::Certificate, "certificate"),
     (RobotsFailure::Tls, "tls"),
     (RobotsFailure::Timeout, "timeout"),
     (RobotsFailure::Site, "site"),
@@ -57,8 +60,9 @@ impl RobotsFailure {
         let host = url.host_str().unwrap_or_default().to_owned();
         let reason = "robots.txt could not be asked for".to_owned();
         match self {
-            Self::Blocked => FetchError::Blocked { host, reason: "an address of it is not public" },
+            Self::Blocked => FetchError::Blocked { host, reason: net::NOT_PUBLIC },
             Self::Dns => FetchError::Dns { host },
+            Self::Certificate => FetchError::Certificate { reason },
             Self::Tls => FetchError::Tls { reason },
             Self::Timeout => FetchError::Timeout,
             Self::Site => FetchError::Site { reason },
@@ -71,6 +75,7 @@ impl From<&net::Error> for RobotsFailure {
         match error {
             net::Error::Blocked { .. } => Self::Blocked,
             net::Error::Dns { .. } => Self::Dns,
+            net::Error::Tls { is_certificate: true, .. } => Self::Certificate,
             net::Error::Tls { .. } => Self::Tls,
             net::Error::Timeout => Self::Timeout,
             net::Error::Connect { .. }

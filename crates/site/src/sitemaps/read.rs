@@ -288,8 +288,7 @@ impl File {
 /// It is a task of its own: while pages are handed out nobody asks this one whether it is done, and until then it would
 /// keep its place, which those who take the pages may be waiting for.
 async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> Option<T> {
-    let (cpu, owner, deadline) =
-        (context.site.0.cpu.clone(), context.terms.owner.to_owned(), context.approach.deadline);
+    let (cpu, owner, deadline) = (context.site.0.cpu.clone(), context.terms.owner.clone(), context.approach.deadline);
     let task = AbortOnDropHandle::new(tokio::spawn(async move { cpu.run(&owner, deadline, work).await }));
     let done = task.await.ok()?;
     done.inspect_err(|error| tracing::debug!(%error, "sitemap not read to its end")).ok()

@@ -193,7 +193,7 @@ async fn certificates_count_when_they_are_asked_for() {
     assert!(ask(&world.ours, &url).await.rules.allows("/y"));
     let strict = Approach { verify_tls: true, ..approach() };
     let site = world.ours.rules(&url, strict).await.unwrap();
-    assert_eq!((site.rules.allows("/y"), site.failure), (false, Some(RobotsFailure::Tls)));
+    assert_eq!((site.rules.allows("/y"), site.failure), (false, Some(RobotsFailure::Certificate)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,10 @@
 //! The pages that sitemaps list, in all their forms, within bounds.
 
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use base::Owner;
 use site::{Approach, Sink, SiteError, SitemapPage, SitemapTotals, Terms};
 use testkit::{Body, Canary, Encoding, Reply, Script};
 use tokio::time::Instant;
@@ -10,7 +12,11 @@ use tokio::time::Instant;
 use crate::robots::approach;
 use crate::world::World;
 
-const TERMS: Terms<'static> = Terms { owner: "team", obey: true };
+static OWNER: LazyLock<Owner> = LazyLock::new(|| Owner::new("team", "crawl"));
+
+fn terms() -> Terms<'static> {
+    Terms { owner: &OWNER, obey: true }
+}
 
 /// Keeps everything; stops after so many pages.
 struct Pages {
@@ -40,7 +46,7 @@ impl Pages {
 
 async fn read(world: &World, start: &str, most: usize) -> (Pages, SitemapTotals) {
     let mut pages = Pages { all: Vec::new(), most, largest: 0 };
-    let found = world.ours.sitemaps(&world.site.url(start), approach(), TERMS, &mut pages).await.unwrap();
+    let found = world.ours.sitemaps(&world.site.url(start), approach(), terms(), &mut pages).await.unwrap();
     (pages, found)
 }
 
@@ -101,7 +107,7 @@ async fn usual_places_unless_robots_txt_forbids_them() {
     assert_eq!((pages.all.len(), found), (0, SitemapTotals::default()));
     assert_eq!(world.asked(), 1);
     let mut pages = Pages { all: Vec::new(), most: 9, largest: 0 };
-    world.ours.sitemaps(&world.site.url("/"), approach(), Terms { obey: false, ..TERMS }, &mut pages).await.unwrap();
+    world.ours.sitemaps(&world.site.url("/"), approach(), Terms { obey: false, ..terms() }, &mut pages).await.unwrap();
     assert_eq!(pages.paths(), ["/a"]);
 }
 
@@ -159,7 +165,7 @@ async fn broken_and_hostile_ones_give_what_can_be_read() {
     let mut pages = Pages { all: Vec::new(), most: 1000, largest: 0 };
     let hurried = Approach { deadline: Instant::now() + Duration::from_secs(8), ..approach() };
     let started = Instant::now();
-    let found = world.ours.sitemaps(&world.site.url("/"), hurried, TERMS, &mut pages).await.unwrap();
+    let found = world.ours.sitemaps(&world.site.url("/"), hurried, terms(), &mut pages).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(pages.paths(), ["/a", "/b", "/c&x;", "/s.xml"]);
     assert!(found.is_cut && found.failed >= 3, "{found:?}");

@@ -2,7 +2,7 @@
 
 use base::Secret;
 use store::Store;
-use store::browser::{self, Session, Tokens};
+use store::browser::{self, Call, Session, Tokens};
 use store::teams::{self, Team};
 
 use crate::{at, suite};
@@ -10,6 +10,7 @@ use crate::{at, suite};
 suite!(
     a_session_is_found_and_ends_once,
     a_scrape_has_one_session_at_a_time,
+    a_call_starts_one_session,
     the_newest_come_first,
     lost_sessions_end,
     old_ones_are_forgotten
@@ -22,7 +23,7 @@ async fn two_teams(store: &Store) {
     }
 }
 
-fn session(id: &str, team: &str, begin: i64) -> Session {
+pub(crate) fn session(id: &str, team: &str, begin: i64) -> Session {
     let token = |name: &str| Secret::new(format!("{name} of {id}"));
     Session {
         id: id.to_owned(),
@@ -37,6 +38,8 @@ fn session(id: &str, team: &str, begin: i64) -> Session {
         alive_until: at(begin + 1),
         ended_at: None,
         credits: 0,
+        api_key: Some(format!("key of {team}")),
+        call: None,
     }
 }
 
@@ -78,6 +81,23 @@ async fn a_scrape_has_one_session_at_a_time(store: Store) {
     // Those without a scrape do not get in each other's way.
     browser::insert(&mut conn, &session("c", "red", 0)).await.unwrap();
     browser::insert(&mut conn, &session("d", "red", 0)).await.unwrap();
+}
+
+async fn a_call_starts_one_session(store: Store) {
+    two_teams(&store).await;
+    let mut conn = store.conn().await.unwrap();
+    let call = |key: &str| Some(Call { key: key.to_owned(), fingerprint: "f".to_owned() });
+    let row = Session { call: call("k"), ..session("a", "red", 0) };
+    browser::insert(&mut conn, &row).await.unwrap();
+    let again = Session { call: call("k"), ..session("b", "red", 1) };
+    assert!(browser::insert(&mut conn, &again).await.unwrap_err().is_duplicate());
+    browser::insert(&mut conn, &Session { call: call("k"), ..session("c", "blue", 1) }).await.unwrap();
+    browser::insert(&mut conn, &Session { call: call("l"), ..session("d", "red", 1) }).await.unwrap();
+    assert_eq!(browser::find_by_key(&mut conn, "red", "k").await.unwrap(), Some(row));
+    assert_eq!(browser::find_by_key(&mut conn, "red", "m").await.unwrap(), None);
+    // The end of a session does not free its key.
+    browser::end(&mut conn, "a", at(2), 1).await.unwrap();
+    assert!(browser::insert(&mut conn, &again).await.unwrap_err().is_duplicate());
 }
 
 async fn the_newest_come_first(store: Store) {

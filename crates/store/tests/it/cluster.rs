@@ -44,10 +44,32 @@ impl Cluster {
         cluster.give_away();
         cluster.run("initdb", &["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D", &cluster.data()]);
         std::fs::write(cluster.path("data/pg_hba.conf"), rules).unwrap();
-        let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -k ''");
-        let log = cluster.path("data/server.log").display().to_string();
-        cluster.run("pg_ctl", &["-s", "-w", "-o", &options, "-D", &cluster.data(), "-l", &log, "start"]);
+        cluster.go_on();
         Some(cluster)
+    }
+
+    /// Starts it, for the first time or after [`Cluster::stop`].
+    pub(crate) fn go_on(&self) {
+        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=off -k ''", self.port);
+        let log = self.path("data/server.log").display().to_string();
+        self.run("pg_ctl", &["-s", "-w", "-o", &options, "-D", &self.data(), "-l", &log, "start"]);
+    }
+
+    /// Stops it as a crash does.
+    pub(crate) fn stop(&self) {
+        self.run("pg_ctl", &["-s", "-w", "-m", "immediate", "-D", &self.data(), "stop"]);
+    }
+
+    /// Lets all of its processes stand still, or go on.
+    pub(crate) fn freeze(&self, is_frozen: bool) {
+        let pid = std::fs::read_to_string(self.path("data/postmaster.pid")).unwrap();
+        let pid = pid.lines().next().unwrap().to_owned();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        let signal = if is_frozen { "-STOP" } else { "-CONT" };
+        for pid in children.split_whitespace().chain([pid.as_str()]) {
+            // One that ends meanwhile is gone.
+            let _ = Command::new("kill").args([signal, pid]).output();
+        }
     }
 
     /// `postgres://user@host:port/postgres?query`.
@@ -104,7 +126,8 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if self.path("data/postmaster.pid").exists() {
-            self.run("pg_ctl", &["-s", "-w", "-m", "immediate", "-D", &self.data(), "stop"]);
+            self.freeze(false);
+            self.stop();
         }
     }
 }

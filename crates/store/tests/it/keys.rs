@@ -1,14 +1,16 @@
 //! API keys.
 
-use store::Store;
-use store::keys::{self, ApiKey};
+use store::keys::{self, ApiKey, KeyChange};
 use store::teams::{self, Team};
+use store::{List, Store};
 
 use crate::{at, suite};
 
 suite!(
     a_key_is_found_by_its_hash,
     a_revoked_key_is_found_as_revoked,
+    a_rule_comes_back_and_goes,
+    only_revoked_keys_are_named,
     lists_are_paged_by_id,
     use_is_noted_once_a_minute
 );
@@ -29,6 +31,8 @@ fn key(id: &str, team: &str) -> ApiKey {
         created_at: at(0),
         revoked_at: None,
         last_used_at: None,
+        endpoints: None,
+        formats: None,
     }
 }
 
@@ -58,6 +62,41 @@ async fn a_revoked_key_is_found_as_revoked(store: Store) {
     assert_eq!(found.revoked_at, Some(at(5)));
     let listed = keys::list(&mut conn, "red", None, 10).await.unwrap();
     assert_eq!(listed, vec![ApiKey { revoked_at: Some(at(5)), ..one }]);
+}
+
+fn list(words: &[&str]) -> Option<List> {
+    Some(List(words.iter().map(|word| (*word).to_owned()).collect()))
+}
+
+async fn a_rule_comes_back_and_goes(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    let limited = ApiKey { endpoints: list(&["scrape", "map"]), formats: list(&["rawHtml"]), ..key("k1", "red") };
+    keys::create(&mut conn, &limited).await.unwrap();
+    let (found, _) = keys::find_by_hash(&mut conn, &limited.hash).await.unwrap().unwrap();
+    assert_eq!(found, limited);
+    let same = keys::update(&mut conn, "k1", &KeyChange::default()).await.unwrap();
+    assert_eq!(same, Some(limited.clone()));
+    let change = KeyChange { endpoints: Some(None), formats: Some(list(&["links"])), ..KeyChange::default() };
+    let changed = keys::update(&mut conn, "k1", &change).await.unwrap();
+    assert_eq!(changed, Some(ApiKey { endpoints: None, formats: list(&["links"]), ..limited.clone() }));
+    let named = KeyChange { name: Some("other".to_owned()), ..KeyChange::default() };
+    let named = keys::update(&mut conn, "k1", &named).await.unwrap().unwrap();
+    assert_eq!((named.name.as_str(), named.formats), ("other", list(&["links"])));
+    assert_eq!(keys::update(&mut conn, "k2", &change).await.unwrap(), None);
+}
+
+async fn only_revoked_keys_are_named(store: Store) {
+    team(&store, "red").await;
+    let mut conn = store.conn().await.unwrap();
+    for id in ["k1", "k2", "k3"] {
+        keys::create(&mut conn, &key(id, "red")).await.unwrap();
+    }
+    keys::revoke(&mut conn, "k2", at(5)).await.unwrap();
+    keys::revoke(&mut conn, "k3", at(5)).await.unwrap();
+    let ids = ["k1", "k2", "k9"].map(str::to_owned);
+    assert_eq!(keys::revoked(&mut conn, &ids).await.unwrap(), ["k2"]);
+    assert_eq!(keys::revoked(&mut conn, &[]).await.unwrap(), [""; 0]);
 }
 
 async fn lists_are_paged_by_id(store: Store) {

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
+mod activity;
 mod backend;
 mod bank;
 mod browser;
@@ -20,6 +21,7 @@ mod ledger_group;
 mod ledger_model;
 mod ledger_race;
 mod migrations;
+mod outage;
 mod profiles;
 mod robots;
 mod runs;

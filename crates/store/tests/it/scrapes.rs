@@ -15,7 +15,7 @@ async fn two_teams(store: &Store) {
     }
 }
 
-fn scrape(id: &str, minute: i64, error: Option<&str>) -> Scrape {
+pub(crate) fn scrape(id: &str, minute: i64, error: Option<&str>) -> Scrape {
     Scrape {
         id: id.to_owned(),
         team_id: "red".to_owned(),

@@ -1,7 +1,7 @@
 //! Teams.
 
-use store::Store;
 use store::teams::{self, Team, TeamChange};
+use store::{List, Store};
 
 use crate::{at, suite};
 
@@ -16,6 +16,7 @@ async fn a_team_comes_back_as_it_was(store: Store) {
         zero_data_retention: true,
         enterprise: true,
         catalog: true,
+        addresses: Some(List(vec!["10.0.0.0/8".to_owned(), "2001:db8::/32".to_owned()])),
         ..Team::new("t1", "Größe „1“", at(0))
     };
     teams::create(&mut conn, &team).await.unwrap();
@@ -33,6 +34,12 @@ async fn a_change_leaves_the_rest(store: Store) {
     assert_eq!(teams::update(&mut conn, "t1", &change).await.unwrap(), Some(changed.clone()));
     assert_eq!(teams::update(&mut conn, "t1", &TeamChange::default()).await.unwrap(), Some(changed));
     assert_eq!(teams::update(&mut conn, "t2", &change).await.unwrap(), None);
+    let networks = Some(List(vec!["192.0.2.7/32".to_owned()]));
+    let change_of = |addresses| TeamChange { addresses: Some(addresses), ..TeamChange::default() };
+    let limited = teams::update(&mut conn, "t1", &change_of(networks.clone())).await.unwrap().unwrap();
+    assert_eq!(limited.addresses, networks);
+    let free = teams::update(&mut conn, "t1", &change_of(None)).await.unwrap().unwrap();
+    assert_eq!(free.addresses, None);
     let refused = TeamChange { concurrency: Some(0), ..TeamChange::default() };
     assert!(teams::update(&mut conn, "t1", &refused).await.is_err());
 }

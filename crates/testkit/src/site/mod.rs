@@ -163,6 +163,12 @@ impl Site {
         self.shared.state.lock().seen.clone()
     }
 
+    /// Takes the requests of [`Site::requests`] away, so that a site that is asked a million times does not keep them all.
+    #[must_use]
+    pub fn take_requests(&self) -> Vec<Seen> {
+        std::mem::take(&mut self.shared.state.lock().seen)
+    }
+
     /// How many bytes were written so far: heads, bodies and what TLS adds. What waits in the system's buffers counts.
     #[must_use]
     pub fn sent(&self) -> u64 {
@@ -251,6 +257,7 @@ mod tests {
         assert!(found("content-length: 4\r\n\r\n<p>a") < found("500 Internal Server Error\r\nX: 1\r\n"));
         assert!(found("X: 1\r\n") < found("404 Not Found"));
         assert_eq!((site.requests().len(), site.connections(), site.sent()), (3, 1, text.len() as u64));
+        assert_eq!((site.take_requests().len(), site.requests().len()), (3, 0));
     }
 
     #[tokio::test]

@@ -179,6 +179,7 @@ fn documents_are_written_once() {
         expires_at: time,
         next: None,
         warning: None,
+        error: None,
         data: vec![stored.clone()],
     };
     let text = serde_json::to_string(&progress).unwrap();

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 use wire::{
-    decode_batch, decode_crawl, decode_create_team, decode_map, decode_params_preview, decode_scrape,
-    decode_update_team,
+    decode_batch, decode_crawl, decode_create_key, decode_create_team, decode_map, decode_params_preview,
+    decode_scrape, decode_update_key, decode_update_team,
 };
 
 #[derive(OpenApi)]
 #[openapi(components(schemas(
-    wire::ScrapeBody, wire::ScrapeAnswer, wire::ToolAnswer, wire::ErrorBody, wire::CreateTeam, wire::UpdateTeam, wire::CreateKey,
+    wire::ScrapeBody, wire::ScrapeAnswer, wire::ToolAnswer, wire::ErrorBody, wire::CreateTeam, wire::UpdateTeam, wire::CreateKey, wire::UpdateKey,
     wire::TeamCreated, wire::Listing<wire::TeamView>, wire::Listing<wire::KeyView>, wire::KeyCreated, wire::Answer<wire::CreditUsage>,
     wire::Answer<wire::TokenUsage>, wire::Periods<wire::CreditPeriod>, wire::Periods<wire::TokenPeriod>, wire::QueueStatus,
     wire::Concurrency, wire::CrawlRequest, wire::BatchRequest, wire::ParamsPreview, wire::Started, wire::BatchStarted, wire::Cancelled,
@@ -77,6 +77,8 @@ const PLACES: &[(&str, &str, Embed)] = &[
     ("PdfAction", "actions[0].", |key, value| action("pdf", json!({}), key, value)),
     ("CreateTeam", "", |key, value| with(json!({ "name": "n" }), key, value)),
     ("UpdateTeam", "", |key, value| json!({ key: value })),
+    ("CreateKey", "", |key, value| with(json!({ "name": "n" }), key, value)),
+    ("UpdateKey", "", |key, value| json!({ key: value })),
     ("CrawlRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
     ("CrawlOptions", "", |key, value| json!({ "url": "https://a.test/", key: value })),
     ("BatchRequest", "", |key, value| json!({ "urls": ["https://a.test/"], key: value })),
@@ -109,6 +111,8 @@ fn faults(schema: &str, body: Value) -> Vec<String> {
     let invalid = match schema {
         "CreateTeam" => decode_create_team(body).err(),
         "UpdateTeam" => decode_update_team(body).err(),
+        "CreateKey" => decode_create_key(body).err(),
+        "UpdateKey" => decode_update_key(body).err(),
         "CrawlRequest" | "CrawlOptions" | "WebhookConfig" => decode_crawl(body).err(),
         "BatchRequest" => decode_batch(body).err(),
         "MapRequest" => decode_map(body).err(),
@@ -217,6 +221,7 @@ fn only_the_url_is_required() {
     assert!(required("ScrapeOptions").is_empty(), "{:?}", required("ScrapeOptions"));
     assert_eq!(required("ToolRequest"), [json!("alexandria")]);
     assert_eq!(required("CreateTeam"), [json!("name")]);
+    assert_eq!(required("CreateKey"), [json!("name")]);
     assert_eq!(required("CrawlRequest"), [json!("url")]);
     assert!(required("CrawlOptions").is_empty(), "{:?}", required("CrawlOptions"));
     assert_eq!(required("MapRequest"), [json!("url")]);

@@ -30,7 +30,7 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
     if !["rapid_reset", "continuation_flood"].contains(&attack) {
         bail!("the h2 attack {attack:?} is not known");
     }
-    let (closed, health_ms) = with_health(target.addr, async {
+    let (closed, health_ms) = with_health(target, async {
         let (mut reader, mut writer) = TcpStream::connect(target.addr).await?.into_split();
         greet(&mut reader, &mut writer).await?;
         let flood = async {

@@ -49,7 +49,7 @@ pub(crate) async fn run(number: u64, bytes: Vec<u8>, reading: Reading, target: &
     if number > MAX_CONNECTIONS {
         bail!("{number} connections are more than {MAX_CONNECTIONS}");
     }
-    let (stayed, health_ms) = with_health(target.addr, async {
+    let (stayed, health_ms) = with_health(target, async {
         let end = Instant::now() + MAX_TIME;
         let mut clients = tokio::task::JoinSet::new();
         for opened in 0..number {

@@ -8,7 +8,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use lab::service;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
@@ -91,6 +90,12 @@ async fn connect(target: &Target, window: Option<u32>) -> std::io::Result<TcpStr
     socket.connect(target.addr).await
 }
 
+/// An address of loopback besides the one that the attack comes from.
+fn bystander(attacker: IpAddr) -> IpAddr {
+    let [own, other] = [[127, 0, 0, 3], [127, 0, 0, 4]].map(IpAddr::from);
+    if attacker == own { other } else { own }
+}
+
 /// Clients that ask for a page that never comes, and leave.
 async fn leave_early(repeat: u64, target: &Target) -> Result<Outcome> {
     let json = json!({"url": target.slow_page, "formats": ["markdown"], "maxAge": 0});
@@ -113,17 +118,32 @@ async fn leave_early(repeat: u64, target: &Target) -> Result<Outcome> {
     Ok(Outcome::default())
 }
 
-/// Asks GET /health again and again until `work` is done; the times are in milliseconds.
-async fn with_health<T>(addr: SocketAddr, work: impl Future<Output = Result<T>>) -> Result<(T, Vec<f64>)> {
+/// Asks GET /health again and again until `work` is done; the times are in milliseconds. It asks from an address that no
+/// attack comes from, as somebody does who has nothing to do with it.
+async fn with_health<T>(target: &Target, work: impl Future<Output = Result<T>>) -> Result<(T, Vec<f64>)> {
     let mut times = Vec::new();
+    let from = bystander(target.from);
     let probe = async {
         loop {
             let started = Instant::now();
-            let fine = service::is_healthy(addr).await;
+            let fine = raw::is_healthy(target.addr, from).await;
             times.push(if fine { started.elapsed().as_secs_f64() * 1000.0 } else { f64::INFINITY });
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     let done = tokio::select! { done = work => done, () = probe => unreachable!("the probe never ends") };
     Ok((done?, times))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn health_is_asked_from_another_address() {
+        for attacker in ["127.0.0.1", "127.0.0.3", "127.0.0.4"] {
+            let attacker: IpAddr = attacker.parse().unwrap();
+            assert!(bystander(attacker) != attacker && bystander(attacker).is_loopback());
+        }
+    }
 }

@@ -103,7 +103,7 @@ fn part(flag: &str) -> Option<Part> {
 
 /// Opens the connections, drips, and watches how long the service lets each of them stay.
 pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
-    let (slowest, health_ms) = with_health(target.addr, async {
+    let (slowest, health_ms) = with_health(target, async {
         let end = Instant::now() + options.length;
         let mut clients = tokio::task::JoinSet::new();
         for _ in 0..options.connections {

@@ -1,0 +1,113 @@
+//! Paths behind which there is nothing: what the interface has and this server has not is told from what nobody has, so that
+//! no client looks for a mistake in its base URL.
+
+use axum::http::Uri;
+use wire::Code;
+
+use crate::error::Failure;
+
+/// Parts of the interface that this server does not have: how their paths begin, and what they are.
+const ELSEWHERE: [(&str, &str); 15] = [
+    ("/v2/search/research", "The research index"),
+    ("/v2/search/developer", "The search of developer documentation"),
+    ("/v2/search/gov", "The search of legal texts"),
+    ("/v2/search", "Web search"),
+    ("/v2/research", "The research index"),
+    ("/v2/developer", "The search of developer documentation"),
+    ("/v2/extract", "Extraction by a model"),
+    ("/v2/agent", "The agent"),
+    ("/v2/monitor", "Monitoring"),
+    ("/v2/feedback", "Feedback"),
+    ("/v2/exchange", "The catalog of provider tools"),
+    ("/v2/support", "Support"),
+    ("/v2/slack", "Notification by chat"),
+    ("/v2/team/threat-protection", "Threat protection"),
+    ("/v2/team/siem", "The export of security events"),
+];
+/// How paths of the interface begin, without its version.
+const RESOURCES: [&str; 8] = ["/scrape", "/crawl", "/batch", "/map", "/search", "/parse", "/browser", "/team"];
+
+/// The answer where no route is.
+pub(crate) async fn answer(uri: Uri) -> Failure {
+    of(uri.path())
+}
+
+/// The answer for a path that does not exist.
+pub(crate) fn not_found() -> Failure {
+    Failure::new(Code::NotFound, "there is nothing at this path")
+}
+
+fn of(path: &str) -> Failure {
+    let elsewhere = |why: String| Failure::new(Code::EndpointNotAvailable, why);
+    if let Some((_, name)) = ELSEWHERE.iter().find(|(root, _)| is_under(path, root)) {
+        return elsewhere(format!("{name} is not available on this server; GET /openapi.json lists what is"));
+    }
+    if is_under(path, "/v1") || is_under(path, "/v0") {
+        let why = "Only version 2 of the interface is served here: use its paths, which begin with /v2";
+        return elsewhere(why.to_owned());
+    }
+    if is_under(path, "/v2/v2") {
+        return Failure::new(Code::NotFound, "/v2 stands twice in this path: give the client a base URL without /v2");
+    }
+    if path.starts_with("//") {
+        let why = "this path begins with two slashes: give the client a base URL without a slash at its end";
+        return Failure::new(Code::NotFound, why);
+    }
+    if RESOURCES.iter().any(|root| is_under(path, root)) {
+        return Failure::new(Code::NotFound, "there is nothing at this path: paths of the interface begin with /v2");
+    }
+    not_found()
+}
+
+fn is_under(path: &str, root: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, expect: &str) {
+        assert_eq!(of(path).to_string(), expect, "{path}");
+    }
+
+    #[test]
+    fn what_the_interface_has_elsewhere() {
+        let search =
+            "ENDPOINT_NOT_AVAILABLE: Web search is not available on this server; GET /openapi.json lists what is";
+        check("/v2/search", search);
+        check("/v2/search/6f1e/feedback", search);
+        check("/v2/search/", search);
+        for path in ["/v2/monitor/x/checks", "/v2/agent", "/v2/extract/1", "/v2/search/research/papers", "/v2/feedback"]
+        {
+            assert!(of(path).to_string().starts_with("ENDPOINT_NOT_AVAILABLE: "), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_no_server_has() {
+        check("/v2/searching", "NOT_FOUND: there is nothing at this path");
+        check("/v2/nope", "NOT_FOUND: there is nothing at this path");
+        check("/", "NOT_FOUND: there is nothing at this path");
+        check("/v10/scrape", "NOT_FOUND: there is nothing at this path");
+    }
+
+    #[test]
+    fn a_wrong_base_url_is_told() {
+        let version = "Only version 2 of the interface is served here: use its paths, which begin with /v2";
+        check("/v1/scrape", &format!("ENDPOINT_NOT_AVAILABLE: {version}"));
+        check("/v1", &format!("ENDPOINT_NOT_AVAILABLE: {version}"));
+        check("/v2/v2/scrape", "NOT_FOUND: /v2 stands twice in this path: give the client a base URL without /v2");
+        let slashes = "this path begins with two slashes: give the client a base URL without a slash at its end";
+        check("//v2/scrape", &format!("NOT_FOUND: {slashes}"));
+        check("/scrape", "NOT_FOUND: there is nothing at this path: paths of the interface begin with /v2");
+        check("/batch/scrape", "NOT_FOUND: there is nothing at this path: paths of the interface begin with /v2");
+    }
+
+    #[test]
+    fn no_route_of_ours_counts_as_missing() {
+        for route in crate::routes::table() {
+            assert!(ELSEWHERE.iter().all(|(root, _)| !is_under(&route.path, root)), "{}", route.path);
+        }
+    }
+}

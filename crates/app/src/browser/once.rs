@@ -1,0 +1,56 @@
+//! A call that starts a session once, however often it comes: the same idempotency key returns the same session.
+
+use sha2::{Digest as _, Sha256};
+use store::browser::{self as rows, Call};
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+use wire::{BrowserRequest, BrowserStarted};
+
+use super::{START, Seen, new_session};
+use crate::auth::Caller;
+use crate::runs::fingerprint;
+use crate::{App, AppError};
+
+/// The session that was started under this key, or a new one.
+///
+/// # Errors
+/// [`AppError::DuplicateRequest`] when the key was used for another request; those of a session without a key.
+pub(super) async fn start(
+    app: &App,
+    caller: &Caller,
+    request: BrowserRequest,
+    key: &str,
+    address: &str,
+) -> Result<BrowserStarted, AppError> {
+    let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
+    let call = Call { key: key.to_owned(), fingerprint };
+    // One call starts it, those that come to this server meanwhile wait for it.
+    let turn = app.sessions().opening(name(&caller.team.id, key));
+    let _turn = timeout_at(Instant::now() + START, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
+    if let Some(known) = known(app, caller, &call, address).await? {
+        return Ok(known);
+    }
+    match new_session(app, caller, request, Some(call.clone())).await {
+        Ok(live) => Ok(Seen::of(app, live.row(), address).started()),
+        // A call to another server may have been faster.
+        Err(error) => known(app, caller, &call, address).await?.ok_or(error),
+    }
+}
+
+async fn known(app: &App, caller: &Caller, call: &Call, address: &str) -> Result<Option<BrowserStarted>, AppError> {
+    let Some(row) = rows::find_by_key(&mut app.conn().await?, &caller.team.id, &call.key).await? else {
+        return Ok(None);
+    };
+    if row.call.as_ref().is_none_or(|first| first.fingerprint != call.fingerprint) {
+        return Err(AppError::DuplicateRequest);
+    }
+    Ok(Some(Seen::of(app, row, address).started()))
+}
+
+/// What the key of a team is known by among the sessions that are being opened.
+fn name(team: &str, key: &str) -> Uuid {
+    let digest = Sha256::digest(format!("{team} {key}"));
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    Uuid::from_bytes(bytes)
+}

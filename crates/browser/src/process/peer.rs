@@ -1,0 +1,193 @@
+//! Whose a connection on loopback is. The proxy of a visit listens on a port that every program of the machine can reach;
+//! only the browser may use it.
+
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
+
+use super::memory::in_group;
+
+/// `SOCK_DIAG_BY_FAMILY` of sock_diag(7).
+const BY_FAMILY: u16 = 20;
+const REQUEST: u16 = 1;
+const HEADER: usize = 16;
+/// Where an `inet_diag_msg` has the user and the inode, behind the header.
+const UID_AT: usize = HEADER + 64;
+const INODE_AT: usize = HEADER + 68;
+
+/// Says which connections are those of one browser.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    group: u32,
+    uid: u32,
+    /// The process that the last connection was of: Chromium has one for all its connections.
+    holder: AtomicU32,
+    /// Whether it was said that the kernel tells nothing.
+    is_warned: AtomicBool,
+}
+
+/// A socket as the kernel tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Socket {
+    uid: u32,
+    inode: u32,
+}
+
+impl Peers {
+    /// The browser whose processes are this group and run as this user.
+    pub(super) fn new(group: u32, uid: u32) -> Self {
+        Self { group, uid, holder: AtomicU32::new(0), is_warned: AtomicBool::new(false) }
+    }
+
+    /// Whether the other end of a connection, `theirs`, is a socket of the browser. Reads files: not for the threads of async
+    /// tasks. Where the kernel says nothing of sockets, every connection counts as its own.
+    pub(crate) fn has(&self, theirs: SocketAddr, ours: SocketAddr) -> bool {
+        let (SocketAddr::V4(theirs), SocketAddr::V4(ours)) = (theirs, ours) else { return false };
+        match ask(theirs, ours) {
+            Ok(Some(socket)) => socket.uid == self.uid && self.holds(socket.inode),
+            Ok(None) => false,
+            Err(error) => {
+                if !self.is_warned.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(%error, "the kernel does not say whose a connection is: any local program can use the proxy of a page");
+                }
+                true
+            }
+        }
+    }
+
+    /// Whether a process of the browser has the socket. What other users have open may be hidden from us: where it is of all
+    /// processes, their user has to do.
+    fn holds(&self, inode: u32) -> bool {
+        let holder = self.holder.load(Ordering::Relaxed);
+        if has_open(holder, inode) == Some(true) {
+            return true;
+        }
+        let mut is_told = false;
+        for pid in in_group(self.group).filter(|pid| *pid != holder) {
+            match has_open(pid, inode) {
+                Some(true) => {
+                    self.holder.store(pid, Ordering::Relaxed);
+                    return true;
+                }
+                Some(false) => is_told = true,
+                None => {}
+            }
+        }
+        !is_told
+    }
+}
+
+/// Whether a process has a socket open; none when that is not told.
+fn has_open(pid: u32, inode: u32) -> Option<bool> {
+    let wanted = format!("socket:[{inode}]");
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let is_it = |entry: fs::DirEntry| fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == &*wanted);
+    Some(open.flatten().any(is_it))
+}
+
+/// The socket at `theirs` whose other end is `ours`; none when there is none any more.
+fn ask(theirs: SocketAddrV4, ours: SocketAddrV4) -> io::Result<Option<Socket>> {
+    let (family, kind, flags) = (AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC);
+    let kernel = socket_with(family, kind, flags, Some(netlink::SOCK_DIAG))?;
+    send(&kernel, &request(theirs, ours), SendFlags::empty())?;
+    let mut answer = [0; 1024];
+    // The kernel answers before the call returns.
+    let (length, _) = recv(&kernel, &mut answer[..], RecvFlags::DONTWAIT)?;
+    read(&answer[..length])
+}
+
+/// `inet_diag_req_v2` behind its header.
+fn request(theirs: SocketAddrV4, ours: SocketAddrV4) -> Vec<u8> {
+    const LENGTH: u32 = 72;
+    const TCP: u8 = 6;
+    const INET: u8 = 2;
+    let mut bytes = Vec::with_capacity(LENGTH as usize);
+    bytes.extend(LENGTH.to_ne_bytes());
+    bytes.extend(BY_FAMILY.to_ne_bytes());
+    bytes.extend(REQUEST.to_ne_bytes());
+    // Number and sender.
+    bytes.extend([0; 8]);
+    bytes.extend([INET, TCP, 0, 0]);
+    // In every state.
+    bytes.extend(u32::MAX.to_ne_bytes());
+    bytes.extend(theirs.port().to_be_bytes());
+    bytes.extend(ours.port().to_be_bytes());
+    for address in [theirs.ip(), ours.ip()] {
+        bytes.extend(address.octets());
+        bytes.extend([0; 12]);
+    }
+    // On any interface, without a cookie.
+    bytes.extend([0; 4]);
+    bytes.extend([0xff; 8]);
+    bytes
+}
+
+fn read(answer: &[u8]) -> io::Result<Option<Socket>> {
+    let number = |at: usize| {
+        let bytes = answer.get(at..at + 4)?;
+        Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+    };
+    let short = || io::Error::new(io::ErrorKind::InvalidData, "its answer is too short");
+    // Length, then the kind in half of what follows.
+    let kind = answer.get(4..6).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?))).ok_or_else(short)?;
+    if kind == BY_FAMILY {
+        return number(UID_AT).zip(number(INODE_AT)).map(|(uid, inode)| Some(Socket { uid, inode })).ok_or_else(short);
+    }
+    // An error, as a negative number.
+    let code = number(HEADER).ok_or_else(short)?.cast_signed();
+    let error = io::Error::from_raw_os_error(-code);
+    if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    use super::super::memory::group_of;
+    use super::*;
+
+    #[test]
+    fn a_connection_is_known_by_who_has_it_open() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let ours = listener.local_addr().unwrap();
+        let client = TcpStream::connect(ours).unwrap();
+        let (_served, theirs) = listener.accept().unwrap();
+        let (group, uid) = (group_of(std::process::id()).unwrap(), rustix::process::geteuid().as_raw());
+        let own = Peers::new(group, uid);
+        assert!(own.has(theirs, ours) && own.has(theirs, ours));
+        assert_eq!(own.holder.load(Ordering::Relaxed), std::process::id());
+        assert!(!Peers::new(group, uid + 1).has(theirs, ours), "another user");
+        let mut other = Command::new("sleep").arg("60").process_group(0).stdin(Stdio::null()).spawn().unwrap();
+        assert!(!Peers::new(other.id(), uid).has(theirs, ours), "another program of the same user");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        drop(client);
+        let unknown = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        assert!(!own.has(unknown, ours) && !own.has("[::1]:80".parse().unwrap(), ours));
+    }
+
+    #[test]
+    fn answers_of_the_kernel_are_read_with_care() {
+        let answer = |kind: u16, rest: &[u8]| {
+            let mut bytes = vec![0; 4];
+            bytes.extend(kind.to_ne_bytes());
+            bytes.extend([0; 10]);
+            bytes.extend(rest);
+            bytes
+        };
+        let mut found = vec![0; 72];
+        found[64..68].copy_from_slice(&7u32.to_ne_bytes());
+        found[68..].copy_from_slice(&9u32.to_ne_bytes());
+        assert_eq!(read(&answer(BY_FAMILY, &found)).unwrap(), Some(Socket { uid: 7, inode: 9 }));
+        assert_eq!(read(&answer(2, &(-2i32).to_ne_bytes())).unwrap(), None);
+        assert!(read(&answer(2, &(-22i32).to_ne_bytes())).is_err());
+        for cut in [&[][..], &[0; 5], &answer(BY_FAMILY, &found[..60]), &answer(2, &[])] {
+            assert!(read(cut).is_err());
+        }
+    }
+}

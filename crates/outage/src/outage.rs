@@ -1,0 +1,194 @@
+//! A part of the deployment that fails for a while, such as a database.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// The shortest time between two lines of the log about one part.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Whether a part is away, for everybody who uses it. The log has one line when that begins, one a minute while it lasts,
+/// and one when it is over, however many notice it and however often it comes and goes.
+#[derive(Debug)]
+pub struct Outage {
+    part: &'static str,
+    lasts: watch::Sender<bool>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    now: Option<Current>,
+    told: Option<Instant>,
+}
+
+/// An outage that lasts.
+#[derive(Debug)]
+struct Current {
+    since: Instant,
+    failures: u64,
+    cause: String,
+    is_told: bool,
+}
+
+impl Outage {
+    /// Of a part that works, by its name in the log.
+    #[must_use]
+    pub fn new(part: &'static str) -> Self {
+        Self { part, lasts: watch::Sender::new(false), known: Mutex::default() }
+    }
+
+    /// Something failed because of it.
+    pub fn failed(&self, cause: impl Display) {
+        let (part, now) = (self.part, Instant::now());
+        let cause = cause.to_string();
+        let mut known = self.known.lock();
+        let is_due = known.told.is_none_or(|told| now - told >= PAUSE);
+        let current =
+            known.now.get_or_insert_with(|| Current { since: now, failures: 0, cause: String::new(), is_told: false });
+        current.failures += 1;
+        if is_due {
+            let (failures, seconds) = (current.failures, (now - current.since).as_secs());
+            match current.is_told {
+                false => tracing::error!(part, cause, "{part} unavailable: what needs it is answered with 503"),
+                true => tracing::error!(part, cause, seconds, failures, "{part} still unavailable"),
+            }
+            current.is_told = true;
+        }
+        current.cause = cause;
+        if is_due {
+            known.told = Some(now);
+        }
+        drop(known);
+        self.lasts.send_replace(true);
+    }
+
+    /// It works again, or still.
+    pub fn works(&self) {
+        if !self.lasts() {
+            return;
+        }
+        let ended = self.known.lock().now.take();
+        self.lasts.send_replace(false);
+        let Some(Current { since, failures, is_told: true, .. }) = ended else { return };
+        let (part, seconds) = (self.part, since.elapsed().as_secs_f64());
+        let seconds = (seconds * 10.0).round() / 10.0;
+        tracing::info!(part, seconds, failures, "{part} available again");
+    }
+
+    /// Whether it is away.
+    #[must_use]
+    pub fn lasts(&self) -> bool {
+        *self.lasts.borrow()
+    }
+
+    /// What it failed with last; empty when it works.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        self.known.lock().now.as_ref().map(|current| current.cause.clone()).unwrap_or_default()
+    }
+
+    /// Waits until it is away.
+    pub async fn begun(&self) {
+        self.until(true).await;
+    }
+
+    /// Waits until it works.
+    pub async fn over(&self) {
+        self.until(false).await;
+    }
+
+    async fn until(&self, wanted: bool) {
+        // The sender is here.
+        let _ = self.lasts.subscribe().wait_for(|lasts| *lasts == wanted).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// What a thread logs.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Lines {
+        fn take(&self) -> Vec<String> {
+            let bytes = std::mem::take(&mut *self.0.lock());
+            String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
+        }
+    }
+
+    fn listen() -> (Lines, tracing::subscriber::DefaultGuard) {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        (lines, tracing::subscriber::set_default(subscriber))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_has_a_line_a_minute_and_one_at_its_end() {
+        let (lines, _guard) = listen();
+        let outage = Outage::new("database");
+        outage.works();
+        assert!(lines.take().is_empty() && !outage.lasts());
+        let mut told = Vec::new();
+        for second in 0..150 {
+            outage.failed(format!("refused {second}"));
+            told.extend(lines.take());
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        assert_eq!(told.len(), 3, "{told:#?}");
+        assert!(told[0].contains("database unavailable") && told[0].contains("refused 0"), "{}", told[0]);
+        assert!(told[1].contains("still unavailable") && told[1].contains("refused 60"), "{}", told[1]);
+        assert!(outage.lasts() && outage.cause() == "refused 149");
+        outage.works();
+        let end = lines.take();
+        assert!(end.len() == 1 && end[0].contains("available again") && end[0].contains("seconds=150"), "{end:?}");
+        assert!(!outage.lasts() && outage.cause().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_and_goes_is_told_once_a_minute() {
+        let (lines, _guard) = listen();
+        let outage = Outage::new("database");
+        for _ in 0..50 {
+            outage.failed("gone");
+            tokio::time::advance(Duration::from_secs(1)).await;
+            outage.works();
+        }
+        let told = lines.take();
+        assert_eq!(told.len(), 2, "{told:#?}");
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_is_told() {
+        let outage = Arc::new(Outage::new("database"));
+        let waiting = tokio::spawn({
+            let outage = Arc::clone(&outage);
+            async move { outage.begun().await }
+        });
+        outage.failed("gone");
+        waiting.await.unwrap();
+        outage.begun().await;
+        outage.works();
+        outage.over().await;
+    }
+}

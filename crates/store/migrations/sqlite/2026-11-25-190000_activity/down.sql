@@ -1,0 +1,6 @@
+DROP INDEX browser_session_idempotency;
+ALTER TABLE browser_session DROP COLUMN fingerprint;
+ALTER TABLE browser_session DROP COLUMN idempotency_key;
+DROP INDEX run_team;
+DROP INDEX scrape_file;
+DROP INDEX scrape_failure;

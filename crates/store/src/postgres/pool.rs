@@ -1,0 +1,141 @@
+//! The pool of connections to a PostgreSQL server: made again while the server is away, and asked before they are lent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use diesel::ConnectionError;
+use diesel::result::Error;
+use diesel_async::pooled_connection::bb8::{Pool, PooledConnection};
+use diesel_async::pooled_connection::{
+    AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
+};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::Server;
+use crate::condition::{ANSWER, Condition, Observer};
+use crate::error::{Result, StoreError};
+use crate::open::Options;
+use crate::trouble::Trouble;
+
+/// A connection that answers. One that the server has ended may look as if it did not know yet.
+pub(crate) async fn lend(
+    pool: &Pool<AsyncPgConnection>,
+    condition: &Condition,
+) -> Result<PooledConnection<'static, AsyncPgConnection>> {
+    let until = Instant::now() + ANSWER;
+    loop {
+        let mut link = condition.unless_away(pool.get_owned()).await?.map_err(|error| condition.broken(&error))?;
+        if condition.is_fresh() {
+            return Ok(link);
+        }
+        match timeout(ANSWER, link.batch_execute("SELECT 1")).await {
+            Ok(Ok(())) => {
+                condition.answered();
+                return Ok(link);
+            }
+            Ok(Err(error)) if Instant::now() >= until => return Err(error.into()),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection to the database has ended, another one is taken")
+            }
+            Err(_) => {
+                let cause = format!("no answer within {} ms", ANSWER.as_millis());
+                condition.went_away(&cause);
+                return Err(StoreError::Pool(cause));
+            }
+        }
+    }
+}
+
+/// Compiling a plan takes the server longer than any of our queries. A process that stands still in the middle of a
+/// transaction loses it, so that its locks hold up nobody.
+const SETTINGS: &str = "SET jit = off; SET idle_in_transaction_session_timeout = '30s'";
+
+async fn connect(server: &Server) -> std::result::Result<AsyncPgConnection, ConnectionError> {
+    let mut conn = server.connect().await?;
+    conn.batch_execute(SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
+}
+
+/// How long a server that is away may take for a new connection, before it is tried anew.
+const SLOW: Duration = Duration::from_secs(8);
+/// Pause between two tries to connect while the server is away.
+const RECONNECT: Duration = Duration::from_millis(250);
+
+/// Connects as soon as the server can be had again, and tells everybody who waits whether it can. Gives up after `wait`.
+async fn reconnect(
+    server: &Server,
+    condition: &Arc<Condition>,
+    wait: Duration,
+) -> std::result::Result<AsyncPgConnection, ConnectionError> {
+    let until = Instant::now() + wait;
+    loop {
+        let turn = match condition.trouble() {
+            Some(Trouble::Away) => Some(condition.trying.lock().await),
+            _ => None,
+        };
+        let mut connecting = std::pin::pin!(connect(server));
+        let made = match timeout(ANSWER, connecting.as_mut()).await {
+            Ok(made) => made,
+            Err(_) => {
+                condition.went_away(format!("no answer to a new connection within {} ms", ANSWER.as_millis()));
+                let late = timeout(SLOW, connecting).await;
+                late.unwrap_or_else(|_| Err(ConnectionError::BadConnection("no answer to a new connection".to_owned())))
+            }
+        };
+        match made {
+            Ok(mut conn) => {
+                condition.answered();
+                conn.set_instrumentation(Observer::new(condition));
+                return Ok(conn);
+            }
+            Err(error) => {
+                condition.went_away(&error);
+                if Instant::now() >= until {
+                    return Err(error);
+                }
+            }
+        }
+        sleep(RECONNECT).await;
+        drop(turn);
+    }
+}
+
+/// `prefer`, the default, goes on in the clear with a server that has no TLS: whoever runs this must be able to know.
+pub(crate) async fn tell_of_encryption(server: &Server, mut conn: AsyncPgConnection) {
+    let ask = diesel::sql_query("SELECT 1 FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
+    match ask.execute(&mut conn).await {
+        Ok(0) if server.is_remote() => tracing::warn!(
+            "the connection to the database is not encrypted; switch TLS on at the server and add sslmode=verify-full to \
+             store.url"
+        ),
+        Ok(found) => tracing::debug!(encrypted = found == 1, "connected to the database"),
+        Err(error) => tracing::debug!(%error, "the database does not say whether the connection is encrypted"),
+    }
+}
+
+/// The pool of a server.
+///
+/// # Errors
+/// [`StoreError::Pool`].
+pub(crate) async fn open(
+    server: &Arc<Server>,
+    options: &Options,
+    condition: &Arc<Condition>,
+) -> Result<Pool<AsyncPgConnection>> {
+    let mut config = ManagerConfig::default();
+    let (servers, condition, wait) = (Arc::clone(server), Arc::clone(condition), options.wait);
+    config.custom_setup = Box::new(move |_| {
+        let (server, condition) = (Arc::clone(&servers), Arc::clone(&condition));
+        Box::pin(async move { reconnect(&server, &condition, wait).await })
+    });
+    // A connection that the server has ended knows it. Asking the server each time would cost a round trip.
+    config.recycling_method = RecyclingMethod::CustomFunction(Box::new(|conn| {
+        let is_open = if conn.is_broken() { Err(Error::BrokenTransactionManager) } else { Ok(()) };
+        Box::pin(async { is_open })
+    }));
+    // The address is the server's to know.
+    let manager = AsyncDieselConnectionManager::new_with_config("", config);
+    let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
+    builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
+}

@@ -1,0 +1,42 @@
+//! Notices that a database works again, also when nobody asks for it.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use base::{Clock, Secret, SystemClock, new_id};
+use chrono::TimeDelta;
+use tokio::time::sleep;
+
+use crate::condition::Condition;
+use crate::error::Result;
+use crate::leases;
+use crate::open::{Pools, Store};
+
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The lease that is taken and given back to see whether anything can be written.
+const NAME: &str = "outage";
+
+/// Looks, from the beginning of an outage to its end, whether the database can be written. Ends with the store.
+pub(crate) async fn watch(pool: Weak<Pools>, url: Secret, condition: Arc<Condition>) {
+    loop {
+        condition.begun().await;
+        let Some(pool) = pool.upgrade() else { return };
+        match write(&Store::lent(pool, url.clone(), Arc::clone(&condition))).await {
+            Err(error) if error.trouble().is_some() => tracing::debug!(%error, "the database still cannot be written"),
+            // Any other answer is one.
+            _ => condition.works(),
+        }
+        if condition.trouble().is_some() {
+            sleep(PAUSE).await;
+        }
+    }
+}
+
+async fn write(store: &Store) -> Result<()> {
+    let mut conn = store.conn().await?;
+    let (holder, now) = (new_id().to_string(), SystemClock.now());
+    leases::acquire(&mut conn, NAME, &holder, now, now + TimeDelta::seconds(1)).await?;
+    leases::release(&mut conn, NAME, &holder).await?;
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What a database as a whole suffers from, told by the errors of single statements.
+
+use std::io;
+
+use diesel::result::{DatabaseErrorKind as Kind, Error};
+
+/// Why nothing works, or nothing can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// It does not answer, refuses us, or cannot be written: stopped, unreachable, locked, read-only.
+    Away,
+    /// Its disk is full.
+    Full,
+}
+
+/// Texts of SQLite, of PostgreSQL (SQLSTATE 53100, which the driver does not pass on) and of the system.
+pub(crate) const FULL: [&str; 4] =
+    ["database or disk is full", "No space left on device", "Disk quota exceeded", "File too large (os error 27)"];
+
+/// Texts of PostgreSQL when it ends or has not begun: SQLSTATE 57P01 to 57P03.
+const ENDING: [&str; 2] = ["terminating connection", "the database system is"];
+
+/// Texts of SQLite when its file cannot be used or is held by somebody else.
+const UNUSABLE: [&str; 5] = [
+    "database is locked",
+    "database table is locked",
+    "disk I/O error",
+    "unable to open database file",
+    "attempt to write a readonly database",
+];
+
+/// Whether the connection was lost, so that nobody knows what became of the statement.
+pub(crate) fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::BrokenTransactionManager => true,
+        Error::DatabaseError(Kind::ClosedConnection | Kind::UnableToSendCommand, _) => true,
+        Error::DatabaseError(Kind::Unknown, what) => ENDING.iter().any(|text| what.message().contains(text)),
+        _ => false,
+    }
+}
+
+/// The trouble behind an error of a statement, if that is what it is about.
+pub(crate) fn of(error: &Error) -> Option<Trouble> {
+    match error {
+        _ if is_lost(error) => Some(Trouble::Away),
+        Error::DatabaseError(Kind::ReadOnlyTransaction, _) => Some(Trouble::Away),
+        Error::DatabaseError(Kind::Unknown, what) => of_text(what.message()),
+        Error::RollbackErrorOnCommit { commit_error, .. } => of(commit_error),
+        _ => None,
+    }
+}
+
+/// The same, by the text of an error.
+pub(crate) fn of_text(text: &str) -> Option<Trouble> {
+    let has = |texts: &[&str]| texts.iter().any(|known| text.contains(known));
+    if has(&FULL) {
+        Some(Trouble::Full)
+    } else if has(&UNUSABLE) || has(&ENDING) {
+        Some(Trouble::Away)
+    } else {
+        None
+    }
+}
+
+/// The same, by an error of the system.
+pub(crate) fn of_io(error: &io::Error) -> Option<Trouble> {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge).then_some(Trouble::Full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn troubles_by_error() {
+        let check = |kind: Kind, text: &str, expect: Option<Trouble>| {
+            let error = Error::DatabaseError(kind, Box::new(text.to_owned()));
+            assert_eq!(of(&error), expect, "{text}");
+        };
+        check(Kind::Unknown, "database or disk is full", Some(Trouble::Full));
+        check(Kind::Unknown, "could not extend file \"base/1/2\": No space left on device", Some(Trouble::Full));
+        check(Kind::Unknown, "database is locked", Some(Trouble::Away));
+        check(Kind::Unknown, "attempt to write a readonly database", Some(Trouble::Away));
+        check(Kind::Unknown, "terminating connection due to administrator command", Some(Trouble::Away));
+        check(Kind::Unknown, "the database system is starting up", Some(Trouble::Away));
+        check(Kind::UnableToSendCommand, "connection closed", Some(Trouble::Away));
+        check(Kind::ReadOnlyTransaction, "cannot execute UPDATE in a read-only transaction", Some(Trouble::Away));
+        check(Kind::Unknown, "no such table: team", None);
+        check(Kind::UniqueViolation, "database is locked", None);
+        assert_eq!(of(&Error::NotFound), None);
+        assert_eq!(of_io(&io::Error::from_raw_os_error(28)), Some(Trouble::Full));
+        assert_eq!(of_io(&io::Error::from_raw_os_error(13)), None);
+    }
+
+    #[test]
+    fn a_lost_connection_is_not_a_lock() {
+        let error = |text: &str| Error::DatabaseError(Kind::Unknown, Box::new(text.to_owned()));
+        assert!(is_lost(&error("terminating connection due to administrator command")));
+        assert!(!is_lost(&error("database is locked")) && !is_lost(&error("database or disk is full")));
+    }
+}

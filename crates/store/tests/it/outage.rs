@@ -1,0 +1,107 @@
+//! A database that is away, or cannot be written, and comes back.
+
+use std::time::{Duration, Instant};
+
+use diesel::connection::SimpleConnection as _;
+use diesel::{Connection as _, SqliteConnection};
+use store::teams::{self, Team};
+use store::{Options, Result, Store, Trouble};
+
+use crate::at;
+use crate::backend::Db;
+use crate::cluster::Cluster;
+
+/// The longest time until a caller hears of it: two seconds, and what a busy machine adds.
+const SOON: Duration = Duration::from_secs(5);
+
+async fn write(store: &Store, id: &str) -> Result<()> {
+    teams::create(&mut store.conn().await?, &Team::new(id, id, at(0))).await
+}
+
+/// Several who write at once all fail soon, for this reason.
+async fn fails_soon(store: &Store, trouble: Trouble) {
+    let tries = (0..8).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let started = Instant::now();
+            let error = write(&store, &format!("lost-{number}")).await.unwrap_err();
+            assert!(started.elapsed() < SOON, "{:?}: {error}", started.elapsed());
+            error
+        })
+    });
+    for each in tries.collect::<Vec<_>>() {
+        let error = each.await.unwrap();
+        assert_eq!(error.trouble(), Some(trouble), "{error:?}");
+    }
+    assert_eq!(store.trouble(), Some(trouble));
+}
+
+/// Nobody has to ask for the end to be noticed.
+async fn works_again(store: &Store) {
+    let started = Instant::now();
+    while store.trouble().is_some() {
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", store.trouble());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    write(store, &format!("team-{}", base::new_id())).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_sqlite_file() {
+    let db = Db::sqlite().await;
+    let store = db.store();
+    let path = db.url().strip_prefix("sqlite://").unwrap();
+    let mut other = SqliteConnection::establish(path).unwrap();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    fails_soon(&store, Trouble::Away).await;
+    // Reading goes on, as soon as it is clear that it is not the file that is gone.
+    other.batch_execute("ROLLBACK").unwrap();
+    works_again(&store).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_and_a_frozen_postgresql() {
+    let Some(cluster) = Cluster::start("host all all 127.0.0.1/32 trust\n") else { return };
+    let store = Store::open(&cluster.url("postgres", "127.0.0.1", ""), Options::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    write(&store, "first").await.unwrap();
+    cluster.stop();
+    fails_soon(&store, Trouble::Away).await;
+    cluster.go_on();
+    works_again(&store).await;
+
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    cluster.freeze(true);
+    fails_soon(&store, Trouble::Away).await;
+    cluster.freeze(false);
+    works_again(&store).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_without_room() {
+    let Some(disk) = testkit::SmallDisk::mount(4 << 20) else { return };
+    let url = format!("sqlite://{}/quarry.db", disk.path().display());
+    let store = Store::open(&url, Options::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    disk.fill();
+    let error = loop {
+        // The log of the database may have room that was never given back.
+        match write(&store, &base::new_id().to_string()).await {
+            Ok(()) => {}
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.trouble(), Some(Trouble::Full), "{error:?}");
+    assert_eq!(store.trouble(), Some(Trouble::Full));
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(store.trouble(), Some(Trouble::Full), "it is still full");
+    disk.empty();
+    works_again(&store).await;
+    drop(store);
+    disk.fill();
+    let error = match Store::open(&url, Options::default()).await {
+        Ok(store) => write(&store, "late").await.unwrap_err(),
+        Err(error) => error,
+    };
+    assert!(error.trouble().is_some(), "{error}");
+}

@@ -1,0 +1,62 @@
+//! `input.sql` of a case: a question to the database of the service when the case is over.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use xtask::sh;
+
+use super::case::Object;
+
+/// What asks it.
+const SHELL: &str = "sqlite3";
+/// Where the service keeps it, below its data folder.
+const FILE: &str = "quarry.db";
+/// How long it may be locked by the service, in milliseconds.
+const PATIENCE: &str = "10000";
+
+/// What it answers: the value alone when it is one, else a list of rows, each an object by the names of its columns.
+pub(crate) fn ask(data: &Path, sql: &str) -> Result<Value> {
+    let file = data.join(FILE);
+    ensure!(file.is_file(), "there is no database {}", file.display());
+    let mut command = Command::new(SHELL);
+    command.args(["-readonly", "-json", "-bail", "-cmd", &format!(".timeout {PATIENCE}")]).arg(&file).arg(sql);
+    let output = command.output().context("the sqlite3 shell, which asks the database, cannot be started")?;
+    ensure!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    // No row is no output.
+    let text = if output.stdout.is_empty() { b"[]" } else { output.stdout.as_slice() };
+    let rows: Vec<Object> = serde_json::from_slice(text).context("no JSON of the sqlite3 shell")?;
+    let alone =
+        rows.first().filter(|row| rows.len() == 1 && row.len() == 1).and_then(|row| row.values().next().cloned());
+    Ok(alone.unwrap_or_else(|| rows.into_iter().map(Value::Object).collect()))
+}
+
+/// Whether the shell that asks is installed.
+pub(crate) fn is_possible() -> bool {
+    sh::on_path(SHELL)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_value_is_no_list() {
+        if !is_possible() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        assert!(ask(folder.path(), "select 1").unwrap_err().to_string().contains("no database"));
+        let made = Command::new(SHELL).arg(folder.path().join(FILE)).arg("create table t (a, b)").status().unwrap();
+        assert!(made.success());
+        let ask = |sql: &str| ask(folder.path(), sql);
+        assert_eq!(ask("select count(*) from t").unwrap(), json!(0));
+        assert_eq!(ask("select * from t").unwrap(), json!([]));
+        assert_eq!(ask("select 1 as a, 'x' as b").unwrap(), json!([{"a": 1, "b": "x"}]));
+        assert!(ask("select * from moon").unwrap_err().to_string().contains("no such table"));
+        assert!(ask("insert into t values (1, 2)").is_err(), "a case changes nothing");
+    }
+}
