@@ -47,7 +47,9 @@ pub(crate) fn browsers() -> Vec<u32> {
         let stat = read("stat");
         // The name may hold anything; behind its last bracket come the state and the parent.
         let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)).map(str::to_owned);
-        parent.as_deref() == Some(&own) && read("cmdline").contains("chrom")
+        let line = read("cmdline");
+        // A program that is only asked for its version is no browser.
+        parent.as_deref() == Some(&own) && line.contains("chrom") && !line.contains("--version")
     };
     ids.filter(is_ours).collect()
 }
