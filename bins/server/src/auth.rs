@@ -259,7 +259,7 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         true => service.strangers.take(context.address(), &service.config.auth, now),
         false => None,
     };
-    // What one address has too many of is taken from nobody else.
+    // An address over its own limit does not use up the limit of the team.
     if stranger.is_some_and(|standing| standing.refused_for.is_some()) {
         return stranger;
     }

@@ -17,7 +17,7 @@ use crate::shares::Shares;
 const SMALL: usize = 64 * 1024;
 /// Larger bodies that are read at the same time: bounds the memory that all bodies together take.
 const LARGE_AT_ONCE: usize = 16;
-/// How many of these one caller may have, so that a slow sender keeps nobody else from sending.
+/// Most large bodies of one caller at a time, so that a slow sender does not block the others.
 const LARGE_OF_ONE: usize = 4;
 /// How long a body that is too large is read on, so that the client gets to see the answer.
 const DISCARD_FOR: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ impl Pace {
         (kib_per_s > 0).then_some(Self { kib_per_s, grace: settings.upload_grace })
     }
 
-    /// When more must come than so many bytes.
+    /// The deadline for the next byte, after `bytes` bytes have arrived since `began`.
     fn due(self, began: Instant, bytes: usize) -> Instant {
         began + self.grace + Duration::from_secs_f64(bytes as f64 / (f64::from(self.kib_per_s) * 1024.0))
     }
@@ -114,7 +114,7 @@ impl BodyLimits<'_> {
         Ok(read.freeze())
     }
 
-    /// The next piece of a body of which so many bytes have come since it began; `None` at its end.
+    /// The next chunk of a body that has sent `bytes` bytes since `began`; `None` at its end.
     async fn chunk_of(&self, body: &mut Body, began: Instant, bytes: usize) -> Result<Option<Bytes>, Failure> {
         let due = self.pace.map(|pace| (pace, pace.due(began, bytes))).filter(|(_, due)| *due < self.until);
         match due {

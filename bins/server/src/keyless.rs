@@ -75,7 +75,7 @@ pub(crate) fn too_many(standing: &Standing) -> Failure {
     Failure::new(Code::RateLimited, why).used_up(UsedUp::Requests, wait)
 }
 
-/// What a call without a key is told instead: the credits of its team are nobody's affair.
+/// The error that a call without a key gets. It never tells the credit balance of the team.
 pub(crate) fn told(error: AppError) -> Failure {
     match error {
         AppError::InsufficientCredits { .. } => {

@@ -90,8 +90,8 @@ impl Counters {
 }
 
 impl Limits {
-    /// Limits that count over a window, of about `most` callers at a time: whoever has more addresses than that is not stopped
-    /// by counting them.
+    /// Limits that count requests over `window`. At most about `most` callers are remembered; with more, the oldest are
+    /// forgotten.
     pub(crate) fn over(window: Duration, most: usize) -> Self {
         Self { window, most, counters: Mutex::default() }
     }

@@ -1,5 +1,5 @@
-//! Paths behind which there is nothing: what the interface has and this server has not is told from what nobody has, so that
-//! no client looks for a mistake in its base URL.
+//! Unknown paths. A path of the API that this server does not implement gets an error code of its own, so that no client
+//! looks for a mistake in its base URL.
 
 use axum::http::Uri;
 use wire::Code;

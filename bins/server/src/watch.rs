@@ -133,7 +133,7 @@ impl Watcher {
             Ok(End::Revoked) => return self.end_for_key().await,
             Ok(End::Told) => (close_code::NORMAL, ""),
             Ok(End::Broken(reason)) => (close_code::AWAY, reason),
-            // The job goes on: an error here would say that it has failed. The client asks again by itself.
+            // The job goes on, and an error message would say that it has failed. The client retries by itself.
             Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read now"),
             Err(failure) => {
                 let error = failure.to_string();

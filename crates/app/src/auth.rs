@@ -28,7 +28,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Somebody for whom something goes on that was let in before: rules are for what is asked for anew.
+    /// The caller of a job that was accepted earlier. The rules of its key are not checked again: they are for new requests.
     pub(crate) fn of(team: Team, key: Option<String>, address: Option<String>) -> Self {
         Self { team, key, address, rules: Arc::default(), is_keyless: false }
     }

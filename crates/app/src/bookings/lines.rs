@@ -88,7 +88,7 @@ impl Bookings {
     pub(crate) async fn write(&self, app: &App, change: Change) -> Written {
         let (written, answer) = oneshot::channel();
         let line = self.line_of(change.team());
-        // Adding and asking under one lock: otherwise a service could end between the two, and nobody would write the change.
+        // Both under one lock: otherwise the service could end in between, and the change would never be written.
         let (was_served, is_complete) = {
             let mut state = line.state.lock();
             state.waiting.push(Waiting { change, written });
@@ -120,7 +120,7 @@ impl Drop for AtWork {
 }
 
 impl LineState {
-    /// Whether there is nobody to wait for.
+    /// Whether all requests at work are waiting in this line, so that gathering longer is of no use.
     fn is_complete(&self, at_work: &AtomicUsize) -> bool {
         self.waiting.len() >= at_work.load(Ordering::Relaxed).min(MAX_GROUP)
     }
@@ -218,7 +218,7 @@ mod tests {
         (one.and(other).and(last)).unwrap();
         assert!(begun.elapsed() < bookings.gather);
         drop(at_work);
-        // Alone, it has nobody to wait for.
+        // A single request is written at once.
         bookings.write(&app, charge(team, 4)).await.unwrap();
         assert!(begun.elapsed() < bookings.gather);
         let written = ledger::history(&mut app.conn().await.unwrap(), team, Some("scrape:"), 5).await.unwrap();
