@@ -161,7 +161,8 @@ impl Part<'_> {
     }
 }
 
-fn scraped((id, url, at): ScrapeRow) -> Entry {
+fn scraped(row: ScrapeRow) -> Entry {
+    let (id, url, at) = row;
     let kind = if url.is_some() { Kind::Scrape } else { Kind::File };
     Entry { id, kind, target: url, created_at: at.into() }
 }
