@@ -423,7 +423,7 @@ CREATE TABLE browser_session (
     alive_until TIMESTAMP NOT NULL,
     ended_at TIMESTAMP,
     credits BIGINT NOT NULL CHECK (credits >= 0)
-, api_key_id TEXT, idempotency_key TEXT, fingerprint TEXT);
+, idempotency_key TEXT, fingerprint TEXT);
 
 CREATE UNIQUE INDEX browser_session_scrape ON browser_session (scrape_id) WHERE ended_at IS NULL;
 
@@ -444,11 +444,13 @@ CREATE TABLE profile (
 
 CREATE INDEX profile_use ON profile (used_at);
 
-CREATE INDEX scrape_failure ON scrape (team_id, created_at) WHERE error_code IS NOT NULL;
+CREATE INDEX scrape_page ON scrape (team_id, created_at) WHERE url IS NOT NULL;
 
 CREATE INDEX scrape_file ON scrape (team_id, created_at) WHERE url IS NULL;
 
 CREATE INDEX run_team ON run (team_id, created_at);
+
+CREATE INDEX file_team ON file (team_id, kind, expires_at);
 
 CREATE UNIQUE INDEX browser_session_idempotency ON browser_session (team_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 

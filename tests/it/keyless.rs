@@ -1,12 +1,19 @@
 //! Calls without a key that `auth.keyless` lets in where all others need one.
 
+use std::time::{Duration, Instant};
+
 use boot::config::{AuthMode, Config, Keyless};
 use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
+use testkit::Reply;
 
 use crate::ARTICLE;
+use crate::browser::asked;
+
+/// Where a key comes from, as refusals say it.
+const GET_A_KEY: &str = "send a key (Authorization: Bearer <key>), which the operator of this service hands out";
 
 /// A service that answers scrapes without a key, as the default team, behind a proxy on loopback.
 async fn service(change: impl FnOnce(&mut Config)) -> TestApp {
@@ -28,6 +35,12 @@ async fn scrape_with(client: &Client, headers: &[(&str, &str)], body: Value) -> 
     client.send(request, body.to_string().into()).await
 }
 
+/// Changes the team that such calls run as.
+async fn change_team(app: &TestApp, change: Value) {
+    let changed = app.operator().patch(&format!("/admin/teams/{}", app::DEFAULT_TEAM), &change).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+}
+
 fn refused(answer: &Answer, status: u16, code: &str, part: &str) {
     assert_eq!((answer.status, answer.code()), (status, code), "{}", answer.body);
     assert!(answer.body["error"].as_str().unwrap().contains(part), "{}", answer.body);
@@ -44,6 +57,7 @@ async fn scrapes_are_answered_without_a_key_and_nothing_else_is() {
         assert_eq!(answer.header("ratelimit-policy"), "\"address\";q=10;w=60");
     }
     let stranger = app.anonymous();
+    refused(&stranger.scrape(&json!({})).await, 400, "BAD_REQUEST", "`url`");
     for (method, path) in [
         (Method::POST, "/v2/crawl"),
         (Method::POST, "/v2/batch/scrape"),
@@ -60,7 +74,7 @@ async fn scrapes_are_answered_without_a_key_and_nothing_else_is() {
     ] {
         let request = stranger.request(method, path).header("content-type", "application/json");
         let answer = stranger.send(request, body.to_string().into()).await;
-        refused(&answer, 401, "UNAUTHORIZED", "send a key (Authorization: Bearer <key>), which the operator");
+        refused(&answer, 401, "UNAUTHORIZED", &format!("without one only POST /v2/scrape is answered: {GET_A_KEY}"));
     }
     // A key that is wrong is told so: whoever has one does not want the share of strangers.
     refused(&app.bearer("fc-wrong").scrape(&body).await, 401, "UNAUTHORIZED", "this API key is not known");
@@ -132,6 +146,7 @@ async fn each_address_has_its_minute_and_its_day() {
     let wait = answer.body["retry_after_seconds"].as_u64().unwrap();
     assert_eq!((&answer.body["reason"], answer.header("retry-after")), (&json!("requests"), wait.to_string().as_str()));
     assert!((1..=20).contains(&wait), "{wait}");
+    assert_eq!(answer.header("ratelimit-policy"), "\"address\";q=3;w=60");
     assert_eq!(from("192.0.2.2").await.status, 200, "another address");
     assert_eq!(from("2001:db8::1").await.status, 200);
 
@@ -149,14 +164,73 @@ async fn each_address_has_its_minute_and_its_day() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_credits_of_the_team_end_it_without_a_word_of_them() {
     let app = service(|_| ()).await;
-    let path = format!("/admin/teams/{}", app::DEFAULT_TEAM);
-    let change = json!({"unlimited": false, "addCredits": 1});
-    assert_eq!(app.operator().patch(&path, &change).await.status, 200);
+    change_team(&app, json!({"unlimited": false, "addCredits": 1})).await;
     let stranger = app.anonymous();
     assert_eq!(stranger.scrape(&json!({"url": app.page("/")})).await.status, 200);
     let answer = stranger.scrape(&json!({"url": app.page("/")})).await;
     refused(&answer, 429, "RATE_LIMITED", "the credits for calls without an API key are used up; send a key");
     assert_eq!(answer.body["reason"], "credits");
+}
+
+/// The fields of an answer that tell a limit.
+fn limits_told(answer: &Answer) -> Vec<&str> {
+    let names = answer.headers.keys().map(http::HeaderName::as_str);
+    names.filter(|name| name.contains("ratelimit")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_limit_of_the_team_ends_it_without_a_number_of_it() {
+    let app = service(|_| ()).await;
+    change_team(&app, json!({"rateLimit": 1})).await;
+    let (stranger, body) = (app.anonymous(), json!({"url": app.page("/")}));
+    let answer = stranger.scrape(&body).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.header("ratelimit-policy"), "\"address\";q=10;w=60");
+    assert!(answer.header("ratelimit").starts_with("\"address\";r=9;"), "{:?}", answer.headers);
+    let answer = stranger.scrape(&body).await;
+    let wait = answer.body["retry_after_seconds"].as_u64().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    let sentence = format!("too many calls without an API key at the moment; try again in {wait} s, or {GET_A_KEY}");
+    refused(&answer, 429, "RATE_LIMITED", &sentence);
+    assert_eq!((&answer.body["error"], &answer.body["reason"]), (&json!(sentence), &json!("requests")));
+    assert_eq!(answer.header("retry-after"), wait.to_string());
+    assert!(limits_told(&answer).is_empty(), "{:?}", answer.headers);
+    // A key of the team is told.
+    let key = app.operator().post(&format!("/admin/teams/{}/keys", app::DEFAULT_TEAM), &json!({"name": "own"})).await;
+    let answer = app.bearer(key.body["apiKey"].as_str().unwrap()).scrape(&body).await;
+    assert_eq!((answer.status, answer.header("ratelimit-policy")), (429, "\"team\";q=1;w=60"), "{}", answer.body);
+
+    // Without a limit of its own a caller is told none.
+    let app = service(|config| (config.auth.keyless_per_minute, config.auth.keyless_per_day) = (0, 0)).await;
+    change_team(&app, json!({"rateLimit": 1})).await;
+    let (stranger, body) = (app.anonymous(), json!({"url": app.page("/")}));
+    for status in [200, 429] {
+        let answer = stranger.scrape(&body).await;
+        assert!(answer.status == status && limits_told(&answer).is_empty(), "{:?} {}", answer.headers, answer.body);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_concurrency_of_the_team_is_not_told_either() {
+    let app = service(|_| ()).await;
+    change_team(&app, json!({"concurrency": 1})).await;
+    let slow = Reply { delay: Duration::from_secs(3), body: "<p>slow".into(), ..Reply::default() };
+    app.site.respond("/slow", slow.header("content-type", "text/html"));
+    let (stranger, body) = (app.anonymous(), json!({"url": app.page("/slow")}));
+    let (first, second) = tokio::join!(stranger.scrape(&body), async {
+        let started = Instant::now();
+        while asked(&app, "/slow") == 0 {
+            assert!(started.elapsed() < Duration::from_secs(30), "the first call does not reach the site");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stranger.scrape(&body).await
+    });
+    assert_eq!(first.status, 200, "{}", first.body);
+    let sentence = format!("too many calls without an API key are running; try again in a moment, or {GET_A_KEY}");
+    refused(&second, 429, "CONCURRENCY_LIMITED", &sentence);
+    assert_eq!((&second.body["error"], second.header("retry-after")), (&json!(sentence), "1"));
+    assert_eq!(second.header("ratelimit-policy"), "\"address\";q=10;w=60");
+    assert_eq!(stranger.scrape(&json!({"url": app.page("/")})).await.status, 200);
 }
 
 /// What keeps web pages in somebody's browser away from a service without keys keeps them away from this.

@@ -135,7 +135,7 @@ async fn a_misspelt_key_and_malformed_json_are_told() {
     assert_eq!(refused.code(), "BAD_REQUEST_INVALID_JSON");
     assert_eq!(
         refused.body["error"],
-        "Bad request, malformed JSON: trailing comma at line 2 column 22, behind the key `formats`"
+        "Bad request, malformed JSON: trailing comma at line 2 column 22, after the key `formats`"
     );
     let port = app.anonymous().scrape(&json!({"url": "localhost:4831"})).await;
     assert_eq!(port.body["error"], "`url` must begin with http:// or https://, as in http://localhost:3000/");

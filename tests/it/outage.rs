@@ -1,7 +1,6 @@
 //! The real server while its database, its store of files or its disk is away: what callers, the log and `/health/ready`
 //! are told, and that nothing accepted is lost.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::client::Raw;
@@ -16,6 +15,8 @@ use crate::process::{installation, terminate};
 const OPERATOR: &str = "operator-of-outages-0123456789";
 /// The longest time until a caller hears of an outage: two seconds, and what a busy machine adds.
 const SOON: Duration = Duration::from_secs(5);
+/// The longest time for work of the server that is not measured here.
+const PATIENCE: Duration = Duration::from_secs(120);
 const PAGES: usize = 40;
 
 async fn site() -> Site {
@@ -69,6 +70,15 @@ async fn crawl(server: &Node, key: &str, site: &Site) -> String {
     format!("/v2/crawl/{}", started.json()["id"].as_str().unwrap())
 }
 
+/// Waits until so many pages of a crawl are done.
+async fn until_completed(server: &Node, key: &str, crawl: &str, pages: u64) {
+    let started = Instant::now();
+    while ask(server, key, get(crawl)).await.json()["completed"].as_u64() < Some(pages) {
+        assert!(started.elapsed() < PATIENCE, "{crawl} does not go on");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 /// Every page once, and paid once, beside so many scrapes.
 async fn is_whole(server: &Node, key: &str, crawl: &str, scrapes: usize) {
     let started = Instant::now();
@@ -79,7 +89,7 @@ async fn is_whole(server: &Node, key: &str, crawl: &str, scrapes: usize) {
             assert_eq!((&status["completed"], &status["creditsUsed"]), (&json!(PAGES), &json!(PAGES)), "{status:.300}");
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(120), "{} {status:.300}", answer.status);
+        assert!(started.elapsed() < PATIENCE, "{} {status:.300}", answer.status);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let usage = ask(server, key, get("/v2/team/credit-usage")).await.json();
@@ -96,27 +106,32 @@ async fn refused(server: &Node, key: &str, call: Call<'_>, code: &str) {
     assert!(took < SOON, "{path}: {took:?}");
 }
 
-/// Status and word of `/health/ready`, once it is as expected.
-async fn until_ready_says(server: &Node, status: u16, word: &str) -> Duration {
+/// Waits until `/health/ready` answers with this status and word.
+async fn until_ready_says(server: &Node, status: u16, word: &str) {
     let started = Instant::now();
     loop {
         let answer = service::get(server.addr(), "/health/ready").await.unwrap();
         if (answer.status, answer.json()["status"].as_str()) == (status, Some(word)) {
-            return started.elapsed();
+            return;
         }
         assert!(started.elapsed() < Duration::from_secs(10), "{} {}", answer.status, answer.json());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// The lines of the log that are warnings or errors, or tell that something is back.
-fn told(installation: &Installation) -> Vec<Value> {
+/// What the log tells of a part of the deployment, by the name that it has there.
+fn told(installation: &Installation, part: &str) -> Vec<Value> {
     let log = String::from_utf8(installation.log()).unwrap();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let is_told = |line: &Value| {
-        line["level"] != "INFO" || line["message"].as_str().is_some_and(|text| text.contains("available again"))
-    };
-    lines.filter(is_told).collect()
+    lines.filter(|line| line["part"] == part).collect()
+}
+
+/// The log has told once that a part is away, and once that it is back.
+fn is_told_once(installation: &Installation, part: &str) {
+    let lines = told(installation, part);
+    let messages: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
+    let expect = [format!("{part} unavailable: what needs it is answered with 503"), format!("{part} available again")];
+    assert_eq!(messages, expect, "{lines:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,7 +146,6 @@ async fn a_database_that_stops_for_a_while() {
     let key = team(&server).await;
     let crawl = crawl(&server, &key, &site).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let before = told(&installation).len();
     cluster.crash().unwrap();
     let began = Instant::now();
     let page = json!({ "url": site.url("/1"), "maxAge": 0 });
@@ -150,13 +164,9 @@ async fn a_database_that_stops_for_a_while() {
     }
     until_ready_says(&server, 503, "database_away").await;
     cluster.restart().unwrap();
-    let back = until_ready_says(&server, 200, "ok").await;
+    until_ready_says(&server, 200, "ok").await;
     is_whole(&server, &key, &crawl, 0).await;
-    let lines = told(&installation);
-    let told: Vec<&str> = lines[before..].iter().filter_map(|line| line["message"].as_str()).collect();
-    assert_eq!(told.len(), 2, "{:#?}", &lines[before..]);
-    assert!(told[0].contains("database unavailable") && told[1].contains("database available again"), "{told:?}");
-    assert!(back < Duration::from_secs(5), "{back:?}");
+    is_told_once(&installation, "database");
     terminate(server).await;
 }
 
@@ -169,10 +179,7 @@ async fn a_store_of_files_that_goes_away_for_a_while() {
     let server = installation.server().unwrap();
     let key = team(&server).await;
     let crawl = crawl(&server, &key, &site).await;
-    while ask(&server, &key, get(&crawl)).await.json()["completed"].as_u64() < Some(4) {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    let before = told(&installation).len();
+    until_completed(&server, &key, &crawl, 4).await;
     bucket.set_outage(Some(StoreOutage::Closed));
     until_ready_says(&server, 503, "storage_away").await;
     // Some results are in the store; small ones are not.
@@ -183,10 +190,7 @@ async fn a_store_of_files_that_goes_away_for_a_while() {
     bucket.set_outage(None);
     until_ready_says(&server, 200, "ok").await;
     is_whole(&server, &key, &crawl, 1).await;
-    let lines = told(&installation);
-    let told: Vec<&str> = lines[before..].iter().filter_map(|line| line["message"].as_str()).collect();
-    assert_eq!(told.len(), 2, "{:#?}", &lines[before..]);
-    assert!(told[0].contains("store of files unavailable") && told[1].contains("available again"), "{told:?}");
+    is_told_once(&installation, "store of files");
     terminate(server).await;
 }
 
@@ -209,9 +213,8 @@ async fn a_disk_that_is_full() {
     refused(&server, &key, post("/v2/crawl", json!({ "url": site.url("/") })), "STORAGE_FULL").await;
     refused(&server, OPERATOR, post("/admin/teams", json!({ "name": "u" })), "STORAGE_FULL").await;
     until_ready_says(&server, 503, "storage_full").await;
-    let lines = told(&installation);
-    let line = lines.iter().find(|line| line["part"] == "disk of the database").unwrap();
-    let (cause, folder) = (line["cause"].as_str().unwrap(), disk.path().to_str().unwrap());
+    let lines = told(&installation, "disk of the database");
+    let (cause, folder) = (lines[0]["cause"].as_str().unwrap(), disk.path().to_str().unwrap());
     assert!(cause.contains(folder) && cause.contains("bytes free"), "{cause}");
     disk.empty();
     until_ready_says(&server, 200, "ok").await;
@@ -242,10 +245,14 @@ async fn a_bucket_that_cannot_be_used_stops_the_start_with_a_sentence() {
     let with = |endpoint: String, url: &str| {
         of(&site).set_all(keys.clone()).set("blobs.endpoint", endpoint).set("blobs.url", url)
     };
-    let error = tokio::task::block_in_place(|| sentence(&with(bucket.endpoint(), "s3://missing")));
+    let missing = with(bucket.endpoint(), "s3://missing");
+    let error = tokio::task::block_in_place(|| sentence(&missing));
     assert!(error.contains("QUARRY__BLOBS__URL") && error.contains("there is no such bucket"), "{error}");
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let error = tokio::task::block_in_place(|| sentence(&with(format!("http://{free}"), "s3://pages")));
+    let closed = with(format!("http://{free}"), "s3://pages");
+    let error = tokio::task::block_in_place(|| sentence(&closed));
     assert!(error.contains(&free.to_string()) && error.contains("refused"), "{error}");
-    assert!(!Path::new("data").exists());
+    for installation in [missing, closed] {
+        assert!(installation.strays().is_empty(), "{:?}", installation.strays());
+    }
 }

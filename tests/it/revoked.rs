@@ -33,10 +33,12 @@ async fn end(mut socket: Socket) -> (Value, u16) {
     (last, code)
 }
 
-/// A crawl that takes its time, and a watcher of it.
+/// A crawl of a page that does not come as long as the test lasts, and a watcher of it.
 async fn watched(app: &TestApp, team: &Team) -> (String, Socket) {
-    app.site.respond("/", Reply { delay: Duration::from_secs(30), ..page("<p>slow") });
-    let job = team.client.start("/v2/crawl", &json!({"url": app.page("/"), "limit": 5})).await;
+    app.site.respond("/", Reply { delay: Duration::from_secs(600), ..page("<p>slow") });
+    let options = json!({"timeout": 300_000, "maxAge": 0});
+    let body = json!({"url": app.page("/"), "limit": 5, "scrapeOptions": options});
+    let job = team.client.start("/v2/crawl", &body).await;
     let (mut socket, _) = open(app, &job, &bearer(&team.client)).await.unwrap();
     let first = socket.next().await.unwrap().unwrap().into_text().unwrap();
     assert!(first.contains("catchup"), "{first}");

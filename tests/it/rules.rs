@@ -53,11 +53,13 @@ fn refused(answer: &Answer, code: &str, sentence: &str) {
     assert_eq!(answer.body["error"], sentence);
 }
 
-/// A service behind a proxy on loopback, which says where the client is.
+/// A service behind a proxy on loopback, which says where the client is. After four refusals in a minute an address is
+/// told 429.
 async fn behind_a_proxy(browser: bool) -> TestApp {
     TestApp::with(|config| {
         config.auth.mode = boot::config::AuthMode::Keys;
         config.browser.enabled = browser;
+        config.limits.refused_per_minute = 4;
         config.server.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
     })
     .await
@@ -183,7 +185,7 @@ async fn a_team_calls_from_its_networks() {
     for inside in ["192.0.2.255", "198.51.100.7", "2001:db8:5:9::1", "::ffff:192.0.2.3", "6.6.6.6, 192.0.2.1"] {
         assert_eq!(scrape(inside).await.status, 200, "{inside}");
     }
-    for outside in ["198.51.100.9", "192.0.3.0", "2001:db8:6::1", "192.0.2.1, 6.6.6.6"] {
+    for outside in ["198.51.100.9", "192.0.3.0", "2001:db8:6::1", "::1", "192.0.2.1, 6.6.6.6"] {
         let seen = outside.rsplit(", ").next().unwrap();
         let sentence = format!("calls of this team may not come from {seen} (team rule `addresses`)");
         refused(&scrape(outside).await, "ADDRESS_NOT_ALLOWED", &sentence);
@@ -205,6 +207,13 @@ async fn a_team_calls_from_its_networks() {
     assert!(bad.body["error"].as_str().unwrap().contains("10.1.2.3 lies inside 10.0.0.0/8"), "{}", bad.body);
     team.only_from(&app, json!([])).await;
     assert_eq!(scrape("198.51.100.9").await.status, 200);
+}
+
+/// What somebody at `address` sees who opens a path in a browser.
+async fn shown_from(address: &str, app: &TestApp, path: &str) -> ::client::Raw {
+    let stranger = app.anonymous();
+    let request = stranger.request(Method::GET, path).header("x-forwarded-for", address).header("accept", "text/html");
+    stranger.typed().execute(request, Bytes::new()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -229,6 +238,16 @@ async fn the_addresses_of_a_session_open_to_the_networks_of_its_team() {
     }
     let wrong = format!("{}/{}", view.rsplit_once('/').unwrap().0, "0".repeat(32));
     assert_eq!(from(&stranger, "198.51.100.9", Method::GET, &wrong, Value::Null).await.status, 404);
+    // It is told as a page to whoever looks at it, and counted as wrong tokens are. Whoever may come in goes on.
+    let shown = shown_from("198.51.100.9", &app, &view).await;
+    assert!(shown.status == 403 && shown.text().contains("Not allowed from here"), "{}", shown.text());
+    let mut last = shown;
+    for _ in 0..6 {
+        last = shown_from("198.51.100.9", &app, &view).await;
+    }
+    assert!(last.status == 429 && last.text().contains("Too many requests"), "{}", last.text());
+    team.only_from(&app, json!([])).await;
+    assert_eq!(from(&stranger, "198.51.100.9", Method::GET, &view, Value::Null).await.status, 200);
     let path = format!("/v2/browser/{}", started["id"].as_str().unwrap());
     assert_eq!(from(&team.client, "192.0.2.9", Method::DELETE, &path, Value::Null).await.status, 200);
 }

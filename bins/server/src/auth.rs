@@ -116,6 +116,7 @@ impl Gate {
             return Failure::from(error).into_response();
         }
         let standing = count(service, &caller, &context);
+        let caller_is_keyless = caller.is_keyless;
         let mut response = match standing.filter(|standing| standing.refused_for.is_some()) {
             Some(standing) if caller.is_keyless => {
                 metrics::rate_limited();
@@ -134,7 +135,7 @@ impl Gate {
                 Err(error) => Failure::from(error).into_response(),
             },
         };
-        if let Some(standing) = standing {
+        if let Some(standing) = standing.filter(|standing| !(caller_is_keyless && standing.is_of_team())) {
             standing.describe(response.headers_mut());
         }
         response
@@ -152,11 +153,11 @@ impl Gate {
         };
         let caller = match found {
             Err(AppError::Unauthorized(_)) if is_bare && !service.config.auth.keyless.is_empty() => {
-                service.refusals.count(context.address(), per_minute);
+                service.refusals.count(context.address(), token, per_minute);
                 return Err(keyless::needs_key());
             }
             Err(error @ AppError::Unauthorized(_)) => {
-                service.refusals.count(context.address(), per_minute);
+                service.refusals.count(context.address(), token, per_minute);
                 return Err(error.into());
             }
             caller => caller?,
@@ -207,7 +208,7 @@ impl Gate {
         }
         match (self.listener, settings.auth.mode) {
             (Listener::Api, AuthMode::Keys) => {
-                self.count_refusal(parts);
+                self.count_refusal(parts, bearer(&parts.headers)?);
                 let why =
                     "the operator's token (admin.token) is needed here; admin.listen opens a port that asks for none";
                 Err(Failure::new(Code::Unauthorized, why))
@@ -232,15 +233,16 @@ impl Gate {
                 Ok(())
             }
             _ => {
-                self.count_refusal(parts);
+                self.count_refusal(parts, token);
                 Err(Failure::new(Code::Unauthorized, "the operator's token is needed"))
             }
         }
     }
 
-    fn count_refusal(&self, parts: &Parts) {
+    fn count_refusal(&self, parts: &Parts, token: Option<&str>) {
         if let Some(context) = parts.extensions.get::<RequestContext>() {
-            self.service.refusals.count(context.address(), self.service.config.limits.refused_per_minute);
+            let per_minute = self.service.config.limits.refused_per_minute;
+            self.service.refusals.count(context.address(), token, per_minute);
         }
     }
 }
@@ -274,6 +276,8 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         }
     };
     match (team, address) {
+        // A caller without a key is told of its own limit alone, unless that of the team is used up.
+        (Some(team), address) if caller.is_keyless && team.refused_for.is_none() => address,
         (Some(team), Some(address)) => Some(team.tighter(address)),
         (one, other) => one.or(other),
     }

@@ -65,9 +65,11 @@ impl Pace {
         (kib_per_s > 0).then_some(Self { kib_per_s, grace: settings.upload_grace })
     }
 
-    /// The deadline for the next byte, after `bytes` bytes have arrived since `began`.
-    fn due(self, began: Instant, bytes: usize) -> Instant {
-        began + self.grace + Duration::from_secs_f64(bytes as f64 / (f64::from(self.kib_per_s) * 1024.0))
+    /// The next deadline, after `bytes` more have arrived by `now`. Never later than the grace time from now, so that bytes
+    /// that came early buy no time to stop.
+    fn next(self, due: Instant, now: Instant, bytes: usize) -> Instant {
+        let earned = Duration::from_secs_f64(bytes as f64 / (f64::from(self.kib_per_s) * 1024.0));
+        (due + earned).min(now + self.grace)
     }
 
     fn refusal(self, bytes: usize) -> Failure {
@@ -95,8 +97,8 @@ impl BodyLimits<'_> {
         }
         let mut read = BytesMut::new();
         let mut permit = None;
-        let mut began = Instant::now();
-        while let Some(chunk) = self.chunk_of(&mut body, began, read.len()).await? {
+        let mut due = self.pace.map(|pace| Instant::now() + pace.grace);
+        while let Some(chunk) = self.chunk_of(&mut body, due, read.len()).await? {
             if read.len() + chunk.len() > self.bytes {
                 read = BytesMut::new();
                 drop((chunk, read, permit));
@@ -107,17 +109,17 @@ impl BodyLimits<'_> {
                 let waits = Instant::now();
                 permit = Some(timeout_at(self.until, self.large.wait(self.owner)).await.map_err(|_| Self::no_place())?);
                 // Meanwhile nothing was taken from the sender.
-                began += waits.elapsed();
+                due = due.map(|due| due + waits.elapsed());
             }
+            due = self.pace.zip(due).map(|(pace, due)| pace.next(due, Instant::now(), chunk.len()));
             read.extend_from_slice(&chunk);
         }
         Ok(read.freeze())
     }
 
-    /// The next chunk of a body that has sent `bytes` bytes since `began`; `None` at its end.
-    async fn chunk_of(&self, body: &mut Body, began: Instant, bytes: usize) -> Result<Option<Bytes>, Failure> {
-        let due = self.pace.map(|pace| (pace, pace.due(began, bytes))).filter(|(_, due)| *due < self.until);
-        match due {
+    /// The next chunk of a body that has sent `bytes` bytes, which must come by `due`; `None` at its end.
+    async fn chunk_of(&self, body: &mut Body, due: Option<Instant>, bytes: usize) -> Result<Option<Bytes>, Failure> {
+        match self.pace.zip(due.filter(|due| *due < self.until)) {
             Some((pace, due)) => timeout_at(due, self.chunk(body)).await.unwrap_or_else(|_| Err(pace.refusal(bytes))),
             None => self.chunk(body).await,
         }
@@ -204,8 +206,9 @@ mod tests {
     #[test]
     fn a_body_is_due_by_its_bytes() {
         let (pace, began) = (Pace { kib_per_s: 16, grace: Duration::from_secs(10) }, Instant::now());
-        let due = |bytes| pace.due(began, bytes) - began;
-        assert_eq!((due(0), due(160 << 10)), (Duration::from_secs(10), Duration::from_secs(20)));
+        let after = |seconds| began + Duration::from_secs(seconds);
+        assert_eq!(pace.next(after(10), after(4), 16 << 10), after(11), "a second's worth of bytes");
+        assert_eq!(pace.next(after(10), after(4), 160 << 10), after(14), "no further away than the grace time");
         let none = config::Server { upload_min_kib_per_s: 0, ..config::Config::default().server };
         assert!(Pace::of_uploads(&none).is_none());
     }
@@ -213,7 +216,8 @@ mod tests {
     #[tokio::test]
     async fn a_file_that_stops_is_ended() {
         let large = Shares::new(1, 1);
-        let pace = Some(Pace { kib_per_s: 1 << 20, grace: Duration::from_millis(10) });
+        // So slow a rate would give 160 s for the first chunk.
+        let pace = Some(Pace { kib_per_s: 1, grace: Duration::from_millis(10) });
         let until = Instant::now() + Duration::from_secs(300);
         let limits = BodyLimits { bytes: 1 << 20, until, large: &large, owner: "a", pace };
         let first = || stream::iter([Ok::<_, std::io::Error>(vec![0_u8; 160 * 1024])]);

@@ -4,6 +4,7 @@ mod backup;
 mod jobs;
 mod lists;
 
+use std::borrow::Borrow;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -249,14 +250,13 @@ fn key_line(key: &KeyView) -> String {
     };
     let endpoints: Vec<&str> = key.endpoints.iter().map(|group| group.as_str()).collect();
     let formats: Vec<&str> = key.formats.iter().map(|format| format.as_str()).collect();
-    let rules = limits(" endpoints", &endpoints) + &limits(" formats", &formats);
+    let rules = limits("endpoints", &endpoints) + &limits("formats", &formats);
     format!("{}  …{}  {}  {state}{rules}\n", key.id, key.hint, key.name)
 }
 
 /// A rule as lists print it, nothing where there is none.
-fn limits<T: AsRef<str>>(rule: &str, allowed: &[T]) -> String {
-    let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
-    if allowed.is_empty() { String::new() } else { format!(" {rule} {}", allowed.join(",")) }
+fn limits<T: Borrow<str>>(rule: &str, allowed: &[T]) -> String {
+    if allowed.is_empty() { String::new() } else { format!("  {rule} {}", allowed.join(",")) }
 }
 
 /// A rule as requests have it: `all` takes it away.
@@ -333,7 +333,7 @@ fn line(team: &TeamView) -> String {
         team.spent,
         team.concurrency,
         team.rate_limit,
-        limits(" addresses", &team.addresses),
+        limits("addresses", &team.addresses),
     )
 }
 

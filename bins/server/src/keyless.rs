@@ -65,22 +65,29 @@ pub(crate) fn needs_key() -> Failure {
     Failure::new(Code::Unauthorized, why)
 }
 
-/// Refuses a call of an address that has called too often.
+/// Refuses a call of an address that has called too often, or one more of a team that has no calls left.
 pub(crate) fn too_many(standing: &Standing) -> Failure {
-    let (allowance, wait) = (standing.allowance(), standing.wait().unwrap_or(1));
-    let why = format!(
-        "too many calls without an API key from this address: {allowance} are answered; try again in {wait} s, or \
-         {GET_A_KEY}"
-    );
+    let (allowance, wait) = (standing.allowance(), standing.retry_after());
+    let why = match standing.is_of_team() {
+        true => format!("too many calls without an API key at the moment; try again in {wait} s, or {GET_A_KEY}"),
+        false => format!(
+            "too many calls without an API key from this address: {allowance} are answered; try again in {wait} s, or \
+             {GET_A_KEY}"
+        ),
+    };
     Failure::new(Code::RateLimited, why).used_up(UsedUp::Requests, wait)
 }
 
-/// The error that a call without a key gets. It never tells the credit balance of the team.
+/// The error that a call without a key gets. It tells neither the credits of the team nor its limits.
 pub(crate) fn told(error: AppError) -> Failure {
     match error {
         AppError::InsufficientCredits { .. } => {
             let why = format!("the credits for calls without an API key are used up; {GET_A_KEY}");
             Failure::new(Code::RateLimited, why).used_up(UsedUp::Credits, CREDITS_AFTER)
+        }
+        AppError::ConcurrencyLimited { .. } => {
+            let why = format!("too many calls without an API key are running; try again in a moment, or {GET_A_KEY}");
+            Failure::new(Code::ConcurrencyLimited, why).retry_after(1)
         }
         other => other.into(),
     }

@@ -13,6 +13,9 @@ use parking_lot::Mutex;
 /// The time that most limits count over.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// What the limit of a team is called in `RateLimit-Policy`.
+const TEAM: &str = "team";
+
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -90,7 +93,7 @@ impl Counters {
 }
 
 impl Limits {
-    /// Limits that count requests over `window`. At most about `most` callers are remembered; with more, the oldest are
+    /// Limits that count requests over `window`. At most twice `most` callers are remembered; with more, the oldest are
     /// forgotten.
     pub(crate) fn over(window: Duration, most: usize) -> Self {
         Self { window, most, counters: Mutex::default() }
@@ -111,7 +114,7 @@ impl Limits {
             return None;
         }
         let policy = match subject {
-            Subject::Team(_) => "team",
+            Subject::Team(_) => TEAM,
             Subject::Address(_) => "address",
             Subject::Refused(_) => "refused",
         };
@@ -159,6 +162,11 @@ impl Standing {
         if let Some(wait) = self.wait() {
             put(header::RETRY_AFTER, wait.to_string());
         }
+    }
+
+    /// Whether it is that of a team, not of an address.
+    pub(crate) fn is_of_team(&self) -> bool {
+        self.policy == TEAM
     }
 
     /// What the limit allows, as `10 a minute`.

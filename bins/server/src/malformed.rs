@@ -7,7 +7,7 @@ const MAX_KEY_CHARS: usize = 64;
 pub(crate) fn sentence(text: &[u8], error: &serde_json::Error) -> String {
     let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
     let place = (lines.map(<[u8]>::len).sum::<usize>() + error.column()).min(text.len());
-    let near = last_key(&text[..place]).map(|key| format!(", behind the key `{}`", shown(key)));
+    let near = last_key(&text[..place]).map(|key| format!(", after the key `{}`", shown(key)));
     format!("Bad request, malformed JSON: {error}{}", near.unwrap_or_default())
 }
 
@@ -48,15 +48,15 @@ mod tests {
     fn the_place_is_named_and_no_value() {
         check(
             "{\"url\": \"https://secret.test/\",\n \"formats\": [\"html\"\n \"links\"]}",
-            "expected `,` or `]` at line 3 column 2, behind the key `formats`",
+            "expected `,` or `]` at line 3 column 2, after the key `formats`",
         );
-        check(r#"{"url": 'x'}"#, "expected value at line 1 column 9, behind the key `url`");
-        check(r#"{"a": {"b": "c:d"}, }"#, "trailing comma at line 1 column 21, behind the key `b`");
+        check(r#"{"url": 'x'}"#, "expected value at line 1 column 9, after the key `url`");
+        check(r#"{"a": {"b": "c:d"}, }"#, "trailing comma at line 1 column 21, after the key `b`");
         check("{url: 1}", "key must be a string at line 1 column 2");
         check("[1, 2", "EOF while parsing a list at line 1 column 5");
         check(
             r#"{"say \"a\"": tru"#,
-            r#"EOF while parsing a value at line 1 column 17, behind the key `say \\\"a\\\"`"#,
+            r#"EOF while parsing a value at line 1 column 17, after the key `say \\\"a\\\"`"#,
         );
     }
 

@@ -47,7 +47,7 @@ fn of(path: &str) -> Failure {
         return elsewhere(why.to_owned());
     }
     if is_under(path, "/v2/v2") {
-        return Failure::new(Code::NotFound, "/v2 stands twice in this path: give the client a base URL without /v2");
+        return Failure::new(Code::NotFound, "/v2 appears twice in this path: give the client a base URL without /v2");
     }
     if path.starts_with("//") {
         let why = "this path begins with two slashes: give the client a base URL without a slash at its end";
@@ -97,7 +97,7 @@ mod tests {
         let version = "Only version 2 of the interface is served here: use its paths, which begin with /v2";
         check("/v1/scrape", &format!("ENDPOINT_NOT_AVAILABLE: {version}"));
         check("/v1", &format!("ENDPOINT_NOT_AVAILABLE: {version}"));
-        check("/v2/v2/scrape", "NOT_FOUND: /v2 stands twice in this path: give the client a base URL without /v2");
+        check("/v2/v2/scrape", "NOT_FOUND: /v2 appears twice in this path: give the client a base URL without /v2");
         let slashes = "this path begins with two slashes: give the client a base URL without a slash at its end";
         check("//v2/scrape", &format!("NOT_FOUND: {slashes}"));
         check("/scrape", "NOT_FOUND: there is nothing at this path: paths of the interface begin with /v2");

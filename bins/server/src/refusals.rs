@@ -45,9 +45,12 @@ impl Refusals {
         }
     }
 
-    /// Counts a refusal.
-    pub(crate) fn count(&self, address: IpAddr, per_minute: u32) {
+    /// Counts a refusal. The key that was refused is good no longer, whatever it was before.
+    pub(crate) fn count(&self, address: IpAddr, token: Option<&str>, per_minute: u32) {
         self.counted.take(Subject::Refused(network(address)), per_minute, Instant::now());
+        if let Some(token) = token {
+            self.good.lock().remove(&digest(token));
+        }
     }
 
     /// Remembers a key that was good.
@@ -84,7 +87,7 @@ mod tests {
         refusals.remember("good");
         for _ in 0..3 {
             assert!(refusals.check(guesser, Some("bad"), 3).is_ok());
-            refusals.count(guesser, 3);
+            refusals.count(guesser, Some("bad"), 3);
         }
         for token in [None, Some("bad"), Some("")] {
             assert!(refusals.check(guesser, token, 3).is_err(), "{token:?}");
@@ -92,6 +95,8 @@ mod tests {
         assert!(refusals.check(guesser, Some("good"), 3).is_ok());
         assert!(refusals.check("192.0.2.2".parse().unwrap(), Some("bad"), 3).is_ok());
         assert!(refusals.check(guesser, Some("bad"), 0).is_ok(), "0 is no limit");
+        refusals.count("192.0.2.2".parse().unwrap(), Some("good"), 3);
+        assert!(refusals.check(guesser, Some("good"), 3).is_err(), "it was refused since, such as after its end");
     }
 
     #[test]

@@ -99,11 +99,11 @@ type DoorPath = Result<Path<(String, String, String)>, PathRejection>;
 pub(crate) async fn open(
     State(service): State<Arc<Service>>,
     place: DoorPath,
+    Extension(context): Extension<RequestContext>,
     request: Request,
 ) -> Result<Response, Failure> {
-    let context = request.extensions().get::<RequestContext>().cloned();
     let is_sight = place.as_ref().is_ok_and(|Path((_, door, _))| door != Door::Cdp.as_str());
-    let entrance = match enter(&service, place, context.as_ref()).await {
+    let entrance = match enter(&service, place, &context).await {
         Err(failure) if is_sight && wants_page(request.headers()) => return Ok(failure_page(failure)),
         entrance => entrance?,
     };
@@ -139,33 +139,45 @@ pub(crate) async fn version(
     address: PublicAddress,
 ) -> Result<Json<Value>, Failure> {
     let path = place.as_ref().ok().map(|Path((id, door, token))| format!("/sessions/{id}/{door}/{token}"));
-    let entrance = enter(&service, place, Some(&context)).await?;
+    let entrance = enter(&service, place, &context).await?;
     let path = path.filter(|_| entrance.door() == Door::Cdp).ok_or(AppError::SessionNotFound)?;
     let socket = format!("{}{path}", address.0.replacen("http", "ws", 1));
     Ok(Json(json!({ "Browser": "Chrome", "Protocol-Version": "1.3", "webSocketDebuggerUrl": socket })))
 }
 
-/// Sessions of this process are opened at once. For others the database is asked, so wrong tokens count as refused keys do.
-async fn enter(service: &Service, place: DoorPath, context: Option<&RequestContext>) -> Result<Entrance, Failure> {
+/// A session of this process opens to its token whatever else its address was refused. For other sessions the database is
+/// asked, so wrong tokens, and right ones from where the team may not call, count as refused keys do.
+async fn enter(service: &Service, place: DoorPath, context: &RequestContext) -> Result<Entrance, Failure> {
     let unknown = || Failure::from(AppError::SessionNotFound);
     let Ok(Path((id, door, token))) = place else { return Err(unknown()) };
     let id = Uuid::try_parse(&id).map_err(|_| unknown())?;
     let door = Door::ALL.into_iter().find(|known| known.as_str() == door).ok_or_else(unknown)?;
-    let context = context.ok_or_else(unknown)?;
-    let from = context.address();
-    if let Some(entrance) = app::browser::enter_here(&service.app, id, door, &token, from).await? {
+    let (from, per_minute) = (context.address(), service.config.limits.refused_per_minute);
+    let name = remembered_as(id, door, &token);
+    let here = app::browser::enter_here(&service.app, id, door, &token, from).await;
+    if let Ok(Some(entrance)) = here {
         return Ok(entrance);
     }
-    let per_minute = service.config.limits.refused_per_minute;
-    service.refusals.check(from, Some(&token), per_minute)?;
-    let entered = app::browser::enter(&service.app, id, door, &token, from).await;
+    service.refusals.check(from, Some(&name), per_minute)?;
+    let entered = match here {
+        Ok(_) => app::browser::enter(&service.app, id, door, &token, from).await,
+        Err(error) => Err(error),
+    };
     match &entered {
-        Err(AppError::SessionNotFound) => service.refusals.count(from, per_minute),
+        Err(AppError::SessionNotFound | AppError::AddressNotAllowed { .. }) => {
+            service.refusals.count(from, Some(&name), per_minute);
+        }
         // It opens a session, on this server or on another one.
-        Ok(_) | Err(AppError::SessionElsewhere { .. }) => service.refusals.remember(&token),
+        Ok(_) | Err(AppError::SessionElsewhere { .. }) => service.refusals.remember(&name),
         Err(_) => {}
     }
     Ok(entered?)
+}
+
+/// What [`Refusals`](crate::refusals::Refusals) knows an address of a session by. No key of a caller is the same text: none
+/// has a line break.
+fn remembered_as(id: Uuid, door: Door, token: &str) -> String {
+    format!("session\n{id}\n{}\n{token}", door.as_str())
 }
 
 /// Whether somebody looks at it in a browser, and not a program.
@@ -180,8 +192,11 @@ fn failure_page(failure: Failure) -> Response {
         Code::SessionNotFound | Code::SessionEnded => {
             ("The session has ended", "This browser session has ended, or its address is not complete.")
         }
+        Code::AddressNotAllowed => {
+            ("Not allowed from here", "This browser session opens from some networks only. Try again from one of them.")
+        }
         Code::RateLimited => {
-            ("Too many requests", "Too many addresses of sessions from here were wrong. Try again in a minute.")
+            ("Too many requests", "Too many wrong session addresses were opened from here. Try again in a minute.")
         }
         _ => ("Not available", "This browser session cannot be shown now. Try again in a few seconds."),
     };
@@ -221,4 +236,25 @@ async fn upgrade(service: Arc<Service>, entrance: Entrance, request: Request) ->
         open.track_future(stop.run_until_cancelled(carry::carry(socket, entrance))).await;
     };
     Ok(upgrade.max_message_size(most).max_frame_size(most).on_upgrade(carried))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusals::Refusals;
+
+    #[test]
+    fn what_opens_a_session_is_no_key() {
+        let (refusals, guesser, id) = (Refusals::default(), "192.0.2.1".parse().unwrap(), Uuid::from_u128(7));
+        let good = remembered_as(id, Door::View, "t");
+        refusals.remember(&good);
+        refusals.count(guesser, None, 1);
+        assert!(refusals.check(guesser, Some(&good), 1).is_ok());
+        let others = [remembered_as(id, Door::Control, "t"), remembered_as(Uuid::nil(), Door::View, "t")];
+        for other in others.iter().map(String::as_str).chain(["t", "session t"]) {
+            assert!(refusals.check(guesser, Some(other), 1).is_err(), "{other}");
+        }
+        // What a caller sends as a key stands in a header, and can never be this.
+        assert!(HeaderValue::from_str(&good).is_err(), "{good}");
+    }
 }

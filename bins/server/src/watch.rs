@@ -209,7 +209,7 @@ impl Watcher {
         self.request.service.response_budget.wait(&format!("{} watches", self.request.reader)).await
     }
 
-    /// How the job stands, the documents that come next, and whether there are others behind them.
+    /// How the job stands, the documents that come next, and whether others come after them.
     async fn read(&mut self) -> Result<(JobProgress, bool), Failure> {
         let query = ResultsQuery { skip: Some(self.sent), limit: Some(CHUNK) };
         let progress = self.runs.status(&self.request, query).await?;

@@ -192,7 +192,7 @@ pub(crate) async fn settle(
 async fn write_group(app: &App, group: Vec<Waiting>) {
     let mut conn = match app.store.writing().await {
         Ok(conn) => conn,
-        Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
+        Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(error.again()))),
     };
     let at = app.now();
     // One change needs no attempt together first.
@@ -204,7 +204,7 @@ async fn write_group(app: &App, group: Vec<Waiting>) {
         Ok(written) => group.into_iter().zip(written).for_each(|(waiting, written)| waiting.tell(written)),
         // Whether it was written is not known. Whoever is told an error gives back what it holds, under a key that
         // counts once.
-        Err(error) if error.is_away() => group.into_iter().for_each(|waiting| waiting.tell(Err(lost(&error)))),
+        Err(error) if error.is_away() => group.into_iter().for_each(|waiting| waiting.tell(Err(error.again()))),
         Err(error) => {
             tracing::debug!(%error, changes = group.len(), "group of bookings not written, each is retried alone");
             for waiting in group {
@@ -253,9 +253,4 @@ fn by_team(group: &[Waiting]) -> BTreeMap<&str, Vec<(usize, Order<'_>)>> {
         }
     }
     teams
-}
-
-/// The same error for each of a group.
-fn lost(error: &StoreError) -> StoreError {
-    StoreError::Pool(error.to_string())
 }

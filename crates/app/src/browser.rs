@@ -51,8 +51,9 @@ pub struct Seen {
 /// `idempotency_key` with the same request returns the same session, also one that has ended.
 ///
 /// # Errors
-/// [`AppError::ShuttingDown`], [`AppError::DuplicateRequest`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`],
-/// [`AppError::ProfileInUse`], [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
+/// [`AppError::ShuttingDown`], [`AppError::SessionBusy`] when another call with the key is still starting its session,
+/// [`AppError::DuplicateRequest`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
+/// [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
 #[crate::boxed]
 pub async fn start(
     app: &App,
@@ -136,8 +137,8 @@ pub async fn list(
 /// Runs code in a session of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`]; what goes wrong in the code is
-/// in the answer.
+/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`], [`AppError::SessionBusy`] when
+/// code of another call runs until the end of `timeout`; what goes wrong in the code is in the answer.
 #[crate::boxed]
 pub async fn execute(
     app: &App,

@@ -1,5 +1,5 @@
-//! Keys that something still runs for, a session or a socket: it ends with its key. A key that is revoked here is told of
-//! at once; one look a second finds those that another process has revoked.
+//! API keys with a session or a socket that is still open: both end when their key is revoked. A key that this process
+//! revokes ends them at once; for keys that another process has revoked, the database is asked once a second.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -17,6 +17,7 @@ mod known;
 mod links;
 mod page;
 mod pages;
+pub(crate) mod patience;
 mod read;
 mod secrets;
 mod submit;

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use outage::{Outage, disk};
 use parking_lot::Mutex;
@@ -162,13 +161,14 @@ impl Blobs {
     }
 
     async fn write_probe(&self) -> Result<(), Error> {
-        let name = Path::from(format!("{PROBE}-{}", base::new_id()));
+        let name = self.prefix.clone().join(format!("{PROBE}-{}", base::new_id()));
         self.store.put(&name, Vec::<u8>::new().into()).await?;
         self.store.delete(&name).await
     }
 
+    /// In its own part of the bucket: credentials may be good for nothing else of it.
     async fn list_probe(&self) -> Result<(), Error> {
-        let folder = Path::from(PROBE);
+        let folder = self.prefix.clone().join(PROBE);
         self.store.list(Some(&folder)).next().await.transpose().map(drop)
     }
 

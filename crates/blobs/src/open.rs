@@ -37,6 +37,7 @@ pub struct S3 {
 
 impl Blobs {
     /// Opens `file:///absolute/folder` (made when missing) or `s3://bucket/prefix` with the settings of [`S3::default`].
+    /// What is there is also listed: a bucket needs the permission `s3:ListBucket` for the prefix, beside those for objects.
     ///
     /// # Errors
     /// [`BlobError::Address`] for an address that cannot be used. An S3 store is not contacted here.

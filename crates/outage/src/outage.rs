@@ -62,7 +62,7 @@ impl Outage {
         if is_due {
             known.told = Some(now);
         }
-        drop(known);
+        // Under the lock, so that what is told to those who wait is never older than what is known.
         self.lasts.send_replace(true);
     }
 
@@ -71,8 +71,11 @@ impl Outage {
         if !self.lasts() {
             return;
         }
-        let ended = self.known.lock().now.take();
-        self.lasts.send_replace(false);
+        let ended = {
+            let mut known = self.known.lock();
+            self.lasts.send_replace(false);
+            known.now.take()
+        };
         let Some(Current { since, failures, is_told: true, .. }) = ended else { return };
         let (part, seconds) = (self.part, since.elapsed().as_secs_f64());
         let seconds = (seconds * 10.0).round() / 10.0;
@@ -176,6 +179,20 @@ mod tests {
         }
         let told = lines.take();
         assert_eq!(told.len(), 2, "{told:#?}");
+    }
+
+    #[test]
+    fn whether_it_lasts_and_why_agree_however_many_notice_it() {
+        let outage = Outage::new("database");
+        for _ in 0..200 {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| outage.failed("gone"));
+                    scope.spawn(|| outage.works());
+                }
+            });
+            assert_eq!(outage.lasts(), !outage.cause().is_empty());
+        }
     }
 
     #[tokio::test]

@@ -204,7 +204,7 @@ impl<H: Handler> Committer<'_, H> {
             self.failed(report, error).await;
             return;
         }
-        if error.is_news() {
+        if !self.core.is_outage(error) {
             tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
         }
         for report in reports.chunks(1) {
@@ -255,14 +255,16 @@ impl<H: Handler> Committer<'_, H> {
     /// What a job could not be written for decides what becomes of it. `false` when the database did not take even that.
     async fn failed(&mut self, report: &Report<H>, error: &StoreError) -> bool {
         let job = &report.finished.job;
-        let done = if error.is_permanent() || error.is_news() && job.attempt >= job.max_attempts {
+        // The job is not to blame for an outage.
+        let counts = !self.core.is_outage(error);
+        let done = if error.is_permanent() || counts && job.attempt >= job.max_attempts {
             tracing::error!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job cannot be written, it is given up");
             bury::bury(self.core, self.handler, held(report), Lost::Read(job), &error.to_string()).await
         } else {
-            if error.is_news() {
+            if counts {
                 tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job not written, it is tried again");
             }
-            put_back(self.core, report, error).await
+            put_back(self.core, report, error, counts).await
         };
         match done {
             Ok(()) => {
@@ -330,11 +332,15 @@ fn held<H: Handler>(report: &Report<H>) -> Held<'_> {
     Held { lease, queue: &report.queue, team_id: &job.team_id, answer: report.answer }
 }
 
-async fn put_back<H: Handler>(core: &Core, report: &Report<H>, error: &StoreError) -> Result<(), StoreError> {
+async fn put_back<H: Handler>(
+    core: &Core,
+    report: &Report<H>,
+    error: &StoreError,
+    counted: bool,
+) -> Result<(), StoreError> {
     let (job, now) = (&report.finished.job, core.now());
     let later = chrono::TimeDelta::from_std(pause(job.attempt, &job.id)).unwrap_or_default();
-    // The job is not to blame for an outage.
-    let how = Retry { run_at: now + later, error: &error.to_string(), counted: error.is_news() };
+    let how = Retry { run_at: now + later, error: &error.to_string(), counted };
     jobs::retry(&mut core.store.conn().await?, &held(report), &how, now).await?;
     Ok(())
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use base::{Clock, Timestamp, new_id};
 use chrono::TimeDelta;
-use store::Store;
 use store::jobs::{Payload as _, Queue};
+use store::{Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
@@ -205,6 +205,12 @@ impl fmt::Debug for Worker {
 impl Core {
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Whether a transaction failed because the database is away or full. One that has lost its connection while the database
+    /// goes on may do so each time.
+    pub(crate) fn is_outage(&self, error: &StoreError) -> bool {
+        error.trouble().is_some() && (!error.is_lost() || self.store.trouble().is_some())
     }
 
     pub(crate) fn wake_all(&self) {

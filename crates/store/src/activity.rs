@@ -64,8 +64,8 @@ pub struct Place<'a> {
 pub async fn list(conn: &mut Conn, team: &str, wanted: &Wanted<'_>, limit: i64) -> Result<Vec<Entry>> {
     let part = Part { team, after: wanted.after.map(|place| (DbTime::from(place.created_at), place.id)), limit };
     let mut entries = match &wanted.kind {
-        Some(Kind::Scrape) => [part.pages(conn, true).await?, part.pages(conn, false).await?].concat(),
-        Some(Kind::File) => part.files(conn).await?,
+        Some(Kind::Scrape) => part.scrapes(conn, true).await?,
+        Some(Kind::File) => part.scrapes(conn, false).await?,
         Some(Kind::Run(kind)) => part.runs(conn, Some(kind)).await?,
         Some(Kind::Session) => part.sessions(conn, Some(false)).await?,
         Some(Kind::PageSession) => part.sessions(conn, Some(true)).await?,
@@ -102,31 +102,13 @@ macro_rules! newest {
 type ScrapeRow = (String, Option<String>, DbTime);
 
 impl Part<'_> {
-    /// Pages and files, those that succeeded or those that failed.
-    async fn scrapes(&self, conn: &mut Conn, succeeded: bool) -> Result<Vec<Entry>> {
+    /// Pages, or files.
+    async fn scrapes(&self, conn: &mut Conn, of_pages: bool) -> Result<Vec<Entry>> {
         let columns = (scrape::id, scrape::url, scrape::created_at);
-        let rows: Vec<ScrapeRow> = on!(conn, |c| match succeeded {
-            true => newest!(self, c, scrape, scrape::table.filter(scrape::error_code.is_null()), columns),
-            false => newest!(self, c, scrape, scrape::table.filter(scrape::error_code.is_not_null()), columns),
+        let rows: Vec<ScrapeRow> = on!(conn, |c| match of_pages {
+            true => newest!(self, c, scrape, scrape::table.filter(scrape::url.is_not_null()), columns),
+            false => newest!(self, c, scrape, scrape::table.filter(scrape::url.is_null()), columns),
         })?;
-        Ok(rows.into_iter().map(scraped).collect())
-    }
-
-    /// Pages alone.
-    async fn pages(&self, conn: &mut Conn, succeeded: bool) -> Result<Vec<Entry>> {
-        let columns = (scrape::id, scrape::url, scrape::created_at);
-        let pages = || scrape::table.filter(scrape::url.is_not_null());
-        let rows: Vec<ScrapeRow> = on!(conn, |c| match succeeded {
-            true => newest!(self, c, scrape, pages().filter(scrape::error_code.is_null()), columns),
-            false => newest!(self, c, scrape, pages().filter(scrape::error_code.is_not_null()), columns),
-        })?;
-        Ok(rows.into_iter().map(scraped).collect())
-    }
-
-    async fn files(&self, conn: &mut Conn) -> Result<Vec<Entry>> {
-        let columns = (scrape::id, scrape::url, scrape::created_at);
-        let rows: Vec<ScrapeRow> =
-            on!(conn, |c| newest!(self, c, scrape, scrape::table.filter(scrape::url.is_null()), columns))?;
         Ok(rows.into_iter().map(scraped).collect())
     }
 

@@ -36,8 +36,6 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     /// What it cost; 0 before its end.
     pub credits: i64,
-    /// The key that started it; none where no key was needed.
-    pub api_key: Option<String>,
     /// The key under which the same call starts it once.
     pub call: Option<Call>,
 }
@@ -87,7 +85,6 @@ struct Row {
     alive_until: DbTime,
     ended_at: Option<DbTime>,
     credits: i64,
-    api_key_id: Option<String>,
     idempotency_key: Option<String>,
     fingerprint: Option<String>,
 }
@@ -272,7 +269,6 @@ impl From<Session> for Row {
             alive_until: session.alive_until.into(),
             ended_at: session.ended_at.map(DbTime::from),
             credits: session.credits,
-            api_key_id: session.api_key,
             idempotency_key,
             fingerprint,
         }
@@ -295,7 +291,6 @@ impl From<Row> for Session {
             alive_until: row.alive_until.into(),
             ended_at: row.ended_at.map(Timestamp::from),
             credits: row.credits,
-            api_key: row.api_key_id,
             call: row.idempotency_key.zip(row.fingerprint).map(|(key, fingerprint)| Call { key, fingerprint }),
         }
     }

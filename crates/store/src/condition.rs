@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use diesel::connection::{Instrumentation, InstrumentationEvent, get_default_instrumentation};
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::error::{Result, StoreError};
+use crate::losses::Losses;
 use crate::trouble::{self, Trouble};
 
 /// How long somebody waits for the return of a database that is away. Together with [`ANSWER`] less than two seconds.
@@ -21,18 +23,25 @@ const PATIENCE: Duration = Duration::from_millis(400);
 pub(crate) const ANSWER: Duration = Duration::from_millis(1400);
 /// A connection that has answered so recently is not asked again.
 const FRESH: Duration = Duration::from_millis(500);
+/// A server that has answered so recently is there, however long its connections stay busy.
+const THERE: Duration = Duration::from_secs(2);
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    /// Not there, or not to be written.
+    /// It does not answer, or cannot be written.
     away: Outage,
     /// No room for what is to be written.
     full: Outage,
+    /// It lets nobody in besides those who are connected: for the log alone.
+    crowded: Outage,
+    /// It may answer, but what was to be written was refused: away until something could be written.
+    unwritable: AtomicBool,
     /// Of SQLite's file.
     folder: Option<PathBuf>,
     answered: Mutex<Option<Instant>>,
-    /// While it is away, one at a time tries to connect.
+    losses: Losses,
+    /// While it lets nobody in, one at a time tries to connect.
     pub(crate) trying: tokio::sync::Mutex<()>,
 }
 
@@ -40,8 +49,16 @@ impl Condition {
     /// Of a database that works; `file` is SQLite's.
     pub(crate) fn new(file: Option<&str>) -> Arc<Self> {
         let folder = file.map(|file| Path::new(file).parent().unwrap_or(Path::new(".")).to_owned());
-        let (away, full) = (Outage::new("database"), Outage::new("disk of the database"));
-        Arc::new(Self { away, full, folder, answered: Mutex::default(), trying: tokio::sync::Mutex::default() })
+        Arc::new(Self {
+            away: Outage::new("database"),
+            full: Outage::new("disk of the database"),
+            crowded: Outage::new("free connection to the database"),
+            unwritable: AtomicBool::new(false),
+            folder,
+            answered: Mutex::default(),
+            losses: Losses::default(),
+            trying: tokio::sync::Mutex::default(),
+        })
     }
 
     /// The trouble that lasts.
@@ -61,8 +78,9 @@ impl Condition {
         }
     }
 
-    /// It is over.
-    pub(crate) fn works(&self) {
+    /// Something could be written.
+    pub(crate) fn can_write(&self) {
+        self.unwritable.store(false, Ordering::Relaxed);
         self.away.works();
         // What was written may have fitted into room that was there already.
         if self.full.lasts() && self.room().is_none_or(|room| !room.is_full()) {
@@ -70,23 +88,56 @@ impl Condition {
         }
     }
 
-    /// A server has answered, whatever it can write.
+    /// A server has answered. One that refused to write is away all the same, until something could be written.
     pub(crate) fn answered(&self) {
-        self.away.works();
-        *self.answered.lock() = Some(Instant::now());
+        let now = Instant::now();
+        *self.answered.lock() = Some(now);
+        if !self.unwritable.load(Ordering::Relaxed) {
+            self.away.works();
+        }
+        if let Some(lost) = self.losses.due(now) {
+            let (connections, cause) = (lost.connections, lost.cause);
+            tracing::warn!(connections, cause, "connections to the database were lost, though it answers");
+        }
+    }
+
+    /// A server has let us in.
+    pub(crate) fn connected(&self) {
+        self.crowded.works();
+        self.answered();
+    }
+
+    /// A server has as many connections as it may have, and lets nobody else in: it is busy, not away.
+    pub(crate) fn crowded(&self, cause: impl Display) {
+        self.crowded.failed(cause);
+        self.answered();
+    }
+
+    /// Whether nobody gets a new connection, as far as is known.
+    pub(crate) fn refuses(&self) -> bool {
+        self.away.lasts() || self.crowded.lasts()
     }
 
     /// Whether the last answer is so young that another question is not worth its time.
     pub(crate) fn is_fresh(&self) -> bool {
-        !self.away.lasts() && self.answered.lock().is_some_and(|at| at.elapsed() < FRESH)
+        !self.away.lasts() && self.has_answered_within(FRESH)
     }
 
-    /// It is away, with this cause, or has no room.
-    pub(crate) fn went_away(&self, cause: impl Display) {
+    fn has_answered_within(&self, time: Duration) -> bool {
+        self.answered.lock().is_some_and(|at| at.elapsed() < time)
+    }
+
+    /// It could not be reached, with this cause: it is away, or has no room.
+    pub(crate) fn failed(&self, cause: impl Display) {
         match self.full_room() {
             Some(room) => self.full.failed(format!("{cause}; {room}")),
-            None => self.away.failed(cause),
+            None => self.note_away(cause),
         }
+    }
+
+    fn note_away(&self, cause: impl Display) {
+        self.losses.explained();
+        self.away.failed(cause);
     }
 
     /// Lets nobody to a database that is away, but waits a little for its return.
@@ -106,9 +157,14 @@ impl Condition {
             RunError::TimedOut => "all connections stayed busy, or none could be made".to_owned(),
             RunError::User(error) => error.to_string(),
         };
-        self.went_away(&cause);
+        // Not every wait makes the pool ask for one more connection, so the last answer of a full server may be older.
+        let is_there = self.crowded.lasts() || self.has_answered_within(THERE);
+        let is_busy = matches!(error, RunError::TimedOut) && is_there;
+        if !is_busy {
+            self.failed(&cause);
+        }
         match self.full_room() {
-            Some(room) => StoreError::Query(no_room(&room)),
+            Some(room) => StoreError::Query(trouble::no_room(room)),
             None => StoreError::Pool(cause),
         }
     }
@@ -135,8 +191,14 @@ impl Condition {
             // SQLite cannot map a file that it cannot make longer, and says no more than this.
             Some(Trouble::Away) if self.full_room().is_some() => self.filled(error),
             // One connection is not all of them: the next one is asked before it is lent.
-            Some(Trouble::Away) if trouble::is_lost(error) => *self.answered.lock() = None,
-            Some(Trouble::Away) => self.away.failed(error),
+            Some(Trouble::Away) if trouble::is_lost(error) => {
+                *self.answered.lock() = None;
+                self.losses.add(error, Instant::now());
+            }
+            Some(Trouble::Away) => {
+                self.unwritable.store(true, Ordering::Relaxed);
+                self.note_away(error);
+            }
             None => {}
         }
     }
@@ -152,7 +214,7 @@ impl Condition {
     /// other failure.
     pub(crate) fn unopened(&self, error: &RunError) -> Error {
         match self.full_room() {
-            Some(room) => no_room(&room),
+            Some(room) => trouble::no_room(room),
             None => Error::DatabaseError(Kind::UnableToSendCommand, Box::new(error.to_string())),
         }
     }
@@ -165,11 +227,6 @@ impl Condition {
     fn full_room(&self) -> Option<disk::Room> {
         self.room().filter(disk::Room::is_full)
     }
-}
-
-/// The error of a statement on a full disk, in the words of SQLite.
-fn no_room(room: &disk::Room) -> Error {
-    Error::DatabaseError(Kind::Unknown, Box::new(format!("{}; {room}", trouble::FULL[0])))
 }
 
 /// Hears the errors of all statements of a connection.
@@ -193,5 +250,56 @@ impl Instrumentation for Observer {
         if let Some(usual) = &mut self.usual {
             usual.on_connection_event(event);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(kind: Kind, text: &str) -> Error {
+        Error::DatabaseError(kind, Box::new(text.to_owned()))
+    }
+
+    #[tokio::test]
+    async fn a_read_only_server_is_away_until_something_could_be_written() {
+        let condition = Condition::new(None);
+        condition.note(&error(Kind::ReadOnlyTransaction, "cannot execute UPDATE in a read-only transaction"));
+        for _ in 0..2 {
+            assert_eq!(condition.trouble(), Some(Trouble::Away));
+            condition.answered();
+            condition.connected();
+        }
+        condition.can_write();
+        assert_eq!(condition.trouble(), None);
+        condition.failed("refused");
+        assert_eq!(condition.trouble(), Some(Trouble::Away));
+        condition.answered();
+        assert_eq!(condition.trouble(), None, "it was only not reached");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_lets_nobody_else_in_is_not_away() {
+        let condition = Condition::new(None);
+        condition.failed("refused");
+        condition.crowded("sorry, too many clients already");
+        assert!(condition.refuses());
+        let busy = condition.broken(&RunError::TimedOut);
+        assert_eq!((condition.trouble(), busy.trouble()), (None, Some(Trouble::Away)), "{busy}");
+        condition.connected();
+        assert!(!condition.refuses());
+        tokio::time::advance(THERE).await;
+        let gone = condition.broken(&RunError::TimedOut);
+        assert_eq!((condition.trouble(), gone.trouble()), (Some(Trouble::Away), Some(Trouble::Away)), "{gone}");
+    }
+
+    #[tokio::test]
+    async fn a_lost_connection_is_no_outage() {
+        let condition = Condition::new(None);
+        condition.answered();
+        assert!(condition.is_fresh());
+        condition.note(&error(Kind::UnableToSendCommand, "connection closed"));
+        assert!(!condition.is_fresh(), "the next connection is asked before it is lent");
+        assert_eq!(condition.trouble(), None);
     }
 }

@@ -49,7 +49,8 @@ pub(crate) enum Link {
     Sqlite(PooledConnection<'static, AsyncSqlite>),
 }
 
-type PostgresTransactions = <AsyncPgConnection as AsyncConnection>::TransactionManager;
+/// What keeps the books of PostgreSQL's transactions.
+pub(crate) type PostgresTransactions = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 
 /// Runs statements on the calling thread, whose other tasks move to another one for that time. Sending each statement to
 /// a thread of its own takes several times as long as the statement.

@@ -88,8 +88,7 @@ impl StoreError {
     pub fn is_away(&self) -> bool {
         match self {
             StoreError::Connect(_) | StoreError::Pool(_) => true,
-            StoreError::Query(error) => trouble::is_lost(error),
-            _ => false,
+            _ => self.is_lost(),
         }
     }
 
@@ -106,11 +105,34 @@ impl StoreError {
         }
     }
 
+    /// Whether a connection was lost over a statement: what became of that is not known.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self, StoreError::Query(error) if trouble::is_lost(error))
+    }
+
+    /// The same for another who failed with this one: with the same [trouble](StoreError::trouble), and without one as if
+    /// there had been no connection.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        match self.trouble() {
+            Some(Trouble::Full) => Self::Query(trouble::no_room(self)),
+            _ => Self::Pool(self.to_string()),
+        }
+    }
+
     /// An error of one transaction that may succeed the next time, as when others have changed the same rows meanwhile: for
     /// tests of those who try again.
     #[must_use]
     pub fn transient() -> Self {
         Self::Query(diesel::result::Error::RollbackTransaction)
+    }
+
+    /// An error of a transaction that has lost its connection, for the same tests.
+    #[must_use]
+    pub fn lost() -> Self {
+        use diesel::result::{DatabaseErrorKind, Error};
+        Self::Query(Error::DatabaseError(DatabaseErrorKind::ClosedConnection, Box::new("on purpose".to_owned())))
     }
 
     /// Whether it deserves a line of its own in the log: an outage has its lines already.
@@ -124,5 +146,23 @@ impl StoreError {
     pub fn is_duplicate(&self) -> bool {
         use diesel::result::{DatabaseErrorKind, Error};
         matches!(self, StoreError::Query(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_told_of_the_same_trouble() {
+        let full = || std::io::Error::from_raw_os_error(28);
+        for (error, trouble) in [
+            (StoreError::Query(trouble::no_room("0 bytes")), Trouble::Full),
+            (StoreError::File { file: "f".to_owned(), source: full() }, Trouble::Full),
+            (StoreError::Pool("refused".to_owned()), Trouble::Away),
+            (StoreError::lost(), Trouble::Away),
+        ] {
+            assert_eq!((error.trouble(), error.again().trouble()), (Some(trouble), Some(trouble)), "{error}");
+        }
     }
 }

@@ -65,7 +65,7 @@ pub struct Unread {
 }
 
 /// Files of one kind of a team whose time is not over at `now`, at most `limit`, the one that ends first first. In a
-/// transaction the answer holds until its end: others who ask for the same team wait.
+/// transaction the row of the team is locked: others who ask for the same team wait until that transaction ends.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).

@@ -36,6 +36,7 @@ mod copy;
 mod db_time;
 mod error;
 mod list;
+mod losses;
 mod migrate;
 mod open;
 mod postgres;

@@ -29,7 +29,7 @@ pub struct Store {
     pool: Arc<Pools>,
     url: Secret,
     condition: Arc<Condition>,
-    /// Sees to it that the end of an outage is noticed; none in what it looks with itself.
+    /// The task that notices the end of an outage; none in the store that this task itself uses.
     recovery: Option<Arc<AbortOnDropHandle<()>>>,
 }
 
@@ -232,10 +232,11 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Waiting comes first: switching to WAL needs the file for itself for a moment. A log of up to 16 MB is copied back less
-/// often, and then each page that was written several times only once. What undoes half a statement is kept in memory. What is
-/// deleted is overwritten where that costs no further write.
-pub(crate) const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
+/// Opening the file may wait longer for another process than all that comes after it: switching to WAL needs the file for
+/// itself for a moment. A statement waits so long that its caller hears within two seconds that the file is locked. A log of
+/// up to 16 MB is copied back less often, and then each page that was written several times only once. What undoes half a
+/// statement is kept in memory. What is deleted is overwritten where that costs no further write.
+const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 1400;
     PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
     PRAGMA secure_delete = FAST;";
 
@@ -292,13 +293,9 @@ async fn make_private(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// How long a statement waits for another process that writes: its caller is to hear of it within two seconds.
-const SQLITE_PATIENCE: &str = "PRAGMA busy_timeout = 1400";
-
 async fn connect_sqlite(path: &str, condition: &Arc<Condition>) -> std::result::Result<AsyncSqlite, ConnectionError> {
     let mut conn = AsyncSqlite::establish(path).await?;
     conn.batch_execute(SQLITE_SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
-    conn.batch_execute(SQLITE_PATIENCE).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
     conn.set_instrumentation(Observer::new(condition));
     Ok(conn)
 }
@@ -308,7 +305,7 @@ async fn sqlite_pool(path: &str, options: &Options, condition: &Arc<Condition>) 
     let condition = Arc::clone(condition);
     config.custom_setup = Box::new(move |path| {
         let (path, condition) = (path.to_owned(), Arc::clone(&condition));
-        Box::pin(async move { connect_sqlite(&path, &condition).await.inspect_err(|error| condition.went_away(error)) })
+        Box::pin(async move { connect_sqlite(&path, &condition).await.inspect_err(|error| condition.failed(error)) })
     });
     // A file does not go away as a server does.
     config.recycling_method = RecyclingMethod::Fast;

@@ -115,6 +115,14 @@ fn handshake(error: &Error) -> Option<&HandshakeError> {
     error.source()?.downcast_ref()
 }
 
+/// What to do about a server that has as many connections as it may have.
+const CROWDED: &str = "let the server take more (max_connections), or take fewer of them (store.max_connections)";
+
+/// Whether a server has refused a connection because it has as many as it may have: it is busy, not away.
+fn is_crowded(error: &ConnectionError) -> bool {
+    error.to_string().contains(CROWDED)
+}
+
 /// The error with its causes, and what to do about it.
 fn describe(error: &Error) -> String {
     let mut text = error.to_string();
@@ -130,6 +138,11 @@ fn describe(error: &Error) -> String {
 }
 
 fn advice(error: &Error) -> Option<&'static str> {
+    // PgBouncer has no code of its own for it.
+    let is_full_pooler = error.as_db_error().is_some_and(|told| told.message().contains("no more connections allowed"));
+    if is_full_pooler || error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) {
+        return Some(CROWDED);
+    }
     let Some(handshake) = handshake(error) else {
         let no_tls = error.source().is_some_and(|cause| cause.to_string() == "server does not support TLS");
         return no_tls.then_some("sslmode asks for it: switch it on at the server (ssl = on)");

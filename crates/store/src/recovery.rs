@@ -24,8 +24,8 @@ pub(crate) async fn watch(pool: Weak<Pools>, url: Secret, condition: Arc<Conditi
         let Some(pool) = pool.upgrade() else { return };
         match write(&Store::lent(pool, url.clone(), Arc::clone(&condition))).await {
             Err(error) if error.trouble().is_some() => tracing::debug!(%error, "the database still cannot be written"),
-            // Any other answer is one.
-            _ => condition.works(),
+            // Any other error is about this lease, and comes from a database that works.
+            _ => condition.can_write(),
         }
         if condition.trouble().is_some() {
             sleep(PAUSE).await;

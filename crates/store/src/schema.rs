@@ -427,7 +427,6 @@ table! {
         alive_until -> Timestamp,
         ended_at -> Nullable<Timestamp>,
         credits -> BigInt,
-        api_key_id -> Nullable<Text>,
         idempotency_key -> Nullable<Text>,
         fingerprint -> Nullable<Text>,
     }

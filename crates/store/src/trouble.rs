@@ -1,5 +1,6 @@
 //! What a database as a whole suffers from, told by the errors of single statements.
 
+use std::fmt::Display;
 use std::io;
 
 use diesel::result::{DatabaseErrorKind as Kind, Error};
@@ -35,6 +36,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
         Error::BrokenTransactionManager => true,
         Error::DatabaseError(Kind::ClosedConnection | Kind::UnableToSendCommand, _) => true,
         Error::DatabaseError(Kind::Unknown, what) => ENDING.iter().any(|text| what.message().contains(text)),
+        Error::RollbackErrorOnCommit { commit_error, .. } => is_lost(commit_error),
         _ => false,
     }
 }
@@ -66,6 +68,11 @@ pub(crate) fn of_text(text: &str) -> Option<Trouble> {
 pub(crate) fn of_io(error: &io::Error) -> Option<Trouble> {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge).then_some(Trouble::Full)
+}
+
+/// The error of a statement on a full disk, in the words of SQLite.
+pub(crate) fn no_room(details: impl Display) -> Error {
+    Error::DatabaseError(Kind::Unknown, Box::new(format!("{}; {details}", FULL[0])))
 }
 
 #[cfg(test)]

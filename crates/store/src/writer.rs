@@ -64,7 +64,7 @@ impl Writer {
         let turn = turn.ok().and_then(Result::ok);
         let turn = turn.ok_or_else(|| {
             let cause = format!("the database was busy with other writes for {} s", MAX_WAIT.as_secs());
-            self.condition.went_away(&cause);
+            self.condition.failed(&cause);
             failed(cause)
         })?;
         let link = self.pool.get_owned().await.map_err(|error| self.condition.unopened(&error))?;

@@ -11,7 +11,7 @@ use url::Url;
 
 /// A store in memory that takes PUT, GET, one range of it, HEAD, DELETE by path, and lists. A request must be signed with
 /// [`Bucket::KEY`], in a header or in its address; the signature itself is not looked at. The bucket `forbidden` answers 403,
-/// `missing` does not exist.
+/// `narrow` does so for all that is not under `own/`, `missing` does not exist.
 #[derive(Debug)]
 pub struct Bucket {
     address: SocketAddr,
@@ -171,6 +171,12 @@ impl Request {
         header.is_some_and(by) || in_address.is_some_and(|credential| by(&credential))
     }
 
+    /// Whether it asks for something in this folder of its bucket, or for a list of it.
+    fn is_under(&self, folder: &str) -> bool {
+        let key = self.url.path().trim_start_matches('/').split_once('/').map(|(_, key)| key.to_owned());
+        self.query("prefix").or(key).is_some_and(|asked| asked.starts_with(folder))
+    }
+
     /// First and last byte of `bytes=FIRST-LAST`.
     fn range(&self) -> Option<(usize, usize)> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
@@ -188,7 +194,8 @@ impl Request {
 
 fn answer(state: &mut State, request: Request) -> Answer {
     let path = request.url.path().to_owned();
-    if !request.is_signed() || path.starts_with("/forbidden") {
+    let is_elsewhere = path.starts_with("/narrow") && !request.is_under("own/");
+    if !request.is_signed() || path.starts_with("/forbidden") || is_elsewhere {
         return Answer::of("403 Forbidden");
     }
     if path.starts_with("/missing") {

@@ -72,11 +72,11 @@ pub struct ActivityQuery {
     pub endpoint: Option<ActivityEndpoint>,
     /// Most entries, from 1 to 100.
     pub limit: u32,
-    /// Only what stands behind this place.
+    /// Only what comes after this place.
     pub cursor: Option<ActivityCursor>,
 }
 
-/// A place in the list of what a team has done: behind it comes what is older. Whatever is new comes before it.
+/// A place in the list of what a team has done: after it comes what is older. Whatever is new comes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityCursor {
     /// When the last entry before it began.

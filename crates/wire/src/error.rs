@@ -143,7 +143,7 @@ pub struct RequiresAction {
 words! {
     /// What callers without a key can use up.
     pub enum UsedUp {
-        /// The calls of their address.
+        /// The calls of their address, or of all such callers together.
         Requests = "requests",
         /// The credits of the team that such calls run as.
         Credits = "credits",

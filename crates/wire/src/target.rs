@@ -26,7 +26,7 @@ pub fn target_url(text: &str) -> Result<Url, InvalidUrl> {
     check_text(text).map_err(|reason| InvalidUrl(reason.to_owned()))?;
     let absolute = match http_rest(text) {
         Some(rest) if is_authority_start(rest) => text.to_owned(),
-        Some(_) => return refuse("must have exactly two slashes and a host behind the scheme"),
+        Some(_) => return refuse("must have exactly two slashes and a host after the scheme"),
         None if is_bare_host(text) => format!("https://{text}"),
         None if has_port(text) => return refuse("must begin with http:// or https://, as in http://localhost:3000/"),
         None => return refuse("must be an absolute http or https URL"),

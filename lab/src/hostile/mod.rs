@@ -1,7 +1,7 @@
 //! `cargo xtask hostile`: plays a file of hostile cases against the real server, everything on loopback.
 
 mod attack;
-mod browser;
+pub(crate) mod browser;
 mod call;
 mod case;
 mod database;

@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 use wire::{JobStatus, ResultsQuery};
 use xtask::say;
 
+use crate::hostile::browser;
+
 use super::stage::Stage;
 use super::tally::{Answered, Tally};
 
@@ -62,7 +64,7 @@ pub(super) fn start(stage: &Arc<Stage>, tally: &Tally) -> Result<Load> {
     clients.spawn(parse(caller()?));
     clients.spawn(map(caller()?));
     clients.spawn(refused(caller()?));
-    if browser::Settings::default().program().is_some() {
+    if browser::is_installed() {
         clients.spawn(in_browser(caller()?));
     } else {
         say!("there is no Chromium, so no page is shown in one");

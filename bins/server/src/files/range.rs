@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, header};
 pub(super) enum Wanted {
     /// All of it.
     All,
-    /// These bytes: at least one, and none behind the end.
+    /// These bytes: at least one, and none after the end.
     Part(Range<u64>),
     /// Bytes that it does not have.
     Nothing,

@@ -10,6 +10,5 @@ mod doors;
 mod ending;
 mod lists;
 mod pages;
-mod rules;
 
 use caller::{Answer, call, service};

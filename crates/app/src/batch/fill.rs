@@ -12,7 +12,7 @@ use url::Url;
 use wire::BatchPage;
 
 use super::KIND;
-use crate::runs::{Context, Lanes, PAGES, add_pages, beside, new_pages, of_page, run_of, save};
+use crate::runs::{Context, Lanes, PAGES, add_pages, beside, new_pages, of_page, patience, run_of, save};
 use crate::{App, AppError, credentials};
 
 /// Pages of one transaction: some thirty milliseconds of SQLite.
@@ -127,7 +127,7 @@ impl Handler for Fill {
     type Done = ();
 
     async fn run(&self, job: &Running<FillPayload>) -> Result<(), Failure> {
-        let again = |error: AppError| Failure::retry(format!("{error:?}"));
+        let again = |error: AppError| patience::again(&self.app, job, &error, patience::PAUSE);
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
         while next(&self.app, &context).await.map_err(again)? {

@@ -7,13 +7,13 @@ use std::time::Duration;
 use ::browser::{Client, RelayEnd, Viewer};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base::Secret;
-use store::{browser as rows, teams};
+use store::browser as rows;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::elsewhere;
 use super::live::Live;
-use crate::{App, AppError, Rules};
+use crate::{App, AppError, auth};
 
 /// What an address opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Door {
 }
 
 /// Opens a door of a session that runs in this process, to a client that comes from the address `from`. None for every other
-/// session and token.
+/// session and token. The rules of the team are known for a second, so that this asks the database at most that often.
 ///
 /// # Errors
 /// [`AppError::AddressNotAllowed`] when the team may not be called for from there.
@@ -62,9 +62,7 @@ pub async fn enter_here(
 ) -> Result<Option<Entrance>, AppError> {
     let live = app.sessions().find(id).filter(|live| opens(&live.row(), door, token) && !live.stop.is_cancelled());
     let Some(live) = live else { return Ok(None) };
-    let team = teams::find(&mut app.conn().await?, live.team()).await?;
-    let team = team.ok_or_else(|| AppError::internal("the team of a session is missing"))?;
-    Rules::of(None, &team)?.check_address(from)?;
+    auth::rules_of_team(app, live.team()).await?.check_address(from)?;
     Ok(Some(Entrance { live, door }))
 }
 

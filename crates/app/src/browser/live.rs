@@ -171,7 +171,6 @@ pub(crate) async fn begin(
         alive_until: now + ALIVE,
         ended_at: None,
         credits: 0,
-        api_key: caller.key.clone(),
         call,
     };
     rows::insert(&mut app.conn().await?, &row).await?;

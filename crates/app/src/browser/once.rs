@@ -14,6 +14,7 @@ use crate::{App, AppError};
 /// The session that was started under this key, or a new one.
 ///
 /// # Errors
+/// [`AppError::SessionBusy`] when another call with the key is still starting its session after 30 s,
 /// [`AppError::DuplicateRequest`] when the key was used for another request; those of a session without a key.
 pub(super) async fn start(
     app: &App,
@@ -47,7 +48,7 @@ async fn known(app: &App, caller: &Caller, call: &Call, address: &str) -> Result
     Ok(Some(Seen::of(app, row, address).started()))
 }
 
-/// What the key of a team is known by among the sessions that are being opened.
+/// The id that stands for a team and its key in the table of sessions that are being opened.
 fn name(team: &str, key: &str) -> Uuid {
     let digest = Sha256::digest(format!("{team} {key}"));
     let mut bytes = [0; 16];

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use wire::SitemapMode;
 
 use super::KIND;
-use crate::runs::{Context, Frontier, Lanes, PAGES, add_pages, beside, host_of, new_pages, run_of, save};
+use crate::runs::{Context, Frontier, Lanes, PAGES, add_pages, beside, host_of, new_pages, patience, run_of, save};
 use crate::{App, AppError};
 
 /// Longest time for the sitemaps of one crawl.
@@ -56,10 +56,11 @@ impl Handler for StartHandler {
     type Done = ();
 
     async fn run(&self, job: &Running<StartPayload>) -> Result<(), Failure> {
-        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(|error| again(&error))?;
+        let again = |error: AppError| patience::again(&self.app, job, &error, patience::refetch_pause(&self.app, job));
+        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
         match &context.frontier {
-            Some(frontier) => look(&self.app, &context, frontier).await.map_err(|error| again(&error)),
+            Some(frontier) => look(&self.app, &context, frontier).await.map_err(again),
             None => Ok(()),
         }
     }
@@ -84,10 +85,6 @@ impl Handler for StartHandler {
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
         prepared(&self.app, conn, run_of(&job.lane)).await
     }
-}
-
-fn again(error: &AppError) -> Failure {
-    Failure::retry(format!("{error:?}"))
 }
 
 /// All pages that sitemaps name are queued: from now on the crawl ends with its last page.

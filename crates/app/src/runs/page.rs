@@ -24,17 +24,13 @@ use super::document::Packed;
 use super::known::Learnt;
 use super::links::{Links, sorted};
 use super::submit::new_pages;
-use super::{PAGES, pages, secrets, url_of};
+use super::{PAGES, pages, patience, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, credentials, metrics, room};
+use crate::{App, AppError, credentials, metrics};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const MAX_ASKED: i32 = 3;
-/// How long a page waits before it looks again whether there is room on the disk, or the store of files is back.
-const OUTAGE_PAUSE: TimeDelta = TimeDelta::seconds(15);
-/// How long a page waits for that in all.
-const OUTAGE_PATIENCE: TimeDelta = TimeDelta::hours(24);
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -103,9 +99,8 @@ impl Handler for PageHandler {
     async fn run(&self, job: &Running<PagePayload>) -> Result<Option<PageResult>, Failure> {
         let _in_work = metrics::PageInWork::begin();
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
-        let Some(context) = found.map_err(|error| Failure::retry(format!("{error:?}")))? else {
-            return Ok(None);
-        };
+        let again = |error: AppError| patience::again(&self.app, job, &error, patience::PAUSE);
+        let Some(context) = found.map_err(again)? else { return Ok(None) };
         work(&self.app, context, job).await.map(Some)
     }
 
@@ -145,14 +140,17 @@ impl Polite for PageHandler {
 }
 
 async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> Result<PageResult, Failure> {
-    let again = |error: &dyn std::fmt::Debug| Failure::retry(format!("{error:?}"));
-    let url = url_of(&job.payload.url).ok_or_else(|| again(&"the address of the page is not readable"))?;
+    let url = url_of(&job.payload.url).ok_or_else(|| Failure::retry("the address of the page is not readable"))?;
     let (url, in_url) = credentials::split(url);
-    let site = match admitted(app, &context, job, &url).await? {
-        Ok(site) => site,
-        Err(outcome) => return Ok(PageResult::without(context, outcome)),
+    let site = match admitted(app, &context, &url).await {
+        Ok(Ok(site)) => site,
+        Ok(Err(outcome)) => return Ok(PageResult::without(context, outcome)),
+        Err(error) => return unmade(app, job, context, &error, patience::PAUSE),
     };
-    let (given_for, basic_auth) = given(app, &context, job, (&url, in_url)).await.map_err(|error| again(&error))?;
+    let (given_for, basic_auth) = match given(app, &context, job, (&url, in_url)).await {
+        Ok(given) => given,
+        Err(error) => return unmade(app, job, context, &error, patience::PAUSE),
+    };
     let depth = job.payload.depth;
     let wanted = Wanted {
         id: job.id.clone(),
@@ -171,8 +169,12 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
     let Charged { result, credits, surcharge, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
+    let pause = patience::refetch_pause(app, job);
     let seen = match result {
-        Ok(seen) => seen.map_err(|error: AppError| again(&error))?,
+        Ok(Ok(seen)) => seen,
+        Ok(Err(error)) => return unmade(app, job, context, &error, pause),
+        // Nothing is charged for it, and what was set aside for it alone is given back.
+        Err(error) if error.is_outage() => return unmade(app, job, context, &error, pause),
         Err(error) => {
             let outcome = failed(&error);
             return Ok(PageResult {
@@ -194,24 +196,27 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     if let Outcome::Document(packed) = &mut result.outcome {
         // Not before the body is kept: until then it is in memory as well.
         packed.shrink_room();
-        packed.put_away(app, context.is_private()).await.map_err(|error| after_outage(app, job, &error))?;
+        if let Err(error) = packed.put_away(app, context.is_private()).await {
+            return unmade(app, job, context, &error, pause);
+        }
     }
     Ok(PageResult { credits, surcharge, copy, ..result })
 }
 
 /// What its site says of a page that may be asked for; else what becomes of it without a request.
+///
+/// # Errors
+/// That of an outage: the page can be neither asked for nor given up.
 async fn admitted(
     app: &App,
     context: &Context,
-    job: &Running<PagePayload>,
     url: &Url,
-) -> Result<Result<Option<Arc<SiteRules>>, Outcome>, Failure> {
-    if let Err(error) = can_keep(app).await {
-        // Before the site is asked for what could not be kept.
-        return if is_patient(app, job) { Err(after_outage(app, job, &error)) } else { Ok(Err(failed(&error))) };
-    }
+) -> Result<Result<Option<Arc<SiteRules>>, Outcome>, AppError> {
+    // Before the site is asked for what could not be kept.
+    patience::can_keep(app).await?;
     let site = match rules(app, context, url).await {
         Ok(site) => site,
+        Err(error) if error.is_outage() => return Err(error),
         Err(error) => return Ok(Err(failed(&error))),
     };
     let refusal = site.as_deref().filter(|site| !site.rules.allows_url(url)).map(|site| match site.failure {
@@ -221,22 +226,18 @@ async fn admitted(
     Ok(refusal.map_or(Ok(site), Err))
 }
 
-/// Whether what a page brings can be kept.
-async fn can_keep(app: &App) -> Result<(), AppError> {
-    room::check(app)?;
-    Ok(app.blobs.check().await?)
-}
-
-fn is_patient(app: &App, job: &Running<PagePayload>) -> bool {
-    app.now() - job.created_at < OUTAGE_PATIENCE
-}
-
-/// Another try; one that does not count when an outage is to blame.
-fn after_outage(app: &App, job: &Running<PagePayload>, error: &AppError) -> Failure {
-    if !error.is_outage() || !is_patient(app, job) {
-        return Failure::retry(format!("{error:?}"));
+/// What becomes of a page that an outage or something else of ours has cut short: another try, or its end.
+fn unmade(
+    app: &App,
+    job: &Running<PagePayload>,
+    context: Arc<Context>,
+    error: &AppError,
+    pause: TimeDelta,
+) -> Result<PageResult, Failure> {
+    match patience::is_end(app, job, error) {
+        true => Ok(PageResult::without(context, failed(error))),
+        false => Err(patience::again(app, job, error, pause)),
     }
-    Failure::Retry { at: Some(app.now() + OUTAGE_PAUSE), error: error.to_string(), answer: None, counted: false }
 }
 
 /// What a page is seen as part of, in the thread that parsed it.

@@ -1,10 +1,11 @@
 //! What is kept has a size: of the cache, and of the disk.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use app::{AppError, CacheSettings, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{App, AppError, CacheSettings, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
 use serde_json::json;
 use store::cache as rows;
+use store::jobs;
 use store::runs::{self, PageState};
 use tokio_util::sync::CancellationToken;
 use wire::{CacheState, ScrapeOptions};
@@ -16,6 +17,31 @@ const MISS: Option<CacheState> = Some(CacheState::Miss);
 
 fn short() -> Settings {
     Settings { min_free: u64::MAX, folders: vec![std::env::temp_dir()], ..Settings::default() }
+}
+
+/// How long a test waits for a page.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A worker that does one page at a time.
+fn slow() -> WorkerSettings {
+    WorkerSettings {
+        slots: [("pages".to_owned(), 1), ("hooks".to_owned(), 1)].into(),
+        per_host: 1,
+        lease: Duration::from_secs(60),
+        drain: Duration::from_secs(1),
+    }
+}
+
+/// Lets it work until this is so.
+async fn work_until(app: &App, is_so: impl AsyncFn() -> bool) {
+    let (stop, began) = (CancellationToken::new(), Instant::now());
+    let work = tokio::spawn(worker(app, slow()).run(stop.clone()));
+    while !is_so().await {
+        assert!(began.elapsed() < PATIENCE, "it never is");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    stop.cancel();
+    work.await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,26 +92,19 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
     let id =
         batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await.unwrap().id.to_string();
-    let second = Duration::from_secs(1);
-    let work = WorkerSettings {
-        slots: [("pages".to_owned(), 1), ("hooks".to_owned(), 1)].into(),
-        per_host: 1,
-        lease: 60 * second,
-        drain: second,
-    };
     let (full, stop) = (world.another(short()).await, CancellationToken::new());
-    let work = tokio::spawn(worker(&full, work).run(stop.clone()));
+    let work = tokio::spawn(worker(&full, slow()).run(stop.clone()));
     let mut conn = world.parts.store.conn().await.unwrap();
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let mut waited = 0;
     let failed = loop {
         let failed = runs::listed(&mut conn, &id, PageState::Failed, "", 10).await.unwrap();
         if !failed.is_empty() {
             break failed;
         }
-        assert!(began.elapsed() < 30 * second, "the page does not fail");
+        assert!(began.elapsed() < PATIENCE, "the page does not fail");
         waited += 1;
-        world.clock.advance(if waited < 50 { 10 * second } else { DAY });
+        world.clock.advance(if waited == 50 { DAY } else { Duration::from_secs(10) });
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert!(waited > 50, "more than eight minutes without room are no reason to give up");
@@ -93,6 +112,26 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     stop.cancel();
     work.await.unwrap();
     assert_eq!((world.asked(), world.balance(&team).await.available), (0, 10));
+}
+
+/// A page that has waited in its job for more than a day is not lost at the first moment without room.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_page_outlives_a_short_outage() {
+    let world = World::start().await;
+    let team = world.team(Some(10)).await;
+    world.site.html("/", "<p>x</p>");
+    let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
+    batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await.unwrap();
+    world.clock.advance(2 * DAY);
+    let is_put_back = async || {
+        let mut conn = world.parts.store.conn().await.unwrap();
+        let left = jobs::list(&mut conn, jobs::Filter::default(), None, 10).await.unwrap();
+        left.iter().any(|job| !job.is_running && job.attempt == 1)
+    };
+    work_until(&world.another(short()).await, is_put_back).await;
+    world.clock.advance(Duration::from_secs(60));
+    work_until(&world.app, async || world.balance(&team).await.spent == 1).await;
+    assert_eq!((world.asked(), world.balance(&team).await.available), (1, 9));
 }
 
 /// The sweep has decided to delete a body, and the same page is fetched before it has.

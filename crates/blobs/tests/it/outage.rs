@@ -49,6 +49,23 @@ async fn a_bucket_that_is_away_is_told_from_one_that_lacks_a_key() {
 }
 
 #[tokio::test]
+async fn credentials_for_one_folder_of_a_bucket_are_enough() {
+    let server = Bucket::start().await;
+    let own = open(&server, "s3://narrow/own");
+    own.look().await.unwrap();
+    own.put("kept", "1".into()).await.unwrap();
+    own.check().await.unwrap();
+    // What is asked whether it is full is asked for a blob.
+    server.set_outage(Some(StoreOutage::Full));
+    assert!(matches!(error(&own).await, BlobError::Full(_)));
+    server.set_outage(None);
+    until_back(&own).await;
+    assert!(server.keys().iter().all(|key| key.starts_with("/narrow/own/")), "{:?}", server.keys());
+    let error = open(&server, "s3://narrow/other").look().await.unwrap_err().to_string();
+    assert!(error.contains("the credentials do not open it"), "{error}");
+}
+
+#[tokio::test]
 async fn a_bucket_without_room_says_so_and_can_be_read() {
     let server = Bucket::start().await;
     let blobs = open(&server, "s3://pages");

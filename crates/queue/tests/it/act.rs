@@ -29,7 +29,8 @@ pub(crate) const HOOKS: Queue = Queue { name: "hooks", slots: 4 };
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
-    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit fails), `refused` (by its host).
+    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit fails), `lose` (its
+    /// commit loses the connection), `refused` (by its host).
     act: String,
     /// Milliseconds before that.
     wait: Option<u64>,
@@ -63,6 +64,7 @@ pub(crate) enum Effect {
     Refused,
     Spoilt,
     Jammed,
+    Lost,
 }
 
 impl Log {
@@ -128,6 +130,7 @@ impl Handler for Act {
             "spoil" => Ok(Effect::Spoilt),
             "refused" => Ok(Effect::Refused),
             "jam" => Ok(Effect::Jammed),
+            "lose" => Ok(Effect::Lost),
             _ => Ok(Effect::Well),
         }
     }
@@ -140,6 +143,7 @@ impl Handler for Act {
                 Effect::Well | Effect::Asked(_) | Effect::Refused => {}
                 Effect::Spoilt => return Err(StoreError::UnknownTeam),
                 Effect::Jammed => return Err(StoreError::transient()),
+                Effect::Lost => return Err(StoreError::lost()),
             }
         }
         self.0.add(format!("commit {}", names(done)));

@@ -19,6 +19,7 @@ suite!(
     one_spoilt_commit_does_not_spoil_the_others,
     a_commit_that_can_never_succeed_ends_its_job_at_once,
     a_commit_that_fails_comes_back_without_holding_up_others,
+    a_commit_that_always_loses_its_connection_is_given_up,
     what_cannot_be_read_is_given_up,
     a_full_queue_of_hooks_does_not_stop_pages,
     a_queue_without_slots_is_left_to_others,
@@ -122,6 +123,20 @@ async fn a_commit_that_fails_comes_back_without_holding_up_others(db: Db) {
     log.reach("gave up always", 20).await;
     worker.end().await;
     assert_eq!((log.count("run once"), log.count("run always")), (2, 60), "as often as it may");
+    assert_empty(&store).await;
+}
+
+/// The database goes on all the while, so it is not to blame.
+async fn a_commit_that_always_loses_its_connection_is_given_up(db: Db) {
+    let (store, log) = (db.open().await, Log::default());
+    let lose = |id: &str, times: Option<i32>| job(id, json!({ "act": "lose", "times": times }));
+    add(&store, &lane("l", "a"), &[lose("always", None), lose("once", Some(1)), well("good")]).await;
+    let worker = Worked::start(db.open().await, &log, settings());
+    log.reach("done good", 1).await;
+    log.reach("done once", 1).await;
+    log.reach("gave up always", 1).await;
+    worker.end().await;
+    assert_eq!((log.count("run once"), log.count("run always")), (2, 3), "as often as it may");
     assert_empty(&store).await;
 }
 

@@ -9,14 +9,14 @@ use diesel_async::pooled_connection::bb8::{Pool, PooledConnection};
 use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, TransactionManager as _};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::Server;
+use super::{Server, is_crowded};
 use crate::condition::{ANSWER, Condition, Observer};
+use crate::conn::PostgresTransactions;
 use crate::error::{Result, StoreError};
 use crate::open::Options;
-use crate::trouble::Trouble;
 
 /// A connection that answers. One that the server has ended may look as if it did not know yet.
 pub(crate) async fn lend(
@@ -40,7 +40,9 @@ pub(crate) async fn lend(
             }
             Err(_) => {
                 let cause = format!("no answer within {} ms", ANSWER.as_millis());
-                condition.went_away(&cause);
+                condition.failed(&cause);
+                // The pool closes it: it may be one whose other end is gone, and an answer that still comes is nobody's.
+                PostgresTransactions::transaction_manager_status_mut(&mut *link).set_in_error();
                 return Err(StoreError::Pool(cause));
             }
         }
@@ -70,27 +72,27 @@ async fn reconnect(
 ) -> std::result::Result<AsyncPgConnection, ConnectionError> {
     let until = Instant::now() + wait;
     loop {
-        let turn = match condition.trouble() {
-            Some(Trouble::Away) => Some(condition.trying.lock().await),
-            _ => None,
-        };
+        let turn = if condition.refuses() { Some(condition.trying.lock().await) } else { None };
         let mut connecting = std::pin::pin!(connect(server));
         let made = match timeout(ANSWER, connecting.as_mut()).await {
             Ok(made) => made,
             Err(_) => {
-                condition.went_away(format!("no answer to a new connection within {} ms", ANSWER.as_millis()));
+                condition.failed(format!("no answer to a new connection within {} ms", ANSWER.as_millis()));
                 let late = timeout(SLOW, connecting).await;
                 late.unwrap_or_else(|_| Err(ConnectionError::BadConnection("no answer to a new connection".to_owned())))
             }
         };
         match made {
             Ok(mut conn) => {
-                condition.answered();
+                condition.connected();
                 conn.set_instrumentation(Observer::new(condition));
                 return Ok(conn);
             }
             Err(error) => {
-                condition.went_away(&error);
+                match is_crowded(&error) {
+                    true => condition.crowded(&error),
+                    false => condition.failed(&error),
+                }
                 if Instant::now() >= until {
                     return Err(error);
                 }

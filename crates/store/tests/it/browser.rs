@@ -38,7 +38,6 @@ pub(crate) fn session(id: &str, team: &str, begin: i64) -> Session {
         alive_until: at(begin + 1),
         ended_at: None,
         credits: 0,
-        api_key: Some(format!("key of {team}")),
         call: None,
     }
 }

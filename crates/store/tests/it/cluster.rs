@@ -93,7 +93,8 @@ impl Cluster {
         self.configure("ssl = off\n");
     }
 
-    fn configure(&self, settings: &str) {
+    /// Goes on with these settings, in place of those of an earlier call.
+    pub(crate) fn configure(&self, settings: &str) {
         std::fs::write(self.path("data/postgresql.auto.conf"), settings).unwrap();
         self.give_away();
         self.run("pg_ctl", &["-s", "-D", &self.data(), "reload"]);

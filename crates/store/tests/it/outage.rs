@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, SqliteConnection};
+use diesel_async::{AsyncConnection as _, AsyncPgConnection, SimpleAsyncConnection as _};
 use store::teams::{self, Team};
 use store::{Options, Result, Store, Trouble};
 
@@ -54,7 +55,6 @@ async fn a_locked_sqlite_file() {
     let mut other = SqliteConnection::establish(path).unwrap();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
     fails_soon(&store, Trouble::Away).await;
-    // Reading goes on, as soon as it is clear that it is not the file that is gone.
     other.batch_execute("ROLLBACK").unwrap();
     works_again(&store).await;
 }
@@ -75,6 +75,50 @@ async fn a_stopped_and_a_frozen_postgresql() {
     fails_soon(&store, Trouble::Away).await;
     cluster.freeze(false);
     works_again(&store).await;
+}
+
+/// It answers every question, and refuses every change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_read_only_postgresql() {
+    let Some(cluster) = Cluster::start("host all all 127.0.0.1/32 trust\n") else { return };
+    let store = Store::open(&cluster.url("postgres", "127.0.0.1", ""), Options::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    cluster.configure("default_transaction_read_only = on\n");
+    let started = Instant::now();
+    // Its processes hear of a new setting one by one.
+    while write(&store, &base::new_id().to_string()).await.is_ok() {
+        assert!(started.elapsed() < SOON, "it can still be written");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    fails_soon(&store, Trouble::Away).await;
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(3) {
+        assert_eq!(store.trouble(), Some(Trouble::Away), "after {:?}", started.elapsed());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    cluster.configure("default_transaction_read_only = off\n");
+    works_again(&store).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgresql_that_takes_no_more_connections_is_busy() {
+    let Some(cluster) = Cluster::start("host all all 127.0.0.1/32 trust\n") else { return };
+    let admin = cluster.url("postgres", "127.0.0.1", "");
+    let mut admin = AsyncPgConnection::establish(admin.trim_end_matches('?')).await.unwrap();
+    for sql in ["CREATE ROLE few LOGIN CONNECTION LIMIT 2", "CREATE DATABASE few OWNER few"] {
+        admin.batch_execute(sql).await.unwrap();
+    }
+    let url = cluster.url("few", "127.0.0.1", "").replace("/postgres?", "/few?");
+    let options = Options { wait: Duration::from_secs(3), ..Options::default() };
+    let store = Store::open(&url, options).await.unwrap();
+    store.migrate().await.unwrap();
+    let held = [store.conn().await.unwrap(), store.conn().await.unwrap()];
+    for _ in 0..2 {
+        let error = write(&store, "refused").await.unwrap_err();
+        assert_eq!((error.trouble(), store.trouble()), (Some(Trouble::Away), None), "{error:?}");
+    }
+    drop(held);
+    write(&store, "let in").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,3 @@
-ALTER TABLE browser_session DROP COLUMN api_key_id;
 ALTER TABLE team DROP COLUMN addresses;
 ALTER TABLE api_key DROP COLUMN formats;
 ALTER TABLE api_key DROP COLUMN endpoints;
