@@ -138,6 +138,7 @@ fn navigated(view: &View, from: &Session, frame: &Value) {
     view.stage.send_replace((documents.now.number, Stage::Loading));
     drop(documents);
     view.network.begin_document(&loader);
+    view.polls.lock().clear();
 }
 
 fn advance(view: &View, stage: Stage) {

@@ -1,0 +1,251 @@
+//! What is hidden and yet content: a control on the page opens it. Answers of accordions, panels of tabs, `details` and what
+//! stands behind "show more" are read by whoever wants to; menus, dialogs and what nothing opens are not.
+
+use std::collections::{HashMap, HashSet};
+
+use super::controls::{Controls, is_layer, is_more};
+use super::page::Tree;
+use super::snapshot::{Document, Kind, Node, Snapshot};
+
+/// How many elements in a hidden one, each alone in the last, are looked at for the name that a control knows it by.
+const WITHIN: usize = 4;
+/// And how many around it.
+const AROUND: usize = 2;
+/// A text with fewer letters is a notice.
+const MIN_LETTERS: usize = 12;
+/// So much of a menu is links.
+const LINKS: f64 = 0.6;
+/// Words in class names of what is opened in its place.
+const FOLDS: &[&str] = &[
+    "accordion", "answer", "collapse", "collapsed", "collapsible", "details", "disclosure", "expandable", "expander", "faq",
+    "foldable", "spoiler", "tab", "tabbed", "tabcontent", "tabpanel", "tabs",
+];
+
+/// The hidden parts of a document that a control opens.
+pub(super) struct Opened<'s> {
+    snapshot: &'s Snapshot,
+    document: &'s Document,
+    tree: &'s Tree,
+    controls: Controls<'s>,
+    /// By node: letters in it, and those of them that are links.
+    letters: Vec<usize>,
+    linked: Vec<usize>,
+    /// How often a hidden element of one kind stands behind a control of one kind.
+    pairs: HashMap<(String, String), usize>,
+}
+
+impl<'s> Opened<'s> {
+    pub(super) fn of(snapshot: &'s Snapshot, document: &'s Document, tree: &'s Tree) -> Self {
+        let count = tree.kinds.len();
+        let mut opened = Self {
+            snapshot,
+            document,
+            tree,
+            controls: Controls::of(snapshot, document, tree),
+            letters: vec![0; count],
+            linked: vec![0; count],
+            pairs: HashMap::new(),
+        };
+        opened.count_letters();
+        opened.count_pairs();
+        opened
+    }
+
+    fn count_letters(&mut self) {
+        for node in (0..self.tree.kinds.len()).rev() {
+            if self.tree.kinds[node] == Kind::Text && self.tree.seen.has_content[node] {
+                self.letters[node] = self.snapshot.value(self.document, node).chars().filter(|c| c.is_alphanumeric()).count();
+            }
+            if self.tree.kinds[node] == Kind::Element && self.name(node) == "a" {
+                self.linked[node] = self.letters[node];
+            }
+            if let Some(parent) = self.document.parent(node) {
+                self.letters[parent] += self.letters[node];
+                self.linked[parent] += self.linked[node];
+            }
+        }
+    }
+
+    fn count_pairs(&mut self) {
+        let hidden = (0..self.tree.kinds.len()).filter(|&node| self.is_outermost(node));
+        let pairs: Vec<_> = hidden.filter_map(|node| self.pair(node)).collect();
+        for pair in pairs {
+            *self.pairs.entry(pair).or_default() += 1;
+        }
+    }
+
+    fn is_outermost(&self, node: Node) -> bool {
+        let is_in_hidden = self.document.parent(node).is_some_and(|parent| self.tree.seen.hides(parent));
+        self.tree.kinds[node] == Kind::Element && self.tree.seen.hides(node) && !is_in_hidden
+    }
+
+    /// Whether a control opens this hidden node.
+    pub(super) fn is_opened(&self, node: Node) -> bool {
+        if self.is_in_closed_details(node) {
+            return true;
+        }
+        if self.tree.kinds[node] != Kind::Element || self.is_in_menu(node) {
+            return false;
+        }
+        if self.is_named(node) {
+            return !is_layer(self.snapshot, self.document, node);
+        }
+        let is_text = self.letters[node] >= MIN_LETTERS && !self.is_menu(node) && !self.has_form(node);
+        is_text && !is_layer(self.snapshot, self.document, node) && self.stands_behind_control(node)
+    }
+
+    /// Whether it would stay hidden by what it says itself, if what is around it were opened.
+    pub(super) fn is_shut(&self, node: Node) -> bool {
+        let style = self.attribute(node, "style").unwrap_or_default().replace(' ', "");
+        self.tree.kinds[node] == Kind::Element
+            && (self.attribute(node, "hidden").is_some()
+                || style.contains("display:none")
+                || is_layer(self.snapshot, self.document, node))
+    }
+
+    /// Whether the page says itself what opens it.
+    fn is_named(&self, node: Node) -> bool {
+        let inner = std::iter::successors(Some(node), |&at| self.only_child(at)).take(WITHIN);
+        let outer = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at)).take(AROUND);
+        if inner.clone().any(|at| self.is_panel(at)) {
+            return true;
+        }
+        let is_target = inner.chain(outer).any(|at| {
+            self.attribute(at, "id").is_some_and(|id| self.controls.opens(id))
+        });
+        is_target && !self.is_menu(node)
+    }
+
+    /// Whether it is the panel of a tab, or found by a search in the page. A component that says of itself that nobody can see it
+    /// is taken at its word.
+    fn is_panel(&self, node: Node) -> bool {
+        let is_shut = self.name(node).contains('-') && self.attribute(node, "aria-hidden") == Some("true");
+        let is_found = self.attribute(node, "hidden").is_some_and(|how| how.eq_ignore_ascii_case("until-found"));
+        is_found || self.attribute(node, "role") == Some("tabpanel") && !is_shut
+    }
+
+    /// Whether a control beside it opens it, as far as can be told.
+    fn stands_behind_control(&self, node: Node) -> bool {
+        let parent = self.document.parent(node);
+        let before = [Some(node), parent].into_iter().flatten().filter_map(|at| self.before(at));
+        if before.clone().any(|control| self.controls.is_closed_toggle(control)) {
+            return true;
+        }
+        let has_class = [Some(node), parent].into_iter().flatten().any(|at| self.has_fold_class(at));
+        if has_class && before.clone().next().is_some() || self.follows_switch(node) {
+            return true;
+        }
+        let is_one_of_several = self.pair(node).is_some_and(|pair| self.pairs.get(&pair).is_some_and(|count| *count > 1));
+        is_one_of_several || self.has_more_button(node)
+    }
+
+    fn is_in_closed_details(&self, node: Node) -> bool {
+        let mut above = self.document.parent(node);
+        // What it is slotted into is no element of the page.
+        while let Some(at) = above.filter(|&at| self.tree.kinds[at] == Kind::Other || self.name(at) == "slot") {
+            above = self.document.parent(at);
+        }
+        above.is_some_and(|at| self.name(at) == "details" && self.attribute(at, "open").is_none())
+    }
+
+    fn is_in_menu(&self, node: Node) -> bool {
+        let mut above = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at));
+        above.any(|at| {
+            let role = self.attribute(at, "role").unwrap_or_default();
+            self.name(at) == "nav" || matches!(role, "navigation" | "menu" | "menubar" | "listbox" | "search")
+        })
+    }
+
+    fn is_menu(&self, node: Node) -> bool {
+        self.linked[node] as f64 > self.letters[node] as f64 * LINKS
+    }
+
+    fn has_form(&self, node: Node) -> bool {
+        let mut left = vec![node];
+        while let Some(at) = left.pop() {
+            if matches!(self.name(at).as_ref(), "form" | "textarea" | "select") {
+                return true;
+            }
+            left.extend(&self.tree.children[at]);
+        }
+        false
+    }
+
+    /// The kind of a hidden element and of the control before it, if there is one that can be used.
+    fn pair(&self, node: Node) -> Option<(String, String)> {
+        let control = self.before(node)?;
+        let is_control = self.controls.is_usable(control);
+        is_control.then(|| (self.make(node), self.make(control)))
+    }
+
+    fn make(&self, node: Node) -> String {
+        format!("{} {}", self.name(node), self.attribute(node, "class").unwrap_or_default())
+    }
+
+    /// The element before it that can be seen.
+    fn before(&self, node: Node) -> Option<Node> {
+        self.siblings(node).iter().copied().take_while(|&at| at != node).filter(|&at| self.is_seen_element(at)).last()
+    }
+
+    fn has_more_button(&self, node: Node) -> bool {
+        let parent = self.document.parent(node);
+        [Some(node), parent].into_iter().flatten().any(|at| {
+            let after = self.siblings(at).iter().copied().skip_while(|&sibling| sibling != at).skip(1);
+            let next = after.filter(|&sibling| self.is_seen_element(sibling)).take(2);
+            next.chain(self.before(at)).any(|near| {
+                self.letters[near] <= 40 && self.controls.is_usable(near) && is_more(&self.text(near))
+            })
+        })
+    }
+
+    /// Whether a box or a radio button before it, which needs no script, shows it.
+    fn follows_switch(&self, node: Node) -> bool {
+        [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| {
+            self.siblings(at).iter().take_while(|&&sibling| sibling != at).any(|&sibling| {
+                self.tree.kinds[sibling] == Kind::Element
+                    && self.name(sibling) == "input"
+                    && matches!(self.attribute(sibling, "type"), Some("checkbox" | "radio"))
+            })
+        })
+    }
+
+    fn has_fold_class(&self, node: Node) -> bool {
+        let class = self.attribute(node, "class").unwrap_or_default().to_ascii_lowercase();
+        let words: HashSet<_> = class.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        FOLDS.iter().any(|word| words.contains(word))
+    }
+
+    fn siblings(&self, node: Node) -> &[Node] {
+        self.document.parent(node).map_or(&[], |parent| &self.tree.children[parent])
+    }
+
+    fn only_child(&self, node: Node) -> Option<Node> {
+        let mut with_content = self.tree.children[node].iter().copied().filter(|&child| self.letters[child] > 0);
+        let child = with_content.next()?;
+        (with_content.next().is_none() && self.tree.kinds[child] == Kind::Element).then_some(child)
+    }
+
+    fn is_seen_element(&self, node: Node) -> bool {
+        self.tree.kinds[node] == Kind::Element && self.tree.seen.shows[node]
+    }
+
+    fn text(&self, node: Node) -> String {
+        let (mut text, mut left) = (String::new(), vec![node]);
+        while let Some(at) = left.pop() {
+            if self.tree.kinds[at] == Kind::Text {
+                text.push_str(self.snapshot.value(self.document, at));
+                text.push(' ');
+            }
+            left.extend(self.tree.children[at].iter().rev());
+        }
+        text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    }
+
+    fn name(&self, node: Node) -> std::borrow::Cow<'s, str> {
+        self.snapshot.name(self.document, node)
+    }
+
+    fn attribute(&self, node: Node, name: &str) -> Option<&'s str> {
+        self.snapshot.attribute(self.document, node, name)
+    }
+}
