@@ -54,7 +54,8 @@ impl Rules {
             selectors.extend(self.0.hidden_class_id_selectors(list(0), list(1), &own.exceptions));
         }
         let selectors: Vec<Value> = selectors.into_iter().take(MAX_NAMES).map(Value::from).collect();
-        let is_known = !selectors.is_empty() && tab.evaluate(World::Own, HIDE, &[json!(selectors)], until).await? == true;
+        let is_known =
+            !selectors.is_empty() && tab.evaluate(World::Own, HIDE, &[json!(selectors)], until).await? == true;
         let asking = tab.evaluate(World::Own, CONSENT, &[], until).await?;
         Ok(is_known || asking.as_u64().is_some_and(|count| count > 0))
     }

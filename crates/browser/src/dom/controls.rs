@@ -11,22 +11,99 @@ const MAX_NODES: usize = 40;
 const LAYERS: &[&str] = &["modal", "dropdown", "offcanvas", "popover", "tooltip"];
 /// Words in class names of what lies over the page, or leads through it.
 const LAYER_CLASSES: &[&str] = &[
-    "autocomplete", "consent", "cookie", "cookies", "dialog", "drawer", "dropdown", "flyout", "gdpr", "lightbox", "login",
-    "megamenu", "menu", "modal", "nav", "navbar", "navigation", "newsletter", "offcanvas", "overlay", "popover", "popup",
-    "search", "sidebar", "signin", "toast", "tooltip",
+    "autocomplete",
+    "consent",
+    "cookie",
+    "cookies",
+    "dialog",
+    "drawer",
+    "dropdown",
+    "flyout",
+    "gdpr",
+    "lightbox",
+    "login",
+    "megamenu",
+    "menu",
+    "modal",
+    "nav",
+    "navbar",
+    "navigation",
+    "newsletter",
+    "offcanvas",
+    "overlay",
+    "popover",
+    "popup",
+    "search",
+    "sidebar",
+    "signin",
+    "toast",
+    "tooltip",
 ];
 /// The same by roles.
 const LAYER_ROLES: &[&str] = &[
-    "alert", "alertdialog", "combobox", "dialog", "listbox", "log", "menu", "menubar", "navigation", "search", "status",
-    "tooltip", "tree",
+    "alert",
+    "alertdialog",
+    "combobox",
+    "dialog",
+    "listbox",
+    "log",
+    "menu",
+    "menubar",
+    "navigation",
+    "search",
+    "status",
+    "tooltip",
+    "tree",
 ];
 /// Beginnings of what stands on a button behind which the text goes on.
 const MORE: &[&str] = &[
-    "show more", "show all", "show full", "show answer", "show details", "show the rest", "read more", "read the rest",
-    "read full", "read all", "see more", "see all", "see full", "view more", "view all", "view full", "expand", "continue reading",
-    "more", "load more", "display more", "full text", "mehr", "weiterlesen", "alles anzeigen", "lire la suite", "voir plus",
-    "afficher plus", "ver más", "mostrar más", "leer más", "ver mais", "leia mais", "mostra altro", "leggi tutto", "meer",
-    "lees meer", "visa mer", "läs mer", "читать далее", "показать", "ещё", "展开", "更多", "もっと見る", "続きを読む", "더보기",
+    "show more",
+    "show all",
+    "show full",
+    "show answer",
+    "show details",
+    "show the rest",
+    "read more",
+    "read the rest",
+    "read full",
+    "read all",
+    "see more",
+    "see all",
+    "see full",
+    "view more",
+    "view all",
+    "view full",
+    "expand",
+    "continue reading",
+    "more",
+    "load more",
+    "display more",
+    "full text",
+    "mehr",
+    "weiterlesen",
+    "alles anzeigen",
+    "lire la suite",
+    "voir plus",
+    "afficher plus",
+    "ver más",
+    "mostrar más",
+    "leer más",
+    "ver mais",
+    "leia mais",
+    "mostra altro",
+    "leggi tutto",
+    "meer",
+    "lees meer",
+    "visa mer",
+    "läs mer",
+    "читать далее",
+    "показать",
+    "ещё",
+    "展开",
+    "更多",
+    "もっと見る",
+    "続きを読む",
+    "더보기",
 ];
 
 /// The controls of a document that can be seen.
@@ -53,7 +130,8 @@ impl<'s> Controls<'s> {
     fn note(&mut self, node: Node) {
         let is_tab = self.attribute(node, "role") == Some("tab");
         let toggles = ["data-toggle", "data-bs-toggle"].into_iter().any(|name| self.attribute(node, name).is_some());
-        let names = |name: &str| self.snapshot.attribute(self.document, node, name).unwrap_or_default().split_whitespace();
+        let names =
+            |name: &str| self.snapshot.attribute(self.document, node, name).unwrap_or_default().split_whitespace();
         let mut targets: Vec<&'s str> = names("aria-controls").collect();
         for name in ["data-target", "data-bs-target"] {
             targets.extend(names(name).filter_map(|target| target.strip_prefix('#')));
@@ -129,9 +207,8 @@ pub(super) fn is_layer(snapshot: &Snapshot, document: &Document, node: Node) -> 
 /// Whether a button with this text, in small letters, says that the text goes on behind it.
 pub(super) fn is_more(text: &str) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
-    MORE.iter().any(|more| {
-        text.strip_prefix(more).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphabetic()))
-    })
+    MORE.iter()
+        .any(|more| text.strip_prefix(more).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphabetic())))
 }
 
 #[cfg(test)]

@@ -17,8 +17,23 @@ const MIN_LETTERS: usize = 12;
 const LINKS: f64 = 0.6;
 /// Words in class names of what is opened in its place.
 const FOLDS: &[&str] = &[
-    "accordion", "answer", "collapse", "collapsed", "collapsible", "details", "disclosure", "expandable", "expander", "faq",
-    "foldable", "spoiler", "tab", "tabbed", "tabcontent", "tabpanel", "tabs",
+    "accordion",
+    "answer",
+    "collapse",
+    "collapsed",
+    "collapsible",
+    "details",
+    "disclosure",
+    "expandable",
+    "expander",
+    "faq",
+    "foldable",
+    "spoiler",
+    "tab",
+    "tabbed",
+    "tabcontent",
+    "tabpanel",
+    "tabs",
 ];
 
 /// The hidden parts of a document that a control opens.
@@ -54,7 +69,8 @@ impl<'s> Opened<'s> {
     fn count_letters(&mut self) {
         for node in (0..self.tree.kinds.len()).rev() {
             if self.tree.kinds[node] == Kind::Text && self.tree.seen.has_content[node] {
-                self.letters[node] = self.snapshot.value(self.document, node).chars().filter(|c| c.is_alphanumeric()).count();
+                self.letters[node] =
+                    self.snapshot.value(self.document, node).chars().filter(|c| c.is_alphanumeric()).count();
             }
             if self.tree.kinds[node] == Kind::Element && self.name(node) == "a" {
                 self.linked[node] = self.letters[node];
@@ -81,10 +97,10 @@ impl<'s> Opened<'s> {
 
     /// Whether a control opens this hidden node.
     pub(super) fn is_opened(&self, node: Node) -> bool {
-        if self.is_in_closed_details(node) {
+        if self.is_in_closed_details(node) && !self.is_shut(node) {
             return true;
         }
-        if self.tree.kinds[node] != Kind::Element || self.is_in_menu(node) {
+        if self.tree.kinds[node] != Kind::Element || self.is_shut_component(node) || self.is_in_menu(node) {
             return false;
         }
         if self.is_named(node) {
@@ -110,33 +126,32 @@ impl<'s> Opened<'s> {
         if inner.clone().any(|at| self.is_panel(at)) {
             return true;
         }
-        let is_target = inner.chain(outer).any(|at| {
-            self.attribute(at, "id").is_some_and(|id| self.controls.opens(id))
-        });
+        let is_target = inner.chain(outer).any(|at| self.attribute(at, "id").is_some_and(|id| self.controls.opens(id)));
         is_target && !self.is_menu(node)
     }
 
-    /// Whether it is the panel of a tab, or found by a search in the page. A component that says of itself that nobody can see it
-    /// is taken at its word.
+    /// Whether it is the panel of a tab, or found by a search in the page.
     fn is_panel(&self, node: Node) -> bool {
-        let is_shut = self.name(node).contains('-') && self.attribute(node, "aria-hidden") == Some("true");
         let is_found = self.attribute(node, "hidden").is_some_and(|how| how.eq_ignore_ascii_case("until-found"));
-        is_found || self.attribute(node, "role") == Some("tabpanel") && !is_shut
+        is_found || self.attribute(node, "role") == Some("tabpanel")
+    }
+
+    /// Whether it is a component that says of itself that nobody can see it; such a one is taken at its word.
+    fn is_shut_component(&self, node: Node) -> bool {
+        self.name(node).contains('-') && self.attribute(node, "aria-hidden") == Some("true")
     }
 
     /// Whether a control beside it opens it, as far as can be told.
     fn stands_behind_control(&self, node: Node) -> bool {
-        let parent = self.document.parent(node);
-        let before = [Some(node), parent].into_iter().flatten().filter_map(|at| self.before(at));
-        if before.clone().any(|control| self.controls.is_closed_toggle(control)) {
-            return true;
-        }
-        let has_class = [Some(node), parent].into_iter().flatten().any(|at| self.has_fold_class(at));
-        if has_class && before.clone().next().is_some() || self.follows_switch(node) {
-            return true;
-        }
-        let is_one_of_several = self.pair(node).is_some_and(|pair| self.pairs.get(&pair).is_some_and(|count| *count > 1));
-        is_one_of_several || self.has_more_button(node)
+        let before = self.before(node);
+        let is_fold =
+            || [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| self.has_fold_class(at));
+        let is_one_of_several =
+            || self.pair(node).is_some_and(|pair| self.pairs.get(&pair).is_some_and(|count| *count > 1));
+        before.is_some_and(|control| self.controls.is_closed_toggle(control) || is_fold())
+            || self.follows_switch(node)
+            || is_one_of_several()
+            || self.has_more_button(node)
     }
 
     fn is_in_closed_details(&self, node: Node) -> bool {
@@ -192,21 +207,26 @@ impl<'s> Opened<'s> {
         [Some(node), parent].into_iter().flatten().any(|at| {
             let after = self.siblings(at).iter().copied().skip_while(|&sibling| sibling != at).skip(1);
             let next = after.filter(|&sibling| self.is_seen_element(sibling)).take(2);
-            next.chain(self.before(at)).any(|near| {
-                self.letters[near] <= 40 && self.controls.is_usable(near) && is_more(&self.text(near))
-            })
+            next.chain(self.before(at))
+                .any(|near| self.letters[near] <= 40 && self.controls.is_usable(near) && is_more(&self.text(near)))
         })
     }
 
-    /// Whether a box or a radio button before it, which needs no script, shows it.
+    /// Whether a radio button or a box before it, which needs no script, shows it. A box that stands before the whole page opens
+    /// its menu.
     fn follows_switch(&self, node: Node) -> bool {
-        [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| {
-            self.siblings(at).iter().take_while(|&&sibling| sibling != at).any(|&sibling| {
-                self.tree.kinds[sibling] == Kind::Element
-                    && self.name(sibling) == "input"
-                    && matches!(self.attribute(sibling, "type"), Some("checkbox" | "radio"))
-            })
+        let parent = self.document.parent(node);
+        let around = parent.filter(|&at| self.has_fold_class(at));
+        let is_in_body = parent.is_none_or(|at| self.name(at) == "body");
+        [Some(node).filter(|_| !is_in_body), around].into_iter().flatten().any(|at| {
+            self.siblings(at).iter().take_while(|&&sibling| sibling != at).any(|&sibling| self.is_switch(sibling))
         })
+    }
+
+    fn is_switch(&self, node: Node) -> bool {
+        self.tree.kinds[node] == Kind::Element
+            && self.name(node) == "input"
+            && matches!(self.attribute(node, "type"), Some("checkbox" | "radio"))
     }
 
     fn has_fold_class(&self, node: Node) -> bool {

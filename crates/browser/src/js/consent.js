@@ -4,7 +4,7 @@
   const ABOUT = new RegExp([
     '(use|uses|using|our|store|set|place|accept|allow|all|these|necessary|essential|functional|marketing) [^.]{0,40}cookies',
     'cookies? (and|to|are|help|policy|notice|settings?|preferences|consent|statement)', 'your (consent|privacy choices)',
-    'privacy preferences', 'gdpr', 'diese (web)?seite [^.]{0,30}cookies', 'verwenden [^.]{0,30}cookies', 'einwilligung',
+    'privacy preferences', 'gdpr', 'diese (web)?(seite|site) [^.]{0,30}cookies', 'verwende[nt] [^.]{0,30}cookies', 'einwilligung',
     'nous utilisons [^.]{0,30}cookies', 'ce site [^.]{0,30}cookies', 'utilizamos [^.]{0,30}cookies', 'usamos [^.]{0,30}cookies',
     'utilizziamo [^.]{0,30}cookie', 'questo sito [^.]{0,30}cookie', 'gebruiken [^.]{0,30}cookies', 'używamy [^.]{0,30}cookies',
     'pliki cookie', 'файлы cookie', 'クッキー', 'cookie ?を', 'cookie ?设置', '쿠키',

@@ -39,11 +39,7 @@ impl Address {
     fn of_file(url: &str) -> Self {
         let path = path(url);
         let query = fold(&url[path.len()..], 1);
-        Self {
-            exact: hash([url, "", "", ""]),
-            folded: hash([path, &query, "", ""]),
-            place: hash([path, "", "", ""]),
-        }
+        Self { exact: hash([url, "", "", ""]), folded: hash([path, &query, "", ""]), place: hash([path, "", "", ""]) }
     }
 
     /// That of a `Network.requestWillBeSent`.
@@ -70,7 +66,11 @@ fn hash(parts: [&str; 4]) -> u64 {
 /// Words that have a digit in them all become the same, if they are not shorter than `least`.
 fn fold(text: &str, least: usize) -> String {
     let mut folded = String::with_capacity(text.len().min(MAX_CHARS));
-    for part in text.get(..text.floor_char_boundary(MAX_CHARS)).unwrap_or_default().split_inclusive(|c: char| !c.is_alphanumeric()) {
+    for part in text
+        .get(..text.floor_char_boundary(MAX_CHARS))
+        .unwrap_or_default()
+        .split_inclusive(|c: char| !c.is_alphanumeric())
+    {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
         let is_lot = word.len() >= least && word.contains(|c: char| c.is_ascii_digit());
         folded.push_str(if is_lot { "0" } else { word });

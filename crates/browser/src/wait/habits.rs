@@ -131,16 +131,22 @@ mod tests {
 
         /// Asks at a time; the answer comes 20 ms later.
         fn ask(&mut self, millis: u64, url: &str) -> Sort {
+            self.ask_long(millis, url, 20)
+        }
+
+        /// Asks at a time; the answer comes after so many milliseconds.
+        fn ask_long(&mut self, millis: u64, url: &str, lasts: u64) -> Sort {
             let address = Address::of("GET", url, "");
             let sort = self.habits.ask(address, self.change, self.at(millis));
-            self.habits.answer(address, false, self.at(millis + 20));
+            self.habits.answer(address, false, self.at(millis + lasts));
             sort
         }
     }
 
     #[test]
     fn what_a_timer_asks_again_is_a_poll() {
-        for urls in [["/poll", "/poll"], ["/poll?0.2741", "/poll?0.93"], ["/news?since=a8f3-11", "/news?since=77c-20"]] {
+        for urls in [["/poll", "/poll"], ["/poll?0.2741", "/poll?0.93"], ["/news?since=a8f3-11", "/news?since=77c-20"]]
+        {
             let mut page = Page::new();
             assert_eq!(page.ask(1000, urls[0]), Sort::Question);
             assert_eq!(page.ask(2000, urls[1]), Sort::Poll, "{urls:?}");
@@ -159,24 +165,27 @@ mod tests {
     #[test]
     fn answers_lead_to_further_questions() {
         let mut page = Page::new();
-        assert_eq!(page.ask(0, "/list?page=1"), Sort::Question);
-        for n in 1..5 {
-            assert_eq!(page.ask(n * 30, &format!("/list?page={n}{n}")), Sort::Doubtful, "{n}");
+        let mut all = Vec::new();
+        for n in 0..6 {
+            all.push(page.ask_long(n * 300, &format!("/list?page={n}"), 290));
         }
-        assert_eq!(page.ask(150, "/list?page=6"), Sort::Poll);
+        assert_eq!(all[0], Sort::Question);
+        assert_eq!(all[1..5], [Sort::Doubtful; 4]);
+        assert_eq!(all[5], Sort::Poll);
     }
 
     #[test]
     fn a_chain_of_other_questions_counts_for_a_while() {
-        let mut page = Page::new();
-        let sorts = ["user", "rights", "page", "parts", "more"].map(|name| name.to_owned());
-        let ask = |at: usize, name: &str| page.ask(at as u64 * 200, &format!("/graph?{name}"));
-        let mut ask = ask;
-        let all: Vec<_> = sorts.iter().enumerate().map(|(at, name)| ask(at, name)).collect();
-        assert_eq!(all[4], Sort::Doubtful, "by a timer");
-        let mut page = Page::new();
-        let at = |n: u64| 160 + n * 25;
-        assert!((0..5).all(|n| page.ask(at(n), &format!("/graph?{}", "x".repeat(n as usize))) == Sort::Question));
+        let chain = |lasts: u64| {
+            let mut page = Page::new();
+            let names = ["user", "rights", "page", "parts", "more", "still"];
+            let ask = |(n, name): (usize, &&str)| page.ask_long(n as u64 * 300, &format!("/graph?{name}"), lasts);
+            names.iter().enumerate().map(ask).collect::<Vec<_>>()
+        };
+        let by_answers = chain(290);
+        assert_eq!(by_answers[..5], [Sort::Question; 5]);
+        assert_eq!(by_answers[5], Sort::Poll);
+        assert_eq!(chain(10)[1], Sort::Doubtful);
     }
 
     #[test]

@@ -19,7 +19,7 @@ const MAX_OPEN_QUESTION: Duration = Duration::from_secs(4);
 const MAX_URGENT_QUESTION: Duration = Duration::from_secs(12);
 
 /// For how long after its last change what may be a poll holds up a page.
-const MAX_DOUBT: Duration = Duration::from_secs(2);
+const MAX_DOUBT: Duration = Duration::from_millis(1500);
 /// The same where the page says that more is coming.
 const MAX_LOADING_DOUBT: Duration = Duration::from_secs(5);
 

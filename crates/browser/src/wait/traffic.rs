@@ -125,7 +125,12 @@ impl<'t> Traffic<'t> {
         if !kind.counts() || self.open.len() >= MAX_KNOWN {
             return;
         }
-        let (now, address) = (Instant::now(), Address::of_event(kind, &event.params));
+        let now = Instant::now();
+        // It was led elsewhere.
+        if let Some(sort) = self.open.get(&key).map(|asked| asked.sort) {
+            return self.note_sign(sort, now);
+        }
+        let address = Address::of_event(kind, &event.params);
         let sort = self.habits.ask(address, self.change, now);
         let sort = if self.tab.is_poll(address) { Sort::Poll } else { sort };
         self.note_sign(sort, now);

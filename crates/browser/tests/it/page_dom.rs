@@ -121,6 +121,7 @@ async fn what_a_control_opens_is_content() {
         <div class=item><button>Is it cheap?</button><div class=panel>Twelve guilders a board.</div></div>
         <div><input type=radio name=x id=x1 checked><div class=block>First block</div><input type=radio name=x id=x2><div class=block>Second block of text</div><label for=x2>Second</label></div>
         <p>The first lines.</p><div class=shut>The long rest of the description.</div><button>Read more</button>
+        <x-panel role=tabpanel aria-hidden=true hidden>Shut by its component</x-panel>
         <div hidden=until-found>Found by a search</div>
         <details><summary>Open me</summary>Bare text <p>and a paragraph</p><div hidden>but not this line of it</div></details>
         <div id=waste class=shut>Left over by the template of the page.</div><button aria-controls=box>Buy</button><div id=box role=dialog hidden>Put into your basket for now</div>
@@ -150,6 +151,7 @@ async fn what_a_control_opens_is_content() {
                 "your basket",
                 "Never opened",
                 "By attribute alone",
+                "Shut by its component",
             ],
             9000,
         ),

@@ -13,7 +13,8 @@ use crate::world::{World, plain};
 const TOOLS: &str = "const ask = async (query) => (await fetch('/api/x?' + query)).text(),
     show = (text) => root.innerHTML = '<h1>Ready</h1><p>' + text, later = (ms) => new Promise((done) => setTimeout(done, ms));";
 /// Shown at once.
-const READY: &str = "show('The list of the tools of the workshop has arrived from the store and can be read now by everybody.');";
+const READY: &str =
+    "show('The list of the tools of the workshop has arrived from the store and can be read now by everybody.');";
 /// A page is to be there so soon after it was ready.
 const SOON: Duration = Duration::from_secs(3);
 
@@ -36,13 +37,25 @@ const ENDLESS: &[(&str, &str)] = &[
     ),
     ("long polls", "(async () => { for (let n = 0;;) await ask('d=1000&since=' + n++) })()"),
     ("a long poll", "fetch('/hang')"),
-    ("polls, a question and a stream", "setInterval(() => fetch('/api/poll?r=' + Math.random()), 200); fetch('/hang'); new EventSource('/events')"),
+    (
+        "polls, a question and a stream",
+        "setInterval(() => fetch('/api/poll?r=' + Math.random()), 200); fetch('/hang'); new EventSource('/events')",
+    ),
     ("an event stream", "new EventSource('/events').onmessage = () => {}"),
     ("a stream that is read", "fetch('/drops').then(async (a) => { for await (const part of a.body); })"),
     ("a clock", "setInterval(() => clock.textContent = new Date().toISOString(), 100)"),
-    ("a clock and polls", "setInterval(() => { clock.textContent = new Date().toLocaleTimeString(); fetch('/api/poll?t=' + Date.now()) }, 1000)"),
-    ("a ticker", "const all = ['Oak rises', 'Ash falls', 'Elm stays']; let n = 0; setInterval(() => clock.textContent = all[n++ % 3], 400)"),
-    ("a ticker by polls", "let n = 0; setInterval(() => ask('d=5&t=' + (n++ % 2 ? 'Oak+rises' : 'Ash+falls')).then((t) => clock.textContent = t), 300)"),
+    (
+        "a clock and polls",
+        "setInterval(() => { clock.textContent = new Date().toLocaleTimeString(); fetch('/api/poll?t=' + Date.now()) }, 1000)",
+    ),
+    (
+        "a ticker",
+        "const all = ['Oak rises', 'Ash falls', 'Elm stays']; let n = 0; setInterval(() => clock.textContent = all[n++ % 3], 400)",
+    ),
+    (
+        "a ticker by polls",
+        "let n = 0; setInterval(() => ask('d=5&t=' + (n++ % 2 ? 'Oak+rises' : 'Ash+falls')).then((t) => clock.textContent = t), 300)",
+    ),
 ];
 
 fn page(script: &str) -> String {
@@ -80,6 +93,7 @@ async fn all_are_soon(wait_for: Duration, actions: &[wire::Action], most: Durati
     let world = world().await;
     let url = world.url("/page");
     let visit = Visit { wait_for, actions, ..plain(&url) };
+    let mut slow = Vec::new();
     for (name, script) in ENDLESS {
         let html = page(&format!("{READY}{script}"));
         world.site.html("/page", &html);
@@ -91,8 +105,11 @@ async fn all_are_soon(wait_for: Duration, actions: &[wire::Action], most: Durati
             }
         }
         println!("{name}: {all:?}");
-        assert!(all.last() <= Some(&most), "{name} took {all:?}");
+        if all.last() > Some(&most) {
+            slow.push(format!("{name} took {all:?}"));
+        }
     }
+    assert!(slow.is_empty(), "{slow:?}");
 }
 
 #[tokio::test]
