@@ -11,8 +11,14 @@ use super::snapshot::{Document, Kind, Node, Snapshot};
 const WITHIN: usize = 4;
 /// And how many around it.
 const AROUND: usize = 2;
+/// How many siblings and how many nodes around or within are looked at.
+const NEAR: usize = 64;
+/// How many nodes of a hidden part are looked at for a form.
+const MAX_NODES: usize = 2000;
 /// A text with fewer letters is a notice.
 const MIN_LETTERS: usize = 12;
+/// A button has no more.
+const MAX_BUTTON: usize = 40;
 /// So much of a menu is links.
 const LINKS: f64 = 0.6;
 /// Words in class names of what is opened in its place.
@@ -42,6 +48,8 @@ pub(super) struct Opened<'s> {
     document: &'s Document,
     tree: &'s Tree,
     controls: Controls<'s>,
+    /// By node: its place among the children of its parent.
+    places: Vec<usize>,
     /// By node: letters in it, and those of them that are links.
     letters: Vec<usize>,
     linked: Vec<usize>,
@@ -57,10 +65,14 @@ impl<'s> Opened<'s> {
             document,
             tree,
             controls: Controls::of(snapshot, document, tree),
+            places: vec![0; count],
             letters: vec![0; count],
             linked: vec![0; count],
             pairs: HashMap::new(),
         };
+        for (place, &child) in tree.children.iter().flat_map(|children| children.iter().enumerate()) {
+            opened.places[child] = place;
+        }
         opened.count_letters();
         opened.count_pairs();
         opened
@@ -164,7 +176,7 @@ impl<'s> Opened<'s> {
     }
 
     fn is_in_menu(&self, node: Node) -> bool {
-        let mut above = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at));
+        let mut above = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at)).take(NEAR);
         above.any(|at| {
             let role = self.attribute(at, "role").unwrap_or_default();
             self.name(at) == "nav" || matches!(role, "navigation" | "menu" | "menubar" | "listbox" | "search")
@@ -176,8 +188,9 @@ impl<'s> Opened<'s> {
     }
 
     fn has_form(&self, node: Node) -> bool {
-        let mut left = vec![node];
-        while let Some(at) = left.pop() {
+        let (mut left, mut count) = (vec![node], 0);
+        while let Some(at) = left.pop().filter(|_| count < MAX_NODES) {
+            count += 1;
             if matches!(self.name(at).as_ref(), "form" | "textarea" | "select") {
                 return true;
             }
@@ -199,16 +212,22 @@ impl<'s> Opened<'s> {
 
     /// The element before it that can be seen.
     fn before(&self, node: Node) -> Option<Node> {
-        self.siblings(node).iter().copied().take_while(|&at| at != node).filter(|&at| self.is_seen_element(at)).last()
+        self.earlier(node).find(|&at| self.is_seen_element(at))
+    }
+
+    /// Siblings before it, the nearest first.
+    fn earlier(&self, node: Node) -> impl Iterator<Item = Node> {
+        self.siblings(node)[..self.places[node]].iter().rev().take(NEAR).copied()
     }
 
     fn has_more_button(&self, node: Node) -> bool {
         let parent = self.document.parent(node);
         [Some(node), parent].into_iter().flatten().any(|at| {
-            let after = self.siblings(at).iter().copied().skip_while(|&sibling| sibling != at).skip(1);
+            let after = self.siblings(at).iter().skip(self.places[at] + 1).take(NEAR).copied();
             let next = after.filter(|&sibling| self.is_seen_element(sibling)).take(2);
-            next.chain(self.before(at))
-                .any(|near| self.letters[near] <= 40 && self.controls.is_usable(near) && is_more(&self.text(near)))
+            next.chain(self.before(at)).any(|near| {
+                self.letters[near] <= MAX_BUTTON && self.controls.is_usable(near) && is_more(&self.text(near))
+            })
         })
     }
 
@@ -218,9 +237,8 @@ impl<'s> Opened<'s> {
         let parent = self.document.parent(node);
         let around = parent.filter(|&at| self.has_fold_class(at));
         let is_in_body = parent.is_none_or(|at| self.name(at) == "body");
-        [Some(node).filter(|_| !is_in_body), around].into_iter().flatten().any(|at| {
-            self.siblings(at).iter().take_while(|&&sibling| sibling != at).any(|&sibling| self.is_switch(sibling))
-        })
+        let places = [Some(node).filter(|_| !is_in_body), around];
+        places.into_iter().flatten().any(|at| self.earlier(at).any(|sibling| self.is_switch(sibling)))
     }
 
     fn is_switch(&self, node: Node) -> bool {
@@ -250,8 +268,9 @@ impl<'s> Opened<'s> {
     }
 
     fn text(&self, node: Node) -> String {
-        let (mut text, mut left) = (String::new(), vec![node]);
-        while let Some(at) = left.pop() {
+        let (mut text, mut left, mut count) = (String::new(), vec![node], 0);
+        while let Some(at) = left.pop().filter(|_| count < NEAR) {
+            count += 1;
             if self.tree.kinds[at] == Kind::Text {
                 text.push_str(self.snapshot.value(self.document, at));
                 text.push(' ');

@@ -75,6 +75,8 @@ pub(crate) struct View {
     has_parts: AtomicBool,
     /// What the document asks again and again ([`Address::folded`]).
     polls: Mutex<HashSet<u64>>,
+    /// Whether the text of the document never comes to rest.
+    is_restless: AtomicBool,
     /// Workers that belong to the page, by the names of their sessions.
     workers: Mutex<HashMap<String, Session>>,
     children: Children,
@@ -110,6 +112,7 @@ impl Tab {
             windows: Mutex::default(),
             has_parts: AtomicBool::new(false),
             polls: Mutex::default(),
+            is_restless: AtomicBool::new(false),
             workers: Mutex::default(),
             children,
             noise: Noise::default(),
@@ -259,6 +262,16 @@ impl Tab {
     /// Whether it is known to go on asking for something for ever.
     pub(crate) fn is_poll(&self, address: Address) -> bool {
         self.view.polls.lock().contains(&address.folded)
+    }
+
+    /// Remembers that the text of the document never comes to rest.
+    pub(crate) fn note_restless(&self) {
+        self.view.is_restless.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the text of the document is known never to come to rest.
+    pub(crate) fn is_restless(&self) -> bool {
+        self.view.is_restless.load(Ordering::Relaxed)
     }
 
     /// Forgets the documents so far, once the page shows nothing: the next one is the first.

@@ -139,6 +139,7 @@ fn navigated(view: &View, from: &Session, frame: &Value) {
     drop(documents);
     view.network.begin_document(&loader);
     view.polls.lock().clear();
+    view.is_restless.store(false, Ordering::Relaxed);
 }
 
 fn advance(view: &View, stage: Stage) {

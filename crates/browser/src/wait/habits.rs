@@ -17,6 +17,8 @@ const MAX_PLACES: usize = 2000;
 const BURST: Duration = Duration::from_millis(150);
 /// What is asked so soon after an answer follows from it.
 const CAUSED: Duration = Duration::from_millis(100);
+/// Who asks again so soon after a failure wants the answer.
+const EAGER: Duration = Duration::from_millis(800);
 /// How much repetition it is when a timer asks the same again; that is a poll.
 const POLL: u32 = 2;
 /// So much repetition makes a poll where each question is another one, or follows from an answer.
@@ -70,7 +72,11 @@ impl Habit {
         }
         if self.failures > 0 {
             // Pages repeat what failed; a poll may fail for ever.
-            return if self.failures == 1 { Sort::Question } else { Sort::Doubtful };
+            return match self.failures {
+                1 => Sort::Question,
+                2 if now - self.last_asked < EAGER => Sort::Doubtful,
+                _ => Sort::Poll,
+            };
         }
         let is_caused = self.last_answered.is_some_and(|answered| now - answered < CAUSED);
         let weight = if is_exact || is_same && !is_caused { POLL } else { 1 };
@@ -98,6 +104,11 @@ impl Habits {
         let sort = habit.judge(address, change, now);
         (habit.last, habit.last_asked) = (address, now);
         sort
+    }
+
+    /// Whether the last request for the place failed too.
+    pub(super) fn has_failed(&self, address: Address) -> bool {
+        self.0.get(&address.place).is_some_and(|habit| habit.failures > 0)
     }
 
     /// Takes note of an answer, or of its failure.
@@ -204,6 +215,6 @@ mod tests {
             sorts.push(page.habits.ask(address, page.change, page.at(n * 400)));
             page.habits.answer(address, true, page.at(n * 400 + 20));
         }
-        assert_eq!(sorts, [Sort::Question, Sort::Question, Sort::Doubtful, Sort::Doubtful]);
+        assert_eq!(sorts, [Sort::Question, Sort::Question, Sort::Doubtful, Sort::Poll]);
     }
 }

@@ -38,9 +38,11 @@ const MAX_LOAD: Duration = Duration::from_secs(3);
 /// How long after the load of a document the word may come that its answer is complete, or has broken off.
 const MAX_LATE_END: Duration = Duration::from_secs(1);
 /// How long a page may go on changing without asking for anything.
-const MAX_RESTLESS: Duration = Duration::from_millis(2800);
+const MAX_RESTLESS: Duration = Duration::from_millis(2500);
 /// The same where there is more of it each time.
 const MAX_GROWTH: Duration = Duration::from_secs(6);
+/// The same after an action, where the page is known never to stop: so many times shorter.
+const KNOWN: u32 = 4;
 /// A text that has not grown for so long does not grow.
 const GROWS: Duration = Duration::from_secs(1);
 /// How long a document may go on coming that shows something already.
@@ -146,6 +148,7 @@ impl<'t, 'c> Watch<'t, 'c> {
             }
             let rest = self.rest(now);
             if self.is_ready(now) && rest.is_zero() {
+                self.remember(now);
                 return Ok(self.done());
             }
             match self.hurries_at(now) {
@@ -262,7 +265,9 @@ impl<'t, 'c> Watch<'t, 'c> {
     fn restless_for(&self, now: Instant) -> Duration {
         let unmoved = self.stage_since.max(self.traffic.last_sign()).max(self.gaze.unblocked_at());
         let grows = now - self.gaze.last_growth() < GROWS;
-        self.left(unmoved, if grows { MAX_GROWTH } else { MAX_RESTLESS }, now)
+        let most = if grows { MAX_GROWTH } else { MAX_RESTLESS };
+        let is_known = self.patience == Patience::Step && self.tab.is_restless();
+        self.left(unmoved, if is_known { most / KNOWN } else { most }, now)
     }
 
     fn evidence(&self) -> Evidence {
@@ -299,6 +304,14 @@ impl<'t, 'c> Watch<'t, 'c> {
     /// What is left of `span`, which began at `moment`, in the time of the page.
     fn left(&self, moment: Instant, span: Duration, now: Instant) -> Duration {
         (moment + span - now).saturating_sub(self.clock.gained_since(moment))
+    }
+
+    /// What goes on for ever need not be found out after each action.
+    fn remember(&self, now: Instant) {
+        self.traffic.give_up();
+        if self.restless_for(now).is_zero() {
+            self.tab.note_restless();
+        }
     }
 
     fn done(&self) -> Settled {

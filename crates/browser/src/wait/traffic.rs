@@ -51,6 +51,13 @@ struct Asked {
     has_failed: bool,
 }
 
+impl Asked {
+    /// Whether its answer says something of the page.
+    fn counts(&self) -> bool {
+        self.is_question && self.sort != Sort::Poll
+    }
+}
+
 impl<'t> Traffic<'t> {
     pub(super) fn of(tab: &'t Tab) -> Self {
         let now = Instant::now();
@@ -144,8 +151,14 @@ impl<'t> Traffic<'t> {
     fn answer(&mut self, key: &Key, status: Option<u64>) {
         let Some(asked) = self.open.get_mut(key).filter(|_| status.is_some_and(|status| status >= 400)) else { return };
         asked.has_failed = true;
-        if asked.is_question && asked.sort != Sort::Poll {
-            self.last_failure = Some(Instant::now());
+        let (address, counts) = (asked.address, asked.counts());
+        self.note_failure(address, counts);
+    }
+
+    /// A failure that is repeated says nothing.
+    fn note_failure(&mut self, address: Address, counts: bool) {
+        if counts {
+            self.last_failure = (!self.habits.has_failed(address)).then(Instant::now);
         }
     }
 
@@ -161,17 +174,22 @@ impl<'t> Traffic<'t> {
         self.streams.remove(key);
         let Some(asked) = self.open.remove(key) else { return };
         let now = Instant::now();
+        self.note_failure(asked.address, has_failed && asked.counts());
         self.habits.answer(asked.address, has_failed || asked.has_failed, now);
         self.note_sign(asked.sort, now);
-        if asked.is_question && asked.sort != Sort::Poll {
+        if asked.counts() {
             self.answers += 1;
             if asked.sort == Sort::Question {
                 self.last_answer = now;
             }
-            if has_failed {
-                self.last_failure = Some(now);
-            }
         }
+    }
+
+    /// What is still under way when the page is taken goes on for ever, as far as this document is concerned.
+    pub(super) fn give_up(&self) {
+        let open = self.tab.network().open();
+        let asked = open.iter().filter(|request| matches!(request.kind, ResourceKind::Xhr | ResourceKind::Fetch));
+        asked.for_each(|request| self.tab.note_poll(request.address));
     }
 
     /// How many questions of scripts were answered.
