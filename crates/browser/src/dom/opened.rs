@@ -220,15 +220,21 @@ impl<'s> Opened<'s> {
         self.siblings(node)[..self.places[node]].iter().rev().take(NEAR).copied()
     }
 
+    /// Whether a button says that the text goes on here. One that stands behind another hidden part opens that.
     fn has_more_button(&self, node: Node) -> bool {
-        let parent = self.document.parent(node);
-        [Some(node), parent].into_iter().flatten().any(|at| {
-            let after = self.siblings(at).iter().skip(self.places[at] + 1).take(NEAR).copied();
-            let next = after.filter(|&sibling| self.is_seen_element(sibling)).take(2);
-            next.chain(self.before(at)).any(|near| {
-                self.letters[near] <= MAX_BUTTON && self.controls.is_usable(near) && is_more(&self.text(near))
-            })
-        })
+        let is_free = |button: &Node| {
+            let before = self.earlier(*button).find(|&at| self.tree.kinds[at] == Kind::Element);
+            before.is_none_or(|at| !self.tree.seen.hides(at))
+        };
+        let before = self.before(node).filter(is_free);
+        let after = [Some(node), self.document.parent(node)].into_iter().flatten().flat_map(|at| {
+            let later = self.siblings(at).iter().skip(self.places[at] + 1).take(NEAR).copied();
+            later.filter(|&sibling| self.is_seen_element(sibling)).take(2)
+        });
+        before
+            .into_iter()
+            .chain(after)
+            .any(|near| self.letters[near] <= MAX_BUTTON && self.controls.is_usable(near) && is_more(&self.text(near)))
     }
 
     /// Whether a radio button or a box before it, which needs no script, shows it. A box that stands before the whole page opens

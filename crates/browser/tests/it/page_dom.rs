@@ -126,8 +126,6 @@ async fn what_a_control_opens_is_content() {
         <details><summary>Open me</summary>Bare text <p>and a paragraph</p><div hidden>but not this line of it</div></details>
         <div id=waste class=shut>Left over by the template of the page.</div><button aria-controls=box>Buy</button><div id=box role=dialog hidden>Put into your basket for now</div>
         <dialog><p>Never opened dialog of the page</dialog><div hidden>By attribute alone and by nothing else</div></main>";
-    let at = world.page(html).await.unwrap();
-    eprintln!("{}", dom(&at).split("Found by").nth(1).unwrap());
     let visited = check(
         &world,
         html,
