@@ -113,12 +113,15 @@ pub(super) struct Controls<'s> {
     tree: &'s Tree,
     /// Names of what they open.
     targets: HashSet<&'s str>,
+    /// Names of all elements.
+    ids: HashSet<&'s str>,
 }
 
 impl<'s> Controls<'s> {
     pub(super) fn of(snapshot: &'s Snapshot, document: &'s Document, tree: &'s Tree) -> Self {
-        let mut controls = Self { snapshot, document, tree, targets: HashSet::new() };
+        let mut controls = Self { snapshot, document, tree, targets: HashSet::new(), ids: HashSet::new() };
         for node in (0..tree.kinds.len()).filter(|&node| tree.kinds[node] == Kind::Element) {
+            controls.ids.extend(snapshot.attribute(document, node, "id"));
             let is_seen = tree.seen.shows[node] || tree.seen.is_laid[node];
             if is_seen && !controls.opens_layer(node) {
                 controls.note(node);
@@ -151,6 +154,12 @@ impl<'s> Controls<'s> {
         pops_up || is_field || library.into_iter().any(|kind| LAYERS.contains(&kind))
     }
 
+    /// Whether it names what it opens, so that it opens nothing else.
+    fn opens_another(&self, node: Node) -> bool {
+        let names = self.attribute(node, "aria-controls").unwrap_or_default();
+        names.split_whitespace().any(|name| self.ids.contains(name))
+    }
+
     /// Whether one of them opens the element with this `id`.
     pub(super) fn opens(&self, id: &str) -> bool {
         self.targets.contains(id)
@@ -158,7 +167,9 @@ impl<'s> Controls<'s> {
 
     /// Whether it is, or has in it, a control that says that something is closed.
     pub(super) fn is_closed_toggle(&self, node: Node) -> bool {
-        self.any_in(node, |at| self.attribute(at, "aria-expanded") == Some("false") && !self.opens_layer(at))
+        self.any_in(node, |at| {
+            self.attribute(at, "aria-expanded") == Some("false") && !self.opens_layer(at) && !self.opens_another(at)
+        })
     }
 
     /// Whether it is, or has in it, what can be clicked and leads nowhere else.
@@ -171,7 +182,7 @@ impl<'s> Controls<'s> {
             };
             let is_made = self.attribute(at, "role") == Some("button")
                 || ["tabindex", "onclick"].into_iter().any(|name| self.attribute(at, name).is_some());
-            (is_button || is_made) && !self.opens_layer(at)
+            (is_button || is_made) && !self.opens_layer(at) && !self.opens_another(at)
         })
     }
 
