@@ -29,6 +29,7 @@
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod error;
+mod llms;
 mod robots;
 mod sitemaps;
 

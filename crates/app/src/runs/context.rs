@@ -62,7 +62,7 @@ pub(crate) struct Frontier {
     pub(crate) ignore_robots: bool,
     pub(crate) agent: Option<String>,
     /// Where the start was redirected to.
-    landed: Option<Url>,
+    pub(crate) landed: Option<Url>,
     /// Links of one page that are looked at: among so many there are enough that the crawl does not know.
     pub(crate) max_links: usize,
 }
@@ -161,6 +161,11 @@ impl Context {
     /// Whether no trace of its pages may be left elsewhere.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
+    }
+
+    /// Whether pages may be so many hops from the start only: then the shortest way to each of them matters.
+    pub(crate) fn has_max_depth(&self) -> bool {
+        self.frontier.as_ref().is_some_and(|frontier| frontier.scope.max_depth().is_some())
     }
 
     /// Bytes of its compiled patterns.
