@@ -90,7 +90,7 @@ impl Handler for StartHandler {
         let StartPayload { crawl, moved } = &job.payload;
         if *moved {
             // It may have been read before the start was redirected.
-            self.app.contexts().forget(crawl);
+            self.app.contexts().refresh(crawl);
         }
         let found = self.app.contexts().get(&self.app, crawl).await.map_err(|error| again(&error))?;
         let Some(context) = found else { return Ok(()) };

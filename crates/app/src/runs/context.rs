@@ -131,7 +131,16 @@ impl Contexts {
         }
     }
 
-    /// To be read again, as something of it has changed; or never again, as its run has ended.
+    /// To be read again, as something of it has changed. What is known of its pages stays.
+    pub(crate) fn refresh(&self, id: &str) {
+        let mut all = self.lock();
+        match (all.get_mut(id), Instant::now().checked_sub(FRESH)) {
+            (Some((read, _)), Some(long_ago)) => *read = long_ago,
+            _ => drop(all.remove(id)),
+        }
+    }
+
+    /// Never to be read again, as its run has ended.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().remove(id);
     }

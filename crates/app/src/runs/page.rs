@@ -144,7 +144,7 @@ impl Handler for PageHandler {
         for Finished { job, done } in done {
             done.iter().for_each(|result| result.context.known.learn(&result.learnt));
             if done.as_ref().is_some_and(|result| result.landed.is_some()) {
-                self.app.contexts().forget(&job.payload.crawl);
+                self.app.contexts().refresh(&job.payload.crawl);
             }
             self.app.changes.notify(&job.payload.crawl);
         }
