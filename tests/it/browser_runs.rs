@@ -144,3 +144,29 @@ async fn a_team_with_many_crawls_delays_another_by_one_page() {
         );
     }
 }
+
+/// Pages that scripts make of what stands behind the `#`, also where the start shows enough without them.
+#[tokio::test]
+async fn routes_are_pages_of_a_crawl() {
+    let app = TestApp::with_browser().await;
+    let words = "a word of the start ".repeat(60);
+    let script = "const say = { '': 'Start', '#!/saws': 'All the saws', '#/planes': 'All the planes' };\
+        const go = () => { root.innerHTML = '<h1>' + say[location.hash] + '</h1><a href=\"#!/saws\">s</a> <a href=\"#/planes\">p</a> <a href=\"#top\">t</a>' };\
+        window.onhashchange = go; go();";
+    for (path, text) in [("/app/", ""), ("/full/", words.as_str())] {
+        let links = "<a href='#!/saws'>s</a><a href='#/planes'>p</a>";
+        let links = if text.is_empty() { "" } else { links };
+        app.site
+            .html(path, format!("<title>T</title><div id=root></div><p>{text}</p>{links}<script>{script}</script>"));
+        let body = json!({ "url": app.page(path), "limit": 20, "sitemap": "skip" });
+        let job = app.anonymous().start("/v2/crawl", &body).await;
+        app.anonymous().ended(&job).await;
+        let documents = app.anonymous().documents(&job).await;
+        let has = |words: &str| documents.iter().any(|page| page["markdown"].as_str().unwrap().contains(words));
+        assert_eq!(
+            (documents.len(), has("All the saws"), has("All the planes")),
+            (3, true, true),
+            "{path} {documents:?}"
+        );
+    }
+}

@@ -41,10 +41,15 @@ fn is_personal(seen: &Seen) -> bool {
         || seen.path.contains("SECRET")
 }
 
+/// Whether a request is for what a site says of itself to robots.
+fn is_for_robots(seen: &Seen) -> bool {
+    ["robots", "sitemap", "llms.txt"].iter().any(|name| seen.path.contains(name))
+}
+
 /// Requests for pages by their path: those with the caller's headers, and those without. Sorted, each once.
 fn told_apart(app: &TestApp) -> (Vec<String>, Vec<String>) {
     let mut requests = app.site.requests();
-    requests.retain(|seen| !seen.path.contains("robots") && !seen.path.contains("sitemap"));
+    requests.retain(|seen| !is_for_robots(seen));
     let (personal, plain): (Vec<Seen>, Vec<Seen>) = requests.into_iter().partition(is_personal);
     let paths = |requests: Vec<Seen>| {
         let mut paths: Vec<String> = requests.into_iter().map(|seen| seen.path).collect();
@@ -58,8 +63,7 @@ fn told_apart(app: &TestApp) -> (Vec<String>, Vec<String>) {
 /// Robots and sitemaps are asked for without anything of the caller.
 fn check_robots(app: &TestApp, expect: &[&str]) {
     let requests = app.site.requests();
-    let asked: Vec<&Seen> =
-        requests.iter().filter(|seen| seen.path.contains("robots") || seen.path.contains("sitemap")).collect();
+    let asked: Vec<&Seen> = requests.iter().filter(|seen| is_for_robots(seen)).collect();
     assert!(asked.iter().all(|seen| !is_personal(seen)), "{asked:?}");
     for host in expect {
         assert!(asked.iter().any(|seen| seen.header("host").starts_with(host)), "{host} was not asked");
@@ -93,7 +97,7 @@ async fn a_crawl_that_lands_elsewhere_takes_no_headers_there() {
         assert!(plain.contains(&path.to_owned()), "{path} is not in {plain:?}");
     }
     check_robots(&app, &["home.test", "away.test"]);
-    for seen in app.site.requests().iter().filter(|seen| seen.path.starts_with("/away/")) {
+    for seen in app.site.requests().iter().filter(|seen| seen.path.starts_with("/away/") && !is_for_robots(seen)) {
         assert_eq!((seen.header("accept-language"), seen.header("user-agent")), ("xx", "mine"));
     }
     let warned = |document: &&Value| document["warning"].as_str().is_some_and(|text| text.contains("another origin"));

@@ -27,9 +27,9 @@ use crate::{App, AppError};
 
 pub use self::active::active;
 
-pub(crate) use self::start::StartHandler;
 #[cfg(test)]
 pub(crate) use self::start::StartPayload;
+pub(crate) use self::start::{StartHandler, look_where_it_led};
 
 /// Crawls.
 pub static KIND: Kind = Kind {

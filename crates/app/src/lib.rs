@@ -88,6 +88,6 @@ pub use load::{Load, load};
 pub use queue::Waker;
 pub use rules::Rules;
 pub use service::{App, DEFAULT_TEAM, Parts};
-pub use settings::{AuthMode, CacheSettings, Retention, SessionSettings, Settings};
+pub use settings::{AuthMode, CacheSettings, Retention, SessionSettings, Settings, SiteSettings};
 pub use upkeep::{maintain, maintain_once};
 pub use worker::{QUEUES, WorkerSettings, worker};

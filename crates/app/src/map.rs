@@ -109,16 +109,21 @@ impl Mapping {
                 _ => app.site.sitemaps(&self.url, approach, terms, &mut listed).await,
             }
         };
-        let (page, found) = tokio::join!(page, maps);
+        let (page, found, mut named) = tokio::join!(page, maps, self.named(app, &self.url));
         let mut found = found?;
         let mut from_sitemaps = listed.links;
-        if let Some(landed) = page.landed().filter(|landed| scope.reach(landed) == Reach::External) {
-            scope = scope.landed_at(landed);
-            // The site has moved, and its sitemaps with it.
-            if self.request.sitemap != SitemapMode::Skip && from_sitemaps.is_empty() {
+        if let Some(landed) = page.landed().filter(|landed| **landed != self.url) {
+            if matches!(scope.reach(landed), Reach::External | Reach::Subdomain) {
+                scope = scope.landed_at(landed);
+            }
+            // The site may have moved, and its sitemaps with it.
+            if self.request.sitemap != SitemapMode::Skip && !from_sitemaps.is_of(landed) {
                 let mut again = Sitemaps { cpu, scope: &scope, links: from_sitemaps };
-                found = app.site.sitemaps(landed, approach, terms, &mut again).await?;
+                found = found.and(app.site.sitemaps(landed, approach, terms, &mut again).await?);
                 from_sitemaps = again.links;
+            }
+            if named.is_empty() && landed.origin() != self.url.origin() {
+                named = self.named(app, landed).await;
             }
         }
         let known = if wants_page { self.known(app, caller).await } else { Vec::new() };
@@ -126,9 +131,10 @@ impl Mapping {
         let (url, request) = (self.url.clone(), self.request.clone());
         let gathered = on_thread(cpu, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
             let known = links::known(&request, &scope, known, stop);
-            let is_alone = from_sitemaps.is_empty() && known.is_empty();
+            let is_alone = from_sitemaps.is_empty() && known.is_empty() && named.is_empty();
             let first = start_page::links(page, (url, &request), &scope, (is_alone, stop))?;
-            Ok(first.and(from_sitemaps).and(known).ranked(request.search.as_deref(), stop))
+            let found = first.and(from_sitemaps).and(known).and_named(&scope, named, stop);
+            Ok(found.ranked(request.search.as_deref(), stop))
         });
         let links = gathered.await??;
         let advice = advice::broader(&self.url, self.request.limit, links.len());
@@ -150,6 +156,15 @@ impl Mapping {
             Err(_) => {}
         }
         Vec::new()
+    }
+
+    /// What the `llms.txt` of the site of `start` lists.
+    async fn named(&self, app: &App, start: &Url) -> Vec<SitemapPage> {
+        match self.request.sitemap {
+            SitemapMode::Skip => Vec::new(),
+            _ if !app.settings.sites.llms_txt_in_map => Vec::new(),
+            _ => app.site.llms_pages(start, self.approach(), true).await,
+        }
     }
 
     fn scope(&self) -> Result<Scope, AppError> {

@@ -6,6 +6,7 @@
 //! of that. Reading, cancelling, listing errors and removing are the same for every kind.
 
 mod context;
+mod copies;
 mod deposit;
 mod document;
 mod end;
@@ -20,9 +21,11 @@ mod pages;
 pub(crate) mod patience;
 mod read;
 mod secrets;
+mod seen;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
+mod walk;
 
 use chrono::TimeDelta;
 use queue::Queue;
@@ -44,8 +47,9 @@ pub(crate) use self::kind::kind_of;
 pub(crate) use self::page::{PageHandler, PagePayload};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{
-    Begin, Lanes, Submission, add_pages, beside, jobs_of, new_pages, page_lanes, run_of, submit,
+    Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_pages, page_lanes, run_of, submit,
 };
+pub(crate) use self::walk::Walk;
 
 /// Fetching pages, and what belongs to it.
 pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };

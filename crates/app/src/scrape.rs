@@ -303,7 +303,7 @@ impl Scraping {
     }
 
     fn copies<'a>(&self, app: &'a App) -> CacheCopies<'a> {
-        let slot = CacheSlot::of(app, &self.target.owner, &self.target.url, &self.target.options);
+        let slot = CacheSlot::of(app, &self.target);
         CacheCopies::new(app, slot, self.policy.clone())
     }
 

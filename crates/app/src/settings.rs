@@ -26,6 +26,8 @@ pub struct Settings {
     pub team_rate_per_minute: u32,
     /// The page cache.
     pub cache: CacheSettings,
+    /// What sites say of themselves.
+    pub sites: SiteSettings,
     /// Files that are handed out by URL.
     pub files: files::Settings,
     /// Browsers that are kept for a while, and their profiles.
@@ -70,6 +72,16 @@ pub struct CacheSettings {
     /// are removed. Default: 50 GiB.
     #[serde(rename = "max_gib", deserialize_with = "setting::gib")]
     pub max_bytes: Option<u64>,
+}
+
+/// Section `sites`: what sites say of themselves, besides robots.txt and sitemaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SiteSettings {
+    /// Whether `llms.txt` is a source of a map. Default: on.
+    pub llms_txt_in_map: bool,
+    /// Whether it is one of a crawl that reads sitemaps. Default: off.
+    pub llms_txt_in_crawl: bool,
 }
 
 /// Section `sessions`: browsers that clients keep for a while.
@@ -142,6 +154,7 @@ impl Default for Settings {
             team_concurrency: 100,
             team_rate_per_minute: 0,
             cache: CacheSettings::default(),
+            sites: SiteSettings::default(),
             files: files::Settings::default(),
             sessions: SessionSettings::default(),
             reservation_grace: Duration::from_secs(60),
@@ -162,6 +175,12 @@ impl Default for SessionSettings {
 impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true, shared: false, retention: MONTH, max_bytes: Some(50 << 30) }
+    }
+}
+
+impl Default for SiteSettings {
+    fn default() -> Self {
+        Self { llms_txt_in_map: true, llms_txt_in_crawl: false }
     }
 }
 

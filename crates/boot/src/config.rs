@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use app::AuthMode;
-use app::{CacheSettings, Retention, SessionSettings};
+use app::{CacheSettings, Retention, SessionSettings, SiteSettings};
 use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -44,6 +44,8 @@ pub struct Config {
     pub documents: reader::Settings,
     /// The page cache.
     pub cache: CacheSettings,
+    /// What sites say of themselves.
+    pub sites: SiteSettings,
     /// Files that are handed out by URL.
     pub files: files::Settings,
     /// Browsers that clients keep for a while.

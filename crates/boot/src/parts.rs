@@ -346,6 +346,7 @@ fn settings(config: &Config) -> app::Settings {
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
         cache: config.cache,
+        sites: config.sites,
         files: config.files.clone(),
         retention: config.retention,
         folders: folders(config).into_iter().map(|(_, folder)| folder).collect(),

@@ -119,6 +119,12 @@ impl Scope {
         self.sieve(Steps::of_a_url()).admit_listed(url)
     }
 
+    /// `maxDiscoveryDepth`: how many hops from the start pages may be.
+    #[must_use]
+    pub fn max_depth(&self) -> Option<u32> {
+        self.max_depth
+    }
+
     /// Bytes that the patterns take, for those who keep many scopes.
     #[must_use]
     pub fn size(&self) -> usize {

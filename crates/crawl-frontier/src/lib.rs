@@ -23,6 +23,7 @@
 mod file_type;
 mod filter;
 mod frontier;
+mod llms;
 mod rank;
 mod reason;
 mod robots;
@@ -39,6 +40,7 @@ pub use filter::{
     Expression, Field, MAX_ALL_PATTERN_CHARS, MAX_PATTERN_CHARS, MAX_PATTERNS, PathFilter, PatternError, PatternFault,
 };
 pub use frontier::{MAX_URL_BYTES, Scope, ScopeOptions, Verdict};
+pub use llms::{MAX_LLMS_BYTES, llms_pages, page_of_markdown};
 pub use rank::{Candidate, rank};
 pub use reason::{Listing, Reason};
 pub use robots::{MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, Robots, RobotsAnswer, Rule, Rules, judge};
@@ -49,6 +51,6 @@ pub use sitemap::{
     SitemapUrl, sitemap_candidates,
 };
 pub use steps::Steps;
-pub use traps::{Family, Run, Trap, Traps, content_hash, family, template, url_trap};
+pub use traps::{Family, Run, Trap, Traps, content_hash, family, template, url_trap, words_hash};
 pub use url::Url;
 pub use url_key::{KeyRules, UrlKey, url_key};

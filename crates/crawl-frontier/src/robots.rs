@@ -1,5 +1,6 @@
 //! robots.txt by RFC 9309, read as generously as Google's parser reads it (github.com/google/robotstxt).
 
+mod alike;
 mod answer;
 mod index;
 mod line;

@@ -70,7 +70,8 @@ pub(crate) fn readable(raw: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn push_unless_unreserved(text: &mut String, byte: u8) {
+/// Appends a byte that was escaped: as it is where it never needs an escape.
+pub(crate) fn push_unless_unreserved(text: &mut String, byte: u8) {
     if is_unreserved(byte) {
         text.push(char::from(byte));
     } else {

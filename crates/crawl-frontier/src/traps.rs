@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-pub use content::content_hash;
+pub use content::{content_hash, words_hash};
 pub use shape::{family, template, url_trap};
 
 /// Most URLs of one path with different queries, and most dates of one calendar.

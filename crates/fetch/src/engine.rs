@@ -28,6 +28,8 @@ pub struct FetchRequest<'a> {
     pub skip_tls_verification: bool,
     /// When the answer must be complete, everything included.
     pub deadline: Instant,
+    /// Whether an answer in markdown does as well as the page; a site that has both then gives the markdown.
+    pub markdown: bool,
     /// How long scripts may work before the page is taken, once it has settled.
     pub wait_for: Duration,
     /// Whether advertisements and consent notices are kept out, by engines that load them.
@@ -60,6 +62,7 @@ impl<'a> FetchRequest<'a> {
             proxy: None,
             skip_tls_verification: true,
             deadline,
+            markdown: false,
             wait_for: Duration::ZERO,
             block_ads: true,
             actions: &[],

@@ -18,6 +18,10 @@ const MOBILE: &str =
 /// Pages first, then anything: the URL may be a file.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
+/// The same where markdown does: that before all. Each kind has a weight of its own, or some servers take the first that they know.
+const MARKDOWN: &str =
+    "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,application/xml;q=0.8,image/avif,image/webp,*/*;q=0.7";
+
 /// Said where something of the caller stayed behind.
 pub(crate) const LEFT_BEHIND: &str =
     "headers or credentials were not sent to the page: it is of another origin than the URL that they were given for";
@@ -29,7 +33,7 @@ pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
     let (agent, phone) = if request.mobile { (MOBILE, "?1") } else { (DESKTOP, "?0") };
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, HeaderValue::from_static(agent));
-    headers.insert(ACCEPT, HeaderValue::from_static(PAGE));
+    headers.insert(ACCEPT, HeaderValue::from_static(if request.markdown { MARKDOWN } else { PAGE }));
     if let Ok(languages) = HeaderValue::try_from(languages(request)) {
         headers.insert(ACCEPT_LANGUAGE, languages);
     }
@@ -112,6 +116,8 @@ mod tests {
     fn a_phone_says_so() {
         let nobody = caller(&[]);
         let desktop = build(&request(&nobody)).0;
+        assert_eq!(build(&request(&nobody)).0[ACCEPT], PAGE);
+        assert_eq!(build(&FetchRequest { markdown: true, ..request(&nobody) }).0[ACCEPT], MARKDOWN);
         let mobile = build(&FetchRequest { mobile: true, ..request(&nobody) }).0;
         assert!(!desktop[USER_AGENT].to_str().unwrap().contains("Mobile"));
         assert!(mobile[USER_AGENT].to_str().unwrap().contains("Android") && mobile["sec-ch-ua-mobile"] == "?1");

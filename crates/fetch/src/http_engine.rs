@@ -12,6 +12,8 @@ pub struct HttpEngine {
     client: net::Client,
 }
 
+/// The status of a site that has nothing of what `Accept` lists.
+const NOT_ACCEPTABLE: u16 = 406;
 /// Browsers give up at 20 as well.
 const MAX_REDIRECTS: usize = 20;
 
@@ -38,6 +40,18 @@ impl Engine for HttpEngine {
     }
 
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
+        let answer = self.send(request).await?;
+        // Some sites refuse a list that they do not know, though it has room for anything.
+        if request.markdown && answer.status == NOT_ACCEPTABLE {
+            let plain = FetchRequest { markdown: false, ..request.clone() };
+            return self.send(&plain).await;
+        }
+        Ok(answer)
+    }
+}
+
+impl HttpEngine {
+    async fn send(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
         let (headers, mut warnings) = headers::build(request);
         let outgoing = net::Request {
             method: Method::GET,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::Stop;
+use base::address::is_route;
 use indexmap::IndexSet;
 use page::{Page, absolute, local_name};
 use url::Url;
@@ -17,7 +18,7 @@ const LOOK_AHEAD: usize = 8192;
 const MAX_LOOKED_AT: usize = 64 << 20;
 
 /// Absolute targets of all `<a href>` and `<area href>`, unique, in document order. `mailto:` and `tel:` are kept; links
-/// that only name a place on the same page (`#…`) and links that run code are not.
+/// that only name a place on the same page (`#…`) and links that run code are not; routes (`#/…`, `#!…`) are.
 pub fn links(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
     for index in page.positions() {
@@ -61,7 +62,8 @@ impl<'b> UniqueUrls<'b> {
     }
 
     pub(crate) fn add(&mut self, link: &str) {
-        if link.trim_start().starts_with('#') || self.bytes > MAX_BYTES {
+        let place = link.trim_start().strip_prefix('#');
+        if place.is_some_and(|place| !is_route(place.trim_end())) || self.bytes > MAX_BYTES {
             return;
         }
         if let Some(url) = absolute(self.base, link) {
@@ -229,6 +231,13 @@ mod tests {
             links(&page),
             ["https://a.test/d/x", "https://a.test/y#z", "https://b.test/", "mailto:a@b.c", "tel:+1"]
         );
+    }
+
+    #[test]
+    fn routes_are_links() {
+        let page =
+            Page::parse("<a href='#/a'>1</a><a href=' #!/b '>2</a><a href='#!c'>3</a><a href='#/'>4</a>", &base());
+        assert_eq!(links(&page), ["https://a.test/d/p#/a", "https://a.test/d/p#!/b", "https://a.test/d/p#!c"]);
     }
 
     #[test]

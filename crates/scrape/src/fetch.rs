@@ -156,6 +156,7 @@ pub(crate) fn request<'a>(
         proxy: tools.proxies.next(step.proxy),
         skip_tls_verification: options.skips_tls_verification(target.basic_auth.is_some()),
         deadline,
+        markdown: target.takes_markdown(),
         wait_for: Duration::from_millis(options.wait_for.into()),
         block_ads: options.block_ads,
         actions: &options.actions,

@@ -1,5 +1,7 @@
 //! Bodies that are text already, as markdown and as HTML.
 
+use serde_json::{Map, Value};
+
 /// `source` as a fenced code block (CommonMark 4.5). The fence is longer than any run of backticks inside, so that the
 /// body cannot end it.
 pub(crate) fn fenced(source: &str, language: &str) -> String {
@@ -54,8 +56,34 @@ pub(crate) fn without_embedded_images(source: &str) -> String {
     kept
 }
 
+/// Most lines of a markdown text that are searched for what it says about itself.
+const MAX_LINES_ABOUT: usize = 200;
+
+/// What a markdown text says about itself: title, description and language of its front matter, else its first heading as title.
+pub(crate) fn about(text: &str) -> Map<String, Value> {
+    let mut about = Map::new();
+    let mut lines = text.trim_start_matches('\u{feff}').lines().take(MAX_LINES_ABOUT).peekable();
+    if lines.next_if(|line| line.trim_end() == "---").is_some() {
+        for line in lines.by_ref().take_while(|line| line.trim_end() != "---") {
+            let Some((key, value)) = line.split_once(':') else { continue };
+            let value = value.trim().trim_matches(['"', '\'']);
+            if matches!(key, "title" | "description" | "language") && !value.is_empty() {
+                about.insert(key.to_owned(), value.into());
+            }
+        }
+    }
+    let heading =
+        lines.find_map(|line| line.strip_prefix("# ")).map(|text| text.trim().trim_end_matches('#').trim_end());
+    if let Some(heading) = heading.filter(|text| !text.is_empty() && !about.contains_key("title")) {
+        about.insert("title".to_owned(), heading.into());
+    }
+    about
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -94,5 +122,20 @@ mod tests {
         assert_eq!(without_embedded_images(&source), source);
         without_embedded_images(&format!("{source})"));
         assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn markdown_says_what_it_is_about() {
+        for (text, expect) in [
+            ("# Saws #\n\ntext", json!({"title": "Saws"})),
+            (
+                "---\ntitle: \"Saws: all\"\ndescription: Of the shop\ntags: a\n---\n# Other",
+                json!({"title": "Saws: all", "description": "Of the shop"}),
+            ),
+            ("---\ndescription: x\n---\n\n# Saws", json!({"description": "x", "title": "Saws"})),
+            ("text\n---\ntitle: no", json!({})),
+        ] {
+            assert_eq!(Value::Object(about(text)), expect, "{text}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 
 use base::Stop;
+use base::address::is_route;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use branding::{Sample, Sheet};
@@ -14,7 +15,7 @@ use url::Url;
 use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
 
 use crate::document::Read;
-use crate::needs_scripts::needs_scripts;
+use crate::needs_scripts::{has_scripts, needs_scripts};
 use crate::plain;
 
 /// The body, by how it is read. A kind of body that is read in a new way is one more of these.
@@ -127,6 +128,7 @@ impl Source<'_> {
         match self {
             Self::Page(page) => formats::metadata(page.page),
             Self::Document(read) => read.metadata(),
+            Self::Text(text) if text.kind == BodyKind::Markdown => plain::about(text.text),
             Self::Text(_) | Self::Bytes(_) => Map::new(),
         }
     }
@@ -195,16 +197,19 @@ pub(crate) struct Besides {
     sheets: Vec<Sheet>,
     /// Where windows were to go that it wanted to open.
     windows: Vec<String>,
+    /// Whether its address names a route (`#/…`, `#!…`), which only its scripts know.
+    is_route: bool,
 }
 
 impl Besides {
     /// Takes what `fetched` brought besides a body.
     pub(crate) fn of(fetched: &mut Fetched, sheets: Vec<Sheet>) -> Self {
-        let Some(rendered) = &mut fetched.rendered else { return Self { sheets, ..Self::default() } };
+        let is_route = fetched.url.fragment().is_some_and(is_route);
+        let Some(rendered) = &mut fetched.rendered else { return Self { sheets, is_route, ..Self::default() } };
         // A sample that cannot be read says no more than none.
         let styles = rendered.styles.take().and_then(|styles| Sample::deserialize(styles).ok());
         let windows = std::mem::take(&mut rendered.windows).into_iter().map(String::from).collect();
-        Self { styles, sheets, windows }
+        Self { styles, sheets, windows, is_route }
     }
 }
 
@@ -259,6 +264,9 @@ impl<'a> PageSource<'a> {
     /// The page is judged as a whole, whatever parts of it were asked for.
     fn verdict(&self) -> Verdict {
         match self.origin {
+            Origin::Sent(_) if self.besides.is_route && has_scripts(self.page) => {
+                Verdict::Better(Why::NeedsScripts("route"))
+            }
             Origin::Sent(status) => match needs_scripts(self.page, status) {
                 Some(mark) => Verdict::Better(Why::NeedsScripts(mark)),
                 None => Verdict::Good,

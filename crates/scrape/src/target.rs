@@ -8,7 +8,7 @@ use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
 use tokio::time::Instant;
 use url::Url;
-use wire::{ActionResults, Block, Capabilities, Capability, Document, ScrapeOptions, ScriptReturn};
+use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
 use crate::Cpu;
 
@@ -93,6 +93,27 @@ impl Target {
             keeps_state: false,
             hold: None,
         }
+    }
+
+    /// Whether all that is asked for can be made of markdown, so that the site may answer with it: only the main content, as
+    /// text, and none of the links of the page.
+    #[must_use]
+    pub fn takes_markdown(&self) -> bool {
+        let options = &self.options;
+        let is_text = |format: &Format| {
+            matches!(
+                format,
+                Format::Markdown
+                    | Format::Summary
+                    | Format::Json(_)
+                    | Format::Query(_)
+                    | Format::Question(_)
+                    | Format::Highlights(_)
+            )
+        };
+        let is_main = options.only_main_content && options.include_tags.is_empty() && options.exclude_tags.is_empty();
+        let is_plain = options.actions.is_empty() && !self.collect_links;
+        is_main && is_plain && !options.formats.is_empty() && options.formats.iter().all(is_text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a site says of itself to robots, robots.txt and sitemaps, always fetched through the guarded client.
+//! What a site says of itself to robots, robots.txt, sitemaps and `llms.txt`, always fetched through the guarded client.
 //!
 //! ```no_run
 //! # async fn page(parts: (net::Client, store::Store)) -> Result<(), Box<dyn std::error::Error>> {
@@ -29,6 +29,7 @@
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod error;
+mod llms;
 mod robots;
 mod sitemaps;
 

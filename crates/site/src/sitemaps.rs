@@ -1,5 +1,6 @@
 //! The pages that the sitemaps of a site list, handed out while they are downloaded.
 
+mod ask;
 mod discovery;
 mod read;
 
@@ -8,19 +9,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Owner;
-use crawl_frontier::{SitemapCandidate, SitemapUrl, sitemap_candidates};
+use crawl_frontier::{SitemapUrl, sitemap_candidates};
 use url::Url;
 
 use crate::{Approach, Site, SiteError};
 use discovery::Discovery;
+pub(crate) use read::address;
 use read::{Candidate, Context};
 
 /// Most requests of one call, redirects included; together with those for pages a small crawl stays under 100.
 pub const MAX_REQUESTS: usize = 60;
 /// Most decoded bytes of one call.
 pub const MAX_BYTES: u64 = 256 << 20;
-/// Longest time for one sitemap.
+/// Longest time for one sitemap, each time that it is asked for.
 pub const MAX_SITEMAP_TIME: Duration = Duration::from_secs(15);
+/// Redirects that are followed to a sitemap.
+const MAX_REDIRECTS: usize = 3;
 
 /// A page that a sitemap lists.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,10 +68,26 @@ pub struct SitemapTotals {
     pub is_cut: bool,
 }
 
+impl SitemapTotals {
+    /// Those of two calls together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            sitemaps: self.sitemaps + other.sitemaps,
+            pages: self.pages + other.pages,
+            failed: self.failed + other.failed,
+            is_cut: self.is_cut || other.is_cut,
+        }
+    }
+}
+
 impl Site {
     /// Hands the pages of all sitemaps of the site of `start` to `sink`, while they are downloaded: those that robots.txt
     /// names, those that they list (3 indexes deep), and else those in the usual places; XML, text, RSS and Atom, gzipped
     /// or not, however broken.
+    ///
+    /// A site that is busy (429, 500, 502, 503, 504, no connection) is asked again, up to three times for each sitemap that it
+    /// names or that has the usual name.
     ///
     /// Every request passes the guard. At most 60 requests and 256 MiB, 15 s for each sitemap; `approach.deadline` ends
     /// the whole, and what came before counts. Only pieces are in memory, and what the sink keeps. Sitemaps that the site
@@ -118,16 +138,13 @@ impl Site {
         };
         let context = Context { site: self, approach, terms, bytes: Arc::default() };
         let mut discovery = Discovery::default();
-        let (likely, guesses): (Vec<_>, Vec<_>) = sitemap_candidates(start, &lines).into_iter().partition(is_likely);
-        let ended = discovery.run(&context, likely.into_iter().map(Candidate::from), sink).await?;
+        let candidates = sitemap_candidates(start, &lines).into_iter().map(Candidate::from);
+        let (likely, guesses): (Vec<_>, Vec<_>) = candidates.partition(Candidate::is_likely);
+        let ended = discovery.run(&context, likely.into_iter(), sink).await?;
         // What content systems call it is asked for only when nothing else is there.
         if ended.is_continue() && discovery.found.sitemaps == 0 {
-            let _ended = discovery.run(&context, guesses.into_iter().map(Candidate::from), sink).await?;
+            let _ended = discovery.run(&context, guesses.into_iter(), sink).await?;
         }
         Ok(discovery.found)
     }
-}
-
-fn is_likely(candidate: &SitemapCandidate) -> bool {
-    candidate.is_declared || candidate.url.path().ends_with("/sitemap.xml")
 }

@@ -268,6 +268,8 @@ table! {
         code -> Nullable<Text>,
         error -> Nullable<Text>,
         finished_at -> Nullable<Timestamp>,
+        content -> Nullable<BigInt>,
+        parent -> Nullable<Text>,
     }
 }
 
@@ -307,6 +309,14 @@ table! {
         run_id -> Text,
         hash -> BigInt,
         known -> BigInt,
+    }
+}
+
+table! {
+    crawl_link (run_id, page_id) {
+        run_id -> Text,
+        page_id -> Text,
+        links -> Binary,
     }
 }
 

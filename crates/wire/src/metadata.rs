@@ -26,6 +26,8 @@ const RESERVED: &[&str] = &[
     "concurrencyQueueDurationMs",
     "numPages",
     "totalPages",
+    "depth",
+    "parent",
     "provider",
 ];
 /// Page keys that clients read as a list, even when the page has one value.
@@ -85,6 +87,12 @@ pub struct Metadata {
     /// Pages that the document has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_pages: Option<u32>,
+    /// Of a page of a crawl: hops from the start by the way that it was found. The start and pages of sitemaps have 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Of a page of a crawl: the address of the page that it was found on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }
 
 words! {
@@ -146,6 +154,8 @@ mod tests {
             concurrency_queue_duration_ms: Some(7),
             num_pages: Some(1),
             total_pages: Some(2),
+            depth: Some(1),
+            parent: Some("https://example.com/".into()),
         }
     }
 

@@ -109,6 +109,8 @@ impl<'a> Missing<'a> {
         let key = key(&page.url);
         if kind == Kind::Other {
             Why::NoWords(media)
+        } else if self.given_up.get(&key) == Some(&"DUPLICATE_PAGE") {
+            Why::Canonical
         } else if let Some(code) = self.given_up.get(&key) {
             Why::GivenUp((*code).to_owned())
         } else if self.canonical(page).is_some() {

@@ -38,6 +38,11 @@ pub(crate) fn variant(url: &Url, options: &ScrapeOptions) -> String {
     ))
 }
 
+/// The variant of answers in markdown: a site that has a page in both gives what was asked for first.
+pub(crate) fn in_markdown(variant: &str) -> String {
+    digest(&format!("markdown|{variant}"))
+}
+
 fn digest(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
 }

@@ -12,10 +12,10 @@ use blobs::content::{self, Digest, Hashed};
 use bytes::Bytes;
 use chrono::TimeDelta;
 use fetch::{BodyKind, Fetched, Rendered};
-use scrape::Wants;
+use scrape::{Target, Wants};
 use store::cache::{self as rows, CacheEntry, Wanted};
 use url::Url;
-use wire::{ProxyUsed, ScrapeOptions};
+use wire::ProxyUsed;
 
 use crate::{App, AppError, room};
 
@@ -39,6 +39,8 @@ pub(crate) struct CacheSlot {
     scope: String,
     key: String,
     variant: String,
+    /// The variant of answers in markdown, where they do.
+    markdown: Option<String>,
     /// Whose turn it is, where large copies wait for room in memory.
     owner: Owner,
 }
@@ -52,10 +54,19 @@ pub(crate) struct Copy {
 }
 
 impl CacheSlot {
-    /// Where copies for the team, page and options belong.
-    pub(crate) fn of(app: &App, owner: &Owner, url: &Url, options: &ScrapeOptions) -> Self {
+    /// Where copies of the page belong, for its team and options.
+    pub(crate) fn of(app: &App, target: &Target) -> Self {
+        let Target { url, options, owner, .. } = target;
         let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { owner.team.to_string() };
-        Self { scope, key: key::key(url), variant: key::variant(url, options), owner: owner.clone() }
+        let variant = key::variant(url, options);
+        let markdown = target.takes_markdown().then(|| key::in_markdown(&variant));
+        Self { scope, key: key::key(url), variant, markdown, owner: owner.clone() }
+    }
+
+    /// Where a page belongs that was fetched.
+    fn variant_of(&self, fetched: &Fetched) -> &str {
+        let markdown = self.markdown.as_ref().filter(|_| fetched.kind == BodyKind::Markdown);
+        markdown.unwrap_or(&self.variant)
     }
 }
 
@@ -64,8 +75,22 @@ impl CacheSlot {
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
 pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wants) -> Result<Option<Copy>, AppError> {
+    for variant in slot.markdown.iter().chain([&slot.variant]) {
+        if let Some(copy) = find_variant(app, (slot, variant), window, wants).await? {
+            return Ok(Some(copy));
+        }
+    }
+    Ok(None)
+}
+
+async fn find_variant(
+    app: &App,
+    (slot, variant): (&CacheSlot, &str),
+    window: Window,
+    wants: Wants,
+) -> Result<Option<Copy>, AppError> {
     let Window { not_before, not_after } = window;
-    let CacheSlot { scope, key, variant, owner } = slot;
+    let CacheSlot { scope, key, owner, .. } = slot;
     let rendered = match wants {
         Wants::Any => None,
         Wants::Rendered => Some(true),
@@ -255,7 +280,7 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         id: new_id().to_string(),
         scope: slot.scope.clone(),
         key: slot.key.clone(),
-        variant: slot.variant.clone(),
+        variant: slot.variant_of(fetched).to_owned(),
         final_url: fetched.url.to_string(),
         status_code: i32::from(fetched.status),
         content_type: fetched.content_type.clone(),

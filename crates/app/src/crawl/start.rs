@@ -1,25 +1,31 @@
-//! The first job of a crawl: reads robots.txt and the sitemaps, and queues what they list while they are downloaded.
+//! The first job of a crawl: reads robots.txt and the sitemaps, and queues what they list while they are downloaded. Where the
+//! start is redirected to another place, a second one does the same there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Stop, Timestamp, new_id};
-use crawl_frontier::{Scope, Steps, Verdict};
+use crawl_frontier::{Scope, Steps, Verdict, page_of_markdown};
 use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, Sink, SitemapPage, Terms};
 use store::jobs::{self, Claimed};
-use store::runs::NewPage;
+use store::runs::{NewPage, Progress, Way};
 use store::{Conn, StoreError, hosts, runs};
 use tokio::time::Instant;
+use url::Url;
 use wire::SitemapMode;
 
 use super::KIND;
-use crate::runs::{Context, Frontier, Lanes, PAGES, add_pages, beside, host_of, new_pages, patience, run_of, save};
+use crate::runs::{
+    Context, Frontier, Lanes, PAGES, Walk, add_pages, beside, digest, host_of, new_pages, patience, run_of, save,
+};
 use crate::{App, AppError};
 
+/// Pages of `llms.txt` that are taken on together.
+const BATCH: usize = 1000;
 /// Longest time for the sitemaps of one crawl.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -27,6 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartPayload {
     crawl: String,
+    /// Whether it is about the place that the start was redirected to.
+    #[serde(default)]
+    moved: bool,
 }
 
 impl Payload for StartPayload {
@@ -39,15 +48,39 @@ pub(crate) struct StartHandler {
     pub(crate) app: App,
 }
 
-/// Queues it beside the pages.
+/// Queues it beside the pages: for the start as it was given.
 pub(super) async fn enqueue(
     conn: &mut Conn,
     run: &str,
+    place: (&Lanes, &str),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    queue(conn, StartPayload { crawl: run.to_owned(), moved: false }, place, now).await
+}
+
+/// Has the sitemaps read of the place that the start was redirected to, which is written down. The progress is locked; the
+/// run does not end before they are read. While those of the start itself are being read nothing is queued: the end of that
+/// sees to it.
+pub(crate) async fn look_where_it_led(
+    conn: &mut Conn,
+    progress: &mut Progress,
+    place: (&Lanes, &str),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if std::mem::replace(&mut progress.preparing, true) {
+        return Ok(());
+    }
+    queue(conn, StartPayload { crawl: progress.run_id.clone(), moved: true }, place, now).await
+}
+
+async fn queue(
+    conn: &mut Conn,
+    payload: StartPayload,
     (lanes, team): (&Lanes, &str),
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let job = NewJob::of(new_id(), &StartPayload { crawl: run.to_owned() }, now)?;
-    jobs::enqueue(conn, &lanes.beside(&beside(run), team), &[job], now).await?;
+    let job = NewJob::of(new_id(), &payload, now)?;
+    jobs::enqueue(conn, &lanes.beside(&beside(&payload.crawl), team), &[job], now).await?;
     Ok(())
 }
 
@@ -57,64 +90,103 @@ impl Handler for StartHandler {
 
     async fn run(&self, job: &Running<StartPayload>) -> Result<(), Failure> {
         let again = |error: AppError| patience::again(&self.app, job, &error, patience::refetch_pause(&self.app, job));
-        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(again)?;
+        let StartPayload { crawl, moved } = &job.payload;
+        if *moved {
+            // It may have been read before the start was redirected.
+            self.app.contexts().refresh(crawl);
+        }
+        let found = self.app.contexts().get(&self.app, crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
-        match &context.frontier {
-            Some(frontier) => look(&self.app, &context, frontier).await.map_err(again),
+        let Some(frontier) = &context.frontier else { return Ok(()) };
+        let home = if *moved { frontier.landed.as_ref() } else { Some(&frontier.start) };
+        match home {
+            Some(home) => look(&self.app, &context, (frontier, home)).await.map_err(again),
             None => Ok(()),
         }
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<StartPayload, ()>]) -> Result<(), StoreError> {
-        let crawls: BTreeSet<&str> = done.iter().map(|finished| finished.job.payload.crawl.as_str()).collect();
-        for crawl in crawls {
-            prepared(&self.app, conn, crawl).await?;
+        let jobs: BTreeSet<(&str, bool)> = done.iter().map(|finished| finished.job.payload.key()).collect();
+        for job in jobs {
+            prepared(&self.app, conn, job).await?;
         }
         Ok(())
     }
 
     fn after_commit(&self, done: &[&Finished<StartPayload, ()>]) {
         done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.crawl));
+        self.app.waker.wake(PAGES);
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
         tracing::warn!(crawl = job.payload.crawl, error, "sitemaps given up");
-        prepared(&self.app, conn, &job.payload.crawl).await
+        prepared(&self.app, conn, job.payload.key()).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
-        prepared(&self.app, conn, run_of(&job.lane)).await
+        // It may be the last one: a crawl that waits for another would never end.
+        prepared(&self.app, conn, (run_of(&job.lane), true)).await
     }
 }
 
-/// All pages that sitemaps name are queued: from now on the crawl ends with its last page.
-async fn prepared(app: &App, conn: &mut Conn, crawl: &str) -> Result<(), StoreError> {
+impl StartPayload {
+    fn key(&self) -> (&str, bool) {
+        (&self.crawl, self.moved)
+    }
+}
+
+/// The pages that the sitemaps of one place name are queued. If no other place is left, the crawl ends with its last page from
+/// now on.
+async fn prepared(app: &App, conn: &mut Conn, (crawl, moved): (&str, bool)) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
     progress.preparing = false;
+    if !moved && runs::landed(conn, crawl).await?.is_some() {
+        let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
+        let context = app.contexts().of(conn, &row).await?;
+        look_where_it_led(conn, &mut progress, (&context.lanes, &row.team_id), app.now()).await?;
+    }
     save(app, conn, &KIND, &mut progress).await
 }
 
-async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier) -> Result<(), AppError> {
+/// Reads robots.txt and the sitemaps of the site of `home`, which is the start or where that was redirected to.
+async fn look(app: &App, context: &Arc<Context>, (frontier, home): (&Frontier, &Url)) -> Result<(), AppError> {
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
     let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
-        let site = app.site.rules_at_start(&frontier.start, approach).await?;
+        let site = app.site.rules_at_start(home, approach).await?;
         // All runs share the pace of a host, so the delay is kept with the host and not with the run.
-        if let (Some(host), Some(_)) = (host_of(&frontier.start), site.crawl_delay) {
+        if let (Some(host), Some(_)) = (host_of(home), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
         }
     }
-    if frontier.sitemap == SitemapMode::Skip {
+    // Sitemaps of the start may have led to those of the place where it leads.
+    if frontier.sitemap == SitemapMode::Skip || context.known.has_listed(home) {
         return Ok(());
     }
     let mut feed = Feed { app, context, frontier };
     let owner = context.owner();
     let terms = Terms { owner: &owner, obey: !frontier.ignore_robots };
-    let found = app.site.sitemaps(&frontier.start, approach, terms, &mut feed).await?;
+    let found = app.site.sitemaps(home, approach, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
+    if app.settings.sites.llms_txt_in_crawl {
+        let mut named = app.site.llms_pages(home, approach, terms.obey).await;
+        named.retain(|page| !is_known_otherwise(context, frontier, &page.url));
+        while !named.is_empty() {
+            let later = named.split_off(named.len().min(BATCH));
+            if feed.take(std::mem::replace(&mut named, later)).await?.is_break() {
+                break;
+            }
+        }
+    }
     Ok(())
+}
+
+/// Whether the crawl is certain to know the page that an address shows in markdown.
+fn is_known_otherwise(context: &Context, frontier: &Frontier, url: &Url) -> bool {
+    let page = page_of_markdown(url).map(|page| digest(frontier.scope.key(&page).as_str()));
+    page.is_some_and(|key| context.known.contains(&key))
 }
 
 /// Queues what sitemaps list. Doing it twice changes nothing, so a repeated job may.
@@ -142,6 +214,7 @@ impl Sink for Feed<'_> {
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
         let pages = self.app.tools.cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
+        self.context.known.note_listed(pages.iter().filter_map(|page| Url::parse(&page.url).ok()));
         let now = self.app.now();
         let mut conn = self.app.conn().await?;
         let going_on: Result<bool, StoreError> = conn
@@ -150,7 +223,15 @@ impl Sink for Feed<'_> {
                 // Everybody locks the team before the run.
                 jobs::lock_team(conn, PAGES.name, team).await?;
                 let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
+                let way = |page: &NewPage| Way { depth: page.depth, parent: None };
+                let listed: HashMap<Vec<u8>, Way> = pages.iter().map(|page| (page.key.clone(), way(page))).collect();
                 add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;
+                if self.context.has_max_depth() {
+                    // Links may have led to some of them before.
+                    let mut walk = Walk::begin(conn, self.context, progress, std::iter::empty(), now).await?;
+                    walk.bring_near(conn, listed).await?;
+                    progress = walk.progress;
+                }
                 save(self.app, conn, &KIND, &mut progress).await?;
                 Ok(progress.room() > 0)
             })

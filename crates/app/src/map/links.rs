@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use base::{Stop, address};
-use crawl_frontier::{Candidate, Scope, Verdict, rank};
+use crawl_frontier::{Candidate, Scope, Verdict, page_of_markdown, rank};
+use site::SitemapPage;
 use store::runs::KnownUrl;
 use url::Url;
 use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
@@ -42,6 +43,12 @@ impl Links {
         self.found.is_empty()
     }
 
+    /// Whether there is an address of the site of `url`.
+    pub(super) fn is_of(&self, url: &Url) -> bool {
+        let site = format!("{}/", url.origin().ascii_serialization());
+        self.found.iter().any(|(_, link)| link.url.starts_with(&site))
+    }
+
     /// Adds an address if it is in scope and new; `Break` when there are enough.
     pub(super) fn add(
         &mut self,
@@ -67,6 +74,20 @@ impl Links {
     /// These and then those of `others` that are not among them.
     pub(super) fn and(mut self, others: Self) -> Self {
         others.found.into_iter().for_each(|(hash, link)| self.put(hash, link));
+        self
+    }
+
+    /// These and then what `llms.txt` names: a page that stands there as markdown is not listed twice.
+    pub(super) fn and_named(mut self, scope: &Scope, named: Vec<SitemapPage>, stop: &Stop) -> Self {
+        for SitemapPage { url, about } in named.into_iter().take_while(|_| !stop.is_set()) {
+            let page = page_of_markdown(&url).filter(|page| {
+                let key = scope.key(&shown(page.clone(), self.ignore_query));
+                self.places.contains_key(&HASHER.hash_one(key.as_str()))
+            });
+            if self.add(scope, page.unwrap_or(url), about.title, about.description).is_break() {
+                break;
+            }
+        }
         self
     }
 

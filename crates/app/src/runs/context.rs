@@ -62,7 +62,7 @@ pub(crate) struct Frontier {
     pub(crate) ignore_robots: bool,
     pub(crate) agent: Option<String>,
     /// Where the start was redirected to.
-    landed: Option<Url>,
+    pub(crate) landed: Option<Url>,
     /// Links of one page that are looked at: among so many there are enough that the crawl does not know.
     pub(crate) max_links: usize,
 }
@@ -131,7 +131,16 @@ impl Contexts {
         }
     }
 
-    /// To be read again, as something of it has changed; or never again, as its run has ended.
+    /// To be read again, as something of it has changed. What is known of its pages stays.
+    pub(crate) fn refresh(&self, id: &str) {
+        let mut all = self.lock();
+        match (all.get_mut(id), Instant::now().checked_sub(FRESH)) {
+            (Some((read, _)), Some(long_ago)) => *read = long_ago,
+            _ => drop(all.remove(id)),
+        }
+    }
+
+    /// Never to be read again, as its run has ended.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().remove(id);
     }
@@ -161,6 +170,11 @@ impl Context {
     /// Whether no trace of its pages may be left elsewhere.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
+    }
+
+    /// Whether pages may be so many hops from the start only: then the shortest way to each of them matters.
+    pub(crate) fn has_max_depth(&self) -> bool {
+        self.frontier.as_ref().is_some_and(|frontier| frontier.scope.max_depth().is_some())
     }
 
     /// Bytes of its compiled patterns.

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use base::Stop;
 use crawl_frontier::{Listing, Reason, Run as Streak, Scope, Steps, Verdict, template};
 use site::SiteRules;
-use store::runs::{self, NewPage};
+use store::runs::{self, NewPage, ShorterWay};
 use store::{Conn, StoreError};
 use url::Url;
 
 use super::known::Known;
 use super::submit::{digest, new_page};
-use crate::credentials;
+use crate::{AppError, credentials};
 
 /// Links of one page that are left alone and reported.
 const MAX_LISTED: usize = 10_000;
@@ -41,18 +41,33 @@ pub(crate) struct Found {
     family: Option<(u64, u32)>,
 }
 
-#[cfg(test)]
 impl Found {
+    fn new(url: Url, key: Vec<u8>, depth: u32, parent: &str) -> Self {
+        let (template, family) = (template(&url), crawl_frontier::family(&url));
+        let page = NewPage { parent: Some(parent.to_owned()), ..new_page(url, key, depth) };
+        Self { page, template, family: family.map(|family| (family.hash, family.most)) }
+    }
+
+    /// The same as found on a page at `depth`.
+    fn beyond(mut self, depth: i32) -> Self {
+        self.page.depth = depth.saturating_add(1);
+        self
+    }
+
     /// A page that is no trap.
+    #[cfg(test)]
     pub(super) fn plain(page: NewPage) -> Self {
         Self { page, template: 0, family: None }
     }
 }
 
 impl Links {
-    /// Adds those of another page.
-    pub(super) fn take(&mut self, links: &Self) {
-        self.found.extend_from_slice(&links.found);
+    /// Adds those of another page; `depth` is how many hops that is from the start, where that may have changed.
+    pub(super) fn take(&mut self, links: &Self, depth: Option<i32>) {
+        match depth {
+            Some(depth) => self.found.extend(links.found.iter().map(|found| found.clone().beyond(depth))),
+            None => self.found.extend_from_slice(&links.found),
+        }
         self.external.extend_from_slice(&links.external);
         self.blocked.extend_from_slice(&links.blocked);
     }
@@ -94,6 +109,23 @@ pub(super) fn sorted(
     sort((scope, known), site, from, looked_at(links, most).take_while(|_| !stop.is_set()))
 }
 
+/// What is kept of the pages that links lead to: their addresses, compressed.
+pub(super) fn pack(found: &[Found]) -> Result<Vec<u8>, AppError> {
+    let urls: Vec<&str> = found.iter().map(|found| found.page.url.as_str()).collect();
+    blobs::compress(urls.join("\n").as_bytes(), 1).map_err(AppError::internal)
+}
+
+/// The pages that links lead to, as [`pack`] keeps them, found on the page that `way` leads to.
+pub(super) fn unpack(packed: &[u8], scope: &Scope, way: &ShorterWay) -> std::io::Result<Vec<Found>> {
+    let text = zstd::bulk::decompress(packed, 2 * MAX_LINK_BYTES)?;
+    let text = String::from_utf8_lossy(&text);
+    let found = |url: Url| {
+        let key = digest(scope.key(&url).as_str());
+        Found::new(url, key, 0, &way.url).beyond(way.depth)
+    };
+    Ok(text.lines().filter_map(|line| Url::parse(line).ok()).map(found).collect())
+}
+
 /// The links of a page that are looked at, whatever comes of them: the first, up to so many and so many bytes.
 fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
     let mut bytes = 0;
@@ -113,11 +145,16 @@ fn sort<'l>(
 ) -> Links {
     let mut sorted = Links::default();
     let mut sieve = scope.sieve(Steps::of_a_page());
+    // Where there is a largest depth, a page may turn out to be nearer than it seems: nothing is left out then, neither what is
+    // too deep nor what is known.
+    let has_end = scope.max_depth().is_some();
+    let is_end = scope.max_depth().is_some_and(|max| depth >= max);
+    let asked_at = if has_end { 0 } else { depth };
     for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
-        match sieve.admit(&link, from, depth) {
-            Verdict::Follow { key, depth } => {
+        match sieve.admit(&link, from, asked_at) {
+            Verdict::Follow { key, .. } => {
                 let key = digest(key.as_str());
-                if known.contains(&key) {
+                if !has_end && known.contains(&key) {
                     continue;
                 }
                 // Other sites are asked when their turn comes.
@@ -126,16 +163,16 @@ fn sort<'l>(
                 if allowed && known.is_full() {
                     continue;
                 }
-                let (template, family) = (template(&link), crawl_frontier::family(&link));
-                let page = new_page(link, key, depth);
+                let next = depth.saturating_add(1);
                 if allowed {
-                    let family = family.map(|family| (family.hash, family.most));
-                    sorted.found.push(Found { page, template, family });
-                } else if sorted.blocked.len() < MAX_LISTED {
-                    sorted.blocked.push(page);
+                    sorted.found.push(Found::new(link, key, next, from.as_str()));
+                } else if !is_end && sorted.blocked.len() < MAX_LISTED {
+                    sorted.blocked.push(new_page(link, key, next));
                 }
             }
-            Verdict::Skip(reason) if reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED => {
+            Verdict::Skip(reason)
+                if !is_end && reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED =>
+            {
                 let key = digest(scope.key(&link).as_str());
                 if !known.contains(&key) {
                     sorted.external.push(new_page(link, key, depth));
@@ -191,10 +228,10 @@ mod tests {
         let first = sorted(&links(10, ""));
         assert_eq!(first.found.len(), 10);
         let learnt = Learnt::default();
-        learnt.set(first.keys(true).map(<[u8]>::to_vec).collect());
+        learnt.set(first.keys(true).map(|key| (key.to_vec(), 1)).collect());
         known.learn(&learnt);
         let urls: Vec<String> = sorted(&links(12, "#part")).found.into_iter().map(|found| found.page.url).collect();
-        assert_eq!(urls, ["https://a.test/10#part", "https://a.test/11#part"]);
+        assert_eq!(urls, ["https://a.test/10", "https://a.test/11"]);
     }
 
     #[test]

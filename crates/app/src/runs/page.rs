@@ -6,24 +6,24 @@ use std::time::Duration;
 use ::scrape::Scraped;
 use base::Stop;
 use chrono::TimeDelta;
-use crawl_frontier::{Reason, Scope, Verdict, content_hash, template};
+use crawl_frontier::Reason;
 use fetch::BasicAuth;
 use politeness::{HostAnswer, retry_after};
 use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, SiteRules};
 use store::jobs::Claimed;
-use store::runs::{self, NewPage};
+use store::runs::{self, NewPage, PageState, Way};
 use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
-use wire::{CacheState, Document, SourceUrl};
+use wire::{CacheState, SourceUrl};
 
 use super::context::{Context, Frontier};
 use super::document::Packed;
 use super::known::Learnt;
-use super::links::{Links, sorted};
-use super::submit::new_pages;
+use super::links::Links;
+use super::seen::read;
 use super::{PAGES, pages, patience, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
@@ -31,6 +31,8 @@ use crate::{App, AppError, credentials, metrics};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const MAX_ASKED: i32 = 3;
+/// How long a page waits for the one that it names as canonical, each time.
+const CANONICAL_PAUSE: TimeDelta = TimeDelta::seconds(2);
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -41,6 +43,9 @@ pub(crate) struct PagePayload {
     pub(super) crawl: String,
     pub(super) depth: u32,
     pub(super) url: String,
+    /// The page that it was found on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<String>,
 }
 
 impl Payload for PagePayload {
@@ -63,14 +68,22 @@ pub(crate) struct PageResult {
     /// The part of the credits that the run has not set aside.
     pub(super) surcharge: Option<Surcharge>,
     pub(super) answer: Option<HostAnswer>,
-    /// The page under the address that it turned out to have, when that is another than the one it was known by.
+    /// What the page is known by; absent where no links are followed.
+    pub(super) key: Option<Vec<u8>>,
+    /// The page under the address that it was redirected to, when that is another than the one it was known by.
     pub(super) alias: Option<NewPage>,
+    /// What the page is known by that it names as the one that counts, when that is another.
+    pub(super) canonical: Option<Vec<u8>>,
+    /// A hash of its text, to tell a copy from a page that only says that it is one.
+    pub(super) content: Option<u64>,
     /// Where the start was redirected to.
     pub(super) landed: Option<String>,
     /// The status of the start, when that is an error.
     pub(super) start_status: Option<u16>,
     /// Where its links lead.
     pub(super) links: Links,
+    /// The same, packed, to be followed once more when a shorter way to the page is found.
+    pub(super) way_on: Option<Vec<u8>>,
     /// The template of its address and the hash of its content, against endless copies.
     pub(super) likeness: Option<(u64, u64)>,
     /// The copy of the page that goes into the cache.
@@ -126,7 +139,7 @@ impl Handler for PageHandler {
         for Finished { job, done } in done {
             done.iter().for_each(|result| result.context.known.learn(&result.learnt));
             if done.as_ref().is_some_and(|result| result.landed.is_some()) {
-                self.app.contexts().forget(&job.payload.crawl);
+                self.app.contexts().refresh(&job.payload.crawl);
             }
             self.app.changes.notify(&job.payload.crawl);
         }
@@ -151,7 +164,11 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         Ok(given) => given,
         Err(error) => return unmade(app, job, context, &error, patience::PAUSE),
     };
-    let depth = job.payload.depth;
+    let Way { depth, parent } = match way_to(app, &context, job).await {
+        Ok(way) => way,
+        Err(error) => return unmade(app, job, context, &error, patience::PAUSE),
+    };
+    let depth = u32::try_from(depth).unwrap_or(0);
     let wanted = Wanted {
         id: job.id.clone(),
         source: SourceUrl::new(&job.payload.url).or(&url),
@@ -165,7 +182,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         run: Some(context.id.clone()),
     };
     let asking = job.asking.clone();
-    let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth, asking };
+    let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth, parent, asking };
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
     let Charged { result, credits, surcharge, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
@@ -193,6 +210,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
             return Err(Failure::Retry { at, error, answer: Some(HostAnswer::Refused(wait)), counted: true });
         }
     };
+    await_canonical(app, job, &result).await?;
     if let Outcome::Document(packed) = &mut result.outcome {
         // Not before the body is kept: until then it is in memory as well.
         packed.shrink_room();
@@ -201,6 +219,30 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         }
     }
     Ok(PageResult { credits, surcharge, copy, ..result })
+}
+
+/// How many hops a page is from the start, and the page that leads to it: the shortest way that is known by now.
+async fn way_to(app: &App, context: &Context, job: &Running<PagePayload>) -> Result<Way, AppError> {
+    let known = Way { depth: i32::try_from(job.payload.depth).unwrap_or(i32::MAX), parent: job.payload.parent.clone() };
+    if !context.has_max_depth() {
+        return Ok(known);
+    }
+    let now = runs::way_to(&mut app.conn().await?, &job.id).await?;
+    Ok(now.filter(|way| way.depth < known.depth).unwrap_or(known))
+}
+
+/// Has a page come again that names one as canonical which is still to be read: only then can they be compared. In most crawls
+/// its copy in the cache answers then.
+async fn await_canonical(app: &App, job: &Running<PagePayload>, result: &PageResult) -> Result<(), Failure> {
+    let Some(canonical) = result.canonical.as_ref().filter(|_| job.attempt < MAX_ASKED) else { return Ok(()) };
+    let standing = async { runs::standings(&mut app.store.conn().await?, &job.payload.crawl, &[canonical]).await };
+    let standing = standing.await.map_err(|error| patience::again(app, job, &error.into(), patience::PAUSE))?;
+    if standing.get(canonical).is_none_or(|page| page.state != PageState::Queued) {
+        return Ok(());
+    }
+    let (at, error) =
+        (Some(app.now() + CANONICAL_PAUSE), "the page that it names as canonical is read first".to_owned());
+    Err(Failure::Retry { at, error, answer: result.answer, counted: true })
 }
 
 /// What its site says of a page that may be asked for; else what becomes of it without a request.
@@ -247,6 +289,7 @@ struct Setting {
     site: Option<Arc<SiteRules>>,
     url: Url,
     depth: u32,
+    parent: Option<String>,
     /// Over by then.
     asking: Asking,
 }
@@ -271,7 +314,12 @@ impl Setting {
         {
             return Ok(Seen::Refused { status: scraped.document.metadata.status_code, wait });
         }
-        let Self { context, site, url, depth, .. } = self;
+        let Self { context, site, url, depth, parent, .. } = self;
+        let mut scraped = scraped;
+        if context.frontier.is_some() {
+            scraped.document.metadata.depth = Some(depth);
+            scraped.document.metadata.parent = parent;
+        }
         let result = read(context, site.as_deref(), (&url, depth), scraped, stop)?;
         Ok(Seen::Page(Box::new(PageResult { answer: Some(answer), ..result })))
     }
@@ -342,10 +390,14 @@ impl PageResult {
             credits: 0,
             surcharge: None,
             answer: None,
+            key: None,
             alias: None,
+            canonical: None,
+            content: None,
             landed: None,
             start_status: None,
             links: Links::default(),
+            way_on: None,
             likeness: None,
             copy: None,
             learnt: Learnt::default(),
@@ -355,53 +407,8 @@ impl PageResult {
 
 impl Frontier {
     fn follows(&self, page: &Url, depth: u32) -> bool {
-        self.sitemap != wire::SitemapMode::Only && self.scope.follows_links_of(page, depth)
+        // Where there is a largest depth, the page may turn out to be nearer than it seems.
+        let nearest = if self.scope.max_depth().is_some() { 0 } else { depth };
+        self.sitemap != wire::SitemapMode::Only && self.scope.follows_links_of(page, nearest)
     }
-}
-
-/// Packs the document and sorts the links: work for the processor alone. When nobody waits for it any more it stops.
-fn read(
-    context: Arc<Context>,
-    site: Option<&SiteRules>,
-    (url, depth): (&Url, u32),
-    page: Scraped,
-    stop: &Stop,
-) -> Result<PageResult, AppError> {
-    let Scraped { document, links, room, .. } = page;
-    let packed = Outcome::Document(Box::new(Packed::of(&document, room)?));
-    let Some(frontier) = &context.frontier else { return Ok(PageResult::without(context, packed)) };
-    let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());
-    // The start is home wherever it leads; every other page may lead away from where the crawl is allowed to be.
-    let is_start = *url == frontier.start;
-    let landed = (is_start && final_url != *url).then(|| final_url.to_string());
-    let home = landed.is_some().then(|| frontier.scope.clone().landed_at(&final_url));
-    let scope = home.as_ref().unwrap_or(&frontier.scope);
-    if final_url != *url
-        && !is_start
-        && let Verdict::Skip(reason) = scope.admit_landing(&final_url, depth)
-    {
-        return Ok(PageResult::without(context, Outcome::LeftScope(reason)));
-    }
-    let alias = alias(scope, url, &final_url, &document);
-    let likeness = text_of(&document).map(|text| (template(&final_url), content_hash(text)));
-    let links = sorted((scope, &context.known), site, (&final_url, depth), (&links, frontier.max_links), stop);
-    let start_status = Some(document.metadata.status_code).filter(|status| is_start && !has_loaded(*status));
-    Ok(PageResult { alias, landed, start_status, links, likeness, ..PageResult::without(context, packed) })
-}
-
-/// Whether a page with this status is the page itself (docs/CONTRACT.md, "Answers").
-fn has_loaded(status: u16) -> bool {
-    matches!(status, 200..=299 | 304)
-}
-
-/// The address that the page should have been known by: where it was found, or what it calls its own.
-fn alias(scope: &Scope, url: &Url, final_url: &Url, document: &Document) -> Option<NewPage> {
-    let canonical = document.metadata.page.get("canonical").and_then(|value| value.as_str());
-    let canonical = canonical.and_then(|canonical| Url::parse(canonical).ok());
-    let key = canonical.map_or_else(|| scope.key(final_url), |canonical| scope.canonical_key(final_url, &canonical));
-    (key != scope.key(url)).then(|| new_pages([(final_url.clone(), key.to_string(), 0)])).and_then(|mut one| one.pop())
-}
-
-fn text_of(document: &Document) -> Option<&str> {
-    document.markdown.as_deref().or(document.html.as_deref()).or(document.raw_html.as_deref())
 }

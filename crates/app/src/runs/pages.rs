@@ -1,27 +1,29 @@
 //! Writing down what pages of runs became: documents, credits, links, counters and events, in the transaction that removes
 //! their jobs. So a page counts once, whatever dies when.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use base::Timestamp;
 use queue::Finished;
 use store::ledger::{self, Booking};
-use store::runs::{self, EndedPage, NewDocument, NewPage, PageRow, PageState, Progress};
+use store::runs::{self, EndedPage, NewDocument, PageState};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
 use wire::WebhookEvent;
 
 use super::context::Context;
+use super::copies::{self, Copies};
 use super::deposit::Deposit;
 use super::document::Packed;
+use super::end;
 use super::links::{self, Links};
 use super::page::{Outcome, PagePayload, PageResult};
-use super::{end, jobs_of};
+use super::walk::Walk;
 use crate::cache::write_copies;
 use crate::scrape::Surcharge;
 use crate::webhooks::{Source, emit_all};
-use crate::{App, metrics};
+use crate::{App, crawl, metrics};
 
 type Done = Finished<PagePayload, Option<PageResult>>;
 
@@ -95,18 +97,16 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     results.iter().filter_map(|(_, result)| deposit(result)).for_each(Deposit::look);
     let Some((_, first)) = results.first() else { return Ok(()) };
     let Some(progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
-    let known = &first.context.known;
-    // It has all its pages, and enough spare ones: further ones need not be looked at.
-    let is_full = progress.is_full();
-    known.set_full(is_full);
-    let unsure = results.iter().flat_map(|(_, result)| result.keys(!is_full));
-    let unsure = unsure.filter(|key| !known.contains(key)).collect();
-    let known = runs::known_keys(conn, &first.context.id, unsure).await?;
-    let mut record =
-        Record { app, context: &first.context, progress, is_full, known, rows: Vec::new(), now: app.now() };
+    first.context.known.set_full(progress.is_full());
+    let keys = results.iter().flat_map(|(_, result)| result.keys(!progress.is_full()));
+    let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
+    let keys = keys.iter().map(Vec::as_slice);
+    let walk = Walk::begin(conn, &first.context, progress, keys, app.now()).await?;
+    let copies = Copies::of(conn, &first.context.id, results).await?;
+    let mut record = Record { app, context: &first.context, walk, copies, now: app.now() };
     record.write(conn, results).await?;
-    if record.progress.is_open {
-        first.learnt.set(record.known.into_iter().collect());
+    if record.walk.progress.is_open {
+        first.learnt.set(record.walk.into_known());
     } else {
         first.context.known.clear();
         app.contexts().forget(&first.context.id);
@@ -118,13 +118,8 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
 struct Record<'a> {
     app: &'a App,
     context: &'a Context,
-    progress: Progress,
-    /// Whether it was full before: then nothing is known of the pages that the links of the results lead to.
-    is_full: bool,
-    /// Those of the keys of the results that the run knows, besides those that it is certain to know.
-    known: HashSet<Vec<u8>>,
-    /// Pages that it knows from now on.
-    rows: Vec<PageRow>,
+    walk: Walk<'a>,
+    copies: Copies,
     now: Timestamp,
 }
 
@@ -135,11 +130,12 @@ impl Record<'_> {
     async fn write(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
         let (mut ended, mut kept, mut links) = (Vec::new(), Vec::new(), Links::default());
         let (mut credits, mut surcharges) = (0, Vec::new());
-        for (id, result) in results {
-            self.progress.pending -= 1;
-            links.take(&result.links);
+        let depths = self.depths(conn, results).await?;
+        for (id, result) in copies::last(results) {
+            self.walk.progress.pending -= 1;
+            links.take(&result.links, depths.get(*id).copied());
             let page = self.settle(id, result);
-            if page.state != PageState::Alias {
+            if page.state == PageState::Done || !matches!(result.outcome, Outcome::Document(_)) {
                 credits += result.credits;
                 surcharges.extend(&result.surcharge);
                 if let Outcome::Document(packed) = &result.outcome {
@@ -150,6 +146,8 @@ impl Record<'_> {
         }
         if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref()) {
             runs::set_landed(conn, &self.context.id, landed).await?;
+            let place = (&self.context.lanes, self.context.caller.team.id.as_str());
+            crawl::look_where_it_led(conn, &mut self.walk.progress, place, self.now).await?;
         }
         if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
             runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
@@ -158,19 +156,35 @@ impl Record<'_> {
         let documents = self.keep(conn, &kept).await?;
         runs::end_pages(conn, &ended, documents, self.now).await?;
         self.tell(conn, &kept, &ended).await?;
-        self.follow(conn, links).await?;
-        end::save(self.app, conn, self.context.kind, &mut self.progress).await
+        for (id, result) in results {
+            if let Some(way_on) = &result.way_on {
+                runs::keep_links(conn, &self.context.id, id, way_on).await?;
+            }
+        }
+        self.walk.follow(conn, links).await?;
+        end::save(self.app, conn, self.context.kind, &mut self.walk.progress).await
     }
 
-    /// Decides what a page counts as: an alias, when the run has it under another address.
+    /// How many hops these pages are from the start by now. Empty where that does not matter.
+    async fn depths(
+        &self,
+        conn: &mut Conn,
+        results: &[(&str, &PageResult)],
+    ) -> Result<HashMap<String, i32>, StoreError> {
+        match self.context.has_max_depth() {
+            true => runs::depths(conn, &results.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await,
+            false => Ok(HashMap::new()),
+        }
+    }
+
+    /// Decides what a page counts as: left out, when the run has it under another address.
     fn settle<'r>(&mut self, id: &'r str, result: &'r PageResult) -> EndedPage<'r> {
         let (state, reason) = match &result.outcome {
-            Outcome::Document(_) => match &result.alias {
-                Some(alias) if self.knows(&alias.key) => (PageState::Alias, None),
-                alias => {
-                    let row = |page: &NewPage| PageRow::new(&self.context.id, page.clone(), PageState::Alias);
-                    self.known.extend(alias.as_ref().map(|page| page.key.clone()));
-                    self.rows.extend(alias.as_ref().map(row));
+            Outcome::Document(_) => match self.copies.judge(result) {
+                Some(reason) => (PageState::External, Some(reason)),
+                None => {
+                    let alias = result.alias.as_ref().filter(|alias| !self.walk.knows(&alias.key));
+                    alias.into_iter().for_each(|page| self.walk.note(page.clone(), PageState::Alias));
                     (PageState::Done, None)
                 }
             },
@@ -179,11 +193,11 @@ impl Record<'_> {
             Outcome::LeftScope(reason) => (PageState::External, Some((reason.code(), reason.message()))),
         };
         match state {
-            PageState::Done => self.progress.done += 1,
-            PageState::Failed => self.progress.failed += 1,
+            PageState::Done => self.walk.progress.done += 1,
+            PageState::Failed => self.walk.progress.failed += 1,
             _ => {}
         }
-        EndedPage { id, state, reason }
+        EndedPage { id, state, reason, content: result.content }
     }
 
     /// Charges what the run has set aside for its pages, and what single pages have set aside for themselves.
@@ -205,11 +219,11 @@ impl Record<'_> {
         let key = format!("pages:{first}");
         let (team, api_key) = (self.context.caller.team.id.as_str(), self.context.caller.key.as_deref());
         let booking = Booking { key: &key, team, api_key, at: self.now };
-        match &self.progress.reservation {
+        match &self.walk.progress.reservation {
             Some(reservation) => ledger::post(conn, &booking, reservation, of_run).await?,
             None => ledger::charge(conn, &booking, of_run).await?,
         };
-        self.progress.credits += credits;
+        self.walk.progress.credits += credits;
         metrics::charged(credits);
         Ok(())
     }
@@ -218,7 +232,7 @@ impl Record<'_> {
     async fn keep(&self, conn: &mut Conn, kept: &[Kept<'_>]) -> Result<Vec<NewDocument>, StoreError> {
         let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|(_, result, _)| result.likeness).collect();
         runs::enter_templates(conn, &self.context.id, &likenesses, links::longer).await?;
-        let before = self.progress.done - i64::try_from(kept.len()).unwrap_or(0);
+        let before = self.walk.progress.done - i64::try_from(kept.len()).unwrap_or(0);
         let rows = (before + 1..).zip(kept).map(|(seq, (id, _, packed))| {
             packed.deposit.iter().for_each(Deposit::keep);
             let site = packed.site().filter(|_| !self.context.is_private());
@@ -244,57 +258,5 @@ impl Record<'_> {
         }
         let source = Source { team: &self.context.caller.team.id, job: &self.context.id };
         emit_all(conn, hook, source, &events, self.now).await
-    }
-
-    /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
-    async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
-        let Links { mut found, external, blocked } = links;
-        if self.is_full {
-            found.clear();
-        }
-        let found = self.unknown(found, |found| &found.page.key);
-        let pages = links::without_traps(conn, &self.context.id, found).await?;
-        let (mut fresh, spare) = runs::take_on(&mut self.progress, pages);
-        self.add(fresh.iter().cloned(), PageState::Queued);
-        self.add(spare.into_iter(), PageState::Spare);
-        for (state, reason, pages) in
-            [(PageState::External, links::EXTERNAL, external), (PageState::Blocked, links::BLOCKED, blocked)]
-        {
-            let mut pages = self.unknown(pages, |page| &page.key);
-            if pages.is_empty() {
-                continue;
-            }
-            pages.truncate(runs::list_room(conn, &self.context.id, state).await?);
-            self.known.extend(pages.iter().map(|page| page.key.clone()));
-            let reason = (reason.0, reason.1.message());
-            let row = |page| PageRow::listed(&self.context.id, page, state, reason, self.now);
-            self.rows.extend(pages.into_iter().map(row));
-        }
-        runs::insert_pages(conn, std::mem::take(&mut self.rows)).await?;
-        fresh.extend(runs::promote_spare(conn, &mut self.progress).await?);
-        if fresh.is_empty() {
-            return Ok(());
-        }
-        let lane = self.context.lanes.pages(&self.context.id, &self.context.caller.team.id);
-        jobs::enqueue(conn, &lane, &jobs_of(&self.context.id, &fresh, self.now)?, self.now).await?;
-        Ok(())
-    }
-
-    /// Those that the run does not know, each once, in their order.
-    fn unknown<T>(&self, found: Vec<T>, key: impl Fn(&T) -> &[u8]) -> Vec<T> {
-        let mut seen: HashSet<Vec<u8>> = HashSet::new();
-        let mut is_new = |key: &[u8]| !self.knows(key) && seen.insert(key.to_vec());
-        found.into_iter().filter(|found| is_new(key(found))).collect()
-    }
-
-    fn knows(&self, key: &[u8]) -> bool {
-        self.known.contains(key) || self.context.known.contains(key)
-    }
-
-    fn add(&mut self, pages: impl Iterator<Item = NewPage>, state: PageState) {
-        for page in pages {
-            self.known.insert(page.key.clone());
-            self.rows.push(PageRow::new(&self.context.id, page, state));
-        }
     }
 }

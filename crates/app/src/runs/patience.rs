@@ -67,7 +67,7 @@ mod tests {
             attempt,
             max_attempts: PagePayload::ATTEMPTS,
             created_at: app.now() - age,
-            payload: PagePayload { crawl, depth: 0, url },
+            payload: PagePayload { crawl, depth: 0, parent: None, url },
             asking: Asking::default(),
             cancelled: CancellationToken::new(),
         }

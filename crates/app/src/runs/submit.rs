@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{Secret, Timestamp, new_id};
+use base::{Secret, Timestamp, address, new_id};
 use queue::{Lane, NewJob, Queue};
 use sha2::{Digest, Sha256};
 use store::ledger::{self, Booking};
@@ -127,11 +127,17 @@ pub(crate) fn new_pages(found: impl IntoIterator<Item = (Url, String, u32)>) -> 
 
 /// A page that was found, by the [`digest`] of its normal spelling.
 pub(super) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
-    NewPage { id: new_id().to_string(), key, url: url.into(), depth: i32::try_from(depth).unwrap_or(i32::MAX) }
+    let mut url = url;
+    // A place on the page is not asked for, unless scripts make a page of its own of it.
+    if !url.fragment().is_some_and(address::is_route) {
+        url.set_fragment(None);
+    }
+    let depth = i32::try_from(depth).unwrap_or(i32::MAX);
+    NewPage { id: new_id().to_string(), key, url: url.into(), depth, parent: None }
 }
 
 /// Half of SHA-256: enough that nobody finds two addresses with the same.
-pub(super) fn digest(key: &str) -> Vec<u8> {
+pub(crate) fn digest(key: &str) -> Vec<u8> {
     Sha256::digest(key.as_bytes())[..16].to_vec()
 }
 
@@ -139,8 +145,9 @@ pub(super) fn digest(key: &str) -> Vec<u8> {
 pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Vec<NewJob>, StoreError> {
     let job = |page: &NewPage| -> Result<NewJob, StoreError> {
         let (crawl, url, depth) = (run.to_owned(), page.url.clone(), u32::try_from(page.depth).unwrap_or(0));
+        let parent = page.parent.clone();
         let host = url_of(&url).as_ref().and_then(host_of);
-        Ok(NewJob { host, ..NewJob::of(&page.id, &PagePayload { crawl, url, depth }, now)? })
+        Ok(NewJob { host, ..NewJob::of(&page.id, &PagePayload { crawl, url, depth, parent }, now)? })
     };
     pages.iter().map(job).collect()
 }

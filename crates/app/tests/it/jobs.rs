@@ -222,7 +222,7 @@ async fn a_page_comes_back_unless_it_is_counted_as_failed() {
         assert!(jobs::bury(&mut conn, &job.held(None), "its worker is gone", now).await.unwrap());
     }
     let reason = Some(("UNKNOWN_ERROR", "it could not be processed"));
-    let failed = EndedPage { id: &counted.id, state: PageState::Failed, reason };
+    let failed = EndedPage { id: &counted.id, state: PageState::Failed, reason, content: None };
     store::runs::end_pages(&mut conn, &[failed], Vec::new(), now).await.unwrap();
     assert!(!app::jobs::redrive(app, &counted.id).await.unwrap());
     assert!(app::jobs::redrive(app, &lost.id).await.unwrap());

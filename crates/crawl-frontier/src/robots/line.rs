@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::rules::escaped;
+use super::alike;
 
 /// A line that means something.
 #[derive(Debug, PartialEq)]
@@ -68,7 +68,7 @@ fn parse(line: &[u8]) -> Option<Line<'_>> {
     let allow = starts(&["allow"]);
     if allow || starts(&DISALLOW) {
         // An empty pattern is not a rule, but it ends the list of names like one.
-        return Some(Line::Rule { allow, pattern: escaped(value) });
+        return Some(Line::Rule { allow, pattern: alike::pattern(value) });
     }
     if starts(&SITEMAP) {
         return (!value.is_empty()).then(|| Line::Sitemap(String::from_utf8_lossy(value)));
@@ -121,7 +121,7 @@ mod tests {
     fn spellings() {
         let rule = |allow, pattern: &'static str| Some(Line::Rule { allow, pattern: pattern.into() });
         check("Allow: /a", rule(true, "/a"));
-        check("disallow : /a b", rule(false, "/a b"));
+        check("disallow : /a b", rule(false, "/a%20b"));
         check("Diasllow:/", rule(false, "/"));
         check("Disallow", None);
         check("Disallow:", rule(false, ""));

@@ -1,13 +1,12 @@
 //! The rules for one robot, and which of them decides about a path.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use url::{Position, Url};
 
-use super::Denied;
 use super::index::Index;
-use crate::{Steps, spelling};
+use super::{Denied, alike};
+use crate::Steps;
 
 /// Steps for one URL that is asked about alone, some milliseconds: ten thousand patterns of stars.
 const MAX_STEPS: u64 = 5_000_000;
@@ -19,7 +18,8 @@ const ALLOCATION: usize = 16;
 pub struct Rule {
     /// Whether it allows or forbids.
     pub allow: bool,
-    /// The pattern: `*` stands for anything, `$` at its end for the end of the URL. Other bytes than ASCII are escaped.
+    /// The pattern: `*` stands for anything, `$` at its end for the end of the URL. It is spelt as
+    /// paths are when they are compared.
     pub pattern: String,
     /// Its line in the file, from 1.
     pub line: usize,
@@ -45,8 +45,9 @@ pub struct Rules {
 impl Rules {
     pub(super) fn new(mut rules: Vec<Rule>, delay: Option<Duration>, denied: Option<Denied>) -> Self {
         rules.retain(|rule| !rule.pattern.is_empty());
-        let folders: Vec<Rule> = rules.iter().filter_map(folder_of_index).collect();
-        rules.extend(folders);
+        let more: Vec<Rule> =
+            rules.iter().flat_map(|rule| [folder_of_index(rule), other_query(rule)]).flatten().collect();
+        rules.extend(more);
         rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.len()), !rule.allow));
         rules.shrink_to_fit();
         Self { index: Index::of(&rules), rules, delay, denied }
@@ -111,7 +112,7 @@ impl Rules {
         if self.rules.is_empty() {
             return Some(None);
         }
-        let path = escaped(path_and_query.as_bytes());
+        let path = alike::path(path_and_query.as_bytes());
         self.index.find(&self.rules, &path, steps).map(|place| self.rules.get(place?))
     }
 }
@@ -120,35 +121,16 @@ fn path_and_query(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
 }
 
-/// Paths and patterns are compared with every byte that is not ASCII escaped and all escapes in upper case. Escapes of
-/// letters are not undone, as Google does not either: `/%62` and `/b` differ here.
-pub(super) fn escaped(raw: &[u8]) -> Cow<'_, str> {
-    let lower = |at: usize| raw[at] == b'%' && raw[at + 1..].iter().take(2).any(u8::is_ascii_lowercase);
-    if raw.is_ascii() && !(0..raw.len()).any(lower) {
-        return String::from_utf8_lossy(raw);
-    }
-    let mut text = String::with_capacity(raw.len() + 16);
-    let mut rest = raw;
-    while let Some((&first, after)) = rest.split_first() {
-        match spelling::escape(rest) {
-            Some(byte) => {
-                spelling::push_escaped(&mut text, byte);
-                rest = &rest[3..];
-                continue;
-            }
-            None if first.is_ascii() => text.push(char::from(first)),
-            None => spelling::push_escaped(&mut text, first),
-        }
-        rest = after;
-    }
-    Cow::Owned(text)
-}
-
 /// `Allow: /folder/index.html` stands for `Allow: /folder/$` as well.
 fn folder_of_index(rule: &Rule) -> Option<Rule> {
     let slash = rule.pattern.rfind('/')?;
     let is_index = rule.allow && rule.pattern[slash..].starts_with("/index.htm");
     is_index.then(|| Rule { pattern: format!("{}$", &rule.pattern[..=slash]), ..rule.clone() })
+}
+
+/// A rule about a query holds for both spellings of it.
+fn other_query(rule: &Rule) -> Option<Rule> {
+    Some(Rule { pattern: alike::with_other_query(&rule.pattern)?, ..rule.clone() })
 }
 
 #[cfg(test)]
@@ -199,8 +181,21 @@ mod tests {
     fn escapes() {
         check("Disallow: /caf\u{e9}", "/caf%c3%a9", Some(2));
         check("Disallow: /caf%c3%a9", "/café", Some(2));
-        check("Disallow: /%62", "/b", None);
+        check("Disallow: /%62%61%7A", "/baz", Some(2));
+        check("Disallow: /baz", "/%62%61%7a", Some(2));
+        check("Disallow: /a%7eb", "/a~b", Some(2));
+        check("Disallow: /c%2fd", "/c/d", None);
+        check("Disallow: /c/d", "/c%2Fd", None);
+        check("Disallow: /c%2fd", "/c%2Fd", Some(2));
+        check("Disallow: /a b", "/a%20b", Some(2));
         check("Disallow: /100%", "/100%", Some(2));
+        check("Disallow: /100%", "/100%25", Some(2));
+        check("Disallow: /file-%2A.html", "/file-*.html", Some(2));
+        check("Disallow: /file-%2A.html", "/file-x.html", None);
+        check("Disallow: /foo-%24", "/foo-$", Some(2));
+        check("Disallow: /foo-$", "/foo-$", None);
+        check("Disallow: /r?u=https://a.test", "/r?u=https%3A%2F%2Fa.test", Some(2));
+        check("Disallow: /*?u=https%3a%2f%2fa.test", "/r?u=https://a.test", Some(2));
     }
 
     #[test]

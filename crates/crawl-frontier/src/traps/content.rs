@@ -21,6 +21,13 @@ pub fn content_hash(text: &str) -> u64 {
     ones.majority()
 }
 
+/// A hash of all words of a text in their order: texts with the same hash have the same words. The same on all machines: may be
+/// stored.
+#[must_use]
+pub fn words_hash(text: &str) -> u64 {
+    (Words { text, at: 0 }).fold(PI[0], |hash, word| fold(hash ^ PI[1], hash_of(word) ^ PI[2]))
+}
+
 /// How often each of 64 bits was one. The counters lie across the planes, bit by bit, so that one addition counts all 64:
 /// most carries end after two planes.
 #[derive(Default)]
@@ -135,6 +142,8 @@ mod tests {
         let other: Vec<String> = (0..400).map(|number| format!("term{}", number * 7 % 307)).collect();
         assert!(distance(&page, &other.join(" ")) > 12);
         assert_ne!(content_hash("one"), content_hash("two"));
+        assert_eq!(words_hash("# One, two\n"), words_hash("One (two)"));
+        assert_ne!(words_hash("one two"), words_hash("two one"));
         assert_eq!(content_hash(""), 0);
     }
 

@@ -9,6 +9,7 @@ mod lists;
 mod look;
 
 use formats::Page;
+use page::local_name;
 
 use look::{Look, Sign};
 
@@ -49,6 +50,11 @@ pub(crate) fn needs_scripts(page: &Page, status: u16) -> Option<&'static str> {
         ("hydration", look.words < FEW_WORDS && hydrates),
     ];
     rules.into_iter().find(|(_, applies)| *applies).map(|(word, _)| word)
+}
+
+/// Whether a page has scripts at all.
+pub(crate) fn has_scripts(page: &Page) -> bool {
+    page.positions().any(|index| page.is(index, &local_name!("script")))
 }
 
 impl Look<'_> {

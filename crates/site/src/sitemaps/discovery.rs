@@ -78,7 +78,7 @@ impl Discovery {
     }
 
     fn note(&mut self, done: Read) {
-        self.requests += done.redirects;
+        self.requests += done.more_requests;
         self.found.is_cut |= done.is_cut;
         self.found.sitemaps += usize::from(done.is_sitemap);
         self.found.failed += usize::from(done.is_missed);

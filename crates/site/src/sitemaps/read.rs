@@ -10,15 +10,12 @@ use bytes::{Bytes, BytesMut};
 use crawl_frontier::{SitemapCandidate, SitemapKind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, SitemapPage, Terms};
+use super::{MAX_BYTES, MAX_REDIRECTS, MAX_REQUESTS, SitemapPage, Terms, ask};
 use crate::{Approach, Site};
 
-/// Redirects that are followed to a sitemap.
-const MAX_REDIRECTS: usize = 3;
 /// Pages that are handed out together, at least until the sitemap ends.
 const BATCH: usize = 1000;
 /// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
@@ -47,6 +44,13 @@ pub(super) struct Candidate {
     pub(super) nesting: u8,
 }
 
+impl Candidate {
+    /// Whether it is more than a guess at what content systems call it.
+    pub(super) fn is_likely(&self) -> bool {
+        self.is_declared || self.url.path().ends_with("/sitemap.xml")
+    }
+}
+
 impl From<SitemapCandidate> for Candidate {
     fn from(candidate: SitemapCandidate) -> Self {
         Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
@@ -57,8 +61,8 @@ impl From<SitemapCandidate> for Candidate {
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) nesting: u8,
-    /// Requests besides the first.
-    pub(super) redirects: usize,
+    /// Requests besides the first: redirects, and those that were sent again.
+    pub(super) more_requests: usize,
     /// Whether there was a sitemap, in whatever state.
     pub(super) is_sitemap: bool,
     /// Whether the site names a sitemap that is not there.
@@ -80,7 +84,7 @@ pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mp
             if !context.approach.private {
                 tracing::debug!(%error, "sitemap not read to its end");
             }
-            done.redirects += if matches!(error, net::Error::TooManyRedirects { .. }) { MAX_REDIRECTS } else { 0 };
+            done.more_requests += if matches!(error, net::Error::TooManyRedirects { .. }) { MAX_REDIRECTS } else { 0 };
             done.is_cut |= done.is_sitemap || matches!(error, net::Error::Timeout);
         }
     }
@@ -103,10 +107,8 @@ async fn download(
     sender: &mpsc::Sender<Vec<SitemapPage>>,
     done: &mut Read,
 ) -> Result<(), net::Error> {
-    let deadline = context.approach.deadline.min(Instant::now() + MAX_SITEMAP_TIME);
-    let approach = Approach { deadline, ..context.approach };
-    let mut answer = context.site.open(candidate.url.clone(), approach, MAX_REDIRECTS).await?;
-    done.redirects += answer.redirects.len();
+    let mut answer = ask::open(context, candidate, done).await?;
+    done.more_requests += answer.redirects.len();
     if !answer.status.is_success() {
         return Ok(());
     }
@@ -295,7 +297,7 @@ async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop)
 }
 
 /// An address as a sitemap writes it, absolute, if it can be a page.
-fn address(base: &Url, text: &str) -> Option<Url> {
+pub(crate) fn address(base: &Url, text: &str) -> Option<Url> {
     let mut url = base.join(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     base::address::cut_credentials(&mut url);
     Some(url)

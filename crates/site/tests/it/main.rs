@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
+mod llms;
 mod robots;
 mod sitemaps;
 mod world;

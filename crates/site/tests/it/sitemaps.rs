@@ -171,3 +171,31 @@ async fn broken_and_hostile_ones_give_what_can_be_read() {
     assert!(found.is_cut && found.failed >= 3, "{found:?}");
     assert_eq!(canary.connects(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sites_that_fail_for_a_moment_are_asked_again_as_they_wish() {
+    let busy = |status: u16| Script::Reply(Reply { status, ..Reply::default() });
+    for (first, asked, waits) in [
+        (vec![busy(503)], 2, 1),
+        (vec![busy(500), busy(429)], 3, 3),
+        (vec![Script::Raw("this is not HTTP".into())], 2, 1),
+        (vec![Script::Reply(Reply { status: 503, ..Reply::default() }.header("retry-after", "2"))], 2, 2),
+    ] {
+        let world = World::start().await;
+        world.site.respond("/robots.txt", text("Sitemap: /map.xml"));
+        world.site.script("/map.xml", first.into_iter().chain([Script::Reply(urlset(&["/a"]))]).collect());
+        let started = Instant::now();
+        let (pages, found) = read(&world, "/", 1000).await;
+        assert_eq!((pages.paths(), found.failed), (vec!["/a"], 0));
+        // A connection that was closed at once may have been tried again by the client itself.
+        assert!(world.site.requests().iter().filter(|seen| seen.path == "/map.xml").count() >= asked);
+        assert!(started.elapsed() >= Duration::from_secs(waits), "{:?}", started.elapsed());
+    }
+    for never in [busy(404), Script::Reply(Reply { status: 503, ..Reply::default() }.header("retry-after", "60"))] {
+        let world = World::start().await;
+        world.site.respond("/robots.txt", text("Sitemap: /map.xml"));
+        world.site.script("/map.xml", vec![never, Script::Reply(urlset(&["/a"]))]);
+        let (pages, found) = read(&world, "/", 1000).await;
+        assert_eq!((pages.all.len(), found.failed), (0, 1));
+    }
+}

@@ -10,7 +10,7 @@ use super::OPEN;
 use crate::conn::{Conn, Link, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
-use crate::schema::{batch_piece, crawl_family, crawl_template, run, run_document, run_page};
+use crate::schema::{batch_piece, crawl_family, crawl_link, crawl_template, run, run_document, run_page};
 
 /// Keys in one statement.
 const CHUNK: usize = 500;
@@ -69,6 +69,7 @@ pub async fn erase(conn: &mut Conn, run: &str, last: i64, limit: i64, overwrite:
         let mut sum = on!(conn, |c| diesel::delete(documents).execute(c).await)?;
         sum += some_of!(conn, run_page, id: String);
         sum += some_of!(conn, batch_piece, seq: i64);
+        sum += some_of!(conn, crawl_link, page_id: String);
         sum += some_of!(conn, crawl_family, hash: i64);
         sum += some_of!(conn, crawl_template, template: i64);
         Ok::<_, StoreError>(sum)

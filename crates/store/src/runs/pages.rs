@@ -1,11 +1,11 @@
 //! The addresses that a run knows, each once.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use base::Timestamp;
 use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Binary, Integer, Nullable, Text, Timestamp as SqlTimestamp};
+use diesel::sql_types::{Array, BigInt, Binary, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
@@ -25,8 +25,8 @@ const MAX_LISTED: i64 = 10_000;
 
 /// One look in the index for each key. Left to itself, the planner reads all pages of the run while it knows little of
 /// a table that grows fast.
-const POSTGRES_KNOWN: &str = "SELECT k.key FROM unnest({}) AS k(key), LATERAL (
-    SELECT 1 FROM run_page AS p WHERE p.run_id = {} AND p.key = k.key LIMIT 1) AS p";
+const POSTGRES_KNOWN: &str = "SELECT k.key, p.depth FROM unnest({}) AS k(key), LATERAL (
+    SELECT p.depth FROM run_page AS p WHERE p.run_id = {} AND p.key = k.key LIMIT 1) AS p";
 
 /// An address that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct NewPage {
     pub url: String,
     /// Hops from the start.
     pub depth: i32,
+    /// The page that it was found on; absent for the start and for what sitemaps list.
+    pub parent: Option<String>,
 }
 
 /// What became of an address.
@@ -52,9 +54,9 @@ pub enum PageState {
     Failed,
     /// robots.txt forbids it.
     Blocked,
-    /// A link to another site that was left alone, and is reported.
+    /// A link to another site that was left alone, or a copy of another page, and is reported.
     External,
-    /// Another spelling of a page that is known, found by redirect or canonical link.
+    /// Another address of a page that is a document: where it was redirected to.
     Alias,
     /// Beyond the limit: takes the place of a page that fails.
     Spare,
@@ -78,7 +80,7 @@ pub struct ListedPage {
 }
 
 impl PageState {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Done => "done",
@@ -88,6 +90,11 @@ impl PageState {
             Self::Alias => "alias",
             Self::Spare => "spare",
         }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let all = [Self::Queued, Self::Done, Self::Failed, Self::Blocked, Self::External, Self::Alias, Self::Spare];
+        all.into_iter().find(|state| state.as_str() == text)
     }
 }
 
@@ -104,6 +111,7 @@ pub struct PageRow {
     code: Option<&'static str>,
     error: Option<String>,
     finished_at: Option<DbTime>,
+    parent: Option<String>,
 }
 
 impl PageRow {
@@ -120,6 +128,7 @@ impl PageRow {
             code: None,
             error: None,
             finished_at: None,
+            parent: page.parent.filter(|_| state == PageState::Spare),
         }
     }
 
@@ -140,6 +149,17 @@ pub struct EndedPage<'a> {
     pub state: PageState,
     /// Why, as a code and a text, when that is reported.
     pub reason: Option<(&'a str, &'a str)>,
+    /// A hash of its text, when it is a document.
+    pub content: Option<u64>,
+}
+
+/// What became of a page so far, and its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// What became of it.
+    pub state: PageState,
+    /// The hash of its text, when it is a document.
+    pub content: Option<u64>,
 }
 
 impl<'a> EndedPage<'a> {
@@ -149,6 +169,10 @@ impl<'a> EndedPage<'a> {
 
     fn error(&self) -> Option<&'a str> {
         self.reason.map(|(_, error)| error)
+    }
+
+    fn content(&self) -> Option<i64> {
+        self.content.filter(|_| self.state == PageState::Done).map(u64::cast_signed)
     }
 }
 
@@ -171,7 +195,7 @@ pub fn take_on(progress: &mut Progress, mut fresh: Vec<NewPage>) -> (Vec<NewPage
 #[crate::boxed]
 pub async fn add_pages(conn: &mut Conn, progress: &mut Progress, mut pages: Vec<NewPage>) -> Result<Vec<NewPage>> {
     let mut known = known_keys(conn, &progress.run_id, pages.iter().map(|page| page.key.as_slice()).collect()).await?;
-    pages.retain(|page| known.insert(page.key.clone()));
+    pages.retain(|page| known.insert(page.key.clone(), page.depth).is_none());
     let (taken, spare) = take_on(progress, pages);
     let run = progress.run_id.as_str();
     let queued = taken.iter().map(|page| PageRow::new(run, page.clone(), PageState::Queued));
@@ -205,8 +229,8 @@ fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
         rows.iter().map(value).collect()
     }
     Sql::new(
-        "INSERT INTO run_page (id, run_id, key, url, depth, state, code, error, finished_at)
-         SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {})",
+        "INSERT INTO run_page (id, run_id, key, url, depth, state, code, error, finished_at, parent)
+         SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
     )
     .bind::<Array<Text>, _>(column(rows, |row| &row.id))
     .bind::<Array<Text>, _>(column(rows, |row| &row.run_id))
@@ -217,6 +241,7 @@ fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.code))
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.error.as_ref()))
     .bind::<Array<Nullable<SqlTimestamp>>, _>(column(rows, |row| row.finished_at))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.parent.as_ref()))
 }
 
 /// A statement of many rows is compiled anew each time, which is worth it for many only; that of one is kept.
@@ -253,20 +278,43 @@ pub(super) fn end_on_postgres<'a>(ended: &[EndedPage<'a>], now: Timestamp) -> Sq
         .bind::<Array<Text>, _>(ended.iter().map(|page| page.state.as_str()).collect::<Vec<_>>())
         .bind::<Array<Nullable<Text>>, _>(ended.iter().map(EndedPage::code).collect::<Vec<_>>())
         .bind::<Array<Nullable<Text>>, _>(ended.iter().map(EndedPage::error).collect::<Vec<_>>())
+        .bind::<Array<Nullable<BigInt>>, _>(ended.iter().map(EndedPage::content).collect::<Vec<_>>())
 }
 
 /// The same.
 pub(super) fn end_on_sqlite(ended: &[EndedPage<'_>], now: Timestamp) -> Sql<'static, Sqlite> {
-    let rows: Vec<_> = ended.iter().map(|page| (page.id, page.state.as_str(), page.code(), page.error())).collect();
+    let rows: Vec<_> =
+        ended.iter().map(|page| (page.id, page.state.as_str(), page.code(), page.error(), page.content())).collect();
     Sql::new(SQLITE_END).bind::<SqlTimestamp, _>(DbTime::from(now)).bind::<Text, _>(json(&rows))
 }
 
-const POSTGRES_END: &str = "UPDATE run_page SET state = e.state, code = e.code, error = e.error, finished_at = {}
-    FROM unnest({}, {}, {}, {}) AS e(id, state, code, error) WHERE run_page.id = e.id";
+const POSTGRES_END: &str = "UPDATE run_page SET state = e.state, code = e.code, error = e.error, content = e.content,
+    finished_at = {} FROM unnest({}, {}, {}, {}, {}) AS e(id, state, code, error, content) WHERE run_page.id = e.id";
 
 const SQLITE_END: &str = "UPDATE run_page
-    SET state = e.value ->> 1, code = e.value ->> 2, error = e.value ->> 3, finished_at = {}
+    SET state = e.value ->> 1, code = e.value ->> 2, error = e.value ->> 3, content = e.value ->> 4,
+        finished_at = {}
     FROM json_each({}) AS e WHERE run_page.id = e.value ->> 0";
+
+/// What became of pages, given by their keys.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn standings(conn: &mut Conn, run: &str, keys: &[&[u8]]) -> Result<HashMap<Vec<u8>, Standing>> {
+    let mut standings = HashMap::new();
+    for keys in keys.chunks(CHUNK) {
+        let of_run = run_page::table.filter(run_page::run_id.eq(run));
+        let query = of_run.filter(run_page::key.eq_any(keys.iter().copied()));
+        let query = query.select((run_page::key, run_page::state, run_page::content));
+        let rows: Vec<(Vec<u8>, String, Option<i64>)> = on!(conn, |c| query.load(c).await)?;
+        standings.extend(rows.into_iter().filter_map(|(key, state, content)| {
+            let state = PageState::read(&state)?;
+            Some((key, Standing { state, content: content.map(i64::cast_unsigned) }))
+        }));
+    }
+    Ok(standings)
+}
 
 /// Whether a page still waits or runs: what became of it is not written down yet.
 ///
@@ -294,8 +342,8 @@ pub async fn promote_spare(conn: &mut Conn, progress: &mut Progress) -> Result<V
         .filter(run_page::state.eq(PageState::Spare.as_str()))
         .order(run_page::id)
         .limit(most)
-        .select((run_page::id, run_page::key, run_page::url, run_page::depth));
-    let rows: Vec<(String, Vec<u8>, String, i32)> = on!(conn, |c| query.load(c).await)?;
+        .select((run_page::id, run_page::key, run_page::url, run_page::depth, run_page::parent));
+    let rows: Vec<(String, Vec<u8>, String, i32, Option<String>)> = on!(conn, |c| query.load(c).await)?;
     let ids: Vec<&str> = rows.iter().map(|row| row.0.as_str()).collect();
     for ids in ids.chunks(CHUNK) {
         let taken = run_page::table.filter(run_page::id.eq_any(ids));
@@ -304,7 +352,7 @@ pub async fn promote_spare(conn: &mut Conn, progress: &mut Progress) -> Result<V
     }
     progress.spare -= count(rows.len());
     progress.pending += count(rows.len());
-    Ok(rows.into_iter().map(|(id, key, url, depth)| NewPage { id, key, url, depth }).collect())
+    Ok(rows.into_iter().map(|(id, key, url, depth, parent)| NewPage { id, key, url, depth, parent }).collect())
 }
 
 /// What the index of listed pages holds, in the words of its definition: the planner finds it by them.
@@ -337,23 +385,27 @@ pub async fn urls_of(conn: &mut Conn, ids: &[&str]) -> Result<Vec<(String, Strin
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Which of the keys the run knows.
+/// Which of the keys the run knows, and how many hops those pages are from the start.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn known_keys(conn: &mut Conn, run: &str, keys: Vec<&[u8]>) -> Result<HashSet<Vec<u8>>> {
-    let mut known: HashSet<Vec<u8>> = HashSet::new();
+pub async fn known_keys(conn: &mut Conn, run: &str, keys: Vec<&[u8]>) -> Result<HashMap<Vec<u8>, i32>> {
+    let mut known = HashMap::new();
     for keys in keys.chunks(CHUNK) {
-        let found: Vec<Vec<u8>> = on!(
+        let found: Vec<(Vec<u8>, i32)> = on!(
             conn,
             pg | c | {
-                let query = Sql::<Pg, Binary>::new(POSTGRES_KNOWN);
+                let query = Sql::<Pg, (Binary, Integer)>::new(POSTGRES_KNOWN);
                 query.bind::<Array<Binary>, _>(keys).bind::<Text, _>(run).load(c).await
             },
             sqlite | c | {
                 let of_run = run_page::table.filter(run_page::run_id.eq(run));
-                of_run.filter(run_page::key.eq_any(keys.iter().copied())).select(run_page::key).load(c).await
+                of_run
+                    .filter(run_page::key.eq_any(keys.iter().copied()))
+                    .select((run_page::key, run_page::depth))
+                    .load(c)
+                    .await
             }
         )?;
         known.extend(found);

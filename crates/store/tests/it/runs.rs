@@ -1,6 +1,6 @@
 //! Runs: their pages, bounds, documents, traps, and their end.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use base::Secret;
 use store::runs::{
@@ -18,6 +18,7 @@ suite!(
     documents_are_read_in_order,
     what_is_left_alone_is_listed,
     known_keys_are_told,
+    shorter_ways_are_written_down,
     families_and_templates_are_counted,
     expired_runs_go_with_all_they_have,
     secrets_stand_apart_and_go,
@@ -56,6 +57,7 @@ fn pages(names: impl IntoIterator<Item = u32>) -> Vec<NewPage> {
         key: name.to_be_bytes().repeat(4),
         url: format!("https://a.test/{name}"),
         depth: 1,
+        parent: None,
     };
     names.into_iter().map(page).collect()
 }
@@ -112,8 +114,8 @@ async fn spare_pages_take_the_place_of_those_that_failed(store: Store) {
     let mut conn = begin(&store, 2).await;
     let (fresh, mut row) = add(&mut conn, pages(1..=5)).await;
     assert_eq!((row.pending, row.spare), (2, 3));
-    let failed = EndedPage { id: &fresh[0].id, state: PageState::Failed, reason: Some(("X", "broken")) };
-    let done = EndedPage { id: &fresh[1].id, state: PageState::Done, reason: None };
+    let failed = EndedPage { id: &fresh[0].id, state: PageState::Failed, reason: Some(("X", "broken")), content: None };
+    let done = EndedPage { id: &fresh[1].id, state: PageState::Done, reason: None, content: Some(u64::MAX) };
     runs::end_pages(&mut conn, &[failed, done], Vec::new(), at(1)).await.unwrap();
     assert!(!runs::is_queued(&mut conn, &fresh[1].id).await.unwrap());
     (row.pending, row.failed) = (1, 1);
@@ -203,10 +205,36 @@ async fn known_keys_are_told(store: Store) {
     let asked = pages(2..=1100);
     let keys = || asked.iter().map(|page| page.key.as_slice()).collect();
     let known = runs::known_keys(&mut conn, "one", keys()).await.unwrap();
-    assert_eq!(known, HashSet::from([asked[0].key.clone()]));
-    assert_eq!(runs::known_keys(&mut conn, "two", keys()).await.unwrap(), HashSet::new());
+    assert_eq!(known, HashMap::from([(asked[0].key.clone(), asked[0].depth)]));
+    assert_eq!(runs::known_keys(&mut conn, "two", keys()).await.unwrap(), HashMap::new());
     let again = PageRow::new("one", pages([2]).remove(0), PageState::Alias);
     assert!(runs::insert_pages(&mut conn, vec![again]).await.unwrap_err().is_duplicate());
+}
+
+async fn shorter_ways_are_written_down(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    let taken = add(&mut conn, pages([1, 2, 3])).await.0;
+    let done = EndedPage { id: &taken[1].id, state: PageState::Done, reason: None, content: Some(u64::MAX) };
+    runs::end_pages(&mut conn, &[done], Vec::new(), at(1)).await.unwrap();
+    let read = runs::standings(&mut conn, "one", &[&taken[0].key, &taken[1].key]).await.unwrap();
+    let standing = |state, content| runs::Standing { state, content };
+    assert_eq!(read[&taken[0].key], standing(PageState::Queued, None));
+    assert_eq!(read[&taken[1].key], standing(PageState::Done, Some(u64::MAX)));
+    let way = |depth| runs::Way { depth, parent: Some("https://a.test/".to_owned()) };
+    let ways = taken.iter().zip([1, 0, 0]).map(|(page, depth)| (page.key.clone(), way(depth))).collect();
+    let mut found = runs::shorten(&mut conn, "one", &ways).await.unwrap();
+    found.sort_by_key(|way| way.page != taken[1].id);
+    assert_eq!(found.iter().map(|way| (way.depth, way.is_done)).collect::<Vec<_>>(), [(0, true), (0, false)]);
+    assert_eq!(runs::shorten(&mut conn, "one", &ways).await.unwrap(), []);
+    assert_eq!(runs::shorten(&mut conn, "two", &ways).await.unwrap(), []);
+    let depths = runs::depths(&mut conn, &[&taken[0].id, &taken[2].id]).await.unwrap();
+    assert_eq!(depths, HashMap::from([(taken[0].id.clone(), 1), (taken[2].id.clone(), 0)]));
+    assert_eq!(runs::way_to(&mut conn, &taken[2].id).await.unwrap(), Some(way(0)));
+    for links in [b"first", b"again"] {
+        runs::keep_links(&mut conn, "one", &taken[1].id, links).await.unwrap();
+    }
+    assert_eq!(runs::kept_links(&mut conn, "one", &taken[1].id).await.unwrap().as_deref(), Some(&b"first"[..]));
+    assert_eq!(runs::kept_links(&mut conn, "one", &taken[0].id).await.unwrap(), None);
 }
 
 async fn families_and_templates_are_counted(store: Store) {

@@ -1,0 +1,188 @@
+//! Taking on the pages that links lead to, each once and with the shortest way that is known to it.
+
+use std::collections::{HashMap, HashSet};
+
+use base::Timestamp;
+use store::runs::{self, NewPage, PageRow, PageState, Progress, Way};
+use store::{Conn, StoreError, jobs};
+
+use super::context::Context;
+use super::jobs_of;
+use super::links::{self, Found, Links};
+
+/// What a run knows and takes on in one transaction. Its progress is locked.
+pub(crate) struct Walk<'a> {
+    context: &'a Context,
+    pub(crate) progress: Progress,
+    /// Whether it was full before: then nothing is known of the pages that links lead to.
+    is_full: bool,
+    /// Those of the keys that the run knows, besides those that it is certain to know, with their hops from the start.
+    known: HashMap<Vec<u8>, i32>,
+    /// Pages that it knows from now on.
+    rows: Vec<PageRow>,
+    /// Those of them that are to be read.
+    fresh: Vec<NewPage>,
+    now: Timestamp,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins with what the run knows of these keys.
+    pub(crate) async fn begin(
+        conn: &mut Conn,
+        context: &'a Context,
+        progress: Progress,
+        keys: impl Iterator<Item = &[u8]>,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        // It has all its pages, and enough spare ones: further ones need not be looked at.
+        let is_full = progress.is_full();
+        let known = HashMap::new();
+        let mut walk = Self { context, progress, is_full, known, rows: Vec::new(), fresh: Vec::new(), now };
+        walk.look_up(conn, keys).await?;
+        Ok(walk)
+    }
+
+    /// All keys that are known from now on, with their hops from the start.
+    pub(crate) fn into_known(self) -> Vec<(Vec<u8>, i32)> {
+        self.known.into_iter().collect()
+    }
+
+    /// Whether the run knows a page.
+    pub(super) fn knows(&self, key: &[u8]) -> bool {
+        self.depth(key).is_some()
+    }
+
+    /// Notes a page that needs no job.
+    pub(super) fn note(&mut self, page: NewPage, state: PageState) {
+        self.known.insert(page.key.clone(), page.depth);
+        self.rows.push(PageRow::new(&self.context.id, page, state));
+    }
+
+    /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
+    pub(super) async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
+        let Links { found, external, blocked } = links;
+        self.take_on_all(conn, if self.is_full { Vec::new() } else { found }).await?;
+        self.list(conn, (PageState::External, links::EXTERNAL), external).await?;
+        self.list(conn, (PageState::Blocked, links::BLOCKED), blocked).await?;
+        self.flush(conn).await?;
+        self.fresh.extend(runs::promote_spare(conn, &mut self.progress).await?);
+        let fresh = std::mem::take(&mut self.fresh);
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let lane = self.context.lanes.pages(&self.context.id, &self.context.caller.team.id);
+        jobs::enqueue(conn, &lane, &jobs_of(&self.context.id, &fresh, self.now)?, self.now).await?;
+        Ok(())
+    }
+
+    /// Writes down that pages, which the run knows, are this many hops from the start at most, and follows their links again
+    /// where they have been read with more.
+    pub(crate) async fn bring_near(&mut self, conn: &mut Conn, pages: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
+        let found = self.shorten(conn, pages).await?;
+        self.follow(conn, Links { found, ..Links::default() }).await
+    }
+
+    /// Takes on pages, and those that they lead to where a shorter way to them was found.
+    async fn take_on_all(&mut self, conn: &mut Conn, mut found: Vec<Found>) -> Result<(), StoreError> {
+        while !found.is_empty() {
+            found.retain(|found| self.max_depth().is_none_or(|max| found.page.depth <= max));
+            found.sort_by_key(|found| found.page.depth);
+            let nearer = self.nearer(&found);
+            self.take_on(conn, found).await?;
+            found = self.shorten(conn, nearer).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_on(&mut self, conn: &mut Conn, found: Vec<Found>) -> Result<(), StoreError> {
+        let found = self.unknown(found, |found| &found.page.key);
+        let pages = links::without_traps(conn, &self.context.id, found).await?;
+        let (fresh, spare) = runs::take_on(&mut self.progress, pages);
+        fresh.iter().for_each(|page| self.note(page.clone(), PageState::Queued));
+        spare.into_iter().for_each(|page| self.note(page, PageState::Spare));
+        self.fresh.extend(fresh);
+        Ok(())
+    }
+
+    /// The known pages that a shorter way leads to, by their keys, with the hops from the start. Only where there is a largest
+    /// depth does it matter.
+    fn nearer(&self, found: &[Found]) -> HashMap<Vec<u8>, Way> {
+        let mut nearer = HashMap::new();
+        if self.max_depth().is_some() {
+            for page in found.iter().map(|found| &found.page) {
+                if self.depth(&page.key).is_some_and(|known| known > page.depth) {
+                    // The nearest comes first.
+                    let way = || Way { depth: page.depth, parent: page.parent.clone() };
+                    nearer.entry(page.key.clone()).or_insert_with(way);
+                }
+            }
+        }
+        nearer
+    }
+
+    /// Writes the shorter ways down: the pages that those which have been read lead to.
+    async fn shorten(&mut self, conn: &mut Conn, nearer: HashMap<Vec<u8>, Way>) -> Result<Vec<Found>, StoreError> {
+        let mut found = Vec::new();
+        let Some(frontier) = self.context.frontier.as_ref().filter(|_| !nearer.is_empty()) else { return Ok(found) };
+        self.flush(conn).await?;
+        for way in runs::shorten(conn, &self.context.id, &nearer).await? {
+            let packed = if way.is_done { runs::kept_links(conn, &self.context.id, &way.page).await? } else { None };
+            if let Some(packed) = packed {
+                let links = links::unpack(&packed, &frontier.scope, &way);
+                found.extend(links.map_err(|error| StoreError::Inconsistent(error.to_string()))?);
+            }
+        }
+        self.known.extend(nearer.into_iter().map(|(key, way)| (key, way.depth)));
+        let keys: Vec<Vec<u8>> = found.iter().map(|found| found.page.key.clone()).collect();
+        self.look_up(conn, keys.iter().map(Vec::as_slice)).await?;
+        Ok(found)
+    }
+
+    /// Notes pages that are left alone and reported.
+    async fn list(
+        &mut self,
+        conn: &mut Conn,
+        (state, reason): (PageState, (&'static str, crawl_frontier::Reason)),
+        pages: Vec<NewPage>,
+    ) -> Result<(), StoreError> {
+        let mut pages = self.unknown(pages, |page| &page.key);
+        if pages.is_empty() {
+            return Ok(());
+        }
+        pages.truncate(runs::list_room(conn, &self.context.id, state).await?);
+        let reason = (reason.0, reason.1.message());
+        for page in pages {
+            self.known.insert(page.key.clone(), page.depth);
+            self.rows.push(PageRow::listed(&self.context.id, page, state, reason, self.now));
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
+        runs::insert_pages(conn, std::mem::take(&mut self.rows)).await
+    }
+
+    /// Asks which of the keys the run knows, besides those of which that is certain.
+    async fn look_up(&mut self, conn: &mut Conn, keys: impl Iterator<Item = &[u8]>) -> Result<(), StoreError> {
+        let unsure = keys.filter(|key| !self.knows(key)).collect();
+        self.known.extend(runs::known_keys(conn, &self.context.id, unsure).await?);
+        Ok(())
+    }
+
+    /// Those that the run does not know, each once, in their order.
+    fn unknown<T>(&self, found: Vec<T>, key: impl Fn(&T) -> &[u8]) -> Vec<T> {
+        let mut seen: HashSet<Vec<u8>> = HashSet::new();
+        let mut is_new = |key: &[u8]| !self.knows(key) && seen.insert(key.to_vec());
+        found.into_iter().filter(|found| is_new(key(found))).collect()
+    }
+
+    /// With how many hops from the start the run knows a page.
+    fn depth(&self, key: &[u8]) -> Option<i32> {
+        self.known.get(key).copied().or_else(|| self.context.known.depth(key))
+    }
+
+    fn max_depth(&self) -> Option<i32> {
+        let max = self.context.frontier.as_ref().and_then(|frontier| frontier.scope.max_depth());
+        max.map(|max| i32::try_from(max).unwrap_or(i32::MAX))
+    }
+}

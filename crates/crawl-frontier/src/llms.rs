@@ -1,0 +1,105 @@
+//! `llms.txt` (llmstxt.org): a list of pages in markdown that a site has written for language models.
+
+use url::Url;
+
+use crate::sitemap::SitemapUrl;
+
+/// Most bytes of a file that are read.
+pub const MAX_LLMS_BYTES: usize = 1 << 20;
+/// Most pages of one file.
+const MAX_PAGES: usize = 10_000;
+/// Most characters of a title and of a description, as of the entries of a feed.
+const MAX_TITLE: usize = 300;
+const MAX_DESCRIPTION: usize = 500;
+
+/// The pages that the file lists, with title and description: every link of its text but those to other such files.
+///
+/// ```
+/// let pages = crawl_frontier::llms_pages("# Saws\n\n- [Care](/care.md): Oil and rust\n");
+/// assert_eq!((pages[0].loc.as_str(), pages[0].title.as_deref()), ("/care.md", Some("Care")));
+/// assert_eq!(pages[0].description.as_deref(), Some("Oil and rust"));
+/// ```
+#[must_use]
+pub fn llms_pages(text: &str) -> Vec<SitemapUrl> {
+    let mut pages = Vec::new();
+    let mut in_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        if !in_code {
+            push_pages(&mut pages, line);
+        }
+        if pages.len() >= MAX_PAGES {
+            pages.truncate(MAX_PAGES);
+            break;
+        }
+    }
+    pages
+}
+
+/// The page that an address ending in `.md` shows in markdown, by the rule of llmstxt.org: the same without the ending, or the
+/// folder of `index.html.md`.
+#[must_use]
+pub fn page_of_markdown(url: &Url) -> Option<Url> {
+    let path = url.path().strip_suffix(".md")?;
+    let path =
+        ["index.html", "index"].iter().find_map(|name| path.strip_suffix(name)).filter(|path| path.ends_with('/'));
+    let mut page = url.clone();
+    page.set_path(path.unwrap_or(url.path().strip_suffix(".md")?));
+    Some(page)
+}
+
+/// The links of one line; what follows the first of a list item after a colon describes it.
+fn push_pages(pages: &mut Vec<SitemapUrl>, line: &str) {
+    let mut rest = line;
+    while let Some(middle) = rest.find("](") {
+        let (before, after) = (&rest[..middle], &rest[middle + 2..]);
+        let Some(end) = after.find([')', '\n']) else { return };
+        let target = after[..end].split_ascii_whitespace().next().unwrap_or_default().trim_matches(['<', '>']);
+        let title = before.rfind('[').map(|at| before[at + 1..].trim()).filter(|title| !title.is_empty());
+        rest = &after[end + 1..];
+        let is_list = ["llms.txt", "llms-full.txt"].iter().any(|name| target.ends_with(name));
+        if target.is_empty() || target.starts_with('#') || is_list {
+            continue;
+        }
+        let described = rest.trim_start().strip_prefix(':').map(str::trim).filter(|text| !text.is_empty());
+        pages.push(SitemapUrl {
+            loc: target.to_owned(),
+            title: title.map(|title| title.chars().take(MAX_TITLE).collect()),
+            description: described.map(|text| text.chars().take(MAX_DESCRIPTION).collect()),
+            ..SitemapUrl::default()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_the_file_are_pages() {
+        let text = "# Site\n> About [us](https://a.test/about)\n\n## Docs\n- [One](/one.md): The [first](/x) part\n\
+                    - [Two]( <two.md> )\n* [](/three)\n- [All](/llms-full.txt)\n- [Top](#top) [open](/o\n```\n[no](/no)\n```\n";
+        let pages = llms_pages(text);
+        let locs: Vec<&str> = pages.iter().map(|page| page.loc.as_str()).collect();
+        assert_eq!(locs, ["https://a.test/about", "/one.md", "/x", "two.md", "/three"]);
+        assert_eq!(pages[1].description.as_deref(), Some("The [first](/x) part"));
+        assert_eq!((pages[3].title.as_deref(), pages[4].title.as_deref()), (Some("Two"), None));
+        assert_eq!(llms_pages(&"[a](/b) ".repeat(20_000)).len(), MAX_PAGES);
+    }
+
+    #[test]
+    fn markdown_stands_for_a_page() {
+        let check = |url: &str, expect: Option<&str>| {
+            let page = page_of_markdown(&Url::parse(url).unwrap());
+            assert_eq!(page.as_ref().map(Url::as_str), expect, "{url}");
+        };
+        check("https://a.test/docs/a.md", Some("https://a.test/docs/a"));
+        check("https://a.test/docs/a.html.md?x=1", Some("https://a.test/docs/a.html?x=1"));
+        check("https://a.test/docs/index.html.md", Some("https://a.test/docs/"));
+        check("https://a.test/docs/index.md", Some("https://a.test/docs/"));
+        check("https://a.test/docs/myindex.md", Some("https://a.test/docs/myindex"));
+        check("https://a.test/docs/a", None);
+    }
+}

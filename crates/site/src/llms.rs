@@ -1,0 +1,79 @@
+//! The pages that a site lists for language models, in `llms.txt` (llmstxt.org).
+
+use std::time::Duration;
+
+use crawl_frontier::{MAX_LLMS_BYTES, llms_pages};
+use http::header::CONTENT_TYPE;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::sitemaps::address;
+use crate::{Approach, Site, SitemapPage};
+
+/// Longest time for one file.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Redirects that are followed to it.
+const MAX_REDIRECTS: usize = 3;
+
+impl Site {
+    /// The pages that the `llms.txt` at the root of the host of `start` lists, and the one in the folder of `start` where that
+    /// is another: at most 1 MiB and 10 000 pages of each. Empty where there is none, where it is no text, and where `obey`
+    /// says that robots.txt decides and that forbids it. They may be of any site, and appear again.
+    pub async fn llms_pages(&self, start: &Url, approach: Approach<'_>, obey: bool) -> Vec<SitemapPage> {
+        let places = [start.join("/llms.txt").ok(), folder_of(start)];
+        let mut found: Vec<SitemapPage> = Vec::new();
+        let mut asked: Vec<Url> = Vec::new();
+        for place in places.into_iter().flatten() {
+            if asked.contains(&place) || !self.may_ask(&place, approach, obey).await {
+                continue;
+            }
+            match self.llms_file(place.clone(), approach).await {
+                Ok(pages) => found.extend(pages),
+                Err(error) if approach.private => drop(error),
+                Err(error) => tracing::debug!(%error, "no llms.txt"),
+            }
+            asked.push(place);
+        }
+        found
+    }
+
+    async fn may_ask(&self, place: &Url, approach: Approach<'_>, obey: bool) -> bool {
+        !obey || self.rules(place, approach).await.is_ok_and(|site| site.rules.allows_url(place))
+    }
+
+    async fn llms_file(&self, place: Url, approach: Approach<'_>) -> Result<Vec<SitemapPage>, net::Error> {
+        let deadline = approach.deadline.min(Instant::now() + PATIENCE);
+        let mut answer = self.open(place, Approach { deadline, ..approach }, MAX_REDIRECTS).await?;
+        let kind = answer.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        // Many sites answer every address with their page.
+        if !answer.status.is_success() || kind.contains("html") {
+            return Ok(Vec::new());
+        }
+        let mut body = Vec::new();
+        while body.len() < MAX_LLMS_BYTES {
+            match answer.piece().await {
+                Ok(Some(piece)) => body.extend_from_slice(&piece[..piece.len().min(MAX_LLMS_BYTES - body.len())]),
+                // What came before the limit is the beginning of the file.
+                Ok(None) | Err(net::Error::TooLarge { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let base = answer.url.clone();
+        let read = tokio::task::spawn_blocking(move || pages_of(&base, &body)).await;
+        Ok(read.unwrap_or_default())
+    }
+}
+
+fn pages_of(base: &Url, body: &[u8]) -> Vec<SitemapPage> {
+    let text = String::from_utf8_lossy(body);
+    if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
+        return Vec::new();
+    }
+    let pages = llms_pages(&text).into_iter();
+    pages.filter_map(|about| Some(SitemapPage { url: address(base, &about.loc)?, about })).collect()
+}
+
+/// The file in the folder of a page.
+fn folder_of(start: &Url) -> Option<Url> {
+    start.join("llms.txt").ok()
+}

@@ -1,0 +1,3 @@
+ALTER TABLE run_page DROP COLUMN parent;
+ALTER TABLE run_page DROP COLUMN content;
+DROP TABLE crawl_link;

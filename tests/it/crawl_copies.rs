@@ -1,0 +1,156 @@
+//! Pages that name another one as canonical, and pages that several ways lead to.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use e2e::{Client, TestApp};
+use serde_json::{Value, json};
+use testkit::Reply;
+
+use crate::crawl::page;
+
+/// A crawl that has ended: its status, the paths of its documents and its errors.
+async fn crawl(client: &Client, body: &Value) -> (Value, BTreeSet<String>, Value) {
+    let job = client.start("/v2/crawl", body).await;
+    let ended = client.ended(&job).await.body;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    let path = |document: &Value| {
+        let url = document["metadata"]["url"].as_str().unwrap();
+        url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap()
+    };
+    let documents = client.documents(&job).await;
+    let paths: BTreeSet<String> = documents.iter().map(path).collect();
+    assert_eq!(paths.len(), documents.len(), "no page twice");
+    (ended, paths, client.get(&format!("{job}/errors")).await.body["errors"].clone())
+}
+
+fn set(paths: &[&str]) -> BTreeSet<String> {
+    paths.iter().map(|path| (*path).to_owned()).collect()
+}
+
+fn body(app: &TestApp) -> Value {
+    json!({"url": app.page("/"), "limit": 50, "sitemap": "skip"})
+}
+
+fn links(paths: &[&str]) -> String {
+    paths.iter().map(|path| format!("<a href='{path}'>{path}</a> ")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_only_say_that_they_are_copies_are_documents() {
+    let app = TestApp::start().await;
+    app.site.html("/", links(&["/a", "/b", "/c"]));
+    // A fault of the template: what it names is no page, or another one.
+    for (path, canonical) in [("/a", "/about"), ("/b", "/about"), ("/c", "/a")] {
+        let head = format!("<link rel=canonical href='{canonical}'>");
+        app.site.html(path, format!("{head}<p>The words of the page {path}.</p>{}", links(&["/beyond"])));
+    }
+    app.site.html("/beyond", "<p>Another page");
+    let (ended, found, errors) = crawl(&app.anonymous(), &body(&app)).await;
+    assert_eq!(found, set(&["/", "/a", "/b", "/c", "/beyond"]));
+    assert_eq!((&ended["creditsUsed"], &errors), (&json!(5), &json!([])));
+}
+
+/// Whatever comes first, the page that counts is the document, and the links of its copy are followed all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copies_are_left_out_and_reported() {
+    for slow in ["/list", "/list?sort=price"] {
+        let app = TestApp::with_keys().await;
+        app.site.html("/", links(&["/list?sort=price", "/list"]));
+        let list = |more: &str| {
+            let words = "<link rel=canonical href='/list'><h1>Saws</h1><p>All the saws of the workshop.</p>";
+            page(&format!("{words}<a href='#top'>up</a> {more}"))
+        };
+        for (path, more) in [("/list?sort=price", "<a href='/beyond'></a>"), ("/list", "")] {
+            let delay = if path == slow { Duration::from_millis(700) } else { Duration::ZERO };
+            app.site.respond(path, Reply { delay, ..list(more) });
+        }
+        app.site.html("/beyond", "<p>Another page");
+        let team = app.team(Some(50), json!({})).await;
+        let (ended, found, errors) = crawl(&team, &body(&app)).await;
+        assert_eq!(found, set(&["/", "/list", "/beyond"]), "{slow} is slow");
+        assert_eq!((&ended["total"], &ended["creditsUsed"]), (&json!(3), &json!(3)), "{slow} is slow");
+        assert_eq!(errors[0]["url"], app.page("/list?sort=price"), "{errors}");
+        assert_eq!((&errors[0]["code"], errors.as_array().unwrap().len()), (&json!("DUPLICATE_PAGE"), 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_leads_to_one_that_is_known_is_reported() {
+    let app = TestApp::start().await;
+    app.site.html("/", links(&["/new", "/old"]));
+    app.site.html("/new", "<p>new");
+    app.site.respond("/old", Reply { status: 301, ..Reply::default() }.header("location", "/new"));
+    let (_, found, errors) = crawl(&app.anonymous(), &body(&app)).await;
+    assert_eq!(found, set(&["/", "/new"]));
+    assert_eq!((&errors[0]["url"], &errors[0]["code"]), (&json!(app.page("/old")), &json!("DUPLICATE_PAGE")));
+}
+
+/// A page is as far from the start as the shortest way to it is long, also when a longer one was faster.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shortest_way_counts_whatever_comes_first() {
+    let app = TestApp::start().await;
+    let late = Reply { delay: Duration::from_millis(900), ..page(&links(&["/goal"])) };
+    app.site.html("/", links(&["/fast", "/slow"]));
+    app.site.html("/fast", links(&["/middle"]));
+    app.site.html("/middle", links(&["/goal"]));
+    app.site.respond("/slow", late);
+    app.site.html("/goal", links(&["/behind"]));
+    app.site.html("/behind", links(&["/last"]));
+    app.site.html("/last", links(&["/too-far"]));
+    app.site.html("/too-far", "<p>x");
+    for (most, expect) in [
+        (2, vec!["/", "/fast", "/slow", "/middle", "/goal"]),
+        (3, vec!["/", "/fast", "/slow", "/middle", "/goal", "/behind"]),
+        (4, vec!["/", "/fast", "/slow", "/middle", "/goal", "/behind", "/last"]),
+    ] {
+        let mut body = body(&app);
+        body["maxDiscoveryDepth"] = json!(most);
+        body["scrapeOptions"] = json!({"maxAge": 0});
+        assert_eq!(crawl(&app.anonymous(), &body).await.1, set(&expect), "at most {most}");
+    }
+}
+
+/// Sitemaps may come late: what they list is at depth 0 all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_late_sitemap_makes_pages_near() {
+    let app = TestApp::start().await;
+    app.site.html("/", links(&["/a"]));
+    app.site.html("/a", links(&["/b"]));
+    app.site.html("/b", links(&["/c"]));
+    app.site.html("/c", "<p>x");
+    let list = format!("<urlset><url><loc>{}</loc></url></urlset>", app.page("/a"));
+    app.site
+        .respond("/sitemap.xml", Reply { delay: Duration::from_millis(900), body: list.into(), ..Reply::default() });
+    let body = json!({"url": app.page("/"), "limit": 50, "maxDiscoveryDepth": 1});
+    assert_eq!(crawl(&app.anonymous(), &body).await.1, set(&["/", "/a", "/b"]));
+}
+
+/// Places on a page are not asked for, and each document says how it was found.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn documents_say_how_they_were_found() {
+    let app = TestApp::start().await;
+    app.site.html("/", links(&["/detail#overview", "/detail#prices", "#top"]));
+    app.site.html("/detail", links(&["/last"]));
+    app.site.html("/last", "<p>last");
+    for most in [json!(null), json!(9)] {
+        let mut body = body(&app);
+        body["scrapeOptions"] = json!({"maxAge": 0});
+        if !most.is_null() {
+            body["maxDiscoveryDepth"] = most;
+        }
+        let client = app.anonymous();
+        let job = client.start("/v2/crawl", &body).await;
+        client.ended(&job).await;
+        let documents = client.documents(&job).await;
+        let mut ways: Vec<Value> = documents.iter().map(|document| document["metadata"].clone()).collect();
+        ways.sort_by_key(|metadata| metadata["depth"].as_u64());
+        let ways = ways.iter().map(|way| json!([way["sourceURL"], way["depth"], way["parent"]]));
+        let (start, detail) = (app.page("/"), app.page("/detail"));
+        let expect = [json!([start, 0, null]), json!([detail, 1, start]), json!([app.page("/last"), 2, detail])];
+        assert_eq!(ways.collect::<Vec<_>>(), expect);
+        assert_eq!(app.site.take_requests().iter().filter(|seen| seen.path == "/detail").count(), 1);
+    }
+    let page = app.anonymous().scrape(&json!({"url": app.page("/")})).await.body;
+    assert!(page["data"]["metadata"].get("depth").is_none(), "{page}");
+}
