@@ -114,6 +114,14 @@ impl Fetched {
         text
     }
 
+    /// Whether the server says that the body is XML of some kind, so that browsers read it by the rules of XML.
+    #[must_use]
+    pub fn is_sent_as_xml(&self) -> bool {
+        let essence = self.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
+        let essence = essence.trim().to_ascii_lowercase();
+        essence.ends_with("+xml") || essence.ends_with("/xml")
+    }
+
     /// Whether the page counts as loaded: 2xx or 304 (docs/CONTRACT.md, "Answers").
     #[must_use]
     pub fn is_loaded(&self) -> bool {
@@ -186,6 +194,19 @@ mod tests {
         assert!(fetched(304, "", b"").is_loaded() && !fetched(404, "", b"").is_loaded());
         assert_eq!(fetched(404, "", b"").reason(), Some("Not Found"));
         assert_eq!(fetched(799, "", b"").reason(), None);
+    }
+
+    #[test]
+    fn xml_is_what_the_server_says() {
+        for (sent, is_xml) in [
+            ("application/xhtml+xml; charset=utf-8", true),
+            ("Text/XML", true),
+            ("application/rss+xml", true),
+            ("text/html", false),
+            ("", false),
+        ] {
+            assert_eq!(fetched(200, sent, b"<html>").is_sent_as_xml(), is_xml, "{sent}");
+        }
     }
 
     #[test]

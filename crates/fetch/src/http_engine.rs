@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use http::Method;
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, REFRESH, RETRY_AFTER};
 use url::Url;
 
-use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, headers, may_reach};
+use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, headers, may_reach, refresh};
 
 /// Gets pages with plain HTTP requests.
 pub struct HttpEngine {
@@ -16,6 +16,8 @@ pub struct HttpEngine {
 const NOT_ACCEPTABLE: u16 = 406;
 /// Browsers give up at 20 as well.
 const MAX_REDIRECTS: usize = 20;
+/// `Refresh` headers that are followed one after another.
+const MAX_REFRESHES: usize = 5;
 
 impl HttpEngine {
     /// An engine over this client.
@@ -23,6 +25,54 @@ impl HttpEngine {
     pub fn new(client: net::Client) -> Self {
         Self { client }
     }
+
+    /// The page after its redirects, and where its `Refresh` header leads on.
+    async fn load(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
+        let (headers, mut warnings) = headers::build(request);
+        let outgoing = net::Request {
+            method: Method::GET,
+            url: request.url.clone(),
+            headers,
+            proxy: request.proxy.clone(),
+            verify_tls: !request.skip_tls_verification,
+            deadline: request.deadline,
+            redirects: MAX_REDIRECTS,
+            keeps_credentials: may_reach,
+            owner: request.owner.clone(),
+        };
+        let answer = self.client.send(outgoing).await?;
+        let header =
+            |name| answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let (content_type, retry_after, refresh) = (header(CONTENT_TYPE), header(RETRY_AFTER), header(REFRESH));
+        let mut url = answer.url;
+        let chain: Vec<&Url> = answer.redirects.iter().chain([&url]).collect();
+        if chain.windows(2).any(|hop| !may_reach(hop[0], hop[1])) && request.given.to(request.url).is_personal() {
+            warnings.push(headers::LEFT_BEHIND.to_owned());
+        }
+        // A redirect may carry credentials of its own; they are nobody's business in an answer.
+        base::address::cut_credentials(&mut url);
+        let refresh = refresh.filter(|_| answer.status.is_success());
+        let next = refresh.and_then(|header| refresh::target(&header, &url, answer.body.len()));
+        let mut fetched = Fetched::new(url, answer.status.as_u16(), content_type, answer.body);
+        fetched.room = answer.room;
+        fetched.retry_after = retry_after;
+        fetched.warnings.append(&mut warnings);
+        Ok(Loaded { fetched, next })
+    }
+
+    /// Asks once more without the wish for markdown where a site refuses the list: some do, though it has room for anything.
+    async fn load_accepted(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
+        let loaded = self.load(request).await?;
+        if !request.markdown || loaded.fetched.status != NOT_ACCEPTABLE {
+            return Ok(loaded);
+        }
+        self.load(&FetchRequest { markdown: false, ..request.clone() }).await
+    }
+}
+
+struct Loaded {
+    fetched: Fetched,
+    next: Option<Url>,
 }
 
 #[async_trait]
@@ -40,45 +90,11 @@ impl Engine for HttpEngine {
     }
 
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
-        let answer = self.send(request).await?;
-        // Some sites refuse a list that they do not know, though it has room for anything.
-        if request.markdown && answer.status == NOT_ACCEPTABLE {
-            let plain = FetchRequest { markdown: false, ..request.clone() };
-            return self.send(&plain).await;
+        let mut loaded = self.load_accepted(request).await?;
+        for _ in 0..MAX_REFRESHES {
+            let Some(url) = loaded.next.take() else { break };
+            loaded = self.load_accepted(&FetchRequest { url: &url, ..request.clone() }).await?;
         }
-        Ok(answer)
-    }
-}
-
-impl HttpEngine {
-    async fn send(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
-        let (headers, mut warnings) = headers::build(request);
-        let outgoing = net::Request {
-            method: Method::GET,
-            url: request.url.clone(),
-            headers,
-            proxy: request.proxy.clone(),
-            verify_tls: !request.skip_tls_verification,
-            deadline: request.deadline,
-            redirects: MAX_REDIRECTS,
-            keeps_credentials: may_reach,
-            owner: request.owner.clone(),
-        };
-        let answer = self.client.send(outgoing).await?;
-        let header =
-            |name| answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        let (content_type, retry_after) = (header(CONTENT_TYPE), header(RETRY_AFTER));
-        let mut url = answer.url;
-        let chain: Vec<&Url> = answer.redirects.iter().chain([&url]).collect();
-        if chain.windows(2).any(|hop| !may_reach(hop[0], hop[1])) && request.given.to(request.url).is_personal() {
-            warnings.push(headers::LEFT_BEHIND.to_owned());
-        }
-        // A redirect may carry credentials of its own; they are nobody's business in an answer.
-        base::address::cut_credentials(&mut url);
-        let mut fetched = Fetched::new(url, answer.status.as_u16(), content_type, answer.body);
-        fetched.room = answer.room;
-        fetched.retry_after = retry_after;
-        fetched.warnings.append(&mut warnings);
-        Ok(fetched)
+        Ok(loaded.fetched)
     }
 }

@@ -25,6 +25,7 @@ mod kind;
 mod language;
 mod plan;
 mod proxies;
+mod refresh;
 mod rendered;
 
 pub use browser::{Acted, Picture, Printed, ScrapedPage, State};

@@ -2,7 +2,7 @@
 
 use page::{Element, Index, LocalName, Page, local_name};
 
-use crate::main_content;
+use crate::{furniture, main_content};
 
 /// Value of the attribute `hidden` on what a browser has not shown. Another one says nothing: a page that scripts were not
 /// run on may hide what they would show.
@@ -57,6 +57,7 @@ pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     content.use_noscript_if_richer(&excluded);
     if options.only_main_content {
         main_content::keep_main(&mut content, options.include_tags.is_empty());
+        furniture::remove(&mut content);
     }
     content
 }

@@ -23,15 +23,19 @@
 
 mod about;
 mod attributes;
+mod callout;
 mod clean;
 mod content;
 mod elements;
 mod feed;
+mod furniture;
 mod images;
 mod links;
 mod main_content;
 mod markdown;
+mod marks;
 mod metadata;
+mod xml;
 
 pub use about::about;
 pub use attributes::attributes;
@@ -45,3 +49,4 @@ pub use main_content::training;
 pub use markdown::{LinkStyle, MarkdownOptions, markdown};
 pub use metadata::metadata;
 pub use page::Page;
+pub use xml::xml_page;

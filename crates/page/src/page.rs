@@ -250,4 +250,69 @@ mod tests {
         check("<base target=x><base href='//c.test/'><base href='/later'>", "https://c.test/");
         check("<base href='javascript:x'>", "https://a.test/dir/page");
     }
+
+    fn body(html: &str) -> String {
+        let page = page(html);
+        outline(&page, page.first(&local_name!("body")).unwrap())
+    }
+
+    #[test]
+    fn declared_shadow_roots_are_shown_with_their_slots() {
+        let root = "<template shadowrootmode=open><style>p{}</style><h2><slot name=t>Untitled</slot></h2><slot></slot>!</template>";
+        let check = |html: &str, expect: &str| assert_eq!(body(html), expect, "{html}");
+        check(
+            &format!("<x-y>{root}<b slot=t>A</b><b slot=no>gone</b>B</x-y>C"),
+            "body(x-y(style('p{}') h2(slot(b('A'))) slot('B') '!') 'C')",
+        );
+        check(&format!("<div>{root}</div>"), "body(div(style('p{}') h2(slot('Untitled')) slot '!'))");
+        check("<ul><template shadowrootmode=open><b>x</b></template><li>y</ul>", "body(ul(template li('y')))");
+        check("<x-y><template><b>x</b></template>y</x-y>", "body(x-y(template 'y'))");
+        // A slot may be put into the slot of a root inside.
+        check(
+            "<x-o><template shadowrootmode=open><x-i><template shadowrootmode=closed>[<slot></slot>]</template><slot></slot></x-i></template>z</x-o>",
+            "body(x-o(x-i('[' slot(slot('z')) ']')))",
+        );
+        // Each moves the next one deeper.
+        let deep = "<x-o><template shadowrootmode=open><i><slot></slot></i></template>".repeat(500) + "end";
+        let page = page(&deep);
+        assert!(page.text_of(0).ends_with("end") && (0..page.node_count()).all(|i| page.ancestors(i).count() < 4200));
+    }
+
+    #[test]
+    fn pages_in_attributes_are_a_part_of_the_page() {
+        let check = |html: &str, expect: &str| assert_eq!(body(html), expect, "{html}");
+        check("a<iframe class=k srcdoc='<base href=/x><title>t</title><p>b'>old</iframe>c", "body('a' div(p('b')) 'c')");
+        check("<iframe srcdoc='<script>x</script>' src=/f></iframe>", "body(iframe)");
+        check("<iframe srcdoc='<p>x' width=1></iframe><iframe style='display: none' srcdoc=y></iframe>", "body(iframe iframe)");
+        check("<iframe srcdoc='<iframe srcdoc=\"<i>x\"></iframe>'></iframe>", "body(div(div(i('x'))))");
+        assert_eq!(page("<iframe srcdoc='<base href=/x><p>b'></iframe>").base().as_str(), "https://a.test/dir/page");
+        assert!(body(&"<iframe srcdoc=x></iframe>".repeat(500)).contains("iframe"));
+    }
+
+    #[test]
+    fn hidden_mail_addresses_are_shown() {
+        let check = |html: &str, expect: &str, href: Option<&str>| {
+            let page = page(html);
+            let link = page.first(&local_name!("a")).and_then(|a| page.attr(a, "href"));
+            assert_eq!((page.text_of(0).as_str(), link.as_deref()), (expect, href), "{html}");
+        };
+        // The key is 0x20: letters change their case.
+        let code = "20416042";
+        check(&format!("<span data-cfemail={code}>[email&#160;protected]</span>"), "a@b", None);
+        check(
+            &format!("<a href='/cdn-cgi/l/email-protection#{code}'><b data-cfemail={code}>[email&#160;protected]</b></a>"),
+            "a@b",
+            Some("mailto:a@b"),
+        );
+        check(
+            "<a href='https://a.test/cdn-cgi/l/email-protection#20416042'>[email&#160;protected]</a>",
+            "a@b",
+            Some("mailto:a@b"),
+        );
+        check("<a href='/cdn-cgi/l/email-protection#20416042'>Write to us</a>", "Write to us", Some("mailto:a@b"));
+        check("<a href=/cdn-cgi/l/email-protection class=__cf_email__ data-cfemail=20416042>[email&#160;protected]</a>", "a@b", Some("mailto:a@b"));
+        for broken in ["", "2", "20", "2041zz", "é1", "2021e9ff"] {
+            check(&format!("<i data-cfemail='{broken}'>kept</i>"), "kept", None);
+        }
+    }
 }

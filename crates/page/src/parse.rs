@@ -14,7 +14,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, local_name};
 
 use crate::tokens::{Follows, Sink, read};
-use crate::tree::{BoundedTree, Node};
+use crate::tree::{BoundedTree, Growing, Node, Signs};
 
 /// Elements inside each other; deeper tags are dropped, their text stays.
 const MAX_DEPTH: u32 = 512;
@@ -28,6 +28,16 @@ const MAX_TOKENS: usize = 4_000_000;
 /// Parses `html` to its nodes in document order; the first is the document. The flag says whether something had to be
 /// left out, as is the rest of the page when `stop` is set.
 pub(crate) fn parse(html: &str, stop: &Stop) -> (Vec<Node>, bool) {
+    let (tree, cut) = build(html, 0, stop);
+    (tree.finish(), cut)
+}
+
+/// The nodes of a page that stands inside another one, at this depth of pages.
+pub(crate) fn parse_inner(html: &str, level: usize, stop: &Stop) -> Vec<Growing> {
+    build(html, level, stop).0.into_growing()
+}
+
+fn build(html: &str, level: usize, stop: &Stop) -> (BoundedTree, bool) {
     let source = &html[..html.floor_char_boundary(MAX_SOURCE)];
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let mut filter = Filter {
@@ -42,7 +52,9 @@ pub(crate) fn parse(html: &str, stop: &Stop) -> (Vec<Node>, bool) {
     let cut_attributes = read(&line_ends(source.strip_prefix('\u{feff}').unwrap_or(source)), &mut filter);
     filter.builder.end();
     let cut = filter.cut || filter.full() || cut_attributes || source.len() < html.len();
-    (filter.builder.sink.finish(), cut)
+    let tree = filter.builder.sink;
+    tree.show(Signs::of(source), level, stop);
+    (tree, cut)
 }
 
 /// Every line end as `\n`.

@@ -1,6 +1,8 @@
 //! The tree of a page while it is built: an arena that html5ever writes to, of bounded size, and the list of its nodes in
 //! document order that it becomes.
 
+mod shown;
+
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
 
@@ -10,6 +12,8 @@ use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, QualName};
 
 use crate::tokens::MAX_ATTRIBUTES;
+
+pub(crate) use shown::Signs;
 
 /// What a node is.
 #[derive(Default)]
@@ -34,6 +38,8 @@ const MAX_NODES: usize = 600_000;
 /// Bytes of text, scripts and attributes together.
 const MAX_BYTES: usize = 64 << 20;
 const ATTRIBUTE_BYTES: usize = 48;
+/// Elements inside each other that are kept. The source of a page cannot nest as deeply, but roots in the slots of others can.
+const MAX_DEPTH: usize = 4096;
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -41,7 +47,7 @@ const NONE: u32 = u32::MAX;
 const COMMENT: u32 = u32::MAX - 1;
 
 /// A node while the tree is built, linked to those around it.
-struct Growing {
+pub(crate) struct Growing {
     data: Data,
     parent: u32,
     previous: u32,
@@ -70,6 +76,11 @@ impl BoundedTree {
     /// Whether the budget is spent.
     pub(crate) fn full(&self) -> bool {
         self.bytes.get() > MAX_BYTES || self.nodes.borrow().len() > MAX_NODES
+    }
+
+    /// The nodes while they can still be moved.
+    pub(crate) fn into_growing(self) -> Vec<Growing> {
+        self.nodes.into_inner()
     }
 
     fn spend(&self, bytes: usize) {
@@ -143,13 +154,13 @@ fn unlink(nodes: &mut [Growing], id: u32) {
 /// Moves the nodes out of the arena; what hangs on nothing and the contents of templates stay behind.
 fn in_document_order(mut growing: Vec<Growing>) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(growing.len());
-    let (mut id, mut parent) = (0, 0);
+    let (mut id, mut parent, mut depth) = (0, 0, 0);
     loop {
         let place = nodes.len();
         let node = &mut growing[id as usize];
         nodes.push(Node { data: std::mem::take(&mut node.data), parent, end: 0 });
-        if node.first != NONE {
-            (id, parent) = (node.first, place as u32);
+        if node.first != NONE && depth < MAX_DEPTH {
+            (id, parent, depth) = (node.first, place as u32, depth + 1);
             continue;
         }
         let mut done = place;
@@ -164,7 +175,7 @@ fn in_document_order(mut growing: Vec<Growing>) -> Vec<Node> {
                 id = node.next;
                 break;
             }
-            (id, done) = (node.parent, parent as usize);
+            (id, done, depth) = (node.parent, parent as usize, depth - 1);
         }
     }
 }

@@ -191,12 +191,10 @@ fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop
     let origin = Origin::of(fetched);
     let besides = Besides::of(fetched, sheets);
     let text = fetched.take_text();
-    // Read as HTML, a feed would lose its titles and links.
-    let is_xml = fetched.kind == BodyKind::Xml;
-    let feed = is_xml.then(|| formats::feed_page(&text.as_str(), &fetched.url, stop)).flatten();
+    let xml = as_html(fetched, origin, &text.as_str(), stop);
     let mut made = {
         let sent = text.as_str();
-        let page = formats::Page::parse_until(feed.as_deref().unwrap_or(&sent), &fetched.url, stop);
+        let page = formats::Page::parse_until(xml.as_deref().unwrap_or(&sent), &fetched.url, stop);
         let mut made =
             Made::of(&Source::Page(Box::new(PageSource::new(&page, &wants.options, origin, besides))), wants, stop);
         made.embedded = wants.more.embedded.then(|| embedded::pdf(&page)).flatten();
@@ -208,6 +206,15 @@ fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop
     // When the tree is gone, so that a large page is not in memory once more.
     made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
     Ok(made)
+}
+
+/// XML, XHTML that was sent as such included, as the HTML that says the same; None for HTML. Read as HTML, a feed would lose
+/// its titles and links, other XML what parts its texts, and XHTML all that stands behind `<script/>`.
+fn as_html(fetched: &Fetched, origin: Origin, text: &str, stop: &Stop) -> Option<String> {
+    let is_xml = fetched.kind == BodyKind::Xml;
+    let feed = is_xml.then(|| formats::feed_page(text, &fetched.url, stop)).flatten();
+    let is_sent = origin != Origin::Rendered && (is_xml || fetched.is_sent_as_xml());
+    feed.or_else(|| is_sent.then(|| formats::xml_page(text, stop)).flatten())
 }
 
 /// A document that was read.

@@ -3,6 +3,7 @@
 use base::Stop;
 use fetch::Fetched;
 use serde_json::{Map, Value};
+use url::Url;
 
 use crate::derive::{Draft, Last, on_thread};
 use crate::fetch::Page;
@@ -48,7 +49,7 @@ impl Draft {
             std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
         (metadata.source_url, metadata.source_file) = (told.source_url, told.file.as_deref().map(clean));
         // What was sent to us has no address.
-        metadata.url = if told.file.is_none() { fetched.url.to_string() } else { String::new() };
+        metadata.url = if told.file.is_none() { address(&fetched.url) } else { String::new() };
         metadata.status_code = fetched.status;
         let sent = fetched.content_type.as_deref().map(clean);
         metadata.content_type = sent.or_else(|| metadata.content_type.take());
@@ -69,6 +70,16 @@ impl Draft {
         document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
         Scraped { document, links, pages, retry_after: fetched.retry_after, room: fetched.room, state }
     }
+}
+
+/// The address of a page without the name of a place on it, which the server has not seen. Fragments that name a page of a
+/// script (`#/…`, `#!…`) stay.
+fn address(url: &Url) -> String {
+    let mut url = url.clone();
+    if !url.fragment().is_some_and(base::address::is_route) {
+        url.set_fragment(None);
+    }
+    url.into()
 }
 
 fn reason(fetched: &Fetched) -> String {
@@ -100,7 +111,6 @@ fn clean(text: &str) -> String {
 mod tests {
     use fetch::Verdict;
     use serde_json::json;
-    use url::Url;
     use wire::{CacheState, Document};
 
     use super::*;
@@ -129,6 +139,15 @@ mod tests {
         let fine = finished(200, &[], &[]);
         assert_eq!((fine.metadata.error, fine.warning), (None, None));
         assert_eq!(finished(799, &[], &[]).metadata.error.as_deref(), Some("HTTP status 799"));
+    }
+
+    #[test]
+    fn a_place_on_the_page_is_no_part_of_its_address() {
+        let check = |url: &str, expect: &str| assert_eq!(address(&Url::parse(url).unwrap()), expect);
+        check("https://a.test/p?q#prices", "https://a.test/p?q");
+        check("https://a.test/p#", "https://a.test/p");
+        check("https://a.test/#/saws", "https://a.test/#/saws");
+        check("https://a.test/#!saws", "https://a.test/#!saws");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use url::Url;
 use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
 
 use crate::document::Read;
-use crate::needs_scripts::{has_scripts, needs_scripts};
+use crate::needs_scripts::{asks_for_scripts, has_scripts, needs_scripts, shows_little};
 use crate::plain;
 
 /// The body, by how it is read. A kind of body that is read in a new way is one more of these.
@@ -281,7 +281,8 @@ impl<'a> PageSource<'a> {
     }
 }
 
-/// The main content; the whole page when nothing of the main content is left.
+/// The main content; the whole page when nothing of the main content is left. What a page keeps for readers without scripts
+/// stands in where its scripts have shown nothing.
 fn content<'p>(page: &'p Page, options: &ScrapeOptions, origin: Origin) -> Content<'p> {
     // A browser that runs scripts shows nothing of it.
     let unseen = (origin == Origin::Rendered).then(|| "noscript".to_owned());
@@ -291,12 +292,23 @@ fn content<'p>(page: &'p Page, options: &ScrapeOptions, origin: Origin) -> Conte
         include_tags: options.include_tags.clone(),
         exclude_tags: options.exclude_tags.iter().cloned().chain(unseen).collect(),
     };
-    let content = formats::content(page, &which);
+    let found = content_or_all(page, &mut which);
+    let is_bare = origin == Origin::Rendered && (found.is_empty() || shows_little(page));
+    if !is_bare || asks_for_scripts(page) {
+        return found;
+    }
+    which.only_main_content = options.only_main_content;
+    which.exclude_tags.pop();
+    content_or_all(page, &mut which)
+}
+
+fn content_or_all<'p>(page: &'p Page, which: &mut ContentOptions) -> Content<'p> {
+    let content = formats::content(page, which);
     if !which.only_main_content || !content.is_empty() {
         return content;
     }
     which.only_main_content = false;
-    formats::content(page, &which)
+    formats::content(page, which)
 }
 
 /// A body that is text already.

@@ -69,6 +69,25 @@ async fn redirects_lead_to_the_final_url() {
 }
 
 #[tokio::test]
+async fn the_refresh_header_leads_on() {
+    let (site, other) = (Site::start().await, Site::start().await);
+    let leads = |status, to: &str| Reply { status, ..html("<p>Moved") }.header("refresh", to);
+    site.respond("/a", leads(200, "0; url=/b"));
+    site.respond("/b", leads(200, &format!("1;url='{}'", other.url("/c"))));
+    other.html("/c", "<p>here");
+    let asked = ask(&site, "/a").with(&[("x-mine", "secret")], ("user", "pass"));
+    let page = engine(&[&site, &other]).fetch(&asked.request()).await.unwrap();
+    assert_eq!((page.url.as_str(), &*page.text()), (other.url("/c").as_str(), "<p>here"));
+    let seen = other.requests();
+    assert!(seen.iter().all(|request| !request.headers.contains_key("x-mine") && !request.headers.contains_key("authorization")));
+    site.respond("/missing", leads(404, "0; url=/b"));
+    assert_eq!(get(&site, "/missing").await.unwrap().status, 404);
+    site.respond("/round", leads(200, "0; url=/trip"));
+    site.respond("/trip", leads(200, "0; url=/round"));
+    assert_eq!(get(&site, "/round").await.unwrap().status, 200);
+}
+
+#[tokio::test]
 async fn an_error_page_is_a_page() {
     let site = Site::start().await;
     for status in [404, 500, 403, 429] {

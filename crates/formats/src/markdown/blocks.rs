@@ -22,15 +22,21 @@ pub(super) enum Marker {
     Number(i64, char),
     /// The label of a footnote.
     Footnote(String),
-    /// Goes on below an item that was closed before.
-    Below,
+}
+
+/// What holds blocks.
+#[derive(Debug)]
+enum Holder {
+    Quote,
+    Item(Marker),
+    /// A list. What stands in it beside its items goes on below the last of them.
+    List,
 }
 
 #[derive(Debug)]
 struct Container {
-    /// None for a quote.
-    marker: Option<Marker>,
-    /// Columns of all lines after the first.
+    holder: Holder,
+    /// Columns of all lines after the first; of a list those of its last item.
     indent: usize,
     /// Whether a line of it was written.
     started: bool,
@@ -54,23 +60,41 @@ impl Default for Blocks {
 impl Blocks {
     /// Starts a quote; false when nesting is too deep, and then it must not be closed either.
     pub(super) fn open_quote(&mut self) -> bool {
-        self.open(Container { marker: None, indent: 0, started: false })
+        self.open(Container { holder: Holder::Quote, indent: 0, started: false })
     }
 
     /// Starts a list item or footnote. It shows only when something is written into it.
     pub(super) fn open_item(&mut self, marker: Marker) -> bool {
         let indent = match &marker {
-            Marker::Bullet(_) | Marker::Below => 2,
+            Marker::Bullet(_) => 2,
             // The digits, the character after them and a space.
             Marker::Number(number, _) => number.checked_ilog10().unwrap_or(0) as usize + 3,
             Marker::Footnote(_) => 4,
         };
-        let started = marker == Marker::Below;
-        self.open(Container { marker: Some(marker), indent, started })
+        let opened = self.open(Container { holder: Holder::Item(marker), indent, started: false });
+        if opened && let Some(list) = self.containers.iter_mut().nth_back(1).filter(|list| list.is_list()) {
+            list.indent = indent;
+        }
+        opened
+    }
+
+    /// Starts a list; its items follow. It has no mark of its own.
+    pub(super) fn open_list(&mut self) {
+        self.containers.push(Container { holder: Holder::List, indent: 0, started: true });
+    }
+
+    /// Ends the innermost container, which is a list.
+    pub(super) fn close_list(&mut self) {
+        self.containers.pop();
+    }
+
+    /// Whether the innermost container is a list, outside of its items.
+    pub(super) fn in_list(&self) -> bool {
+        self.containers.last().is_some_and(Container::is_list)
     }
 
     fn open(&mut self, container: Container) -> bool {
-        let fits = self.containers.len() < MAX_CONTAINERS;
+        let fits = self.containers.iter().filter(|container| !container.is_list()).count() < MAX_CONTAINERS;
         if fits {
             self.containers.push(container);
         }
@@ -90,7 +114,7 @@ impl Blocks {
 
     /// Whether the innermost container is a list item, or a footnote.
     pub(super) fn in_item(&self) -> bool {
-        self.containers.last().is_some_and(|container| container.marker.is_some())
+        self.containers.last().is_some_and(|container| matches!(container.holder, Holder::Item(_)))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -116,7 +140,8 @@ impl Blocks {
 
     /// Whether the next line would stand after the bullet `*`, where a line of stars has another meaning.
     pub(super) fn behind_star(&self) -> bool {
-        self.containers.last().is_some_and(|last| !last.started && last.marker == Some(Marker::Bullet('*')))
+        let is_star = |holder: &Holder| matches!(holder, Holder::Item(Marker::Bullet('*')));
+        self.containers.last().is_some_and(|last| !last.started && is_star(&last.holder))
     }
 
     /// Writes one block of one or more lines.
@@ -160,11 +185,18 @@ impl Blocks {
     }
 
     fn prefix(&mut self, containers: usize) {
-        for container in &mut self.containers[..containers] {
-            match &container.marker {
-                None => self.out.push_str("> "),
-                Some(marker) if !container.started => marker.push(&mut self.out),
-                Some(_) => self.out.push_str(&BLANKS[..container.indent.min(BLANKS.len())]),
+        for at in 0..containers {
+            // The mark of an item stands where its list does.
+            let next = self.containers.get(at + 1).filter(|_| at + 1 < containers);
+            let is_beside = next.is_none_or(|next| !matches!(next.holder, Holder::Item(_)));
+            let container = &mut self.containers[at];
+            let blanks = &BLANKS[..container.indent.min(BLANKS.len())];
+            match &container.holder {
+                Holder::Quote => self.out.push_str("> "),
+                Holder::List if is_beside => self.out.push_str(blanks),
+                Holder::List => {}
+                Holder::Item(marker) if !container.started => marker.push(&mut self.out),
+                Holder::Item(_) => self.out.push_str(blanks),
             }
             container.started = true;
         }
@@ -173,6 +205,12 @@ impl Blocks {
     /// Removes spaces at the end of the line that is being written.
     fn trim_line(&mut self) {
         self.out.truncate(self.out.trim_end_matches(' ').len());
+    }
+}
+
+impl Container {
+    fn is_list(&self) -> bool {
+        matches!(self.holder, Holder::List)
     }
 }
 
@@ -193,7 +231,6 @@ impl Marker {
                 out.push_str(label);
                 out.push_str("]: ");
             }
-            Marker::Below => out.push_str("  "),
         }
     }
 }
@@ -220,6 +257,24 @@ mod tests {
         blocks.close();
         blocks.write("h");
         assert_eq!(blocks.finish(), "a\n\n> b\n>\n> c\n>\n> - d\n>   e\n>   10. f\n>       g\n\nh");
+    }
+
+    #[test]
+    fn what_stands_in_a_list_beside_its_items_goes_on_below_the_last() {
+        let mut blocks = Blocks::default();
+        blocks.open_list();
+        blocks.open_item(Marker::Number(10, '.'));
+        blocks.write("a");
+        blocks.close();
+        blocks.write("b");
+        blocks.open_list();
+        blocks.open_item(Marker::Bullet('-'));
+        blocks.write("c");
+        blocks.close();
+        blocks.close_list();
+        blocks.open_item(Marker::Number(11, '.'));
+        blocks.write("d");
+        assert_eq!(blocks.finish(), "10. a\n\n    b\n\n    - c\n\n11. d");
     }
 
     #[test]

@@ -6,12 +6,14 @@ use super::Writer;
 use super::escape::longest_run;
 use super::language::language;
 use crate::content::Content;
+use crate::marks::is_copy_control;
 
 /// Classes of line numbers beside the code, as highlighters name them.
-const GUTTERS: [&str; 33] = [
+const GUTTERS: [&str; 38] = [
     "ace_gutter",
     "blob-num",
     "code-line-number",
+    "code-linenumber",
     "codemirror-gutter-wrapper",
     "codemirror-gutters",
     "codemirror-linenumber",
@@ -19,8 +21,10 @@ const GUTTERS: [&str; 33] = [
     "crayon-nums",
     "gl",
     "gutter",
+    "hljs-line-number",
     "hljs-ln-n",
     "hljs-ln-numbers",
+    "line-num",
     "line-number",
     "line-numbers-rows",
     "line-numbers-wrapper",
@@ -34,7 +38,9 @@ const GUTTERS: [&str; 33] = [
     "linenumbers",
     "ln",
     "ln-num",
+    "lno",
     "lnt",
+    "lnum",
     "react-code-line-number",
     "react-line-number",
     "react-syntax-highlighter-line-number",
@@ -188,6 +194,9 @@ fn text(content: &Content, index: Index) -> String {
             at = page.end(at);
             continue;
         }
+        if let Some(sign) = sign_of_shift(page, at, name).filter(|_| lines.out.ends_with(char::is_alphanumeric)) {
+            lines.push(sign);
+        }
         if *name == local_name!("br") {
             lines.push("\n");
         } else if is_line(page, at, name) {
@@ -199,6 +208,18 @@ fn text(content: &Content, index: Index) -> String {
         lines.finish_line(began);
     }
     lines.out
+}
+
+/// What keeps raised and lowered letters and numbers from joining the word before them.
+pub(super) fn sign_of_shift(page: &Page, index: Index, name: &LocalName) -> Option<&'static str> {
+    let sign = match *name {
+        local_name!("sup") => "^",
+        local_name!("sub") => "_",
+        _ => return None,
+    };
+    let text = page.text_of(index);
+    let text = text.trim();
+    (!text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "+-−".contains(c))).then_some(sign)
 }
 
 fn is_line(page: &Page, index: Index, name: &LocalName) -> bool {
@@ -220,6 +241,7 @@ fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
             | local_name!("svg")
             | local_name!("script")
             | local_name!("style")
+            | local_name!("select")
             | local_name!("table")
     ) {
         return *name != local_name!("table");
@@ -228,6 +250,9 @@ fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
         return false;
     };
     if element.attr("class").is_some_and(|class| is_gutter(&class)) {
+        return true;
+    }
+    if is_copy_control(element) {
         return true;
     }
     let unselectable = || element.attr("style").is_some_and(|style| style.contains("user-select"));

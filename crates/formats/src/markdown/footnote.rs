@@ -48,6 +48,11 @@ impl Writer<'_> {
         })
     }
 
+    /// Whether a reference to the note at `index` was read.
+    pub(super) fn is_note(&self, index: Index) -> bool {
+        self.footnotes.as_ref().is_some_and(|notes| notes.labels.contains_key(&index))
+    }
+
     /// Starts the note at `index`, if a reference to it was read.
     pub(super) fn start_note(&mut self, index: Index) -> Option<Open> {
         let label = self.footnotes.as_ref()?.labels.get(&index)?.clone();

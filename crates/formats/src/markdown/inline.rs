@@ -126,6 +126,22 @@ impl Inline {
         self.code = code;
     }
 
+    /// The same, where text stands before it.
+    pub(super) fn part(&mut self) {
+        if self.visible {
+            self.blank();
+        }
+    }
+
+    pub(super) fn in_code(&self) -> bool {
+        self.code > 0
+    }
+
+    /// Whether what comes would join the word before it.
+    pub(super) fn joins(&self) -> bool {
+        self.text.ends_with(char::is_alphanumeric)
+    }
+
     pub(super) fn line_break(&mut self) {
         self.events.push(Event::Break);
     }

@@ -34,8 +34,16 @@ impl Writer<'_> {
 struct Shape {
     end: Index,
     nested: bool,
-    /// Holds headings, quotes or several lines of code, which do not fit into a cell.
+    /// Holds headings or quotes.
     blocks: bool,
+    /// Holds several lines of code.
+    code: bool,
+    /// Its first row is a head.
+    headed: bool,
+    head_end: Index,
+    /// Not all rows have as many cells as the first.
+    uneven: bool,
+    first_cells: usize,
     /// Cells hold paragraphs and the like.
     paragraphs: bool,
     code_end: Index,
@@ -56,8 +64,17 @@ struct Shape {
 
 impl Shape {
     fn is_data(&self) -> bool {
-        if self.nested || self.gutter || self.presentation || self.blocks || self.boxed && self.items > 0 {
+        if self.gutter || self.presentation || self.boxed && self.items > 0 {
             return false;
+        }
+        // What stands in a cell belongs to its row and its column, as long as the table says that it has them.
+        let is_table = self.rows > 1 && self.widest > 1;
+        if self.nested || self.blocks {
+            return self.is_headed() && is_table && self.text < 2 * LONG_CELL * self.cells;
+        }
+        if self.code {
+            let is_even = !self.uneven && self.row_cells == self.first_cells;
+            return is_table && (self.is_headed() || is_even && self.text < LONG_LONE_CELL * self.cells);
         }
         let declared = self.headers > 0;
         match (self.rows, self.widest) {
@@ -68,6 +85,30 @@ impl Shape {
             // One column of paragraphs reads better without a frame.
             (_, 1) => declared && !self.paragraphs,
             _ => declared || self.text < LONG_CELL * self.cells,
+        }
+    }
+}
+
+impl Shape {
+    /// Whether its first row is marked up as its head.
+    fn is_headed(&self) -> bool {
+        self.headed && self.first_cells > 1
+    }
+
+    fn row(&mut self) {
+        self.uneven |= self.rows > 1 && self.row_cells != self.first_cells;
+        self.rows += 1;
+        self.row_cells = 0;
+    }
+
+    fn cell(&mut self, at: Index, is_header: bool) {
+        self.headers += usize::from(is_header);
+        self.cells += 1;
+        self.row_cells += 1;
+        self.widest = self.widest.max(self.row_cells);
+        if self.rows == 1 {
+            self.first_cells += 1;
+            self.headed = at < self.head_end || is_header && self.headers == self.cells;
         }
     }
 }
@@ -109,19 +150,14 @@ fn count(page: &Page, at: Index, shape: &mut Shape) {
         let text = page.text(at).unwrap_or_default();
         let text = text.trim();
         shape.text += if at < shape.list_end { 0 } else { text.len() };
-        shape.blocks |= at < shape.code_end && text.contains('\n');
+        shape.code |= at < shape.code_end && text.contains('\n');
         return;
     };
     match *name {
-        local_name!("tr") => {
-            shape.rows += 1;
-            shape.row_cells = 0;
-        }
+        local_name!("tr") => shape.row(),
+        local_name!("thead") => shape.head_end = shape.head_end.max(page.end(at)),
         local_name!("td") | local_name!("th") => {
-            shape.headers += usize::from(*name == local_name!("th"));
-            shape.cells += 1;
-            shape.row_cells += 1;
-            shape.widest = shape.widest.max(shape.row_cells);
+            shape.cell(at, *name == local_name!("th"));
             shape.gutter |= page.attr(at, "class").is_some_and(|class| is_gutter(&class));
         }
         local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") => shape.blocks = true,

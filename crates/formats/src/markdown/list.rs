@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use page::{Index, local_name};
+use page::Index;
 
 use super::blocks::{Gap, Marker};
 use super::{Open, Writer};
@@ -20,6 +20,8 @@ pub(super) struct List {
     pub(super) items: usize,
     /// Length of the document when the list began.
     pub(super) began: usize,
+    /// The same when its last item ended.
+    ended_at: usize,
 }
 
 /// A list that has just ended. A list of the same kind right after it needs another bullet, or both would join.
@@ -36,7 +38,7 @@ impl List {
     pub(super) fn new(ordered: bool, start: Option<i64>, previous: Option<Ended>, written: usize) -> List {
         let follows = previous.is_some_and(|ended| ended.at == written && ended.ordered == ordered);
         let alternate = follows && previous.is_some_and(|ended| !ended.alternate);
-        List { ordered, next: start.unwrap_or(1), alternate, items: 0, began: written }
+        List { ordered, next: start.unwrap_or(1), alternate, items: 0, began: written, ended_at: 0 }
     }
 
     /// The marker of the next item; `value` is the item's own number.
@@ -74,32 +76,56 @@ impl Writer<'_> {
         if let Some(class) = self.page.attr(index, "class") {
             self.look_for_row_lists(index, &class);
         }
-        if self.is_flat() || index < self.row_lists_end {
+        if index < self.row_lists_end || self.heading {
             self.boundary();
             return Open::Block;
         }
         self.flush();
+        if self.in_cell() {
+            let start = self.page.attr(index, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
+            self.flat_lists.push(ordered.then_some(start));
+            return Open::FlatList;
+        }
         let start = self.page.attr(index, "start").and_then(|start| start.trim().parse().ok());
-        let parent = self.page.parent(index).and_then(|parent| self.page.name(parent));
-        let inner = matches!(parent, Some(&(local_name!("ul") | local_name!("ol") | local_name!("menu"))))
-            && self.lists.last().is_some_and(|list| list.items > 0)
-            && self.blocks.open_item(Marker::Below);
+        // A list that stands directly in another one is shown one level deeper.
+        let directly = self.blocks.in_list();
+        let follows_item = directly && self.lists.last().is_some_and(|list| list.items > 0);
+        let bullet = if self.lists.last().is_some_and(|outer| outer.alternate && !outer.ordered) { '*' } else { '-' };
+        let wrapped = directly && !follows_item && self.blocks.open_item(Marker::Bullet(bullet));
         let list = List::new(ordered, start, self.ended, self.blocks.len());
-        if inner {
+        let is_next = follows_item && self.lists.last().is_some_and(|outer| outer.ended_at == self.blocks.len());
+        if is_next && list.interrupts() {
             self.blocks.set_gap(Gap::Line);
         } else if list.interrupts() {
             self.blocks.tighten();
         }
         self.lists.push(list);
-        if inner { Open::InnerList } else { Open::List }
+        self.blocks.open_list();
+        if wrapped { Open::WrappedList } else { Open::List }
     }
 
     pub(super) fn end_list(&mut self) {
         self.flush();
+        self.blocks.close_list();
         let written = self.blocks.len();
         self.blocks.set_gap(Gap::BlankLine);
         if let Some(list) = self.lists.pop().filter(|list| written > list.began) {
             self.ended = Some(list.end(written));
+            // What holds it directly goes on with its items.
+            if let Some(outer) = self.lists.last_mut().filter(|_| self.blocks.in_list()) {
+                outer.ended_at = written;
+            }
+        }
+    }
+
+    /// Ends a list that an item without text of its own holds, as the page wrote none around it.
+    pub(super) fn end_wrapped_list(&mut self) {
+        self.end_list();
+        self.blocks.close();
+        let written = self.blocks.len();
+        // The bullet joins the items of a list with bullets only.
+        if let Some(outer) = self.lists.last_mut().filter(|outer| !outer.ordered) {
+            outer.ended_at = written;
         }
     }
 
@@ -113,7 +139,10 @@ impl Writer<'_> {
         if self.is_flat() {
             self.boundary();
             if self.in_cell() {
-                self.inline.text("- ");
+                let number = self.flat_lists.last_mut().and_then(Option::as_mut);
+                let mark = number.map(|next| (std::mem::replace(next, next.saturating_add(1)), ". "));
+                let mark = mark.map_or_else(|| "- ".to_owned(), |(number, end)| format!("{number}{end}"));
+                self.inline.text(&mark);
             }
             return Open::Block;
         }
@@ -122,7 +151,8 @@ impl Writer<'_> {
         let written = self.blocks.len();
         let marker = match self.lists.last_mut() {
             Some(list) => {
-                if list.began < written && list.items > 0 {
+                // What stands between two items parts them.
+                if list.began < written && list.ended_at == written {
                     self.blocks.set_gap(Gap::Line);
                 }
                 list.marker(value)
@@ -143,6 +173,10 @@ impl Writer<'_> {
             self.blocks.write("");
         }
         self.blocks.close();
+        let written = self.blocks.len();
+        if let Some(list) = self.lists.last_mut() {
+            list.ended_at = written;
+        }
     }
 
     /// `- [x]`: a check box at the start of a list item.

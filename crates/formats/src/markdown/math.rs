@@ -1,8 +1,8 @@
-//! Formulas: the TeX that a page keeps beside what it draws, else the symbols in reading order.
+//! Formulas: the TeX that a page keeps beside what it draws, else the TeX of its MathML.
 
 use page::{Index, Page, local_name};
 
-use super::{Open, Writer};
+use super::{Writer, mathml};
 
 /// Nodes of one formula that are looked through for its source.
 const MAX_NODES: usize = 5_000;
@@ -10,22 +10,58 @@ const MAX_NODES: usize = 5_000;
 const MAX_BEFORE_IMAGE: usize = 200;
 
 impl Writer<'_> {
-    /// `<math>`: its annotation or alternative text, else its parts as text.
-    pub(super) fn formula(&mut self, index: Index) -> Option<Open> {
+    /// `<math>`: its annotation or alternative text, else its parts as TeX.
+    pub(super) fn formula(&mut self, index: Index) {
         let page = self.page;
         let nodes = page.subtree(index).take(MAX_NODES);
         let annotation = nodes.clone().find(|&i| {
             page.is(i, &local_name!("annotation"))
                 && page.attr(i, "encoding").is_some_and(|encoding| encoding.to_ascii_lowercase().contains("tex"))
         });
-        let tex = annotation.map(|i| page.text_of(i)).or_else(|| page.attr(index, "alttext").map(String::from));
-        let Some(tex) = tex.filter(|tex| !tex.trim().is_empty()) else {
-            return Some(Open::Inline);
-        };
-        let shown = page.attr(index, "display").is_some_and(|display| &*display == "block")
-            || page.ancestors(index).take(3).any(|above| has_class(page, above, "katex-display"));
+        let written = annotation.map(|i| page.text_of(i)).into_iter();
+        let said = ["alttext", "data-latex"].iter().filter_map(|name| page.attr(index, name).map(String::from));
+        let tex = written.chain(said).find(|tex| !tex.trim().is_empty()).unwrap_or_else(|| mathml::tex(page, index));
+        let is_block = |at: Index, name: &str| page.attr(at, name).is_some_and(|display| matches!(&*display, "block" | "true"));
+        let shown = is_block(index, "display")
+            || page.ancestors(index).take(3).any(|above| is_block(above, "display") || has_class(page, above, "katex-display"));
         self.tex(&tex, shown);
-        None
+    }
+
+    /// What a script has drawn from TeX or MathML, by what it keeps of its source. False when it keeps nothing.
+    fn drawn_formula(&mut self, index: Index) -> bool {
+        let page = self.page;
+        if let Some(math) = page.subtree(index).take(MAX_NODES).find(|&i| page.is(i, &local_name!("math"))) {
+            self.formula(math);
+            return true;
+        }
+        if let Some(source) = page.attr(index, "data-mathml") {
+            let inner = Page::parse_until(&source, page.url(), page.stop());
+            if let Some(math) = inner.first(&local_name!("math")) {
+                let shown = inner.attr(math, "display").is_some_and(|display| &*display == "block");
+                self.tex(&mathml::tex(&inner, math), shown);
+                return true;
+            }
+        }
+        let latex = page.subtree(index).take(MAX_BEFORE_IMAGE).find_map(|i| page.attr(i, "data-latex"));
+        let shown = page.attr(index, "display").is_some_and(|display| &*display == "true");
+        latex.iter().for_each(|latex| self.tex(latex, shown));
+        latex.is_some()
+    }
+
+    /// TeX between the delimiters that a script would look for, in an element that says that it holds a formula.
+    pub(super) fn unread_formula(&mut self, index: Index) -> bool {
+        let page = self.page;
+        if page.end(index) != index + 2 {
+            return false;
+        }
+        let text = page.text(index + 1).unwrap_or_default().trim();
+        let between = |open: &str, close: &str| text.strip_prefix(open)?.strip_suffix(close);
+        let found = between("\\[", "\\]").or(between("$$", "$$")).map(|tex| (tex, true));
+        match found.or(between("\\(", "\\)").or(between("$", "$")).map(|tex| (tex, false))) {
+            Some((tex, shown)) => self.tex(tex, shown),
+            None => return false,
+        }
+        true
     }
 
     /// `<script type="math/tex">`, which MathJax draws.
@@ -36,15 +72,22 @@ impl Writer<'_> {
         }
     }
 
-    /// What MathJax has drawn; its source is in the `<script>` after it. False when there is none.
+    /// What MathJax has drawn; its source is in the `<script>` after it, or kept inside. False when there is none.
     pub(super) fn drawn_by_script(&mut self, index: Index) -> bool {
+        self.source_follows(index) || self.drawn_formula(index)
+    }
+
+    fn source_follows(&mut self, index: Index) -> bool {
         let page = self.page;
         let Some(parent) = page.parent(index) else { return false };
         let mut next = page.end(index);
         if next < page.end(parent) && !page.is(next, &local_name!("script")) {
             next = page.end(next);
         }
-        if next >= page.end(parent) || !page.is(next, &local_name!("script")) {
+        let is_source = |at: Index| {
+            page.is(at, &local_name!("script")) && page.attr(at, "type").is_some_and(|kind| kind.starts_with("math/"))
+        };
+        if next >= page.end(parent) || !is_source(next) {
             return false;
         }
         // A script that is content speaks for itself.
@@ -70,14 +113,17 @@ impl Writer<'_> {
         true
     }
 
-    fn holds_formula(&self, index: Index) -> bool {
+    pub(super) fn holds_formula(&self, index: Index) -> bool {
         self.page.subtree(index).take(MAX_BEFORE_IMAGE).any(|i| self.page.is(i, &local_name!("math")))
     }
 
     fn tex(&mut self, tex: &str, shown: bool) {
+        let source = strip_style(tex.trim());
+        if source.is_empty() {
+            return;
+        }
         let mark = if shown { "$$" } else { "$" };
         let mut written = mark.to_owned();
-        let source = strip_style(tex.trim());
         for (n, word) in source.split_whitespace().enumerate() {
             if n > 0 {
                 written.push(' ');
@@ -98,9 +144,19 @@ fn strip_style(tex: &str) -> &str {
     inner.and_then(|inner| inner.strip_suffix('}')).map_or(tex, str::trim)
 }
 
-/// The drawing that KaTeX and MathJax put beside the formula itself.
+/// What MathJax shows until it has drawn the formula.
+pub(super) fn is_preview(class: &str) -> bool {
+    class.split_ascii_whitespace().any(|name| name == "MathJax_Preview")
+}
+
+/// The drawing that KaTeX puts beside the formula itself.
 pub(super) fn is_drawing(class: &str) -> bool {
-    class.split_ascii_whitespace().any(|name| matches!(name, "katex-html" | "MathJax_Preview"))
+    class.split_ascii_whitespace().any(|name| name == "katex-html")
+}
+
+/// Whether an element says that the TeX in it is a formula.
+pub(super) fn is_unread(class: &str) -> bool {
+    class.split_ascii_whitespace().any(|name| matches!(name, "math" | "arithmatex" | "tex" | "latex"))
 }
 
 /// Whether MathJax 2 drew the element.

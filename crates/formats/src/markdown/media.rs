@@ -8,17 +8,21 @@ use super::paragraph::push_target;
 use super::spaces::fold_spaces;
 use super::{LinkStyle, Open, Writer};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
+use crate::marks;
 
 /// Bytes of all targets together; a long base URL multiplies with every relative link.
 const MAX_BYTES: usize = 16 << 20;
+/// Elements around a link that are asked whether they name a place.
+const NEAR: usize = 3;
 /// Stands where the data of an embedded picture stood.
 const REMOVED: &str = "<Base64-Image-Removed>";
 
 impl Writer<'_> {
     pub(super) fn start_link(&mut self, index: Index) -> Option<Open> {
-        if self.heading && is_permalink(self.page, index) || self.is_way_back(index) || self.footnote_reference(index) {
+        if self.is_permalink(index) || self.is_way_back(index) || self.footnote_reference(index) {
             return None;
         }
+        self.look_for_parts(index);
         if self.link_bytes > MAX_BYTES {
             return Some(Open::Inline);
         }
@@ -27,6 +31,12 @@ impl Writer<'_> {
         };
         self.link_bytes += target.len();
         Some(if self.inline.open_link(target, title) { Open::Mark } else { Open::Inline })
+    }
+
+    /// A link that only leads to the place where it stands.
+    fn is_permalink(&self, index: Index) -> bool {
+        let named = self.heading || self.page.ancestors(index).take(NEAR).any(|above| names_a_place(self.page, above));
+        marks::is_permalink(self.page, index, named)
     }
 
     pub(super) fn image(&mut self, index: Index) {
@@ -114,6 +124,21 @@ impl Writer<'_> {
     }
 }
 
+/// Whether an element names what stands below it or beside it.
+fn names_a_place(page: &Page, index: Index) -> bool {
+    matches!(
+        page.name(index),
+        Some(
+            &(local_name!("dt")
+                | local_name!("caption")
+                | local_name!("figcaption")
+                | local_name!("summary")
+                | local_name!("legend")
+                | local_name!("th"))
+        )
+    )
+}
+
 /// Resolves paths and URLs in which nothing has to be normalised; most links are such. None for all others.
 fn resolve_plain(origin: &str, link: &str) -> Option<String> {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_-~.?=&,;:@!$*+".contains(&b);
@@ -165,13 +190,6 @@ pub(crate) fn source(element: &Element) -> Option<String> {
 fn is_counting_pixel(element: &Element) -> bool {
     let tiny = |name| element.attr(name).is_some_and(|size| matches!(size.trim().trim_end_matches("px"), "0" | "1"));
     tiny("width") && tiny("height")
-}
-
-/// An anchor that links a heading to itself.
-fn is_permalink(page: &Page, index: Index) -> bool {
-    let to_itself = page.attr(index, "href").is_some_and(|href| href.starts_with('#'));
-    let text = page.text_of(index);
-    to_itself && (text.trim().is_empty() || matches!(text.trim(), "#" | "¶" | "§" | "🔗" | "∞" | "\u{f0c1}"))
 }
 
 #[cfg(test)]

@@ -3,17 +3,21 @@
 //! This file knows what every element becomes; [`inline`] collects a paragraph, [`paragraph`] writes it, [`blocks`] puts
 //! blocks below each other; lists, tables, code, formulas, footnotes and media have a file each.
 
+mod apart;
 mod blocks;
+mod callouts;
 mod code;
 mod edges;
 mod escape;
 mod event;
 mod footnote;
+mod grid;
 mod inline;
 mod language;
 mod layout;
 mod list;
 mod math;
+mod mathml;
 pub(crate) mod media;
 mod paragraph;
 #[cfg(test)]
@@ -29,6 +33,7 @@ use std::collections::HashMap;
 use page::{Index, LocalName, Page, local_name};
 
 use self::blocks::Blocks;
+use self::callouts::Callout;
 use self::event::Mark;
 use self::footnote::Footnotes;
 use self::inline::Inline;
@@ -37,6 +42,7 @@ use self::paragraph::Place;
 use self::table::Table;
 use crate::content::{Content, Visitor};
 use crate::elements::is_box;
+use crate::marks;
 
 /// How the targets of links, pictures and players are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +87,11 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
         row_lists_end: 0,
         quote_end: 0,
         table: None,
+        inner_tables: Vec::new(),
+        grid: None,
+        flat_lists: Vec::new(),
+        callouts: Vec::new(),
+        apart: Vec::new(),
         footnotes: None,
         notes: 0,
         heading: false,
@@ -106,14 +117,22 @@ enum Open {
     Quote,
     Item,
     List,
-    /// A list that stands directly in another one, below its last item.
-    InnerList,
+    /// A list that stands directly in another one, before its first item.
+    WrappedList,
     /// A footnote.
     Note,
     /// A container that was too deep to show.
     Flat,
     Table,
+    Row,
     Cell,
+    /// A table in a cell.
+    InnerTable,
+    /// A row or a cell of one, with the tag that ends it.
+    InnerPart(&'static str),
+    /// A list in a cell.
+    FlatList,
+    Callout,
     Quotation,
     /// The reading of a ruby text.
     Reading,
@@ -137,6 +156,15 @@ struct Writer<'c> {
     /// Length of the document where the last quote ended.
     quote_end: usize,
     table: Option<Table>,
+    /// Tables in the cell that is open, and whether they are written as HTML.
+    inner_tables: Vec<bool>,
+    /// The element that is read as a table by its roles.
+    grid: Option<Index>,
+    /// Lists in the cell that is open, with the number of the next item of those that have numbers.
+    flat_lists: Vec<Option<i64>>,
+    callouts: Vec<Callout>,
+    /// Open elements whose children stand apart.
+    apart: Vec<Index>,
     /// Looked up when the first reference is met.
     footnotes: Option<Footnotes>,
     /// Footnotes that are open.
@@ -148,6 +176,7 @@ struct Writer<'c> {
 
 impl Visitor for Writer<'_> {
     fn enter(&mut self, index: Index, name: &LocalName) -> bool {
+        self.part(index);
         match self.start(index, name) {
             Some(open) => {
                 self.open.push(open);
@@ -179,18 +208,22 @@ impl Visitor for Writer<'_> {
             }
             Some(Open::Heading(level)) => self.end_heading(level),
             Some(Open::Quote) => self.end_quote(index),
+            Some(Open::Callout) => self.end_callout(index),
             Some(Open::Item) => self.end_item(index),
             Some(Open::List) => self.end_list(),
-            Some(Open::InnerList) => {
-                self.end_list();
-                self.blocks.close();
-            }
+            Some(Open::WrappedList) => self.end_wrapped_list(),
             Some(Open::Note) => {
                 self.flush();
                 self.blocks.close();
                 self.notes -= 1;
             }
             Some(Open::Table) => self.end_table(),
+            Some(Open::InnerTable) => self.end_inner_table(),
+            Some(Open::InnerPart(tag)) => self.end_inner_part(tag),
+            Some(Open::FlatList) => {
+                self.boundary();
+                self.flat_lists.pop();
+            }
             Some(Open::Cell) => {
                 self.flush();
                 if let Some(table) = &mut self.table {
@@ -199,23 +232,33 @@ impl Visitor for Writer<'_> {
             }
             Some(Open::Quotation) => self.inline.text("\""),
             Some(Open::Reading) => self.inline.text(")"),
-            Some(Open::Inline) | None => {}
+            Some(Open::Inline | Open::Row) | None => {}
         }
+        self.end_part(index);
     }
 }
 
 impl Writer<'_> {
     /// What an element becomes; None leaves it out with all below it.
     fn start(&mut self, index: Index, name: &LocalName) -> Option<Open> {
+        if let Some(open) = self.start_grid_part(index) {
+            return Some(open);
+        }
+        if !self.callouts.is_empty()
+            && let Some(open) = self.start_callout_title(index)
+        {
+            return open;
+        }
         Some(match *name {
             local_name!("span") => return self.start_span(index),
             local_name!("a") => return self.start_link(index),
             local_name!("strong") | local_name!("b") => self.mark(index, name, Mark::Strong),
+            local_name!("i") if self.is_icon(index) => return None,
             local_name!("em") | local_name!("i") => self.mark(index, name, Mark::Emphasis),
             local_name!("del") | local_name!("s") | local_name!("strike") => self.mark(index, name, Mark::Strike),
-            local_name!("sub") => self.mark(index, name, Mark::Subscript),
+            local_name!("sub") => self.shifted(index, name, Mark::Subscript),
             local_name!("sup") if self.holds_reference(index) => Open::Inline,
-            local_name!("sup") => self.mark(index, name, Mark::Superscript),
+            local_name!("sup") => self.shifted(index, name, Mark::Superscript),
             local_name!("code") | local_name!("kbd") | local_name!("samp") | local_name!("tt") => {
                 self.inline.open_code();
                 Open::Code
@@ -233,7 +276,9 @@ impl Writer<'_> {
             local_name!("ul") | local_name!("menu") => self.start_list(index, false),
             local_name!("ol") => self.start_list(index, true),
             local_name!("li") => self.start_note(index).unwrap_or_else(|| self.start_item(index)),
-            local_name!("blockquote") if !self.is_flat() => self.start_quote(),
+            local_name!("blockquote") if !self.is_flat() => {
+                self.start_callout(index).unwrap_or_else(|| self.start_quote())
+            }
             local_name!("dt") | local_name!("summary") => self.start_bold_block(),
             local_name!("tr") | local_name!("td") | local_name!("th") => return self.start_table_part(index, name),
             _ => return self.start_other(index, name),
@@ -250,7 +295,8 @@ impl Writer<'_> {
                 self.code_block(index);
             }
             local_name!("input") => self.task_box(index),
-            local_name!("math") => return self.formula(index),
+            local_name!("math") => self.formula(index),
+            local_name!("button") if self.is_copy_button(index) => {}
             local_name!("script") => self.script(index),
             local_name!("iframe") | local_name!("video") | local_name!("audio") | local_name!("embed") => {
                 self.embedded(index);
@@ -263,7 +309,9 @@ impl Writer<'_> {
             local_name!("textarea") | local_name!("title") | local_name!("rp") | local_name!("template") => {}
             local_name!("annotation") | local_name!("annotation-xml") => {}
             local_name!("div") | local_name!("table") => return self.start_box(index),
-            _ if is_block(name) => return Some(self.start_block(index, name)),
+            local_name!("section") | local_name!("article") if self.starts_grid(index) => return Some(Open::Table),
+            _ if is_block(name) => return Some(self.start_callout(index).unwrap_or_else(|| self.start_block(index, name))),
+            _ if name.contains('-') => return self.start_custom(index, name),
             _ => return Some(Open::Inline),
         }
         None
@@ -281,13 +329,30 @@ impl Writer<'_> {
             }
             self.look_for_row_lists(index, &class);
         }
+        self.look_for_parts(index);
         let name = if self.page.is(index, &local_name!("table")) { local_name!("table") } else { local_name!("div") };
         if name == local_name!("table") && self.is_data_table(index) {
             self.flush();
             self.table = Some(Table::default());
             return Some(Open::Table);
         }
-        Some(self.start_block(index, &name))
+        if name == local_name!("table") {
+            return Some(self.start_inner_table(index).unwrap_or_else(|| self.start_block(index, &name)));
+        }
+        if self.starts_grid(index) {
+            return Some(Open::Table);
+        }
+        Some(self.start_callout(index).unwrap_or_else(|| self.start_block(index, &name)))
+    }
+
+    /// Elements of a script's own name.
+    fn start_custom(&mut self, index: Index, name: &LocalName) -> Option<Open> {
+        match &**name {
+            "mjx-container" if self.drawn_by_script(index) => None,
+            "mat-icon" if self.page.end(index) == index + 2 => None,
+            "clipboard-copy" => None,
+            _ => Some(Open::Inline),
+        }
     }
 
     fn start_block(&mut self, index: Index, name: &LocalName) -> Open {
@@ -299,13 +364,38 @@ impl Writer<'_> {
     }
 
     fn start_span(&mut self, index: Index) -> Option<Open> {
-        (!self.is_drawn_formula(index)).then_some(Open::Inline)
+        if self.page.element(index).is_none_or(|element| element.attrs.is_empty()) {
+            return Some(Open::Inline);
+        }
+        if let Some(class) = self.page.attr(index, "class") {
+            if self.is_drawn_formula(index, &class) || marks::is_icon(self.page, index, &class) {
+                return None;
+            }
+            if math::is_unread(&class) && self.unread_formula(index) {
+                return None;
+            }
+        }
+        if let Some(mark) = self.shift_of(index) {
+            return Some(self.shifted(index, &local_name!("span"), mark));
+        }
+        self.look_for_parts(index);
+        Some(Open::Inline)
+    }
+
+    fn is_icon(&self, index: Index) -> bool {
+        self.page.attr(index, "class").is_some_and(|class| marks::is_icon(self.page, index, &class))
+    }
+
+    fn is_copy_button(&self, index: Index) -> bool {
+        let says = || matches!(&*self.page.text_of(index).trim().to_ascii_lowercase(), "copy" | "copied!" | "copy code");
+        self.page.element(index).is_some_and(marks::is_copy_control) || self.page.end(index) - index < 12 && says()
     }
 
     /// Whether the element only draws what is written as a formula elsewhere.
-    fn is_drawn_formula(&mut self, index: Index) -> bool {
-        let Some(class) = self.page.attr(index, "class") else { return false };
-        math::is_drawing(&class) || math::is_drawn_by_script(&class) && self.drawn_by_script(index)
+    fn is_drawn_formula(&mut self, index: Index, class: &str) -> bool {
+        math::is_preview(class)
+            || math::is_drawing(class) && self.page.parent(index).is_some_and(|above| self.holds_formula(above))
+            || math::is_drawn_by_script(class) && self.drawn_by_script(index)
     }
 
     fn mark(&mut self, index: Index, name: &LocalName, mark: Mark) -> Open {

@@ -18,9 +18,13 @@ impl Writer<'_> {
     }
 
     pub(super) fn start_heading(&mut self, name: &LocalName) -> Open {
-        if self.heading || self.in_cell() {
+        if self.heading {
             self.boundary();
             return Open::Block;
+        }
+        // GFM has no headings in cells.
+        if self.in_cell() {
+            return self.start_bold_block();
         }
         self.flush();
         self.heading = true;

@@ -12,6 +12,11 @@ const MAX_SPANNED_COLUMNS: usize = 256;
 /// Nodes of a header cell; larger ones hold a part of the page.
 const MAX_HEADER_NODES: usize = 40;
 
+/// Tables inside each other that are written as such.
+const MAX_INNER_TABLES: usize = 3;
+/// Tags behind which a block needs nothing to part it.
+const INNER_TAGS: [&str; 4] = ["<td>", "<th>", "</table>", "<br>"];
+
 /// A cell with what the page says about it.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
@@ -43,15 +48,16 @@ pub(super) struct Table {
 }
 
 impl Table {
-    fn open_row(&mut self, in_head: bool) {
+    pub(super) fn open_row(&mut self, in_head: bool) {
         self.head |= in_head && self.rows.iter().all(Vec::is_empty);
         self.rows.push(Vec::new());
     }
 
-    fn open_cell(&mut self, page: &Page, index: Index) {
+    pub(super) fn open_cell(&mut self, page: &Page, index: Index) {
         let span = |name| page.attr(index, name).and_then(|n| n.trim().parse().ok()).unwrap_or(1_usize).max(1);
         let align = align(page, index);
-        let header = page.is(index, &local_name!("th"));
+        let role = || page.attr(index, "role").is_some_and(|role| role.trim().ends_with("header"));
+        let header = page.is(index, &local_name!("th")) || role();
         self.cell = Some(Cell { text: String::new(), columns: span("colspan"), rows: span("rowspan"), align, header });
     }
 
@@ -113,14 +119,21 @@ fn begins_with_header(row: &[Cell]) -> bool {
 impl Cell {
     /// Adds a block; blocks in a cell are parted by `<br>`.
     pub(super) fn write(&mut self, block: &str) {
-        if !self.text.is_empty() {
+        let is_parted = self.text.is_empty() || INNER_TAGS.iter().any(|tag| self.text.ends_with(tag));
+        if !is_parted {
             self.text.push_str("<br>");
         }
         self.text.push_str(block);
     }
 
+    /// Adds a tag of a table in the cell.
+    fn tag(&mut self, tag: &str) {
+        self.text.push_str(tag);
+    }
+
     fn strengthen(&mut self) {
-        if !self.text.is_empty() && !self.text.contains("**") && !self.text.contains("<br>") {
+        let has_blocks = ["**", "<br>", "<table>"].iter().any(|mark| self.text.contains(mark));
+        if !self.text.is_empty() && !has_blocks {
             self.text.insert_str(0, "**");
             self.text.push_str("**");
         }
@@ -205,6 +218,9 @@ impl Writer<'_> {
             }
             self.look_for_row_lists(index, &class);
         }
+        if self.inner_tables.last() == Some(&true) {
+            return Some(self.start_inner_part(name));
+        }
         let page = self.page;
         // Cells of layout tables, and parts without a table, are ordinary blocks.
         if self.table.is_none() || self.in_cell() {
@@ -227,8 +243,51 @@ impl Writer<'_> {
         Some(Open::Cell)
     }
 
+    /// A table in a cell: GFM has none, so it is HTML on the line of the cell.
+    pub(super) fn start_inner_table(&mut self, index: Index) -> Option<Open> {
+        if !self.in_cell() {
+            return None;
+        }
+        self.flush();
+        let is_data = self.tables.get(&index).copied().unwrap_or(false);
+        let is_written = is_data && self.inner_tables.len() < MAX_INNER_TABLES;
+        self.inner_tables.push(is_written);
+        self.inner_tag(if is_written { "<table>" } else { "" });
+        Some(Open::InnerTable)
+    }
+
+    pub(super) fn end_inner_table(&mut self) {
+        self.flush();
+        if self.inner_tables.pop() == Some(true) {
+            self.inner_tag("</table>");
+        }
+    }
+
+    fn start_inner_part(&mut self, name: &LocalName) -> Open {
+        self.flush();
+        let (start, end) = match *name {
+            local_name!("tr") => ("<tr>", "</tr>"),
+            local_name!("th") => ("<th>", "</th>"),
+            _ => ("<td>", "</td>"),
+        };
+        self.inner_tag(start);
+        Open::InnerPart(end)
+    }
+
+    pub(super) fn end_inner_part(&mut self, tag: &str) {
+        self.flush();
+        self.inner_tag(tag);
+    }
+
+    fn inner_tag(&mut self, tag: &str) {
+        if let Some(cell) = self.table.as_mut().and_then(Table::cell) {
+            cell.tag(tag);
+        }
+    }
+
     pub(super) fn end_table(&mut self) {
         self.flush();
+        self.grid = None;
         if let Some(lines) = self.table.take().and_then(Table::finish) {
             self.blocks.write(&lines);
             self.blocks.want_blank_line();

@@ -3,7 +3,7 @@
 use formats::Page;
 use page::{Element, Index, LocalName, local_name};
 
-use super::{ENOUGH_WORDS, TINY_WORDS, lists};
+use super::{ENOUGH_WORDS, FEW_WORDS, TINY_WORDS, lists};
 
 /// What a picture says, in words.
 const WORDS_OF_A_PICTURE: usize = 4;
@@ -21,7 +21,7 @@ const MAX_LOADING: (usize, usize) = (60, 4);
 pub(super) enum Sign {
     /// A script that may draw.
     Program,
-    /// A frame, or a shadow root that is declared: what stands there is not in the tree.
+    /// A frame: what stands there is not in the tree.
     Frame,
     /// It leads on by itself.
     Refresh,
@@ -142,7 +142,7 @@ impl<'p> Look<'p> {
         let name = &element.name.local;
         match *name {
             local_name!("script") => self.script(at, element),
-            local_name!("noscript") => self.note_if(Sign::Noscript, self.asks_for_scripts(at)),
+            local_name!("noscript") => self.note_if(Sign::Noscript, asks(self.page, at)),
             local_name!("template") => self.template(element),
             local_name!("iframe") | local_name!("frame") => self.frame(at, element),
             local_name!("meta") => self.note_if(Sign::Refresh, self.leads_on(element)),
@@ -256,8 +256,6 @@ impl<'p> Look<'p> {
     fn template(&mut self, element: &Element) {
         let is_place = element.attr("id").is_some_and(|id| id.starts_with("B:") || id.starts_with("P:"));
         self.has_late_place |= is_place;
-        let is_shadow = element.attr("shadowrootmode").or_else(|| element.attr("shadowroot")).is_some();
-        self.note_if(Sign::Frame, is_shadow);
     }
 
     fn frame(&mut self, at: Index, element: &Element) {
@@ -267,19 +265,6 @@ impl<'p> Look<'p> {
             .any(|name| element.attr(name).is_some_and(|size| matches!(&*size, "0" | "1")));
         let is_shown = !self.is_hidden(at) && !is_hidden(element) && !is_pixel;
         self.note_if(Sign::Frame, is_shown && (leads("src") || leads("srcdoc")));
-    }
-
-    /// A `noscript` with a picture to count readers asks for nothing.
-    fn asks_for_scripts(&self, at: Index) -> bool {
-        let mut text = String::new();
-        for part in self.page.subtree(at).filter_map(|index| self.page.text(index)) {
-            text.push_str(peek(part));
-            if text.len() > MAX_PEEK {
-                break;
-            }
-        }
-        let text = text.to_lowercase();
-        text.contains("javascript") && lists::ASKS.iter().any(|word| text.contains(word))
     }
 
     fn leads_on(&self, element: &Element) -> bool {
@@ -321,6 +306,27 @@ impl<'p> Look<'p> {
         }
         count
     }
+}
+
+/// Whether every `noscript` that says something only asks for scripts.
+pub(super) fn asks_for_scripts(page: &Page) -> bool {
+    let is_text = |at: Index| page.text(at).is_some_and(|text| !text.trim().is_empty());
+    let says = |at: &Index| page.is(*at, &local_name!("noscript")) && page.subtree(*at).any(is_text);
+    let words_of = |at: Index| page.subtree(at).filter_map(|at| page.text(at)).map(words).sum::<usize>();
+    page.positions().filter(says).all(|at| asks(page, at) && words_of(at) < FEW_WORDS)
+}
+
+/// A `noscript` with a picture to count readers asks for nothing.
+fn asks(page: &Page, at: Index) -> bool {
+    let mut text = String::new();
+    for part in page.subtree(at).filter_map(|index| page.text(index)) {
+        text.push_str(peek(part));
+        if text.len() > MAX_PEEK {
+            break;
+        }
+    }
+    let text = text.to_lowercase();
+    text.contains("javascript") && lists::ASKS.iter().any(|word| text.contains(word))
 }
 
 fn is_never_shown(name: &LocalName) -> bool {

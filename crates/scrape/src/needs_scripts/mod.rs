@@ -33,7 +33,7 @@ pub(crate) fn needs_scripts(page: &Page, status: u16) -> Option<&'static str> {
         return Some("refresh");
     }
     if !look.has(Sign::Program) {
-        // Frames and declared shadow roots need a browser, though no script.
+        // Frames need a browser, though no script.
         return (look.has(Sign::Frame) && look.is_tiny()).then_some("frame");
     }
     let hydrates = look.has(Sign::Hydration) && status < 400;
@@ -55,6 +55,16 @@ pub(crate) fn needs_scripts(page: &Page, status: u16) -> Option<&'static str> {
 /// Whether a page has scripts at all.
 pub(crate) fn has_scripts(page: &Page) -> bool {
     page.positions().any(|index| page.is(index, &local_name!("script")))
+}
+
+/// Whether what a page keeps for readers without scripts only asks them to switch these on.
+pub(crate) fn asks_for_scripts(page: &Page) -> bool {
+    look::asks_for_scripts(page)
+}
+
+/// Whether a page shows next to nothing, or nothing but what stands around its content.
+pub(crate) fn shows_little(page: &Page) -> bool {
+    Look::at(page).is_tiny()
 }
 
 impl Look<'_> {
@@ -173,7 +183,7 @@ mod tests {
         check("<noscript><meta http-equiv=refresh content='0; url=/plain'></noscript><p>Text", None);
         check("<iframe src=/a></iframe><iframe srcdoc='<p>x'></iframe>", Some("frame"));
         check("<frameset><frame src=/a></frameset>", Some("frame"));
-        check("<x-letter><template shadowrootmode=closed>Sealed</template></x-letter>", Some("frame"));
+        check("<x-letter><template shadowrootmode=closed>Sealed</template></x-letter>", None);
         check(&format!("<p>{}<iframe src=/a></iframe>", text(50)), None);
         check("<p>hi<iframe src=/pixel width=1 height=1></iframe><iframe style='display: none' src=/a></iframe>", None);
     }

@@ -1,0 +1,72 @@
+//! The `Refresh` header, which leads on as `<meta http-equiv=refresh>` does (HTML standard, "shared declarative refresh steps").
+
+use std::time::Duration;
+
+use url::Url;
+
+/// Delay up to which there was nothing to read.
+const AT_ONCE: Duration = Duration::from_secs(1);
+/// Delay up to which a page with next to nothing on it leads on …
+const SOON: Duration = Duration::from_secs(10);
+/// … and the bytes of such a page.
+const SMALL: usize = 4096;
+
+/// Where the header leads from `url`, whose body has this many bytes. None where it leads nowhere else, and where there is
+/// something to read before.
+pub(crate) fn target(header: &str, url: &Url, bytes: usize) -> Option<Url> {
+    let header = header.trim();
+    let seconds = header.len() - header.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let delay = match &header[..seconds] {
+        "" if header.starts_with('.') => Duration::ZERO,
+        digits => Duration::from_secs(digits.parse().ok()?),
+    };
+    if delay > SOON || delay > AT_ONCE && bytes > SMALL {
+        return None;
+    }
+    let rest = header[seconds..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+    let rest = rest.strip_prefix([';', ',']).unwrap_or(rest).trim_start();
+    let link = address(rest).trim();
+    let mut target = url.join(link).ok().filter(|target| matches!(target.scheme(), "http" | "https"))?;
+    base::address::cut_credentials(&mut target);
+    let bare = |url: &Url| {
+        let mut url = url.clone();
+        url.set_fragment(None);
+        url
+    };
+    (!link.is_empty() && bare(&target) != bare(url)).then_some(target)
+}
+
+/// The address in `url = "/x"`; the word may be missing.
+fn address(text: &str) -> &str {
+    let named = text.get(..3).filter(|word| word.eq_ignore_ascii_case("url")).and_then(|_| {
+        let rest = text[3..].trim_start();
+        rest.strip_prefix('=').map(str::trim_start)
+    });
+    let text = named.unwrap_or(text);
+    match text.strip_prefix(['\'', '"']) {
+        Some(rest) => rest.split(&text[..1]).next().unwrap_or_default(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_lead_on() {
+        let url = Url::parse("https://a.test/d/p").unwrap();
+        let check = |header: &str, bytes, expect: Option<&str>| {
+            assert_eq!(target(header, &url, bytes).as_ref().map(Url::as_str), expect, "{header}");
+        };
+        check("0; url=/goal", 100_000, Some("https://a.test/goal"));
+        check("0;URL='g?a=\"b\"'", 0, Some("https://a.test/d/g?a=%22b%22"));
+        check("1, https://u:p@b.test/x", 9_000, Some("https://b.test/x"));
+        check(".5 Url = \"/x\" y", 0, Some("https://a.test/x"));
+        check("5; url=/goal", 40, Some("https://a.test/goal"));
+        check("5; url=/goal", 9_000, None);
+        for none in ["", "5", "0", "0;", "0; url=", "0; url=p", "0; url=#x", "300; url=/x", "x; url=/y", "0; url=javascript:x", "-1; /x"] {
+            check(none, 0, None);
+        }
+    }
+}

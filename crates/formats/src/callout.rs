@@ -1,0 +1,276 @@
+//! Callouts: notes, tips and warnings that a page sets apart from its text, by the marks of the programs that write them.
+
+use page::{Element, Index, Page, local_name};
+
+/// Nodes of the largest element that is taken for one: more is a part of the page that only has such a name.
+const MAX_NODES: usize = 2_000;
+/// Bytes of text in a class that are looked at.
+const MAX_CLASS: usize = 300;
+
+/// What a callout is called, and the words by which pages name it. The first of a line is how it is written.
+const KINDS: [&[&str]; 17] = [
+    &["Note", "notes", "notice", "default", "primary", "secondary"],
+    &["Info", "information", "informational"],
+    &["Tip", "tips", "hint", "pro-tip", "protip"],
+    &["Important", "key"],
+    &["Warning", "warn", "alert-warning"],
+    &["Caution", "attention"],
+    &["Danger", "error", "critical", "failure", "fail"],
+    &["Success", "check", "done"],
+    &["Question", "faq", "help"],
+    &["Example", "examples"],
+    &["Abstract", "summary", "tldr"],
+    &["See also", "seealso", "see-also"],
+    &["Bug", "issue"],
+    &["Todo", "todos"],
+    &["Remark", "remarks"],
+    &["Deprecated", "deprecation"],
+    &["Experimental", "beta", "preview"],
+];
+/// Kinds whose name alone, as the class of a block, makes it a callout.
+const ALONE: [&str; 10] =
+    ["note", "tip", "warning", "caution", "danger", "important", "attention", "seealso", "notice", "hint"];
+/// Classes that say that an element is a callout; its kind stands in another class or behind a dash.
+const FRAMES: [&str; 16] = [
+    "admonition",
+    "admonitionblock",
+    "alert",
+    "bd-callout",
+    "callout",
+    "confluence-information-macro",
+    "custom-block",
+    "custom-container",
+    "gl-alert",
+    "hint-container",
+    "markdown-alert",
+    "nextra-callout",
+    "notecard",
+    "starlight-aside",
+    "theme-admonition",
+    "awsdocs-note",
+];
+/// What may stand in front of a kind in a class.
+const PREFIXES: [&str; 21] = [
+    "theme-admonition-",
+    "admonition-",
+    "admonish-",
+    "markdown-alert-",
+    "alert--",
+    "alert-",
+    "starlight-aside--",
+    "confluence-information-macro-",
+    "bd-callout-",
+    "callout--",
+    "callout-",
+    "callout_",
+    "custom-block-",
+    "gl-alert-",
+    "hint-",
+    "is-",
+    "notecard-",
+    "awsdocs-",
+    "macro-",
+    "panel-",
+    "icon-",
+];
+/// Attributes that name the kind.
+const ATTRIBUTES: [&str; 4] = ["data-callout", "data-callout-type", "data-panel-type", "data-admonition-type"];
+/// Words of classes of the line that names a callout.
+const TITLES: [&str; 6] = ["title", "heading", "header", "caption", "label", "title-inner"];
+
+/// A callout, with its kind as it is written, where the page names one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Callout {
+    pub(crate) kind: Option<&'static str>,
+}
+
+/// Whether the element at `index` is a callout: of Docusaurus, Starlight, VitePress, MkDocs Material, GitHub, GitLab,
+/// Sphinx, Asciidoctor, Bootstrap, Confluence, MDN, Obsidian, Quarto and those like them, a block whose class is a word for
+/// one, `role=note`, or a short `<aside>` within the text.
+pub(crate) fn callout(page: &Page, index: Index) -> Option<Callout> {
+    let element = page.element(index).filter(|element| may_be(element))?;
+    let name = &element.name.local;
+    let found = if element.attrs.is_empty() { None } else { declared(element) };
+    let found = found.or_else(|| (*name == local_name!("aside") && is_within_text(page, index)).then_some(Callout { kind: None }));
+    found.filter(|_| is_of_one_piece(page, index))
+}
+
+/// Looked at for every element, so it asks for the name only.
+fn may_be(element: &Element) -> bool {
+    matches!(
+        element.name.local,
+        local_name!("div")
+            | local_name!("aside")
+            | local_name!("section")
+            | local_name!("p")
+            | local_name!("blockquote")
+            | local_name!("details")
+            | local_name!("dl")
+            | local_name!("figure")
+    )
+}
+
+fn declared(element: &Element) -> Option<Callout> {
+    let (mut class, mut role, mut by_attribute) = ("", "", None);
+    for attribute in &element.attrs {
+        match &*attribute.name.local {
+            "class" => class = &attribute.value,
+            "role" => role = attribute.value.trim(),
+            name if ATTRIBUTES.contains(&name) => by_attribute = Some(kind(&attribute.value)),
+            _ => {}
+        }
+    }
+    let class = &class[..class.floor_char_boundary(MAX_CLASS)];
+    let names = || class.split_ascii_whitespace();
+    let named = || by_attribute.flatten().or_else(|| names().find_map(kind_in));
+    if by_attribute.is_some() || names().any(|name| may_mean_callout(name) && is_frame(name)) {
+        return Some(Callout { kind: named() });
+    }
+    let is_alone = |name: &&str| may_mean_callout(name) && ALONE.iter().any(|known| name.eq_ignore_ascii_case(known));
+    if let Some(name) = names().find(is_alone) {
+        return Some(Callout { kind: kind(name) });
+    }
+    matches!(role, "note" | "doc-tip" | "doc-notice").then(|| Callout { kind: named() })
+}
+
+/// A quick look at how a class begins, for the many that mean something else.
+fn may_mean_callout(name: &str) -> bool {
+    let begins = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    match name.as_bytes()[0].to_ascii_lowercase() {
+        b'a' => begins("ad") || begins("alert") || begins("att") || begins("aws"),
+        b'b' => begins("bd-"),
+        b'c' => begins("call") || begins("caut") || begins("conf") || begins("cust"),
+        b'd' => begins("dang"),
+        b'g' => begins("gl-"),
+        b'h' => begins("hint"),
+        b'i' => begins("impo"),
+        b'm' => begins("mark"),
+        b'n' => begins("not") || begins("nextra"),
+        b's' => begins("star") || begins("see"),
+        b't' => begins("theme-") || begins("tip"),
+        b'w' => begins("warn"),
+        _ => false,
+    }
+}
+
+/// Whether a class says that its element is a callout, and not a part of one.
+fn is_frame(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    FRAMES.contains(&&*lower)
+        // The program may add a number of its own: `admonition_xJq3`.
+        || lower.strip_prefix("admonition_").is_some_and(|rest| !rest.contains(['_', '-']))
+        || lower.starts_with("callout_") && kind_in(&lower).is_some()
+        || ["admonition-", "callout-", "starlight-aside--", "admonish-"].iter().any(|start| lower.starts_with(start)) && kind_in(&lower).is_some()
+}
+
+/// The kind that a class names, by itself or behind what programs put in front.
+fn kind_in(name: &str) -> Option<&'static str> {
+    let rest = PREFIXES.iter().find_map(|prefix| name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|start| &name[start.len()..]));
+    rest.and_then(kind).or_else(|| kind(name))
+}
+
+/// The kind that a word stands for.
+pub(crate) fn kind(word: &str) -> Option<&'static str> {
+    let word = word.trim().trim_end_matches([':', '!', '.']);
+    let is_it = |kind: &&&[&'static str]| kind.iter().any(|known| known.eq_ignore_ascii_case(word));
+    KINDS.iter().find(is_it).map(|kind| kind[0])
+}
+
+/// Whether an element inside a callout is the line that names it.
+pub(crate) fn is_title(element: &Element) -> bool {
+    element.attr("class").is_some_and(|class| {
+        class.split_ascii_whitespace().any(|name| {
+            let name = name.to_ascii_lowercase();
+            // `admonition-title`, `starlight-aside__title`, `admonitionHeading_Gvgb`.
+            let words = name.split(['-', '_']).filter(|word| !word.is_empty());
+            words.into_iter().any(|word| TITLES.iter().any(|title| word == *title || word.strip_prefix("admonition") == Some(title)))
+        })
+    })
+}
+
+/// A callout is short, and no page of its own.
+fn is_of_one_piece(page: &Page, index: Index) -> bool {
+    let is_page = |name: &page::LocalName| {
+        matches!(*name, local_name!("h1") | local_name!("main") | local_name!("article") | local_name!("nav") | local_name!("form"))
+    };
+    page.end(index) - index <= MAX_NODES && !page.subtree(index).any(|at| page.name(at).is_some_and(is_page))
+}
+
+/// Whether an `<aside>` is one among paragraphs rather than a column of the page.
+fn is_within_text(page: &Page, index: Index) -> bool {
+    let Some(parent) = page.parent(index) else { return false };
+    let in_content = || {
+        page.ancestors(index).any(|above| {
+            page.is(above, &local_name!("article")) || page.is(above, &local_name!("main"))
+        })
+    };
+    let is_text = |at: Index| page.is(at, &local_name!("p"));
+    let is_list = |at: Index| {
+        matches!(page.name(at), Some(&(local_name!("ul") | local_name!("ol") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("aside"))))
+    };
+    let before = page.children(parent).take_while(|&at| at < index).any(is_text);
+    before && in_content() && !page.subtree(index).skip(1).any(is_list)
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    fn check(html: &str, expect: Option<Option<&str>>) {
+        let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+        let found = (0..page.node_count()).find_map(|index| callout(&page, index));
+        assert_eq!(found.map(|callout| callout.kind), expect, "{html}");
+    }
+
+    #[test]
+    fn callouts_of_many_programs() {
+        for (html, kind) in [
+            ("<div class='theme-admonition theme-admonition-tip admonition_xJq3 alert alert--success'>x", "Tip"),
+            ("<div class='admonition admonition-note alert alert--secondary'>x", "Note"),
+            ("<aside aria-label=Danger class='starlight-aside starlight-aside--danger'>x", "Danger"),
+            ("<div class='warning custom-block'>x", "Warning"),
+            ("<div class='hint-container tip'>x", "Tip"),
+            ("<div class='admonition seealso'>x", "See also"),
+            ("<details class='admonition bug'>x", "Bug"),
+            ("<details class=note><summary>a</summary>x</details>", "Note"),
+            ("<div class='markdown-alert markdown-alert-caution'>x", "Caution"),
+            ("<div class='gl-alert gl-alert-info'>x", "Info"),
+            ("<div class='admonitionblock important'><table><tr><td>x</table>", "Important"),
+            ("<div class='alert alert-danger' role=alert>x", "Danger"),
+            ("<div class='confluence-information-macro confluence-information-macro-warning'>x", "Warning"),
+            ("<div data-panel-type=error>x", "Danger"),
+            ("<div class=callout data-callout=example>x", "Example"),
+            ("<div class='callout callout-style-default callout-tip'>x", "Tip"),
+            ("<blockquote class='callout callout_warn'>x", "Warning"),
+            ("<div class='notecard warning'>x", "Warning"),
+            ("<div class=NOTE>x", "Note"),
+            ("<p class=note>x", "Note"),
+            ("<dl class='section warning'><dt>x", "Warning"),
+        ] {
+            check(html, Some(Some(kind)));
+        }
+        for html in ["<div role=note>x", "<div class=alert>x", "<main><p>a<aside>x</aside><p>b</main>"] {
+            check(html, Some(None));
+        }
+    }
+
+    #[test]
+    fn what_is_none() {
+        for html in [
+            "<div class=admonition-content>x",
+            "<div class='callout-title'>x",
+            "<div class=admonitionContent_BuS1>x",
+            "<aside>x",
+            "<main><p>a</p><aside><ul><li>x</ul></aside></main>",
+            "<div class=aside>x",
+            "<div class='note'><h1>x",
+            "<span class=note>x",
+            "<div class=info>x",
+            "<div class=note-list>x",
+        ] {
+            check(html, None);
+        }
+    }
+}

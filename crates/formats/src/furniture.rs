@@ -1,0 +1,153 @@
+//! What stands in the main content of a page and is none of it: buttons, links to edit it, links that skip over parts.
+
+use page::{Element, Index, Page, local_name};
+
+use crate::content::Content;
+use crate::marks::{holds_any, is_copy_control};
+
+/// Words of a button that may be a part of the text.
+const MAX_WORDS: usize = 6;
+/// Classes of links and boxes that lead to the source of a page.
+const EDIT: [&str; 12] = [
+    "mw-editsection",
+    "theme-edit-this-page",
+    "edit-this-page",
+    "edit-page",
+    "edit-page-link",
+    "edit-link",
+    "editlink",
+    "edit-on-github",
+    "edit-github",
+    "page-edit",
+    "page-edit-link",
+    "md-content__button",
+];
+/// Classes of links over parts of the page.
+const SKIP: [&str; 8] = [
+    "skip-link",
+    "skiplink",
+    "skip-links",
+    "skip-to-content",
+    "skip-nav",
+    "skip-to-main-content",
+    "skip-to-main",
+    "skiptocontent",
+];
+const EDIT_WORDS: [&str; 10] = [
+    "edit this page",
+    "edit page",
+    "edit on git",
+    "edit this article",
+    "edit this doc",
+    "suggest an edit",
+    "suggest edits",
+    "improve this page",
+    "improve this doc",
+    "propose changes",
+];
+const SKIP_WORDS: [&str; 5] =
+    ["skip to content", "skip to main", "skip to the", "jump to content", "skip navigation"];
+
+/// Removes it from what is left of `content`.
+pub(crate) fn remove(content: &mut Content) {
+    let page = content.page();
+    let mut at = 0;
+    while at < page.node_count() && !page.stop().is_set() {
+        if content.is_removed(at) {
+            at = page.end(at);
+            continue;
+        }
+        if page.element(at).is_some_and(|element| is_furniture(page, at, element)) {
+            content.set_removed(at, true);
+            at = page.end(at);
+            continue;
+        }
+        at += 1;
+    }
+}
+
+fn is_furniture(page: &Page, index: Index, element: &Element) -> bool {
+    match element.name.local {
+        local_name!("button") => is_control(page, index, element),
+        local_name!("a") => is_way_out(page, index, element),
+        local_name!("div") | local_name!("span") if !element.attrs.is_empty() => {
+            holds_any(element, &EDIT) || is_button(element) && is_control(page, index, element)
+        }
+        _ => false,
+    }
+}
+
+fn is_button(element: &Element) -> bool {
+    element.attr("role").is_some_and(|role| role.eq_ignore_ascii_case("button"))
+}
+
+/// A button does something; one that opens or names a part of the text belongs to it.
+fn is_control(page: &Page, index: Index, element: &Element) -> bool {
+    if is_copy_control(element) {
+        return true;
+    }
+    let opens = ["aria-controls", "aria-expanded", "data-toggle", "data-bs-toggle", "data-target", "data-bs-target"]
+        .iter()
+        .any(|name| element.attr(name).is_some());
+    let is_tab = element.attr("role").is_some_and(|role| role.eq_ignore_ascii_case("tab"));
+    if opens || is_tab || names_a_part(page, index) {
+        return false;
+    }
+    let words: usize = page.subtree(index).filter_map(|at| page.text(at)).map(|text| text.split_whitespace().count()).sum();
+    words <= MAX_WORDS
+}
+
+/// Whether a heading, a term or a caption is written as a button.
+fn names_a_part(page: &Page, index: Index) -> bool {
+    let is_name = |at: Index| {
+        matches!(
+            page.name(at),
+            Some(
+                &(local_name!("h1")
+                    | local_name!("h2")
+                    | local_name!("h3")
+                    | local_name!("h4")
+                    | local_name!("h5")
+                    | local_name!("h6")
+                    | local_name!("dt")
+                    | local_name!("summary")
+                    | local_name!("caption")
+                    | local_name!("figcaption")
+                    | local_name!("p")
+                    | local_name!("td")
+                    | local_name!("th"))
+            )
+        )
+    };
+    page.ancestors(index).take(4).any(is_name) || page.subtree(index).skip(1).any(is_name)
+}
+
+/// A link that leads to the source of the page, or over a part of it.
+fn is_way_out(page: &Page, index: Index, element: &Element) -> bool {
+    let Some(href) = element.attr("href") else { return false };
+    if holds_any(element, &EDIT) {
+        return true;
+    }
+    let is_inside = href.starts_with('#');
+    if is_inside && holds_any(element, &SKIP) {
+        return true;
+    }
+    if page.end(index) - index > 12 {
+        return false;
+    }
+    let text = page.text_of(index);
+    let text = text.trim();
+    if text.len() > 60 || text.is_empty() {
+        return false;
+    }
+    let text = text.to_lowercase();
+    let begins = |words: &[&str]| words.iter().any(|start| text.starts_with(start));
+    is_inside && begins(&SKIP_WORDS) || begins(&EDIT_WORDS) && !is_inside && is_alone(page, index)
+}
+
+/// Whether a link is no part of a sentence.
+fn is_alone(page: &Page, index: Index) -> bool {
+    page.parent(index).is_some_and(|parent| {
+        page.children(parent).all(|child| child == index || page.text(child).is_none_or(|text| text.trim().len() < 4))
+    })
+}

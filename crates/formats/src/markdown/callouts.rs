@@ -1,0 +1,116 @@
+//! Callouts: quotes whose first line names their kind in bold type (docs/CONTRACT.md, "Formats").
+
+use page::{Index, local_name};
+
+use super::event::Mark;
+use super::{Open, Writer};
+use crate::callout::{callout, is_title, kind};
+
+/// A callout that is open.
+#[derive(Debug)]
+pub(super) struct Callout {
+    index: Index,
+    /// Length of the document where it began; nothing was written since while it is the same.
+    began: usize,
+}
+
+impl Writer<'_> {
+    /// Starts a quote where the element at `index` is a callout.
+    pub(super) fn start_callout(&mut self, index: Index) -> Option<Open> {
+        let found = callout(self.page, index).filter(|_| !self.is_flat() && !self.inline.in_link() && !self.is_note(index))?;
+        let lead = self.lead(index)?;
+        // A box around another one is the same callout.
+        let began = |open: &Callout| open.began == self.blocks.len() && self.inline.is_empty();
+        if self.callouts.last().is_some_and(began) {
+            return None;
+        }
+        if self.start_quote() == Open::Flat {
+            return Some(Open::Flat);
+        }
+        self.callouts.push(Callout { index, began: self.blocks.len() });
+        if let Some(kind) = found.kind.filter(|_| !self.names_itself(index, lead)) {
+            self.blocks.write(&format!("**{kind}**"));
+        }
+        Some(Open::Callout)
+    }
+
+    pub(super) fn end_callout(&mut self, index: Index) {
+        self.end_quote(index);
+        self.callouts.pop();
+    }
+
+    /// The first text that is shown below an element.
+    fn lead(&self, index: Index) -> Option<Index> {
+        let page = self.page;
+        let mut at = index + 1;
+        while at < page.end(index) {
+            let is_skipped = page.name(at).is_some_and(|name| {
+                matches!(*name, local_name!("svg") | local_name!("script") | local_name!("style") | local_name!("button"))
+            });
+            if is_skipped || self.content.is_removed(at) {
+                at = page.end(at);
+                continue;
+            }
+            let is_image = page.is(at, &local_name!("img"));
+            if is_image || page.text(at).is_some_and(|text| text.chars().any(char::is_alphanumeric)) {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Whether a callout begins with a title, or with a word for its kind.
+    fn names_itself(&self, index: Index, lead: Index) -> bool {
+        let page = self.page;
+        let text = page.text(lead).unwrap_or_default().trim();
+        let word = text.split(|c: char| !c.is_alphanumeric() && c != ' ' && c != '-').next().unwrap_or_default();
+        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        kind(word).is_some()
+            || first.eq_ignore_ascii_case("note")
+            || page.ancestors(lead).take_while(|&above| above > index).any(|above| self.names_callout(above))
+    }
+
+    fn names_callout(&self, index: Index) -> bool {
+        let is_name = matches!(
+            self.page.name(index),
+            Some(
+                &(local_name!("h2")
+                    | local_name!("h3")
+                    | local_name!("h4")
+                    | local_name!("h5")
+                    | local_name!("h6")
+                    | local_name!("summary")
+                    | local_name!("dt")
+                    | local_name!("th"))
+            )
+        );
+        is_name || self.page.element(index).is_some_and(is_title)
+    }
+
+    /// The line that names a callout, as long as it is the first thing in it. `Some(None)` when it is written already.
+    pub(super) fn start_callout_title(&mut self, index: Index) -> Option<Option<Open>> {
+        let open = self.callouts.last()?;
+        let is_first = open.began == self.blocks.len() && self.inline.is_empty() && !self.is_flat();
+        if !is_first || open.index >= index || !self.names_callout(index) {
+            return None;
+        }
+        let lead = self.lead(index)?;
+        // A box around title and text is no title.
+        if self.page.end(index) - index > 40 && self.page.element(index).is_some_and(is_title) {
+            return None;
+        }
+        self.flush();
+        let only = self.page.subtree(index).filter_map(|at| self.page.text(at)).filter(|text| !text.trim().is_empty());
+        let named = self.page.text(lead).filter(|_| only.count() == 1).and_then(kind);
+        if let Some(kind) = named {
+            self.blocks.write(&format!("**{kind}**"));
+            return Some(None);
+        }
+        if !self.inline.open(Mark::Strong, false) {
+            return Some(Some(Open::Block));
+        }
+        self.bold_blocks += 1;
+        Some(Some(Open::BoldBlock))
+    }
+}

@@ -1,0 +1,35 @@
+//! The commands that TeX has for characters.
+
+/// A character and the command that draws it.
+#[rustfmt::skip]
+pub(super) const SYMBOLS: [(char, &str); 164] = [
+    ('α', "\\alpha"), ('β', "\\beta"), ('γ', "\\gamma"), ('δ', "\\delta"), ('ε', "\\varepsilon"), ('ϵ', "\\epsilon"),
+    ('ζ', "\\zeta"), ('η', "\\eta"), ('θ', "\\theta"), ('ϑ', "\\vartheta"), ('ι', "\\iota"), ('κ', "\\kappa"),
+    ('λ', "\\lambda"), ('μ', "\\mu"), ('µ', "\\mu"), ('ν', "\\nu"), ('ξ', "\\xi"), ('π', "\\pi"), ('ϖ', "\\varpi"),
+    ('ρ', "\\rho"), ('ϱ', "\\varrho"), ('σ', "\\sigma"), ('ς', "\\varsigma"), ('τ', "\\tau"), ('υ', "\\upsilon"),
+    ('φ', "\\varphi"), ('ϕ', "\\phi"), ('χ', "\\chi"), ('ψ', "\\psi"), ('ω', "\\omega"), ('Γ', "\\Gamma"),
+    ('Δ', "\\Delta"), ('Θ', "\\Theta"), ('Λ', "\\Lambda"), ('Ξ', "\\Xi"), ('Π', "\\Pi"), ('Σ', "\\Sigma"),
+    ('Υ', "\\Upsilon"), ('Φ', "\\Phi"), ('Ψ', "\\Psi"), ('Ω', "\\Omega"), ('ℏ', "\\hbar"), ('ℓ', "\\ell"),
+    ('ℜ', "\\Re"), ('ℑ', "\\Im"), ('ℵ', "\\aleph"), ('∂', "\\partial"), ('∇', "\\nabla"), ('∞', "\\infty"),
+    ('∅', "\\emptyset"), ('∀', "\\forall"), ('∃', "\\exists"), ('∄', "\\nexists"), ('¬', "\\neg"), ('∑', "\\sum"),
+    ('∏', "\\prod"), ('∐', "\\coprod"), ('∫', "\\int"), ('∬', "\\iint"), ('∭', "\\iiint"), ('∮', "\\oint"),
+    ('±', "\\pm"), ('∓', "\\mp"), ('×', "\\times"), ('÷', "\\div"), ('⋅', "\\cdot"), ('·', "\\cdot"), ('∗', "\\ast"),
+    ('⋆', "\\star"), ('∘', "\\circ"), ('∙', "\\bullet"), ('⊕', "\\oplus"), ('⊖', "\\ominus"), ('⊗', "\\otimes"),
+    ('⊙', "\\odot"), ('∧', "\\wedge"), ('∨', "\\vee"), ('∩', "\\cap"), ('∪', "\\cup"), ('⋃', "\\bigcup"),
+    ('⋂', "\\bigcap"), ('⋁', "\\bigvee"), ('⋀', "\\bigwedge"), ('⨁', "\\bigoplus"), ('⨂', "\\bigotimes"),
+    ('∖', "\\setminus"), ('≤', "\\le"), ('≥', "\\ge"), ('⩽', "\\leqslant"), ('⩾', "\\geqslant"), ('≪', "\\ll"),
+    ('≫', "\\gg"), ('≠', "\\ne"), ('≈', "\\approx"), ('≃', "\\simeq"), ('≅', "\\cong"), ('≡', "\\equiv"),
+    ('∼', "\\sim"), ('∝', "\\propto"), ('≺', "\\prec"), ('≻', "\\succ"), ('∈', "\\in"), ('∉', "\\notin"),
+    ('∋', "\\ni"), ('⊂', "\\subset"), ('⊃', "\\supset"), ('⊆', "\\subseteq"), ('⊇', "\\supseteq"),
+    ('⊊', "\\subsetneq"), ('⊥', "\\perp"), ('∥', "\\parallel"), ('∣', "\\mid"), ('⊢', "\\vdash"), ('⊨', "\\models"),
+    ('⊤', "\\top"), ('←', "\\leftarrow"), ('→', "\\to"), ('↔', "\\leftrightarrow"), ('↑', "\\uparrow"),
+    ('↓', "\\downarrow"), ('⇐', "\\Leftarrow"), ('⇒', "\\Rightarrow"), ('⇔', "\\Leftrightarrow"),
+    ('⟵', "\\longleftarrow"), ('⟶', "\\longrightarrow"), ('⟹', "\\implies"), ('⟺', "\\iff"), ('↦', "\\mapsto"),
+    ('⟼', "\\longmapsto"), ('↪', "\\hookrightarrow"), ('⇀', "\\rightharpoonup"), ('⇌', "\\rightleftharpoons"),
+    ('…', "\\ldots"), ('⋯', "\\cdots"), ('⋮', "\\vdots"), ('⋱', "\\ddots"), ('⟨', "\\langle"), ('⟩', "\\rangle"),
+    ('〈', "\\langle"), ('〉', "\\rangle"), ('⌊', "\\lfloor"), ('⌋', "\\rfloor"), ('⌈', "\\lceil"), ('⌉', "\\rceil"),
+    ('‖', "\\|"), ('∠', "\\angle"), ('△', "\\triangle"), ('□', "\\square"), ('♯', "\\sharp"), ('♭', "\\flat"),
+    ('†', "\\dagger"), ('‡', "\\ddagger"), ('{', "\\{"), ('}', "\\}"), ('%', "\\%"), ('&', "\\&"), ('#', "\\#"),
+    ('$', "\\$"), ('_', "\\_"), ('∴', "\\therefore"), ('∵', "\\because"), ('∶', "\\colon"), ('√', "\\surd"),
+    ('\\', "\\backslash"),
+];

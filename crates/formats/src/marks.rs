@@ -1,0 +1,165 @@
+//! Signs for the eye that carry no text: icons written as words, permalinks, buttons that copy.
+
+use page::{Element, Index, Page, local_name};
+
+/// Classes whose elements show an icon, of which the text is only the name.
+const ICONS: [&str; 12] = [
+    "material-icons",
+    "material-icons-outlined",
+    "material-icons-round",
+    "material-icons-sharp",
+    "material-icons-extended",
+    "material-symbols-outlined",
+    "material-symbols-rounded",
+    "material-symbols-sharp",
+    "google-material-icons",
+    "google-symbols",
+    "mat-icon",
+    "mdc-icon-button__icon",
+];
+/// Classes of links to the place where they stand.
+const PERMALINKS: [&str; 20] = [
+    "anchor",
+    "anchor-link",
+    "anchorjs-link",
+    "direct-link",
+    "doc-anchor",
+    "hash-link",
+    "header-anchor",
+    "header-link",
+    "headerlink",
+    "heading-anchor",
+    "heading-anchor-link",
+    "heading-link",
+    "headinglink",
+    "permalink",
+    "plink",
+    "section-link",
+    "self-link",
+    "selflink",
+    "sl-anchor-link",
+    "subheading-anchor",
+];
+/// What such links say to those who cannot see them.
+const SAYS: [&str; 12] = [
+    "permalink",
+    "permanent link",
+    "link to this",
+    "direct link",
+    "section titled",
+    "anchor",
+    "copy link",
+    "copy direct link",
+    "link to heading",
+    "link to section",
+    "heading link",
+    "copied",
+];
+/// Signs that stand for a link.
+const SIGNS: [&str; 10] = ["#", "##", "¶", "§", "🔗", "∞", "⚓", "⚓︎", "🔗︎", "link"];
+/// Classes of controls that copy what stands beside them.
+const COPY: [&str; 14] = [
+    "copy",
+    "copybtn",
+    "copy-btn",
+    "btn-copy",
+    "btn-clipboard",
+    "copy-button",
+    "button-copy",
+    "copy-code",
+    "copy-code-button",
+    "copy-to-clipboard",
+    "copy-to-clipboard-button",
+    "clipboard",
+    "clipboard-copy",
+    "clip-button",
+];
+
+/// Whether the class of an element holds one of `names`, in small or capital letters.
+pub(crate) fn holds_any(element: &Element, names: &[&str]) -> bool {
+    element.attr("class").is_some_and(|class| names_any(&class, names))
+}
+
+fn names_any(class: &str, names: &[&str]) -> bool {
+    class.split_ascii_whitespace().any(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
+}
+
+/// Whether an element shows an icon whose name is its text: `expand_more`. `class` is its class.
+pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
+    let is_name = |text: &str| text.len() <= 40 && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    // A word that all of them have, so that most classes are gone through once.
+    let may_be = class.contains("mat") || class.contains("symbols") || class.contains("icon");
+    may_be && names_any(class, &ICONS) && page.end(index) - index <= 3 && is_name(page.text_of(index).trim())
+}
+
+/// Whether an element is a button that copies what stands beside it.
+pub(crate) fn is_copy_control(element: &Element) -> bool {
+    let says = |name: &str| {
+        element.attr(name).is_some_and(|value| {
+            let value = value.trim().to_ascii_lowercase();
+            value == "copy" || value.starts_with("copy ") || value.ends_with("clipboard")
+        })
+    };
+    holds_any(element, &COPY)
+        || ["data-clipboard-text", "data-clipboard-target"].iter().any(|name| element.attr(name).is_some())
+        || ["title", "aria-label", "data-title"].into_iter().any(says)
+}
+
+/// Whether the link at `index` only leads to the place where it stands. `named` is whether it stands in what names a place:
+/// a heading, a term, a caption.
+pub(crate) fn is_permalink(page: &Page, index: Index, named: bool) -> bool {
+    let Some(element) = page.element(index) else { return false };
+    let Some(href) = element.attr("href") else { return false };
+    let marked = holds_any(element, &PERMALINKS);
+    if !href.contains('#') && !marked || page.end(index) - index > 40 {
+        return false;
+    }
+    let text = shown_text(page, index);
+    if text.is_empty() {
+        return !shows_picture(page, index, named) && href.contains('#');
+    }
+    if !named && !marked || text.len() > 200 {
+        return false;
+    }
+    let says = |text: &str| {
+        let text = text.to_lowercase();
+        SAYS.iter().any(|start| text.starts_with(start))
+    };
+    SIGNS.contains(&&*text) || says(&text) && href.contains('#')
+}
+
+/// The text of an element without icons and what cannot be seen.
+fn shown_text(page: &Page, index: Index) -> String {
+    let (mut text, mut at) = (String::new(), index + 1);
+    while at < page.end(index) {
+        let skipped = page.element(at).is_some_and(|element| {
+            matches!(element.name.local, local_name!("svg") | local_name!("style") | local_name!("script"))
+                || element.attr("class").is_some_and(|class| is_icon(page, at, &class))
+        });
+        if skipped {
+            at = page.end(at);
+            continue;
+        }
+        text.push_str(page.text(at).unwrap_or_default());
+        at += 1;
+    }
+    text.chars().filter(|c| !is_invisible(*c)).collect::<String>().trim().to_owned()
+}
+
+/// Characters that take no room; those of icon fonts stand in the private area.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\u{e000}'..='\u{f8ff}')
+}
+
+/// A picture is what the link shows, unless it is the sign of one in a heading.
+fn shows_picture(page: &Page, index: Index, named: bool) -> bool {
+    let alt = |at: Index| page.attr(at, "alt").unwrap_or_default().trim().to_lowercase();
+    let is_sign = |at: Index| {
+        let alt = alt(at);
+        named && (alt.is_empty() || alt == "link" || SAYS.iter().any(|start| alt.starts_with(start)))
+    };
+    let mut pictures = page.subtree(index).filter(|&at| {
+        matches!(page.name(at), Some(&(local_name!("img") | local_name!("video") | local_name!("iframe") | local_name!("math"))))
+    });
+    pictures.any(|at| !is_sign(at))
+}

@@ -1,0 +1,87 @@
+//! What a browser shows where the source says it another way: shadow roots that are declared in HTML, pages that stand in the
+//! attribute of a frame, and mail addresses that a content network has hidden from robots.
+//!
+//! A page without them, as nearly all are, is only searched for their names.
+
+mod frames;
+mod mail;
+mod shadow;
+
+use base::Stop;
+use html5ever::LocalName;
+use html5ever::tendril::StrTendril;
+use memchr::memmem;
+
+use super::{BoundedTree, Data, Growing, NONE, join, unlink};
+
+/// Which of them a source may hold, by words that it cannot do without.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Signs {
+    shadow: bool,
+    frames: bool,
+    mail: bool,
+}
+
+impl Signs {
+    pub(crate) fn of(source: &str) -> Self {
+        let has = |word: &str| memmem::find(source.as_bytes(), word.as_bytes()).is_some();
+        Self {
+            shadow: has("shadowrootmode"),
+            frames: has("srcdoc"),
+            mail: has("data-cfemail") || has("/cdn-cgi/l/email-protection"),
+        }
+    }
+}
+
+impl BoundedTree {
+    /// Puts into the tree what a browser would show of what `signs` has found. `level` counts the pages around this one.
+    pub(crate) fn show(&self, signs: Signs, level: usize, stop: &Stop) {
+        if signs.shadow {
+            shadow::attach(&mut self.nodes.borrow_mut());
+        }
+        if signs.mail {
+            mail::decode(&mut self.nodes.borrow_mut());
+        }
+        if signs.frames {
+            frames::open(&mut self.nodes.borrow_mut(), level, stop);
+        }
+    }
+}
+
+/// The value of an attribute, as long as the node is an element that has it.
+fn attribute<'n>(nodes: &'n [Growing], id: u32, name: &str) -> Option<&'n StrTendril> {
+    let Data::Element(element) = &nodes[id as usize].data else { return None };
+    element.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &attribute.value)
+}
+
+fn set_attribute(nodes: &mut [Growing], id: u32, name: &str, value: &str) {
+    if let Data::Element(element) = &mut nodes[id as usize].data
+        && let Some(attribute) = element.attrs.iter_mut().find(|attribute| &*attribute.name.local == name)
+    {
+        attribute.value = value.into();
+    }
+}
+
+fn is_named(nodes: &[Growing], id: u32, name: &LocalName) -> bool {
+    matches!(&nodes[id as usize].data, Data::Element(element) if element.name.local == *name)
+}
+
+fn children(nodes: &[Growing], id: u32) -> Vec<u32> {
+    let first = Some(nodes[id as usize].first).filter(|&first| first != NONE);
+    std::iter::successors(first, |&child| Some(nodes[child as usize].next).filter(|&next| next != NONE)).collect()
+}
+
+/// Takes all children from `id`.
+fn clear(nodes: &mut [Growing], id: u32) -> Vec<u32> {
+    let children = children(nodes, id);
+    children.iter().for_each(|&child| unlink(nodes, child));
+    children
+}
+
+/// Puts a node that hangs on nothing behind the children of `parent`.
+fn append(nodes: &mut [Growing], parent: u32, child: u32) {
+    let last = nodes[parent as usize].last;
+    nodes[child as usize].parent = parent;
+    join(nodes, parent, last, child);
+    join(nodes, parent, child, NONE);
+}
