@@ -1,0 +1,55 @@
+//! How much text stands below any element, and how much of it is links.
+
+use page::{Index, local_name};
+
+use crate::content::Content;
+
+/// Sums over the text nodes before each node, so that any element costs two look-ups.
+#[derive(Debug)]
+pub(super) struct Letters {
+    all: Vec<u32>,
+    linked: Vec<u32>,
+}
+
+impl Letters {
+    /// What was removed from `content` before counts nothing.
+    pub(super) fn of(content: &Content) -> Letters {
+        let page = content.page();
+        let count = page.node_count();
+        let mut letters = Letters { all: vec![0; count + 1], linked: vec![0; count + 1] };
+        let (mut all, mut linked) = (0, 0);
+        let (mut removed_until, mut link_until) = (0, 0);
+        for index in 0..count {
+            if content.is_removed(index) {
+                removed_until = removed_until.max(page.end(index));
+            }
+            if page.is(index, &local_name!("a")) && page.attr(index, "href").is_some() {
+                link_until = link_until.max(page.end(index));
+            }
+            if let Some(text) = page.text(index).filter(|_| index >= removed_until) {
+                let own =
+                    text.bytes().filter(|byte| !byte.is_ascii_whitespace() && (byte & 0xc0) != 0x80).count() as u32;
+                all += own;
+                linked += if index < link_until { own } else { 0 };
+            }
+            letters.all[index + 1] = all;
+            letters.linked[index + 1] = linked;
+        }
+        letters
+    }
+
+    /// Letters in the nodes from `first` up to `end`.
+    pub(super) fn all(&self, first: Index, end: Index) -> u32 {
+        self.all[end] - self.all[first]
+    }
+
+    /// Those of them that are links.
+    pub(super) fn linked(&self, first: Index, end: Index) -> u32 {
+        self.linked[end] - self.linked[first]
+    }
+
+    /// Those of them that are no links.
+    pub(super) fn plain(&self, first: Index, end: Index) -> u32 {
+        self.all(first, end) - self.linked(first, end)
+    }
+}

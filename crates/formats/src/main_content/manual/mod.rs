@@ -1,0 +1,61 @@
+//! Documentation: pages whose own text stands in one place, and where each short line of it counts.
+//!
+//! A manual page is told by the program that made it or by what pages of the press and of shops never lack ([`signs`]).
+//! First its frame is found ([`frame`]): the box that the page itself declares, or the body. What stands in the frame is
+//! content unless it is furniture for a strong reason ([`furniture`]): links around the site, buttons, what no reader can
+//! open. No model is asked: a step of two words says too little about itself.
+
+mod ends;
+mod frame;
+mod furniture;
+mod letters;
+mod names;
+mod signs;
+#[cfg(test)]
+mod tests;
+
+use page::{Index, Page};
+
+use self::frame::Frame;
+use self::furniture::Furniture;
+use self::letters::Letters;
+use super::outline::{Block, Outline};
+use crate::content::Content;
+
+pub(crate) use self::names::is_callout;
+
+/// What is left must be at least this part of the page's letters that are not links; otherwise its marks mislead.
+const LEAST: f32 = 0.2;
+
+/// What of a documentation page is its own text.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// Whether each block is content.
+    pub(crate) chosen: Vec<bool>,
+    /// Elements that are furniture, also such as stand inside blocks that are content.
+    pub(crate) removed: Vec<Index>,
+}
+
+/// The own text of a documentation page; none for other pages, and where the marks of the page contradict its text.
+pub(crate) fn choice(content: &Content, outline: &Outline) -> Option<Choice> {
+    let page = content.page();
+    if !signs::is_manual(page) {
+        return None;
+    }
+    let letters = Letters::of(content);
+    let frame = Frame::of(page, &letters);
+    let furniture = Furniture::of(page, &letters, &frame);
+    let mut chosen: Vec<bool> = outline.blocks.iter().map(|block| furniture.shows(outline, block)).collect();
+    ends::trim(page, outline, &frame, &mut chosen);
+    let plain = |block: &Block| block.text.letters.saturating_sub(block.linked);
+    let kept: u32 =
+        outline.blocks.iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(block, _)| plain(block)).sum();
+    let all: u32 = outline.blocks.iter().map(plain).sum();
+    (chosen.contains(&true) && kept as f32 >= LEAST * all as f32)
+        .then_some(Choice { chosen, removed: furniture.elements })
+}
+
+/// Whether `index` stands in an element for which `is` holds, no further up than `root`.
+fn stands_in(page: &Page, index: Index, root: Index, is: impl Fn(Index) -> bool) -> bool {
+    page.ancestors(index).take_while(|&above| above != root).any(is)
+}
