@@ -2,7 +2,6 @@
 
 use page::{Element, Index, Page, local_name};
 
-use super::manual::is_callout;
 use super::outline::{Group, Outline};
 
 /// Words of a note; what is longer is judged for itself.
@@ -55,6 +54,17 @@ fn says_note(element: &Element) -> bool {
         })
 }
 
+/// Classes that mean nothing else on the pages of the press and of shops, where `info`, `tip` and `callout` are promotion.
+fn is_callout(class: &str) -> bool {
+    let mut words = class.split(|c: char| !c.is_ascii_alphanumeric());
+    class.starts_with("alert-")
+        || class.starts_with("starlight-aside")
+        || words.any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+}
+
+const WORDS: [&str; 8] =
+    ["admonition", "admonitionblock", "attention", "caution", "danger", "note", "seealso", "warning"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +88,6 @@ mod tests {
         check("<div><p>+Saw.<aside role=note>Pull the plug.</aside><p>+Sand.</div>", &[true; 3]);
         check(&format!("<div><p>Saw.{note}<p>+Sand.</div>"), &[false, false, false, true]);
         check("<div><p>+Saw.<div class=promo>Buy saws.</div><p>+Sand.</div>", &[true, false, true]);
-        check("<div><p>+Saw.<div class=tip><a href=/x>More saws</a></div><p>+Sand.</div>", &[true, false, true]);
+        check("<div><p>+Saw.<div class=note><a href=/x>More saws</a></div><p>+Sand.</div>", &[true, false, true]);
     }
 }

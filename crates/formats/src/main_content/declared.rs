@@ -32,8 +32,14 @@ pub(crate) fn chosen(outline: &Outline) -> Vec<bool> {
         those.map(|(block, _)| block.text.letters.saturating_sub(block.linked) as f32).sum()
     };
     let all = letters(&|_| true);
-    let main = letters(&|marks| marks.has(Hint::Main));
-    let in_main = |marks: &Hints| !(main > 0.0 && main >= ENOUGH * all) || marks.has(Hint::Main);
+    let main: u32 = outline
+        .blocks
+        .iter()
+        .zip(&marks)
+        .filter(|(_, marks)| marks.has(Hint::Main))
+        .map(|(block, _)| block.text.letters)
+        .sum();
+    let in_main = |marks: &Hints| main == 0 || (main as f32) < ENOUGH * all || marks.has(Hint::Main);
     let meant: Vec<Hint> =
         OUTSIDE.into_iter().filter(|&hint| letters(&|marks| marks.has(hint)) <= TOO_MUCH * all).collect();
     let has_title = |(block, marks): (&Block, &Hints)| block.heading == 1 && marks.has(Hint::Header);

@@ -7,7 +7,7 @@ use super::{furniture, stands_in};
 
 /// The part of an outer box's letters from which on an inner one holds all of it.
 const NEARLY_ALL: f32 = 0.8;
-/// A declared box with less than this part of the page's letters that are no links is not the place of its text.
+/// A declared box with fewer letters than this part of the page's letters that are no links is not the place of its text.
 const ENOUGH: f32 = 0.3;
 /// Letters of the box around a title that still belong to the title: a lead, a date.
 const LEAD: u32 = 600;
@@ -25,7 +25,7 @@ impl Frame {
     pub(super) fn of(page: &Page, letters: &Letters) -> Frame {
         let whole = page.first(&local_name!("body")).unwrap_or(0);
         let all = letters.plain(whole, page.end(whole));
-        let is_enough = |&root: &Index| letters.plain(root, page.end(root)) as f32 >= ENOUGH * all as f32;
+        let is_enough = |&root: &Index| letters.all(root, page.end(root)) as f32 >= ENOUGH * all as f32;
         match declared(page, letters).filter(is_enough) {
             Some(root) => Frame { root, declared: true, title: title(page, letters, root) },
             None => Frame { root: whole, declared: false, title: None },

@@ -128,6 +128,7 @@ impl Judge<'_> {
             Some(Mark::Site) => !self.is_named_after_its_heading(index, token),
             Some(Mark::LineNumber) => true,
             Some(Mark::Place) if !inline => self.is_place_of_links(index),
+            Some(Mark::Top) if !inline => self.is_top_of_site(index),
             _ => false,
         })
     }
@@ -148,15 +149,27 @@ impl Judge<'_> {
         let end = self.page.end(index);
         let (all, linked) = (self.letters.all(index, end), self.letters.linked(index, end));
         let short = !self.frame.declared && all <= SHORT;
-        (linked * 2 > all && !self.is_most_of_the_frame(index))
+        (linked * 2 > all && !self.holds_the_text(index))
             || short && !self.page.subtree(index).any(|below| is_heading(self.page, below))
     }
 
-    /// The list of links of a landing page is its text.
-    fn is_most_of_the_frame(&self, index: Index) -> bool {
-        let root = self.frame.root;
-        let (own, all) = (self.letters.all(index, self.page.end(index)), self.letters.all(root, self.page.end(root)));
-        self.frame.declared && own * 2 > all
+    /// A short box without a heading, before the title.
+    fn is_top_of_site(&self, index: Index) -> bool {
+        let end = self.page.end(index);
+        let is_title = |at: Index| self.page.is(at, &local_name!("h1"));
+        !self.frame.declared
+            && self.letters.all(index, end) <= SHORT
+            && !self.page.subtree(index).any(|below| is_heading(self.page, below))
+            && (end..self.page.end(self.frame.root)).any(is_title)
+    }
+
+    /// A box around everything may be named after one of its parts, and the list of links of a landing page is its text.
+    fn holds_the_text(&self, index: Index) -> bool {
+        let (end, root) = (self.page.end(index), self.frame.root);
+        let behind = self.page.end(root);
+        let most_text = self.letters.plain(index, end) * 2 > self.letters.plain(root, behind);
+        let most_of_all = self.frame.declared && self.letters.all(index, end) * 2 > self.letters.all(root, behind);
+        most_text || most_of_all
     }
 
     /// Text that a browser does not show, and that no control opens.

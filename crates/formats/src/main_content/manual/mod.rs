@@ -22,9 +22,8 @@ use self::letters::Letters;
 use super::outline::{Block, Outline};
 use crate::content::Content;
 
-pub(crate) use self::names::is_callout;
-
-/// What is left must be at least this part of the page's letters that are not links; otherwise its marks mislead.
+/// What is left must have at least as many letters as this part of the letters of the page that are no links; otherwise its
+/// marks mislead.
 const LEAST: f32 = 0.2;
 
 /// What of a documentation page is its own text.
@@ -48,8 +47,8 @@ pub(crate) fn choice(content: &Content, outline: &Outline) -> Option<Choice> {
     let mut chosen: Vec<bool> = outline.blocks.iter().map(|block| furniture.shows(outline, block)).collect();
     ends::trim(page, outline, &frame, &mut chosen);
     let plain = |block: &Block| block.text.letters.saturating_sub(block.linked);
-    let kept: u32 =
-        outline.blocks.iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(block, _)| plain(block)).sum();
+    let kept = outline.blocks.iter().zip(&chosen).filter(|(_, chosen)| **chosen);
+    let kept: u32 = kept.map(|(block, _)| block.text.letters).sum();
     let all: u32 = outline.blocks.iter().map(plain).sum();
     (chosen.contains(&true) && kept as f32 >= LEAST * all as f32)
         .then_some(Choice { chosen, removed: furniture.elements })

@@ -13,8 +13,12 @@ pub(super) enum Mark {
     Place,
     /// Text that opens.
     Opens,
+    /// The head of the site, where the title stands elsewhere.
+    Top,
     LineNumber,
     Comment,
+    /// Posts of a forum, or comments kept by another site.
+    Thread,
 }
 
 /// Bytes of names that are looked at.
@@ -39,10 +43,10 @@ pub(super) fn mark(token: &str) -> Option<Mark> {
     known.or_else(|| is_compound_place(lower).then_some(Mark::Place))
 }
 
-/// `page-sidebar`, `site_footer`: the last part says what it is.
+/// `page-sidebar`, `site_footer`, `bd-sidebar-primary`: one of the parts says what it is.
 fn is_compound_place(lower: &[u8]) -> bool {
-    let last = lower.rsplit(|byte| matches!(byte, b'-' | b'_')).next().unwrap_or_default();
-    last.len() < lower.len() && PLACES.iter().any(|place| place.as_bytes() == last)
+    let mut parts = lower.split(|byte| matches!(byte, b'-' | b'_')).filter(|part| part.len() < lower.len());
+    parts.any(|part| PLACES.iter().any(|place| place.as_bytes() == part))
 }
 
 /// The words of a name: `see-also`, `seeAlso`.
@@ -51,7 +55,7 @@ pub(super) fn parts(token: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a class is that of a note, a warning or the like within a text.
-pub(crate) fn is_callout(token: &str) -> bool {
+pub(super) fn is_callout(token: &str) -> bool {
     let mut lower = [0_u8; 40];
     let Some(lower) = lower.get_mut(..token.len()) else { return false };
     lower.copy_from_slice(token.as_bytes());
@@ -115,10 +119,7 @@ const CALLOUTS: [&str; 16] = [
     "warn",
 ];
 
-const WAYS: [&str; 19] = [
-    "next", "previous", "prev", "contents", "up", "home", "index", "table", "of", "top", "back", "forward", "toc",
-    "to", "the", "page", "map", "site", "overview",
-];
+const WAYS: [&str; 24] = ["back", "chapter", "contact", "contacts", "contents", "forward", "home", "index", "main", "map", "next", "of", "overview", "page", "prev", "previous", "site", "sitemap", "table", "the", "to", "toc", "top", "up"];
 
 const LABELS: [&str; 29] = [
     "back to top",
@@ -187,13 +188,14 @@ const NOTES: [&str; 30] = [
 
 /// Names, in lower case and sorted. The programs that use the first kind are known by them.
 #[rustfmt::skip]
-const MARKS: [(&str, Mark); 259] = [
+const MARKS: [(&str, Mark); 287] = [
     ("accordion", Mark::Opens), ("accordion-body", Mark::Opens), ("accordion-collapse", Mark::Opens),
-    ("accordion-content", Mark::Opens), ("accordion-panel", Mark::Opens), ("ads", Mark::Place),
-    ("anchor-link", Mark::Site), ("anchorjs-link", Mark::Site), ("back-to-top", Mark::Site),
-    ("back-to-top-button", Mark::Site), ("banner", Mark::Place), ("bd-article-container", Mark::Generator),
-    ("bodywrapper", Mark::Generator), ("bottomlang", Mark::Site), ("bottomnav", Mark::Site),
-    ("breadcrumb", Mark::Place), ("breadcrumbs", Mark::Place), ("catlinks", Mark::Site),
+    ("accordion-content", Mark::Opens), ("accordion-panel", Mark::Opens), ("actions", Mark::Place),
+    ("ads", Mark::Place), ("anchor-link", Mark::Site), ("anchorjs-link", Mark::Site), ("article-footer", Mark::Site),
+    ("back-to-top", Mark::Site), ("back-to-top-button", Mark::Site), ("banner", Mark::Top),
+    ("bd-article-container", Mark::Generator), ("bd-header-article", Mark::Site), ("bd-toc", Mark::Site),
+    ("blockpost", Mark::Thread), ("bodywrapper", Mark::Generator), ("bottomlang", Mark::Site),
+    ("bottomnav", Mark::Site), ("breadcrumb", Mark::Place), ("breadcrumbs", Mark::Place), ("catlinks", Mark::Site),
     ("class-metadata", Mark::Site), ("clipboard-button", Mark::Site), ("collapse", Mark::Opens),
     ("collapsed-content", Mark::Opens), ("collapsible", Mark::Opens), ("comment", Mark::Comment),
     ("comment-body", Mark::Comment), ("comment-content", Mark::Comment), ("comment-list", Mark::Comment),
@@ -202,24 +204,27 @@ const MARKS: [(&str, Mark); 259] = [
     ("consent-banner", Mark::Site), ("content-icon-container", Mark::Site), ("contentsub", Mark::Site),
     ("cookie", Mark::Place), ("cookie-banner", Mark::Site), ("cookie-consent", Mark::Site),
     ("cookie-notice", Mark::Site), ("cookies", Mark::Place), ("copy-button", Mark::Site),
-    ("copy-code-button", Mark::Site), ("copybtn", Mark::Site), ("disqus_thread", Mark::Comment),
-    ("doc-feedback", Mark::Site), ("docbook", Mark::Generator), ("docnav", Mark::Site),
-    ("docs-story", Mark::Generator), ("documentwrapper", Mark::Generator), ("dokuwiki", Mark::Generator),
-    ("doxygen-awesome", Mark::Generator), ("edit-page-link", Mark::Site), ("edit-this-page", Mark::Site),
-    ("editsection", Mark::Site), ("expandable", Mark::Opens), ("faq-answer", Mark::Opens), ("feedback", Mark::Place),
+    ("copy-code-button", Mark::Site), ("copybtn", Mark::Site), ("disqus_thread", Mark::Thread),
+    ("doc-feedback", Mark::Site), ("doc-footer", Mark::Site), ("doc-nav", Mark::Place), ("docbook", Mark::Generator),
+    ("docnav", Mark::Site), ("docs-footer", Mark::Site), ("docs-nav", Mark::Place), ("docs-story", Mark::Generator),
+    ("documentwrapper", Mark::Generator), ("dokuwiki", Mark::Generator), ("doxygen-awesome", Mark::Generator),
+    ("edit-page-link", Mark::Site), ("edit-this-page", Mark::Site), ("editsection", Mark::Site),
+    ("expandable", Mark::Opens), ("faq-answer", Mark::Opens), ("feedback", Mark::Place),
     ("feedback-toolbar", Mark::Site), ("feedback-widget", Mark::Site), ("file-metadata", Mark::Site),
     ("footer", Mark::Place), ("footer-relations", Mark::Site), ("footer-wrapper", Mark::Site),
-    ("gdpr-banner", Mark::Site), ("gitbook-root", Mark::Generator), ("gutter-line-number", Mark::LineNumber),
-    ("hash-link", Mark::Site), ("header-anchor", Mark::Site), ("header-wrapper", Mark::Site),
-    ("headerlink", Mark::Site), ("headertitle", Mark::Generator), ("helpfulness", Mark::Site),
-    ("hljs-ln-numbers", Mark::LineNumber), ("jump-to-nav", Mark::Site), ("left-nav", Mark::Place),
-    ("left-sidebar", Mark::Place), ("line-number", Mark::LineNumber), ("line-numbers-rows", Mark::LineNumber),
+    ("forumpost", Mark::Thread), ("gdpr-banner", Mark::Site), ("gitbook-root", Mark::Generator),
+    ("gutter-line-number", Mark::LineNumber), ("hash-link", Mark::Site), ("header-anchor", Mark::Site),
+    ("header-wrapper", Mark::Site), ("headerlink", Mark::Site), ("headertitle", Mark::Generator),
+    ("helpfulness", Mark::Site), ("hljs-ln-numbers", Mark::LineNumber), ("in-page-nav", Mark::Place),
+    ("jump-to-nav", Mark::Site), ("left-nav", Mark::Place), ("left-sidebar", Mark::Place),
+    ("line-number", Mark::LineNumber), ("line-numbers-rows", Mark::LineNumber),
     ("line-numbers-wrapper", Mark::LineNumber), ("lineno", Mark::LineNumber), ("linenodiv", Mark::Site),
     ("linenos", Mark::LineNumber), ("linenumber", Mark::LineNumber), ("linenumbers", Mark::LineNumber),
-    ("ln-num", Mark::LineNumber), ("localtoc", Mark::Place), ("mainmenu", Mark::Site),
-    ("markdown-section", Mark::Generator), ("masthead", Mark::Place), ("md-content__button", Mark::Site),
-    ("md-content__inner", Mark::Generator), ("md-footer", Mark::Site), ("md-header", Mark::Site),
-    ("md-main", Mark::Generator), ("md-sidebar", Mark::Site), ("md-source-file", Mark::Site), ("md-tabs", Mark::Site),
+    ("link-list", Mark::Place), ("ln-num", Mark::LineNumber), ("localtoc", Mark::Place), ("mainleft", Mark::Site),
+    ("mainmenu", Mark::Site), ("markdown-section", Mark::Generator), ("masthead", Mark::Top),
+    ("md-content__button", Mark::Site), ("md-content__inner", Mark::Generator), ("md-feedback", Mark::Site),
+    ("md-footer", Mark::Site), ("md-header", Mark::Site), ("md-main", Mark::Generator), ("md-path", Mark::Site),
+    ("md-sidebar", Mark::Site), ("md-source-file", Mark::Site), ("md-tabs", Mark::Site),
     ("mdbook-help-container", Mark::Site), ("mdx-content", Mark::Generator), ("menu", Mark::Place),
     ("menu-bar", Mark::Site), ("metadata", Mark::Place), ("method-click-advice", Mark::Site),
     ("minitoc", Mark::Place), ("mobile-nav-chapters", Mark::Site), ("more-content", Mark::Opens),
@@ -234,42 +239,46 @@ const MARKS: [(&str, Mark); 259] = [
     ("navrow5", Mark::Site), ("newsletter", Mark::Place), ("nextra-content", Mark::Generator),
     ("odoc", Mark::Generator), ("odoc-content", Mark::Generator), ("on-this-page", Mark::Place),
     ("onthispage", Mark::Place), ("package-header", Mark::Site), ("page-feedback", Mark::Site),
-    ("page-footer", Mark::Place), ("page-menu", Mark::Place), ("page-nav", Mark::Site),
-    ("page-navigation", Mark::Site), ("page-toc", Mark::Place), ("pager", Mark::Place), ("pagination", Mark::Place),
-    ("pagination-nav", Mark::Site), ("panel-collapse", Mark::Opens), ("post-navigation", Mark::Site),
-    ("prev-next", Mark::Site), ("prev-next-area", Mark::Site), ("prev-next-bottom", Mark::Site),
-    ("prev-next-footer", Mark::Site), ("prevnext", Mark::Place), ("printfooter", Mark::Site),
-    ("project-metadata", Mark::Site), ("project-navigation", Mark::Site), ("promo", Mark::Place),
-    ("quickview", Mark::Place), ("rail", Mark::Place), ("react-syntax-highlighter-line-number", Mark::LineNumber),
-    ("read-more", Mark::Opens), ("refentry", Mark::Generator), ("related", Mark::Place),
-    ("related-links", Mark::Place), ("right-nav", Mark::Place), ("right-sidebar", Mark::Place),
-    ("rouge-gutter", Mark::LineNumber), ("rst-breadcrumbs-buttons", Mark::Site), ("rst-content", Mark::Generator),
-    ("rst-footer-buttons", Mark::Site), ("rst-versions", Mark::Site), ("rustdoc", Mark::Generator),
-    ("search", Mark::Place), ("search-box", Mark::Place), ("search-wrapper", Mark::Site), ("searchbox", Mark::Place),
-    ("searchmenu", Mark::Site), ("sect1", Mark::Generator), ("selflink", Mark::Site), ("share", Mark::Place),
-    ("share-buttons", Mark::Site), ("sharebuttons", Mark::Site), ("show-more", Mark::Opens), ("side-nav", Mark::Site),
-    ("sidebar", Mark::Place), ("site-footer", Mark::Place), ("site-header", Mark::Place), ("sitesub", Mark::Site),
-    ("skip-link", Mark::Site), ("skip-nav", Mark::Site), ("skip-to-content", Mark::Site),
-    ("skip-to-main", Mark::Site), ("skiptocontent", Mark::Site), ("sl-anchor-link", Mark::Site),
-    ("sl-markdown-content", Mark::Generator), ("social", Mark::Place), ("social-share", Mark::Site),
-    ("sphinxsidebar", Mark::Site), ("sphinxsidebarwrapper", Mark::Generator), ("spoiler", Mark::Opens),
-    ("spoiler-content", Mark::Opens), ("sponsor", Mark::Place), ("sponsors", Mark::Place), ("sub-nav", Mark::Site),
-    ("submenu", Mark::Site), ("subnav", Mark::Site), ("subscribe", Mark::Place), ("summary_toggle", Mark::Site),
-    ("tab-content", Mark::Opens), ("tab-pane", Mark::Opens), ("tab-panel", Mark::Opens),
-    ("tabbed-block", Mark::Opens), ("tabcontent", Mark::Opens), ("table-of-contents", Mark::Place),
-    ("tableofcontents", Mark::Place), ("tabpanel", Mark::Opens), ("tabs__item", Mark::Opens),
-    ("tagline", Mark::Place), ("theme-doc-breadcrumbs", Mark::Site), ("theme-doc-footer", Mark::Site),
-    ("theme-doc-markdown", Mark::Generator), ("theme-doc-sidebar-container", Mark::Generator),
-    ("theme-doc-toc-desktop", Mark::Site), ("theme-doc-toc-mobile", Mark::Site), ("theme-edit-this-page", Mark::Site),
+    ("page-footer", Mark::Place), ("page-header", Mark::Top), ("page-menu", Mark::Place), ("page-nav", Mark::Site),
+    ("page-navigation", Mark::Site), ("page-toc", Mark::Place), ("pageheader", Mark::Top), ("pageinfo", Mark::Place),
+    ("pager", Mark::Place), ("pagination", Mark::Place), ("pagination-links", Mark::Site),
+    ("pagination-nav", Mark::Site), ("panel-collapse", Mark::Opens), ("post-body", Mark::Thread),
+    ("post-content-wrapper", Mark::Thread), ("post-navigation", Mark::Site), ("postbody", Mark::Thread),
+    ("postleft", Mark::Thread), ("postlist", Mark::Thread), ("postprofile", Mark::Thread),
+    ("postright", Mark::Thread), ("prev-next", Mark::Site), ("prev-next-area", Mark::Site),
+    ("prev-next-bottom", Mark::Site), ("prev-next-footer", Mark::Site), ("prevnext", Mark::Place),
+    ("printfooter", Mark::Site), ("project-metadata", Mark::Site), ("project-navigation", Mark::Site),
+    ("promo", Mark::Place), ("quickview", Mark::Place), ("rail", Mark::Place),
+    ("react-syntax-highlighter-line-number", Mark::LineNumber), ("read-more", Mark::Opens),
+    ("refentry", Mark::Generator), ("related", Mark::Place), ("related-links", Mark::Place),
+    ("right-nav", Mark::Place), ("right-sidebar", Mark::Place), ("rouge-gutter", Mark::LineNumber),
+    ("rst-breadcrumbs-buttons", Mark::Site), ("rst-content", Mark::Generator), ("rst-footer-buttons", Mark::Site),
+    ("rst-versions", Mark::Site), ("rustdoc", Mark::Generator), ("search", Mark::Place), ("search-box", Mark::Place),
+    ("search-wrapper", Mark::Site), ("searchbox", Mark::Place), ("searchmenu", Mark::Site),
+    ("sect1", Mark::Generator), ("selflink", Mark::Site), ("share", Mark::Place), ("share-buttons", Mark::Site),
+    ("sharebuttons", Mark::Site), ("show-more", Mark::Opens), ("side-nav", Mark::Site), ("sidebar", Mark::Place),
+    ("site-footer", Mark::Place), ("site-header", Mark::Top), ("sitesub", Mark::Site), ("skip-link", Mark::Site),
+    ("skip-nav", Mark::Site), ("skip-to-content", Mark::Site), ("skip-to-main", Mark::Site),
+    ("skiptocontent", Mark::Site), ("sl-anchor-link", Mark::Site), ("sl-markdown-content", Mark::Generator),
+    ("social", Mark::Place), ("social-share", Mark::Site), ("sphinxsidebar", Mark::Site),
+    ("sphinxsidebarwrapper", Mark::Generator), ("spoiler", Mark::Opens), ("spoiler-content", Mark::Opens),
+    ("sponsor", Mark::Place), ("sponsors", Mark::Place), ("sub-nav", Mark::Site), ("submenu", Mark::Site),
+    ("subnav", Mark::Site), ("subscribe", Mark::Place), ("summary_toggle", Mark::Site), ("tab-content", Mark::Opens),
+    ("tab-pane", Mark::Opens), ("tab-panel", Mark::Opens), ("tabbed-block", Mark::Opens), ("tabcontent", Mark::Opens),
+    ("table-of-contents", Mark::Place), ("tableofcontents", Mark::Place), ("tabpanel", Mark::Opens),
+    ("tabs__item", Mark::Opens), ("tagline", Mark::Top), ("theme-doc-breadcrumbs", Mark::Site),
+    ("theme-doc-footer", Mark::Site), ("theme-doc-markdown", Mark::Generator),
+    ("theme-doc-sidebar-container", Mark::Generator), ("theme-doc-toc-desktop", Mark::Site),
+    ("theme-doc-toc-mobile", Mark::Site), ("theme-edit-this-page", Mark::Site), ("theme-last-updated", Mark::Site),
     ("titlearea", Mark::Site), ("titlepage", Mark::Generator), ("toc", Mark::Place),
     ("toctree-wrapper", Mark::Generator), ("toggle-content", Mark::Opens), ("toggle-source", Mark::Site),
-    ("top-nav", Mark::Site), ("toplang", Mark::Site), ("topnav", Mark::Site), ("usercomment", Mark::Comment),
-    ("validator-badges", Mark::Site), ("versionid", Mark::Site), ("viewcode-back", Mark::Site),
-    ("viewcode-link", Mark::Site), ("vp-doc", Mark::Generator), ("vpdoc", Mark::Generator),
-    ("vpdocaside", Mark::Site), ("vpdocasideoutline", Mark::Site), ("vpdocfooter", Mark::Site),
-    ("vplocalnav", Mark::Site), ("vpnav", Mark::Site), ("vpsidebar", Mark::Site), ("wiki-content", Mark::Generator),
-    ("wy-breadcrumbs", Mark::Site), ("wy-nav-content", Mark::Generator), ("wy-nav-side", Mark::Site),
-    ("wy-nav-top", Mark::Site),
+    ("top-nav", Mark::Site), ("topic-body", Mark::Thread), ("toplang", Mark::Site),
+    ("topnav", Mark::Site), ("usercomment", Mark::Comment), ("validator-badges", Mark::Site),
+    ("versionid", Mark::Site), ("viewcode-back", Mark::Site), ("viewcode-link", Mark::Site),
+    ("vp-doc", Mark::Generator), ("vpdoc", Mark::Generator), ("vpdocaside", Mark::Site),
+    ("vpdocasideoutline", Mark::Site), ("vpdocfooter", Mark::Site), ("vplocalnav", Mark::Site), ("vpnav", Mark::Site),
+    ("vpsidebar", Mark::Site), ("wiki-content", Mark::Generator), ("wy-breadcrumbs", Mark::Site),
+    ("wy-nav-content", Mark::Generator), ("wy-nav-side", Mark::Site), ("wy-nav-top", Mark::Site),
 ];
 
 #[cfg(test)]

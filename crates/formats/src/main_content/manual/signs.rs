@@ -6,20 +6,25 @@ use super::names::{self, Mark};
 
 /// Code, definitions and the like from which on a page is taken for documentation although it has one link to a network.
 const CODE: u32 = 5;
-/// Pictures that a page may have that shows no code.
+/// Pictures that a page may have that shows less code than that.
 const IMAGES: u32 = 12;
+/// Scripts from other sites that a page may have: the press and shops have dozens.
+const FOREIGN: u32 = 2;
 
 /// What is counted to tell documentation from the press, blogs, forums and shops.
 #[derive(Debug, Default)]
 struct Signs {
     /// A mark of a program that writes documentation.
     known: bool,
+    /// A program that writes sites of any kind, such as blogs and shops.
+    general: bool,
     /// Links to each of [`NETWORKS`], as bits.
     networks: u32,
     /// What the page tells networks and search engines about itself.
     previews: u32,
     says_article: bool,
     data: u32,
+    foreign: u32,
     fields: u32,
     articles: u32,
     times: u32,
@@ -77,6 +82,26 @@ const GENERATORS: [&str; 32] = [
     "yard",
 ];
 
+/// Programs that write sites of any kind, as they name themselves.
+const SYSTEMS: [&str; 16] = [
+    "blogger",
+    "contao",
+    "drupal",
+    "ghost",
+    "government site builder",
+    "joomla",
+    "magento",
+    "open journal systems",
+    "prestashop",
+    "shopify",
+    "squarespace",
+    "typo3",
+    "webflow",
+    "weebly",
+    "wix",
+    "wordpress",
+];
+
 /// Whether the page was written as documentation, as far as its markup tells.
 pub(super) fn is_manual(page: &Page) -> bool {
     let mut signs = Signs::default();
@@ -97,9 +122,9 @@ impl Signs {
             return true;
         }
         let alone = self.articles <= 1 && self.times <= 1 && self.fields == 0 && self.comments <= 1;
-        let is_quiet = self.networks == 0 && self.previews == 0 && self.data == 0 && self.images <= IMAGES;
+        let is_quiet = self.networks == 0 && self.previews == 0 && self.data == 0 && self.foreign <= FOREIGN;
         let is_technical = self.code >= CODE && self.networks.count_ones() <= 1 && !self.says_article;
-        alone && (is_quiet || is_technical)
+        alone && !self.general && self.images <= IMAGES.max(self.code) && (is_quiet || is_technical)
     }
 
     fn look(&mut self, element: &Element) {
@@ -114,6 +139,7 @@ impl Signs {
             }
             local_name!("script") => {
                 self.data += u32::from(element.attr("type").is_some_and(|kind| &*kind == "application/ld+json"));
+                self.foreign += u32::from(element.attr("src").is_some_and(|source| is_foreign(&source)));
             }
             local_name!("textarea") => self.fields += 1,
             local_name!("article") => self.articles += 1,
@@ -127,6 +153,7 @@ impl Signs {
                 match names::mark(token) {
                     Some(Mark::Generator) => self.known = true,
                     Some(Mark::Comment) => self.comments += 1,
+                    Some(Mark::Thread) => self.comments += 2,
                     _ => {}
                 }
             }
@@ -139,6 +166,7 @@ impl Signs {
         if name.eq_ignore_ascii_case("generator") {
             let made_by = value.get(..value.len().min(200)).unwrap_or_default().to_ascii_lowercase();
             self.known |= GENERATORS.iter().any(|known| made_by.starts_with(known));
+            self.general |= SYSTEMS.iter().any(|known| made_by.starts_with(known));
         } else if name.starts_with("og:") {
             self.previews += 1;
             self.says_article |= &*name == "og:type" && value.starts_with("article");
@@ -151,6 +179,11 @@ fn network(href: &str) -> Option<usize> {
     let behind = href.trim_start().split_once("//").map(|(_, behind)| behind)?;
     let host = behind.strip_prefix("www.").unwrap_or(behind);
     NETWORKS.iter().position(|known| host.starts_with(known))
+}
+
+/// An address with a host; pages name scripts of their own site by their path.
+fn is_foreign(source: &str) -> bool {
+    source.starts_with("//") || source.starts_with("http:") || source.starts_with("https:")
 }
 
 /// Elements whose names say something about a part of the page.
@@ -189,6 +222,7 @@ mod tests {
         check("<meta property=og:title content=Saw><h1>Saw</h1><p>Cut along the line.", false);
         check("<h1>Saw</h1><p>Cut along the line.<a href='https://www.facebook.com/saws'>Follow us</a>", false);
         check("<h1>Saw</h1><p>Cut.<form><textarea></textarea></form>", false);
+        check(&"<script src=//ads.test/a.js></script>".repeat(3), false);
         check("<article>One</article><article>Two</article>", false);
         check("<p>Cut.<div class=comments><div class=comment>First!</div></div>", false);
     }
@@ -203,12 +237,12 @@ mod tests {
     #[test]
     fn the_program_that_made_a_page_is_known() {
         check("<meta name=generator content='Docutils 0.19'><meta property=og:title content=Saw><p>Cut.", true);
-        check("<meta name=generator content='WordPress 6'><meta property=og:title content=Saw><p>Cut.", false);
+        check("<meta name=generator content='WordPress 6'><p>Cut.", false);
         check("<meta property=og:type content=article><div class='vp-doc _guide'><p>Cut.</div>", true);
     }
 
     #[test]
-    fn generators_are_sorted() {
-        assert!(GENERATORS.is_sorted());
+    fn programs_are_sorted() {
+        assert!(GENERATORS.is_sorted() && SYSTEMS.is_sorted());
     }
 }
