@@ -6,12 +6,14 @@ use super::outline::{Group, Outline};
 
 /// Words of a note; what is longer is judged for itself.
 const LONG: u32 = 250;
+/// Blocks of a note.
+const MANY: usize = 40;
 
 /// Keeps every note that stands between blocks that are kept.
 pub(crate) fn keep_callouts(page: &Page, outline: &Outline, chosen: &mut [bool]) {
     for group in outline.groups.iter().skip(1) {
         let part = group.first..group.end;
-        if chosen[part.clone()].iter().all(|&chosen| chosen) || !is_note(page, group) {
+        if part.len() > MANY || !is_note(page, group) {
             continue;
         }
         let around = &outline.groups[group.parent];

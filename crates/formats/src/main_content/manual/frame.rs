@@ -9,6 +9,8 @@ use super::{furniture, stands_in};
 const NEARLY_ALL: f32 = 0.8;
 /// A declared box with fewer letters than this part of the page's letters that are no links is not the place of its text.
 const ENOUGH: f32 = 0.3;
+/// Titles before the box that are looked at.
+const TITLES: usize = 8;
 /// Letters of the box around a title that still belong to the title: a lead, a date.
 const LEAD: u32 = 600;
 
@@ -68,11 +70,11 @@ fn declared(page: &Page, letters: &Letters) -> Option<Index> {
 /// The title of the page, when it stands before the box and none is in it; with the header made for it, if that is small.
 fn title(page: &Page, letters: &Letters, root: Index) -> Option<Index> {
     let is_title = |index: &Index| page.is(*index, &local_name!("h1"));
-    if page.subtree(root).any(|index| is_title(&index)) {
+    if letters.titles(root, page.end(root)) > 0 {
         return None;
     }
     let outside = |&index: &Index| !stands_in(page, index, 0, |above| furniture::is_navigation(page, above));
-    let title = (0..root).filter(is_title).filter(outside).last()?;
+    let title = (0..root).rev().filter(is_title).take(TITLES).find(outside)?;
     let around = page
         .ancestors(title)
         .find(|&above| matches!(page.name(above), Some(&(local_name!("header") | local_name!("hgroup")))));

@@ -6,13 +6,17 @@ use base::Fnv;
 use page::{Element, Index, Page, local_name};
 
 use super::frame::Frame;
-use super::letters::Letters;
+use super::letters::{self, Letters};
 use super::names::{self, Mark};
 use crate::main_content::hints::hides;
 use crate::main_content::outline::{Block, Outline};
 
 /// Letters of a box that may be furniture by its name alone, where no box is declared.
 const SHORT: u32 = 200;
+/// Nodes at the beginning of a box among which its heading is looked for.
+const BEGIN: usize = 40;
+/// Elements and texts beside an `aside` that are looked at.
+const BESIDE: usize = 400;
 /// Characters of a permalink's text.
 const MARK: usize = 40;
 
@@ -95,7 +99,7 @@ impl Judge<'_> {
             local_name!("button") => return !self.opens_text(index, element),
             local_name!("select") | local_name!("option") | local_name!("datalist") => return true,
             local_name!("a") if is_permalink(page, index, element) => return true,
-            local_name!("i") | local_name!("span") if is_ligature(page, index, element) => return true,
+            _ if is_ligature(page, index, element) => return true,
             _ => {}
         }
         self.is_furniture_by_name(index, element)
@@ -135,7 +139,7 @@ impl Judge<'_> {
 
     /// The id of a chapter is made from the words of its heading and says nothing.
     fn is_named_after_its_heading(&self, index: Index, token: &str) -> bool {
-        let heading = self.page.subtree(index).find(|&below| is_heading(self.page, below));
+        let heading = self.page.subtree(index).take(BEGIN).find(|&below| is_heading(self.page, below));
         heading.is_some_and(|heading| {
             let text = self.page.text_of(heading).to_lowercase();
             names::parts(token).all(|part| text.contains(&part.to_lowercase()))
@@ -148,19 +152,34 @@ impl Judge<'_> {
     fn is_place_of_links(&self, index: Index) -> bool {
         let end = self.page.end(index);
         let (all, linked) = (self.letters.all(index, end), self.letters.linked(index, end));
-        let short = !self.frame.declared && all <= SHORT;
-        (linked * 2 > all && !self.holds_the_text(index))
-            || short && !self.page.subtree(index).any(|below| is_heading(self.page, below))
+        let short = !self.frame.declared && all <= SHORT && !self.page.is(index, &local_name!("p"));
+        if self.is_list_of_chapters(index) {
+            return false;
+        }
+        (linked * 2 > all && !self.holds_the_text(index)) || short && self.letters.headings(index, end) == 0
+    }
+
+    /// Below a heading, a list or a table of links to other pages.
+    fn is_list_of_chapters(&self, index: Index) -> bool {
+        let page = self.page;
+        let is_table = page.is(index, &local_name!("table"));
+        if !is_table && !matches!(page.name(index), Some(&(local_name!("ul") | local_name!("ol") | local_name!("dl"))))
+        {
+            return false;
+        }
+        let says_toc = |token: &str| names::parts(token).any(|part| part.eq_ignore_ascii_case("toc"));
+        let named = is_table || page.element(index).is_some_and(|element| names::tokens(element).any(says_toc));
+        let link = page.subtree(index).take(BEGIN).find_map(|below| page.attr(below, "href"));
+        named && self.letters.headings(self.frame.root, index) > 0 && link.is_some_and(|href| !href.starts_with('#'))
     }
 
     /// A short box without a heading, before the title.
     fn is_top_of_site(&self, index: Index) -> bool {
         let end = self.page.end(index);
-        let is_title = |at: Index| self.page.is(at, &local_name!("h1"));
         !self.frame.declared
             && self.letters.all(index, end) <= SHORT
-            && !self.page.subtree(index).any(|below| is_heading(self.page, below))
-            && (end..self.page.end(self.frame.root)).any(is_title)
+            && self.letters.headings(index, end) == 0
+            && self.letters.titles(end, self.page.end(self.frame.root)) > 0
     }
 
     /// A box around everything may be named after one of its parts, and the list of links of a landing page is its text.
@@ -188,17 +207,16 @@ impl Judge<'_> {
             return false;
         }
         let end = self.page.end(index);
-        let among_text = self
-            .page
-            .parent(index)
-            .is_some_and(|parent| self.page.children(parent).any(|beside| self.page.is(beside, &local_name!("p"))));
+        let among_text = self.page.parent(index).is_some_and(|parent| {
+            self.page.children(parent).take(BESIDE).any(|beside| self.page.is(beside, &local_name!("p")))
+        });
         !among_text || self.letters.linked(index, end) * 2 > self.letters.all(index, end)
     }
 
     /// A header with a heading is that of the text.
     fn is_header_of_site(&self, index: Index) -> bool {
         let end = self.page.end(index);
-        let has_heading = self.page.subtree(index).any(|below| is_heading(self.page, below));
+        let has_heading = self.letters.headings(index, end) > 0;
         let linked = self.letters.linked(index, end) * 2 > self.letters.all(index, end);
         if has_heading { linked && !self.frame.declared } else { !self.frame.declared || linked }
     }
@@ -240,17 +258,7 @@ pub(super) fn is_hidden(page: &Page, index: Index) -> bool {
 }
 
 fn is_heading(page: &Page, index: Index) -> bool {
-    matches!(
-        page.name(index),
-        Some(
-            &(local_name!("h1")
-                | local_name!("h2")
-                | local_name!("h3")
-                | local_name!("h4")
-                | local_name!("h5")
-                | local_name!("h6"))
-        )
-    )
+    page.name(index).is_some_and(letters::is_heading)
 }
 
 fn role_is(element: &Element, role: &str) -> bool {
@@ -280,9 +288,10 @@ fn is_permalink(page: &Page, index: Index, element: &Element) -> bool {
 
 /// Fonts of icons turn words such as `expand_more` into pictures.
 fn is_ligature(page: &Page, index: Index, element: &Element) -> bool {
-    let named = names::tokens(element)
-        .any(|token| token.starts_with("material-icons") || token.starts_with("material-symbols"));
-    named && page.end(index) - index <= 2
+    page.end(index) - index <= 2
+        && (&*element.name.local == "mat-icon"
+            || names::tokens(element)
+                .any(|token| token.starts_with("material-icons") || token.starts_with("material-symbols")))
 }
 
 fn hash(id: &str) -> u64 {

@@ -1,6 +1,6 @@
-//! How much text stands below any element, and how much of it is links.
+//! How much text stands below any element, how much of it is links, and how many headings there are.
 
-use page::{Index, local_name};
+use page::{Index, LocalName, local_name};
 
 use crate::content::Content;
 
@@ -9,6 +9,8 @@ use crate::content::Content;
 pub(super) struct Letters {
     all: Vec<u32>,
     linked: Vec<u32>,
+    headings: Vec<u32>,
+    titles: Vec<u32>,
 }
 
 impl Letters {
@@ -16,8 +18,9 @@ impl Letters {
     pub(super) fn of(content: &Content) -> Letters {
         let page = content.page();
         let count = page.node_count();
-        let mut letters = Letters { all: vec![0; count + 1], linked: vec![0; count + 1] };
-        let (mut all, mut linked) = (0, 0);
+        let sums = || vec![0; count + 1];
+        let mut letters = Letters { all: sums(), linked: sums(), headings: sums(), titles: sums() };
+        let (mut all, mut linked, mut headings, mut titles) = (0, 0, 0, 0);
         let (mut removed_until, mut link_until) = (0, 0);
         for index in 0..count {
             if content.is_removed(index) {
@@ -32,6 +35,10 @@ impl Letters {
                 all += own;
                 linked += if index < link_until { own } else { 0 };
             }
+            headings += u32::from(page.name(index).is_some_and(is_heading));
+            titles += u32::from(page.is(index, &local_name!("h1")));
+            letters.headings[index + 1] = headings;
+            letters.titles[index + 1] = titles;
             letters.all[index + 1] = all;
             letters.linked[index + 1] = linked;
         }
@@ -52,4 +59,26 @@ impl Letters {
     pub(super) fn plain(&self, first: Index, end: Index) -> u32 {
         self.all(first, end) - self.linked(first, end)
     }
+
+    /// Headings among the nodes from `first` up to `end`.
+    pub(super) fn headings(&self, first: Index, end: Index) -> u32 {
+        self.headings[end] - self.headings[first]
+    }
+
+    /// Those of them that are of the first level.
+    pub(super) fn titles(&self, first: Index, end: Index) -> u32 {
+        self.titles[end] - self.titles[first]
+    }
+}
+
+pub(super) fn is_heading(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("h1")
+            | local_name!("h2")
+            | local_name!("h3")
+            | local_name!("h4")
+            | local_name!("h5")
+            | local_name!("h6")
+    )
 }

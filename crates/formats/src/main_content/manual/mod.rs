@@ -14,7 +14,7 @@ mod signs;
 #[cfg(test)]
 mod tests;
 
-use page::{Index, Page};
+use page::{Index, Page, local_name};
 
 use self::frame::Frame;
 use self::furniture::Furniture;
@@ -50,8 +50,20 @@ pub(crate) fn choice(content: &Content, outline: &Outline) -> Option<Choice> {
     let kept = outline.blocks.iter().zip(&chosen).filter(|(_, chosen)| **chosen);
     let kept: u32 = kept.map(|(block, _)| block.text.letters).sum();
     let all: u32 = outline.blocks.iter().map(plain).sum();
-    (chosen.contains(&true) && kept as f32 >= LEAST * all as f32)
-        .then_some(Choice { chosen, removed: furniture.elements })
+    if !chosen.contains(&true) || (kept as f32) < LEAST * all as f32 {
+        return None;
+    }
+    let mut removed = furniture.elements;
+    removed.extend(rules_at_the_ends(page, outline, &chosen));
+    Some(Choice { chosen, removed })
+}
+
+/// Lines that part the text from links around the site, which are gone.
+fn rules_at_the_ends(page: &Page, outline: &Outline, chosen: &[bool]) -> Vec<Index> {
+    let mut texts = outline.blocks.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(block, _)| &block.texts);
+    let first = texts.next().and_then(|texts| outline.texts.get(texts.start)).copied().unwrap_or(0);
+    let last = texts.next_back().and_then(|texts| outline.texts.get(texts.end - 1)).copied().unwrap_or(first);
+    page.positions().filter(|&at| page.is(at, &local_name!("hr")) && (at < first || at > last)).collect()
 }
 
 /// Whether `index` stands in an element for which `is` holds, no further up than `root`.

@@ -2,7 +2,7 @@
 
 use page::{Element, LocalName, Page, local_name};
 
-use super::names::{self, Mark};
+use super::names::{self, Sign};
 
 /// Code, definitions and the like from which on a page is taken for documentation although it has one link to a network.
 const CODE: u32 = 5;
@@ -132,8 +132,8 @@ impl Signs {
         match *name {
             local_name!("meta") => self.meta(element),
             local_name!("a") => {
-                let href = element.attr("href").unwrap_or_default();
-                if let Some(network) = network(&href) {
+                let href = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("href"));
+                if let Some(network) = href.and_then(|href| network(&href.value)) {
                     self.networks |= 1 << network;
                 }
             }
@@ -150,11 +150,11 @@ impl Signs {
         }
         if is_box_like(name) {
             for token in names::tokens(element) {
-                match names::mark(token) {
-                    Some(Mark::Generator) => self.known = true,
-                    Some(Mark::Comment) => self.comments += 1,
-                    Some(Mark::Thread) => self.comments += 2,
-                    _ => {}
+                match names::sign(token) {
+                    Some(Sign::Generator) => self.known = true,
+                    Some(Sign::Comment) => self.comments += 1,
+                    Some(Sign::Thread) => self.comments += 2,
+                    None => {}
                 }
             }
         }
@@ -176,9 +176,11 @@ impl Signs {
 
 /// The position in [`NETWORKS`] of the site that a link leads to.
 fn network(href: &str) -> Option<usize> {
-    let behind = href.trim_start().split_once("//").map(|(_, behind)| behind)?;
+    let href = href.trim_start();
+    let behind = ["https://", "http://", "//"].into_iter().find_map(|start| href.strip_prefix(start))?;
     let host = behind.strip_prefix("www.").unwrap_or(behind);
-    NETWORKS.iter().position(|known| host.starts_with(known))
+    let ends = |behind: &str| behind.is_empty() || behind.starts_with(['/', '?', '#', ':']);
+    NETWORKS.iter().position(|known| host.strip_prefix(known).is_some_and(ends))
 }
 
 /// An address with a host; pages name scripts of their own site by their path.

@@ -113,6 +113,25 @@ fn labels_and_buttons_of_the_site_go() {
 }
 
 #[test]
+fn a_table_of_the_page_and_a_question_about_it_go() {
+    check(&format!(
+        "<main>{FIRST}{{<div><h2>On this page</h2><ul><li><a href=#a>Saw</a><li><a href=#b>Sand</a></ul></div>}}\
+         <h2 id=a>Saw</h2><p>Cut along the line.<h2 id=b>Sand</h2><p>Along the grain.\
+         {{<p>Did this page help you?</p><p><a href=/y>Yes</a></p><p><a href=/n>No</a></p>}}</main>"
+    ));
+    // A list of links to other pages is the text of an index.
+    check(&format!("<main>{FIRST}<h2>Contents</h2><ul><li><a href=a>Saw</a><li><a href=b>Sand</a></ul></main>"));
+}
+
+#[test]
+fn line_numbers_are_no_code() {
+    check(
+        "<main><h1>Saw</h1><p>Run it like this.<table><tr>{<td class=linenos>1 2</td>}<td><pre>a</pre></table></main>",
+    );
+    check("<main><h1>Saw</h1><p>Run it like this.<pre>{<span class=lineno>1</span>}let x = 1;</pre></main>");
+}
+
+#[test]
 fn the_title_is_kept_where_it_stands_before_the_box() {
     check(
         "{<nav><a href=/>Start</a></nav>}<header><h1>Saw</h1><p>In two steps.</header><main><p>Cut along the line.</main>",
