@@ -13,6 +13,8 @@ const LONG: u32 = 40;
 const RIGHTS: u32 = 120;
 /// Words of a label.
 const LABEL: u32 = 8;
+/// Links from which on a line of them is one of the page's own parts.
+const ROW: u16 = 3;
 /// Links from which on a list below a title is the page's own table of contents.
 const FEW: usize = 2;
 /// Blocks between the name of the site and the title of the page.
@@ -26,112 +28,154 @@ const ALL_LINKS: f32 = 0.7;
 
 /// Leaves out the site's lines before the first heading and behind the last text, and labels of the site anywhere.
 pub(super) fn trim(page: &Page, outline: &Outline, frame: &Frame, chosen: &mut [bool]) {
-    let text = |block: &Block| {
-        // With the spaces between links, which are no texts of the block.
-        let nodes = &outline.texts[block.texts.clone()];
-        let all = nodes.first().zip(nodes.last()).map(|(&first, &last)| first..last + 1);
-        all.into_iter().flatten().filter_map(|node| page.text(node)).collect::<String>()
-    };
-    let blocks = &outline.blocks;
+    let lines = Lines { page, outline };
     if !frame.declared {
-        let leads_away = |block: &Block| is_linked(block) && !leads_within(page, outline, block);
-        let headings = || (0..blocks.len()).filter(|&at| chosen[at] && is_heading(outline, &blocks[at]));
-        // The name of the site may be a heading too, which leads to its first page.
-        let (first, second) = (headings().next(), headings().nth(1));
-        let is_title = |at: &usize| (1..3).contains(&blocks[*at].heading);
-        let is_near = |first: usize| second.filter(is_title).is_some_and(|second| second <= first + NEAR);
-        let is_name = |&first: &usize| blocks[first].heading == 1 && leads_home(page, outline, &blocks[first]);
-        let name = first.filter(|first| is_name(first) && is_near(*first));
-        let first = if name.is_some() { second } else { first };
-        for at in 0..first.unwrap_or(0) {
-            let block = &blocks[at];
-            let is_motto = name.is_some_and(|name| at > name) && block.text.words <= LABEL;
-            let words = text(block);
-            let is_of_site = leads_away(block) || is_motto || names::is_way(&words) || names::is_note_of_site(&words);
-            chosen[at] &= !(block.text.words <= LONG && is_of_site);
-        }
+        lines.trim_beginning(chosen);
     }
-    for at in 0..blocks.len() {
-        let block = &blocks[at];
-        if !chosen[at] || block.text.words > LABEL || matches!(block.kind, Kind::Code | Kind::Term | Kind::Cell) {
-            continue;
-        }
-        let words = text(block);
-        let (asks, opens) = (names::is_question(&words), names::opens_contents(&words));
-        let follows = |block: &Block| {
-            asks && block.text.words <= LABEL && names::is_answer(&text(block))
-                || opens && is_linked(block) && leads_within(page, outline, block)
-        };
-        let behind = blocks[at + 1..].iter().take_while(|block| follows(block)).count();
-        // One word may be the text of a heading, an item or a paragraph.
-        let may_be =
-            if block.text.words > 1 { block.heading == 0 || opens } else { block.heading == 0 && is_linked(block) };
-        if may_be && names::is_label(&words) || behind >= FEW {
-            chosen[at..=at + behind].fill(false);
-        }
+    lines.leave_out_labels(chosen);
+    for (block, chosen) in outline.blocks.iter().zip(chosen.iter_mut()).filter(|(_, chosen)| **chosen) {
+        *chosen = !(block.linked * 2 > block.text.letters && lines.leads_on(block) || lines.is_row_of_parts(block));
     }
-    for (block, chosen) in blocks.iter().zip(chosen.iter_mut()).filter(|(block, chosen)| **chosen && block.linked > 0) {
-        *chosen = !(block.linked * 2 > block.text.letters && leads_on(page, outline, block));
-    }
-    let kept: Vec<usize> = (0..blocks.len()).rev().filter(|&at| chosen[at]).take(END).collect();
-    for at in kept {
-        let block = &blocks[at];
-        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph | Kind::Item) && block.heading == 0;
-        let words = text(block);
-        let long = if words.contains('©') { RIGHTS } else { LONG };
-        let is_note = block.text.words <= long && is_free && names::is_note_of_site(&words);
-        let is_way = block.heading == 0 && (is_free || is_linked(block)) && names::is_way(&words);
-        if !(is_note || is_way || stands_in_address(page, outline, block)) {
-            break;
-        }
-        chosen[at] = false;
-    }
+    lines.trim_end(chosen);
 }
 
-/// By its tag, or a box that is called a title.
-fn is_heading(outline: &Outline, block: &Block) -> bool {
-    let group = &outline.groups[block.group];
-    block.heading > 0 || block.hints.has(Hint::Title) || group.end - group.first == 1 && group.hints.has(Hint::Title)
+struct Lines<'a> {
+    page: &'a Page,
+    outline: &'a Outline,
+}
+
+impl Lines<'_> {
+    /// The text of a block, with the spaces between links, which are no texts of the block.
+    fn text(&self, block: &Block) -> String {
+        let nodes = &self.outline.texts[block.texts.clone()];
+        let all = nodes.first().zip(nodes.last()).map(|(&first, &last)| first..last + 1);
+        all.into_iter().flatten().filter_map(|node| self.page.text(node)).collect()
+    }
+
+    fn trim_beginning(&self, chosen: &mut [bool]) {
+        let blocks = &self.outline.blocks;
+        let mut headings = (0..blocks.len()).filter(|&at| chosen[at] && self.is_heading(&blocks[at]));
+        let (Some(first), second) = (headings.next(), headings.next()) else { return };
+        // The name of the site may be a heading too, which leads to its first page.
+        let title = second.filter(|&at| (1..3).contains(&blocks[at].heading) && at <= first + NEAR);
+        let title = title.filter(|_| blocks[first].heading == 1 && self.leads_home(&blocks[first]));
+        for at in 0..title.unwrap_or(first) {
+            let block = &blocks[at];
+            if block.text.words > LONG {
+                continue;
+            }
+            let words = self.text(block);
+            let leads_away = is_linked(block) && !self.leads_within(block);
+            let is_motto = title.is_some() && at > first && block.text.words <= LABEL;
+            chosen[at] &= !(leads_away || is_motto || names::is_way(&words) || names::is_note_of_site(&words));
+        }
+    }
+
+    /// Labels, with the links or answers that belong to them.
+    fn leave_out_labels(&self, chosen: &mut [bool]) {
+        let blocks = &self.outline.blocks;
+        for at in 0..blocks.len() {
+            let block = &blocks[at];
+            if !chosen[at] || block.text.words > LABEL || matches!(block.kind, Kind::Code | Kind::Term | Kind::Cell) {
+                continue;
+            }
+            let words = self.text(block);
+            let (asks, opens) = (names::is_question(&words), names::opens_contents(&words));
+            let follows = |block: &Block| {
+                asks && block.text.words <= LABEL && names::is_answer(&self.text(block))
+                    || opens && is_linked(block) && self.leads_within(block)
+            };
+            let behind = blocks[at + 1..].iter().take_while(|block| follows(block)).count();
+            // One word may be the text of a heading, an item or a paragraph.
+            let is_free = block.heading == 0 && (block.text.words > 1 || is_linked(block));
+            if (is_free || opens) && names::is_label(&words) || behind >= FEW {
+                chosen[at..=at + behind].fill(false);
+            }
+        }
+    }
+
+    fn trim_end(&self, chosen: &mut [bool]) {
+        let blocks = &self.outline.blocks;
+        let Some(heading) = (0..blocks.len()).find(|&at| chosen[at] && blocks[at].heading > 0) else { return };
+        let kept: Vec<usize> = (heading + 1..blocks.len()).rev().filter(|&at| chosen[at]).take(END).collect();
+        for at in kept {
+            if !self.is_of_site(&blocks[at]) {
+                return;
+            }
+            chosen[at] = false;
+        }
+    }
+
+    /// Whether a line at the end of the page leads on or tells who made it.
+    fn is_of_site(&self, block: &Block) -> bool {
+        if block.heading > 0 || block.text.words > RIGHTS {
+            return false;
+        }
+        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph | Kind::Item);
+        let words = self.text(block);
+        let long = if words.contains('©') { RIGHTS } else { LONG };
+        let is_note = block.text.words <= long && is_free && names::is_note_of_site(&words);
+        is_note || (is_free || is_linked(block)) && names::is_way(&words) || self.stands_in_address(block)
+    }
+
+    /// By its tag, or a box that is called a title.
+    fn is_heading(&self, block: &Block) -> bool {
+        let group = &self.outline.groups[block.group];
+        let alone = group.end - group.first == 1;
+        block.heading > 0 || block.hints.has(Hint::Title) || alone && group.hints.has(Hint::Title)
+    }
+
+    /// Whether the block is a link to the first page of the site.
+    fn leads_home(&self, block: &Block) -> bool {
+        let is_home = |href: &str| {
+            let file = href.trim_start_matches("../").trim_start_matches("./");
+            matches!(file, "" | "/" | "index.html" | "index.htm" | "/index.html")
+        };
+        is_linked(block) && self.first_link(block).is_some_and(|href| is_home(&href))
+    }
+
+    /// Whether the block begins with a link to another part of the page.
+    fn leads_within(&self, block: &Block) -> bool {
+        self.first_link(block).is_some_and(|href| href.starts_with('#'))
+    }
+
+    /// Where the link leads with which the block begins.
+    fn first_link(&self, block: &Block) -> Option<String> {
+        let first = self.outline.texts.get(block.texts.start)?;
+        self.page.attr(self.link_around(*first)?, "href").map(|href| href.to_string())
+    }
+
+    /// Whether a link of the block leads to the page before or behind this one, by its own words.
+    fn leads_on(&self, block: &Block) -> bool {
+        let leads = |link: Index| {
+            let says = |name: &str, words: &[&str]| {
+                self.page
+                    .attr(link, name)
+                    .is_some_and(|own| own.split_ascii_whitespace().any(|own| words.contains(&own)))
+            };
+            says("rel", &["contents", "next", "prev", "previous", "start", "up"]) || says("accesskey", &["n", "p", "u"])
+        };
+        let texts = self.outline.texts[block.texts.clone()].iter().take(LINKS);
+        texts.filter_map(|&text| self.link_around(text)).any(leads)
+    }
+
+    /// Links to the parts of the page, in one line.
+    fn is_row_of_parts(&self, block: &Block) -> bool {
+        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph) && block.heading == 0;
+        is_free && block.links >= ROW && is_linked(block) && self.leads_within(block)
+    }
+
+    fn link_around(&self, text: Index) -> Option<Index> {
+        self.page.ancestors(text).take(4).find(|&above| self.page.is(above, &local_name!("a")))
+    }
+
+    /// `<address>` at the end of a page is who made it.
+    fn stands_in_address(&self, block: &Block) -> bool {
+        let Some(&first) = self.outline.texts.get(block.texts.start) else { return false };
+        self.page.ancestors(first).take(4).any(|above| self.page.is(above, &local_name!("address")))
+    }
 }
 
 fn is_linked(block: &Block) -> bool {
     block.linked as f32 > ALL_LINKS * block.text.letters as f32
-}
-
-/// Whether the block is a link to the first page of the site.
-fn leads_home(page: &Page, outline: &Outline, block: &Block) -> bool {
-    let first = outline.texts.get(block.texts.start).and_then(|&text| link_around(page, text));
-    let href = first.and_then(|link| page.attr(link, "href"));
-    is_linked(block)
-        && href.is_some_and(|href| {
-            let file = href.trim_start_matches("../").trim_start_matches("./");
-            matches!(file, "" | "/" | "index.html" | "index.htm" | "/index.html")
-        })
-}
-
-/// Whether the block begins with a link to another part of the page.
-fn leads_within(page: &Page, outline: &Outline, block: &Block) -> bool {
-    let first = outline.texts.get(block.texts.start).and_then(|&text| link_around(page, text));
-    first.and_then(|link| page.attr(link, "href")).is_some_and(|href| href.starts_with('#'))
-}
-
-/// Whether a link of the block leads to the page before or behind this one, by its own words.
-fn leads_on(page: &Page, outline: &Outline, block: &Block) -> bool {
-    let leads = |link: Index| {
-        let says = |name: &str, words: &[&str]| {
-            page.attr(link, name).is_some_and(|own| own.split_ascii_whitespace().any(|own| words.contains(&own)))
-        };
-        says("rel", &["contents", "next", "prev", "previous", "start", "up"]) || says("accesskey", &["n", "p", "u"])
-    };
-    outline.texts[block.texts.clone()].iter().take(LINKS).filter_map(|&text| link_around(page, text)).any(leads)
-}
-
-fn link_around(page: &Page, text: Index) -> Option<Index> {
-    page.ancestors(text).take(4).find(|&above| page.is(above, &local_name!("a")))
-}
-
-/// `<address>` at the end of a page is who made it.
-fn stands_in_address(page: &Page, outline: &Outline, block: &Block) -> bool {
-    let first = outline.texts.get(block.texts.start);
-    first.is_some_and(|&first| page.ancestors(first).take(4).any(|above| page.is(above, &local_name!("address"))))
 }

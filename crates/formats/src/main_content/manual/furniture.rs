@@ -225,7 +225,7 @@ impl Judge<'_> {
     fn opens_text(&self, index: Index, element: &Element) -> bool {
         let controls = element.attr("aria-controls").is_some() || element.attr("aria-expanded").is_some();
         let in_heading = self.page.ancestors(index).take(2).any(|above| is_heading(self.page, above));
-        role_is(element, "tab") || controls && (in_heading || self.frame.declared) || in_heading
+        role_is(element, "tab") || in_heading || controls && self.frame.declared
     }
 }
 

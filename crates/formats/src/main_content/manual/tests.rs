@@ -124,6 +124,16 @@ fn a_table_of_the_page_and_a_question_about_it_go() {
 }
 
 #[test]
+fn a_line_of_links_to_the_parts_of_the_page_goes() {
+    check(&format!(
+        "<main>{FIRST}{{<p><a href=#a>Saw</a> | <a href=#b>Sand</a> | <a href=#c>Oil</a></p>}}<h2 id=a>Saw</h2><p>Cut.</main>"
+    ));
+    check(&format!(
+        "<main>{FIRST}<p>See <a href=#a>sawing</a>, <a href=#b>sanding</a> and <a href=#c>oiling</a> below.</main>"
+    ));
+}
+
+#[test]
 fn line_numbers_are_no_code() {
     check(
         "<main><h1>Saw</h1><p>Run it like this.<table><tr>{<td class=linenos>1 2</td>}<td><pre>a</pre></table></main>",
