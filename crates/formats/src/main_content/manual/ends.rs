@@ -33,9 +33,7 @@ pub(super) fn trim(page: &Page, outline: &Outline, frame: &Frame, chosen: &mut [
         lines.trim_beginning(chosen);
     }
     lines.leave_out_labels(chosen);
-    for (block, chosen) in outline.blocks.iter().zip(chosen.iter_mut()).filter(|(_, chosen)| **chosen) {
-        *chosen = !(block.linked * 2 > block.text.letters && lines.leads_on(block) || lines.is_row_of_parts(block));
-    }
+    lines.leave_out_ways(chosen);
     lines.trim_end(chosen);
 }
 
@@ -91,6 +89,16 @@ impl Lines<'_> {
             if (is_free || opens) && names::is_label(&words) || behind >= FEW {
                 chosen[at..=at + behind].fill(false);
             }
+        }
+    }
+
+    /// Links to the pages around this one; and to its own parts, in one line below the title.
+    fn leave_out_ways(&self, chosen: &mut [bool]) {
+        let mut headings = 0;
+        for (block, chosen) in self.outline.blocks.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+            let leads_on = block.linked * 2 > block.text.letters && self.leads_on(block);
+            *chosen = !(leads_on || headings < 2 && self.is_row_of_parts(block));
+            headings += usize::from(block.heading > 0);
         }
     }
 

@@ -47,9 +47,9 @@ pub(super) fn mark(token: &str) -> Option<Mark> {
 
 /// What a name says of the page, whatever its case.
 pub(super) fn sign(token: &str) -> Option<Sign> {
-    // The names begin with few letters, and this is asked of every name of every page.
+    // This is asked of every name of every page.
     let first = token.as_bytes().first()?.to_ascii_lowercase();
-    if !SIGNS_BEGIN[usize::from(first)] {
+    if token.len() > MAX_NAME || LENGTHS[usize::from(first)] >> token.len() & 1 == 0 {
         return None;
     }
     let mut lower = [0; MAX_NAME];
@@ -59,15 +59,16 @@ pub(super) fn sign(token: &str) -> Option<Sign> {
 /// Bytes of the longest name that is known.
 const MAX_NAME: usize = 40;
 
-/// The first letters of [`SIGNS`].
-const SIGNS_BEGIN: [bool; 256] = {
-    let mut begin = [false; 256];
+/// For each first letter, the lengths of the [`SIGNS`] that begin with it, as bits.
+const LENGTHS: [u64; 256] = {
+    let mut lengths = [0; 256];
     let mut at = 0;
     while at < SIGNS.len() {
-        begin[SIGNS[at].0.as_bytes()[0] as usize] = true;
+        let name = SIGNS[at].0.as_bytes();
+        lengths[name[0] as usize] |= 1 << name.len();
         at += 1;
     }
-    begin
+    lengths
 };
 
 fn lowered<'l>(token: &str, lower: &'l mut [u8; MAX_NAME]) -> Option<&'l [u8]> {

@@ -11,6 +11,11 @@ const IMAGES: u32 = 12;
 /// Scripts from other sites that a page may have: the press and shops have dozens.
 const FOREIGN: u32 = 2;
 
+/// Networks that no documentation links to.
+const NETWORKED: u32 = 2;
+/// Articles or comments that no documentation has.
+const MANY: u32 = 3;
+
 /// What is counted to tell documentation from the press, blogs, forums and shops.
 #[derive(Debug, Default)]
 struct Signs {
@@ -108,8 +113,8 @@ pub(super) fn is_manual(page: &Page) -> bool {
     for index in page.positions() {
         if let Some(element) = page.element(index) {
             signs.look(element);
-            if signs.known {
-                return true;
+            if signs.known || signs.are_clear() {
+                return signs.known;
             }
         }
     }
@@ -117,6 +122,11 @@ pub(super) fn is_manual(page: &Page) -> bool {
 }
 
 impl Signs {
+    /// Whether nothing that may follow makes the page documentation.
+    fn are_clear(&self) -> bool {
+        self.general || self.networks.count_ones() > NETWORKED || self.articles > MANY || self.comments > MANY
+    }
+
     fn are_of_a_manual(&self) -> bool {
         if self.known {
             return true;
