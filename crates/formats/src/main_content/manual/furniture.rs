@@ -96,6 +96,7 @@ impl Judge<'_> {
             local_name!("footer") => return !stands_in_quote(page, index),
             local_name!("aside") => return self.is_aside_of_site(index, element),
             local_name!("header") => return self.is_header_of_site(index),
+            _ if role_is(element, "banner") => return self.is_header_of_site(index),
             local_name!("button") => return !self.opens_text(index, element),
             local_name!("select") | local_name!("option") | local_name!("datalist") => return true,
             local_name!("a") if is_permalink(page, index, element) => return true,
@@ -237,15 +238,7 @@ pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
         || element.attr("role").is_some_and(|role| {
             matches!(
                 role.trim(),
-                "navigation"
-                    | "search"
-                    | "menu"
-                    | "menubar"
-                    | "contentinfo"
-                    | "banner"
-                    | "dialog"
-                    | "alertdialog"
-                    | "toolbar"
+                "navigation" | "search" | "menu" | "menubar" | "contentinfo" | "dialog" | "alertdialog" | "toolbar"
             )
         })
 }

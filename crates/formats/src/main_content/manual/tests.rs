@@ -146,6 +146,7 @@ fn the_title_is_kept_where_it_stands_before_the_box() {
     check(
         "{<nav><a href=/>Start</a></nav>}<header><h1>Saw</h1><p>In two steps.</header><main><p>Cut along the line.</main>",
     );
+    check("<div role=banner><h1>Saw</h1></div><p>Cut along the line.<div role=contentinfo></div>");
     check("<h1>Saw</h1>{<p>Site of saws}<main><p>Cut along the line.</main>{<p>More of the site}");
 }
 
