@@ -176,7 +176,8 @@ fn by_type(kind: &str, found: &mut Hints) {
     found.add(hint);
 }
 
-fn hides(style: &str) -> bool {
+/// Whether the declarations of an element say that it is not shown.
+pub(super) fn hides(style: &str) -> bool {
     style.split(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
         let (name, value) = (name.trim(), value.trim());
         name.eq_ignore_ascii_case("display") && value.starts_with("none")

@@ -3,8 +3,10 @@
 //! [`outline`] reads the page as blocks and groups, [`features`] says what is known of each block (with [`hints`] from
 //! the markup, [`lexicon`] from the words, [`facts`] from what the page declares, [`kin`] from what looks alike, [`passed`]
 //! from what stands before), [`model`] turns that into odds, [`cut`]
-//! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`].
+//! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`], and pages of
+//! documentation to [`manual`], where the page's own marks say more than the model.
 
+mod callouts;
 mod cut;
 mod declared;
 mod facts;
@@ -13,6 +15,7 @@ mod hints;
 mod keep;
 mod kin;
 mod lexicon;
+mod manual;
 mod measure;
 mod model;
 mod outline;
@@ -60,7 +63,18 @@ pub(crate) fn keep_main(content: &mut Content, free: bool) {
     if outline.blocks.is_empty() {
         return;
     }
-    let chosen = if is_small(&outline) { declared::chosen(&outline) } else { measured(page, &outline, free) };
+    let chosen = match manual::choice(content, &outline).filter(|_| free) {
+        Some(choice) => {
+            choice.removed.iter().for_each(|&index| content.set_removed(index, true));
+            choice.chosen
+        }
+        None => {
+            let mut chosen =
+                if is_small(&outline) { declared::chosen(&outline) } else { measured(page, &outline, free) };
+            callouts::keep_callouts(page, &outline, &mut chosen);
+            chosen
+        }
+    };
     keep::keep(content, &outline, &chosen);
     if free {
         content.set_roots(vec![keep::root(page, &outline, &chosen)]);

@@ -7,7 +7,7 @@ use super::features::Features;
 use super::hints::Hint;
 use super::lexicon::{self, Wording};
 use super::outline::Outline;
-use super::{declared, is_small};
+use super::{declared, is_small, manual};
 use crate::content::Content;
 
 /// A block of text as the model sees it.
@@ -31,6 +31,8 @@ pub struct Blocks {
     outline: Outline,
     facts: Facts,
     wordings: Vec<Wording>,
+    /// What is kept of a page of documentation, which the model is not asked about.
+    manual: Option<Vec<bool>>,
 }
 
 /// All blocks of text in `content`, in reading order.
@@ -39,7 +41,8 @@ pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
     let outline = Outline::of(content);
     let facts = Facts::of(page);
     let wordings = lexicon::wordings(page, &outline, &facts);
-    let blocks = Blocks { outline, facts, wordings };
+    let manual = manual::choice(content, &outline).map(|choice| choice.chosen);
+    let blocks = Blocks { outline, facts, wordings, manual };
     let (outline, features) = (&blocks.outline, blocks.features());
     let sample = |at: usize| {
         let mut row = Vec::new();
@@ -59,6 +62,9 @@ pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
 impl Blocks {
     /// Which blocks would be kept if the model gave each the log-odds in `scores`, plus `caution`.
     pub fn chosen(&self, scores: &[f32], caution: f32) -> Vec<bool> {
+        if let Some(chosen) = &self.manual {
+            return chosen.clone();
+        }
         if is_small(&self.outline) {
             return declared::chosen(&self.outline);
         }

@@ -1,0 +1,189 @@
+//! The beginning and the end of a page's own text: links around the site that no markup tells.
+
+use page::{Index, Page, local_name};
+
+use super::frame::Frame;
+use super::names;
+use crate::main_content::hints::Hint;
+use crate::main_content::outline::{Block, Kind, Outline};
+
+/// Words of a line that is more than a note of the site …
+const LONG: u32 = 40;
+/// … and of one on rights.
+const RIGHTS: u32 = 120;
+/// Words of a label.
+const LABEL: u32 = 8;
+/// Links from which on a line of them is one of the page's own parts.
+const ROW: u16 = 3;
+/// Links from which on a list below a title is the page's own table of contents.
+const FEW: usize = 2;
+/// Blocks between the name of the site and the title of the page.
+const NEAR: usize = 20;
+/// Blocks at the end that are looked at.
+const END: usize = 12;
+/// Texts of a block whose links are looked at.
+const LINKS: usize = 12;
+/// Part of a block that links fill when it is nothing else.
+const ALL_LINKS: f32 = 0.7;
+
+/// Leaves out the site's lines before the first heading and behind the last text, and labels of the site anywhere.
+pub(super) fn trim(page: &Page, outline: &Outline, frame: &Frame, chosen: &mut [bool]) {
+    let lines = Lines { page, outline };
+    if !frame.declared {
+        lines.trim_beginning(chosen);
+    }
+    lines.leave_out_labels(chosen);
+    lines.leave_out_ways(chosen);
+    lines.trim_end(chosen);
+}
+
+struct Lines<'a> {
+    page: &'a Page,
+    outline: &'a Outline,
+}
+
+impl Lines<'_> {
+    /// The text of a block, with the spaces between links, which are no texts of the block.
+    fn text(&self, block: &Block) -> String {
+        let nodes = &self.outline.texts[block.texts.clone()];
+        let all = nodes.first().zip(nodes.last()).map(|(&first, &last)| first..last + 1);
+        all.into_iter().flatten().filter_map(|node| self.page.text(node)).collect()
+    }
+
+    fn trim_beginning(&self, chosen: &mut [bool]) {
+        let blocks = &self.outline.blocks;
+        let mut headings = (0..blocks.len()).filter(|&at| chosen[at] && self.is_heading(&blocks[at]));
+        let (Some(first), second) = (headings.next(), headings.next()) else { return };
+        // The name of the site may be a heading too, which leads to its first page.
+        let title = second.filter(|&at| (1..3).contains(&blocks[at].heading) && at <= first + NEAR);
+        let title = title.filter(|_| blocks[first].heading == 1 && self.leads_home(&blocks[first]));
+        for at in 0..title.unwrap_or(first) {
+            let block = &blocks[at];
+            if block.text.words > LONG {
+                continue;
+            }
+            let words = self.text(block);
+            let leads_away = is_linked(block) && !self.leads_within(block);
+            let is_motto = title.is_some() && at > first && block.text.words <= LABEL;
+            chosen[at] &= !(leads_away || is_motto || names::is_way(&words) || names::is_note_of_site(&words));
+        }
+    }
+
+    /// Labels, with the links or answers that belong to them.
+    fn leave_out_labels(&self, chosen: &mut [bool]) {
+        let blocks = &self.outline.blocks;
+        for at in 0..blocks.len() {
+            let block = &blocks[at];
+            if !chosen[at] || block.text.words > LABEL || matches!(block.kind, Kind::Code | Kind::Term | Kind::Cell) {
+                continue;
+            }
+            let words = self.text(block);
+            let (asks, opens) = (names::is_question(&words), names::opens_contents(&words));
+            let follows = |block: &Block| {
+                asks && block.text.words <= LABEL && names::is_answer(&self.text(block))
+                    || opens && is_linked(block) && self.leads_within(block)
+            };
+            let behind = blocks[at + 1..].iter().take_while(|block| follows(block)).count();
+            // One word may be the text of a heading, an item or a paragraph.
+            let is_free = block.heading == 0 && (block.text.words > 1 || is_linked(block));
+            if (is_free || opens) && names::is_label(&words) || behind >= FEW {
+                chosen[at..=at + behind].fill(false);
+            }
+        }
+    }
+
+    /// Links to the pages around this one; and to its own parts, in one line below the title.
+    fn leave_out_ways(&self, chosen: &mut [bool]) {
+        let mut headings = 0;
+        for (block, chosen) in self.outline.blocks.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+            let leads_on = block.linked * 2 > block.text.letters && self.leads_on(block);
+            *chosen = !(leads_on || headings < 2 && self.is_row_of_parts(block));
+            headings += usize::from(block.heading > 0);
+        }
+    }
+
+    fn trim_end(&self, chosen: &mut [bool]) {
+        let blocks = &self.outline.blocks;
+        let Some(heading) = (0..blocks.len()).find(|&at| chosen[at] && blocks[at].heading > 0) else { return };
+        let kept: Vec<usize> = (heading + 1..blocks.len()).rev().filter(|&at| chosen[at]).take(END).collect();
+        for at in kept {
+            if !self.is_of_site(&blocks[at]) {
+                return;
+            }
+            chosen[at] = false;
+        }
+    }
+
+    /// Whether a line at the end of the page leads on or tells who made it.
+    fn is_of_site(&self, block: &Block) -> bool {
+        if block.heading > 0 || block.text.words > RIGHTS {
+            return false;
+        }
+        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph | Kind::Item);
+        let words = self.text(block);
+        let long = if words.contains('©') { RIGHTS } else { LONG };
+        let is_note = block.text.words <= long && is_free && names::is_note_of_site(&words);
+        is_note || (is_free || is_linked(block)) && names::is_way(&words) || self.stands_in_address(block)
+    }
+
+    /// By its tag, or a box that is called a title.
+    fn is_heading(&self, block: &Block) -> bool {
+        let group = &self.outline.groups[block.group];
+        let alone = group.end - group.first == 1;
+        block.heading > 0 || block.hints.has(Hint::Title) || alone && group.hints.has(Hint::Title)
+    }
+
+    /// Whether the block is a link to the first page of the site.
+    fn leads_home(&self, block: &Block) -> bool {
+        let is_home = |href: &str| {
+            let file = href.trim_start_matches("../").trim_start_matches("./");
+            matches!(file, "" | "/" | "index.html" | "index.htm" | "/index.html")
+        };
+        is_linked(block) && self.first_link(block).is_some_and(|href| is_home(&href))
+    }
+
+    /// Whether the block begins with a link to another part of the page.
+    fn leads_within(&self, block: &Block) -> bool {
+        self.first_link(block).is_some_and(|href| href.starts_with('#'))
+    }
+
+    /// Where the link leads with which the block begins.
+    fn first_link(&self, block: &Block) -> Option<String> {
+        let first = self.outline.texts.get(block.texts.start)?;
+        self.page.attr(self.link_around(*first)?, "href").map(|href| href.to_string())
+    }
+
+    /// Whether a link of the block leads to the page before or behind this one, by its own words.
+    fn leads_on(&self, block: &Block) -> bool {
+        let leads = |link: Index| {
+            let says = |name: &str, words: &[&str]| {
+                self.page
+                    .attr(link, name)
+                    .is_some_and(|own| own.split_ascii_whitespace().any(|own| words.contains(&own)))
+            };
+            says("rel", &["contents", "next", "prev", "previous", "start", "up"]) || says("accesskey", &["n", "p", "u"])
+        };
+        let texts = self.outline.texts[block.texts.clone()].iter().take(LINKS);
+        texts.filter_map(|&text| self.link_around(text)).any(leads)
+    }
+
+    /// Links to the parts of the page, in one line.
+    fn is_row_of_parts(&self, block: &Block) -> bool {
+        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph) && block.heading == 0;
+        is_free && block.links >= ROW && is_linked(block) && self.leads_within(block)
+    }
+
+    fn link_around(&self, text: Index) -> Option<Index> {
+        self.page.ancestors(text).take(4).find(|&above| self.page.is(above, &local_name!("a")))
+    }
+
+    /// `<address>` at the end of a page is who made it.
+    fn stands_in_address(&self, block: &Block) -> bool {
+        let Some(&first) = self.outline.texts.get(block.texts.start) else { return false };
+        self.page.ancestors(first).take(4).any(|above| self.page.is(above, &local_name!("address")))
+    }
+}
+
+fn is_linked(block: &Block) -> bool {
+    block.linked as f32 > ALL_LINKS * block.text.letters as f32
+}

@@ -1,0 +1,87 @@
+//! Where the own text of a documentation page stands.
+
+use page::{Index, Page, local_name};
+
+use super::letters::Letters;
+use super::{furniture, stands_in};
+
+/// The part of an outer box's letters from which on an inner one holds all of it.
+const NEARLY_ALL: f32 = 0.8;
+/// A declared box with fewer letters than this part of the page's letters that are no links is not the place of its text.
+const ENOUGH: f32 = 0.3;
+/// Titles before the box that are looked at.
+const TITLES: usize = 8;
+/// Letters of the box around a title that still belong to the title: a lead, a date.
+const LEAD: u32 = 600;
+
+/// The box of the page's own text, and its title where that stands outside.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) root: Index,
+    /// Whether the page itself declares the box. Otherwise it is the whole page.
+    pub(super) declared: bool,
+    pub(super) title: Option<Index>,
+}
+
+impl Frame {
+    pub(super) fn of(page: &Page, letters: &Letters) -> Frame {
+        let whole = page.first(&local_name!("body")).unwrap_or(0);
+        let all = letters.plain(whole, page.end(whole));
+        let is_enough = |&root: &Index| letters.all(root, page.end(root)) as f32 >= ENOUGH * all as f32;
+        match declared(page, letters).filter(is_enough) {
+            Some(root) => Frame { root, declared: true, title: title(page, letters, root) },
+            None => Frame { root: whole, declared: false, title: None },
+        }
+    }
+
+    pub(super) fn holds(&self, page: &Page, index: Index) -> bool {
+        page.subtree(self.root).contains(&index)
+    }
+}
+
+/// What the page calls its main part, or its only article.
+fn declared(page: &Page, letters: &Letters) -> Option<Index> {
+    let role = |index: Index, role: &str| page.attr(index, "role").is_some_and(|own| own.trim() == role);
+    let is_main = |index: Index| page.is(index, &local_name!("main")) || role(index, "main");
+    let is_article = |index: Index| page.is(index, &local_name!("article")) || role(index, "article");
+    let (mut mains, mut articles) = (Vec::new(), Vec::new());
+    for index in page.positions().filter(|&index| page.element(index).is_some()) {
+        if is_main(index) && !furniture::is_hidden(page, index) {
+            mains.push(index);
+        } else if is_article(index) && !furniture::is_hidden(page, index) {
+            articles.push(index);
+        }
+    }
+    let size = |index: Index| letters.all(index, page.end(index));
+    let main = mains.iter().copied().max_by_key(|&index| (size(index), std::cmp::Reverse(index)));
+    // Of boxes inside one another, the innermost that holds nearly all of it.
+    let inner = |outer: Index, boxes: &[Index]| {
+        let nearly = |&&index: &&Index| {
+            page.subtree(outer).contains(&index) && size(index) as f32 > NEARLY_ALL * size(outer) as f32
+        };
+        boxes.iter().filter(nearly).copied().max().unwrap_or(outer)
+    };
+    match main {
+        Some(main) => Some(inner(inner(main, &mains), &articles)),
+        None => articles.first().copied().filter(|_| articles.len() == 1),
+    }
+}
+
+/// The title of the page, when it stands before the box and none is in it; with the header made for it, if that is small.
+fn title(page: &Page, letters: &Letters, root: Index) -> Option<Index> {
+    let is_title = |index: &Index| page.is(*index, &local_name!("h1"));
+    if letters.titles(root, page.end(root)) > 0 {
+        return None;
+    }
+    let outside = |&index: &Index| !stands_in(page, index, 0, |above| furniture::is_navigation(page, above));
+    let title = (0..root).rev().filter(is_title).take(TITLES).find(outside)?;
+    let around = page
+        .ancestors(title)
+        .find(|&above| matches!(page.name(above), Some(&(local_name!("header") | local_name!("hgroup")))));
+    let small = |&header: &Index| {
+        !page.subtree(header).contains(&root)
+            && letters.plain(header, page.end(header)) <= LEAD
+            && letters.linked(header, page.end(header)) * 3 < letters.all(header, page.end(header))
+    };
+    Some(around.filter(small).unwrap_or(title))
+}

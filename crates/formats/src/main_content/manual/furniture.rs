@@ -1,0 +1,311 @@
+//! What inside the frame of a documentation page is no text of its own.
+
+use std::collections::HashSet;
+
+use base::Fnv;
+use page::{Element, Index, Page, local_name};
+
+use super::frame::Frame;
+use super::letters::{self, Letters};
+use super::names::{self, Mark};
+use crate::main_content::hints::hides;
+use crate::main_content::outline::{Block, Outline};
+
+/// Letters of a box that may be furniture by its name alone, where no box is declared.
+const SHORT: u32 = 200;
+/// Nodes at the beginning of a box among which its heading is looked for.
+const BEGIN: usize = 40;
+/// Elements and texts beside an `aside` that are looked at.
+const BESIDE: usize = 400;
+/// Characters of a permalink's text.
+const MARK: usize = 40;
+
+/// Elements that are furniture, and the nodes that they hold.
+pub(super) struct Furniture {
+    pub(super) elements: Vec<Index>,
+    covered: Vec<bool>,
+}
+
+struct Judge<'a> {
+    page: &'a Page,
+    letters: &'a Letters,
+    frame: &'a Frame,
+    /// What controls of the page open: hashes of ids.
+    opened: HashSet<u64>,
+}
+
+impl Furniture {
+    pub(super) fn of(page: &Page, letters: &Letters, frame: &Frame) -> Furniture {
+        let judge = Judge { page, letters, frame, opened: opened(page) };
+        let mut found = Furniture { elements: Vec::new(), covered: vec![false; page.node_count()] };
+        let mut details_until = 0;
+        let mut at = 0;
+        while at < page.node_count() && !page.stop().is_set() {
+            let inside = frame.holds(page, at) || frame.title.is_some_and(|title| page.subtree(title).contains(&at));
+            if judge.is_furniture(at) {
+                found.elements.push(at);
+                found.covered[page.subtree(at)].fill(true);
+                at = page.end(at);
+                continue;
+            }
+            if page.is(at, &local_name!("details")) {
+                details_until = details_until.max(page.end(at));
+            }
+            found.covered[at] = !inside && at >= details_until;
+            // What stands in code has names of its own.
+            let is_code = page.is(at, &local_name!("pre"));
+            if is_code {
+                let covered = found.covered[at];
+                found.covered[page.subtree(at)].fill(covered);
+                found.numbers_of_lines(page, at);
+            }
+            at = if is_code { page.end(at) } else { at + 1 };
+        }
+        found
+    }
+
+    /// Whether a part of the block is no furniture.
+    pub(super) fn shows(&self, outline: &Outline, block: &Block) -> bool {
+        outline.texts[block.texts.clone()].iter().any(|&text| !self.covered[text])
+    }
+
+    /// Line numbers and buttons inside code.
+    fn numbers_of_lines(&mut self, page: &Page, code: Index) {
+        for index in page.subtree(code) {
+            let Some(element) = page.element(index) else { continue };
+            let is_number = || names::tokens(element).any(|token| names::mark(token) == Some(Mark::LineNumber));
+            if element.name.local == local_name!("button") || is_number() {
+                self.elements.push(index);
+                self.covered[page.subtree(index)].fill(true);
+            }
+        }
+    }
+}
+
+impl Judge<'_> {
+    fn is_furniture(&self, index: Index) -> bool {
+        let Some(element) = self.page.element(index) else { return false };
+        let (page, frame) = (self.page, self.frame);
+        if page.subtree(index).contains(&frame.root) || frame.title == Some(index) {
+            return false;
+        }
+        if is_navigation(page, index) || self.is_closed(index, element) {
+            return true;
+        }
+        match element.name.local {
+            local_name!("footer") => return !stands_in_quote(page, index),
+            local_name!("aside") => return self.is_aside_of_site(index, element),
+            local_name!("header") => return self.is_header_of_site(index),
+            _ if role_is(element, "banner") => return self.is_header_of_site(index),
+            local_name!("button") => return !self.opens_text(index, element),
+            local_name!("select") | local_name!("option") | local_name!("datalist") => return true,
+            local_name!("a") if is_permalink(page, index, element) => return true,
+            _ if is_ligature(page, index, element) => return true,
+            _ => {}
+        }
+        self.is_furniture_by_name(index, element)
+    }
+
+    fn is_furniture_by_name(&self, index: Index, element: &Element) -> bool {
+        let name = &element.name.local;
+        let says_little = matches!(
+            *name,
+            local_name!("html")
+                | local_name!("body")
+                | local_name!("main")
+                | local_name!("article")
+                | local_name!("h1")
+                | local_name!("h2")
+                | local_name!("h3")
+                | local_name!("h4")
+                | local_name!("h5")
+                | local_name!("h6")
+                | local_name!("code")
+                | local_name!("pre")
+                | local_name!("tr")
+                | local_name!("tbody")
+        );
+        if says_little || is_callout_element(element) {
+            return false;
+        }
+        let inline = matches!(*name, local_name!("a") | local_name!("span") | local_name!("em") | local_name!("b"));
+        names::tokens(element).any(|token| match names::mark(token) {
+            Some(Mark::Site) => !self.is_named_after_its_heading(index, token),
+            Some(Mark::LineNumber) => true,
+            Some(Mark::Place) if !inline => self.is_place_of_links(index),
+            Some(Mark::Top) if !inline => self.is_top_of_site(index),
+            _ => false,
+        })
+    }
+
+    /// The id of a chapter is made from the words of its heading and says nothing.
+    fn is_named_after_its_heading(&self, index: Index, token: &str) -> bool {
+        let heading = self.page.subtree(index).take(BEGIN).find(|&below| is_heading(self.page, below));
+        heading.is_some_and(|heading| {
+            let text = self.page.text_of(heading).to_lowercase();
+            names::parts(token).all(|part| text.contains(&part.to_lowercase()))
+                && self.letters.linked(index, self.page.end(index)) * 2 < self.letters.all(index, self.page.end(index))
+        })
+    }
+
+    /// Names like `sidebar` and `menu` count where most of the text is links, and for short boxes of a page that
+    /// declares no box of its own.
+    fn is_place_of_links(&self, index: Index) -> bool {
+        let end = self.page.end(index);
+        let (all, linked) = (self.letters.all(index, end), self.letters.linked(index, end));
+        let short = !self.frame.declared && all <= SHORT && !self.page.is(index, &local_name!("p"));
+        if self.is_list_of_chapters(index) {
+            return false;
+        }
+        (linked * 2 > all && !self.holds_the_text(index)) || short && self.letters.headings(index, end) == 0
+    }
+
+    /// Below a heading, a list or a table of links to other pages.
+    fn is_list_of_chapters(&self, index: Index) -> bool {
+        let page = self.page;
+        let is_table = page.is(index, &local_name!("table"));
+        if !is_table && !matches!(page.name(index), Some(&(local_name!("ul") | local_name!("ol") | local_name!("dl"))))
+        {
+            return false;
+        }
+        let says_toc = |token: &str| names::parts(token).any(|part| part.eq_ignore_ascii_case("toc"));
+        let named = is_table || page.element(index).is_some_and(|element| names::tokens(element).any(says_toc));
+        let link = page.subtree(index).take(BEGIN).find_map(|below| page.attr(below, "href"));
+        named && self.letters.headings(self.frame.root, index) > 0 && link.is_some_and(|href| !href.starts_with('#'))
+    }
+
+    /// A short box without a heading, before the title.
+    fn is_top_of_site(&self, index: Index) -> bool {
+        let end = self.page.end(index);
+        !self.frame.declared
+            && self.letters.all(index, end) <= SHORT
+            && self.letters.headings(index, end) == 0
+            && self.letters.titles(end, self.page.end(self.frame.root)) > 0
+    }
+
+    /// A box around everything may be named after one of its parts, and the list of links of a landing page is its text.
+    fn holds_the_text(&self, index: Index) -> bool {
+        let (end, root) = (self.page.end(index), self.frame.root);
+        let behind = self.page.end(root);
+        let most_text = self.letters.plain(index, end) * 2 > self.letters.plain(root, behind);
+        let most_of_all = self.frame.declared && self.letters.all(index, end) * 2 > self.letters.all(root, behind);
+        most_text || most_of_all
+    }
+
+    /// Text that a browser does not show, and that no control opens.
+    fn is_closed(&self, index: Index, element: &Element) -> bool {
+        if !is_hidden(self.page, index) {
+            return false;
+        }
+        let id = element.attr("id").map(|id| hash(&id));
+        let is_part = names::tokens(element).any(|token| names::mark(token) == Some(Mark::Opens));
+        !(id.is_some_and(|id| self.opened.contains(&id)) || is_part || role_is(element, "tabpanel"))
+    }
+
+    /// Notes of the text stand in `aside` too; those of the site hold links, or stand beside the text.
+    fn is_aside_of_site(&self, index: Index, element: &Element) -> bool {
+        if is_callout_element(element) || role_is(element, "note") {
+            return false;
+        }
+        let end = self.page.end(index);
+        let among_text = self.page.parent(index).is_some_and(|parent| {
+            self.page.children(parent).take(BESIDE).any(|beside| self.page.is(beside, &local_name!("p")))
+        });
+        !among_text || self.letters.linked(index, end) * 2 > self.letters.all(index, end)
+    }
+
+    /// A header with a heading is that of the text.
+    fn is_header_of_site(&self, index: Index) -> bool {
+        let end = self.page.end(index);
+        let has_heading = self.letters.headings(index, end) > 0;
+        let linked = self.letters.linked(index, end) * 2 > self.letters.all(index, end);
+        if has_heading { linked && !self.frame.declared } else { !self.frame.declared || linked }
+    }
+
+    /// The button of an accordion or a tab is the question or the title of what it opens.
+    fn opens_text(&self, index: Index, element: &Element) -> bool {
+        let controls = element.attr("aria-controls").is_some() || element.attr("aria-expanded").is_some();
+        let in_heading = self.page.ancestors(index).take(2).any(|above| is_heading(self.page, above));
+        role_is(element, "tab") || in_heading || controls && self.frame.declared
+    }
+}
+
+/// Navigation by its tag or role, and what pops up.
+pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
+    let Some(element) = page.element(index) else { return false };
+    element.name.local == local_name!("nav")
+        || element.name.local == local_name!("dialog") && element.attr("open").is_none()
+        || element.attr("role").is_some_and(|role| {
+            matches!(
+                role.trim(),
+                "navigation" | "search" | "menu" | "menubar" | "contentinfo" | "dialog" | "alertdialog" | "toolbar"
+            )
+        })
+}
+
+/// Whether the markup says that a browser does not show the element.
+pub(super) fn is_hidden(page: &Page, index: Index) -> bool {
+    let Some(element) = page.element(index) else { return false };
+    let hidden = element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"));
+    hidden || element.attr("style").is_some_and(|style| hides(&style))
+}
+
+fn is_heading(page: &Page, index: Index) -> bool {
+    page.name(index).is_some_and(letters::is_heading)
+}
+
+fn role_is(element: &Element, role: &str) -> bool {
+    element.attr("role").is_some_and(|own| own.trim() == role)
+}
+
+fn is_callout_element(element: &Element) -> bool {
+    names::tokens(element).any(names::is_callout)
+}
+
+fn stands_in_quote(page: &Page, index: Index) -> bool {
+    let is_quote = |above| matches!(page.name(above), Some(&(local_name!("blockquote") | local_name!("figure"))));
+    page.ancestors(index).take(4).any(is_quote)
+}
+
+/// A sign that leads to its own place.
+fn is_permalink(page: &Page, index: Index, element: &Element) -> bool {
+    let here = element.attr("href").is_some_and(|href| href.starts_with('#'));
+    if !here || page.end(index) - index > 6 {
+        return false;
+    }
+    let text = page.text_of(index);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{200b}');
+    text.len() <= MARK
+        && matches!(text, "¶" | "#" | "§" | "🔗" | "Permalink" | "Link to this heading" | "Link to this section")
+}
+
+/// Fonts of icons turn words such as `expand_more` into pictures.
+fn is_ligature(page: &Page, index: Index, element: &Element) -> bool {
+    page.end(index) - index <= 2
+        && (&*element.name.local == "mat-icon"
+            || names::tokens(element)
+                .any(|token| token.starts_with("material-icons") || token.starts_with("material-symbols")))
+}
+
+fn hash(id: &str) -> u64 {
+    Fnv::default().with(id.as_bytes()).value()
+}
+
+/// What the page's controls open.
+fn opened(page: &Page) -> HashSet<u64> {
+    let mut found = HashSet::new();
+    for index in page.positions() {
+        let Some(element) = page.element(index) else { continue };
+        for name in ["aria-controls", "data-bs-target", "data-target"] {
+            if let Some(ids) = element.attr(name) {
+                found.extend(ids.split_ascii_whitespace().map(|id| hash(id.trim_start_matches('#'))));
+            }
+        }
+        if element.name.local == local_name!("a")
+            && let Some(id) = element.attr("href").and_then(|href| href.strip_prefix('#').map(hash))
+        {
+            found.insert(id);
+        }
+    }
+    found
+}

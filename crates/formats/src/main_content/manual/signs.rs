@@ -1,0 +1,260 @@
+//! Whether a page is documentation.
+
+use page::{Element, LocalName, Page, local_name};
+
+use super::names::{self, Sign};
+
+/// Code, definitions and the like from which on a page is taken for documentation although it has one link to a network.
+const CODE: u32 = 5;
+/// Pictures that a page may have that shows less code than that.
+const IMAGES: u32 = 12;
+/// Scripts from other sites that a page may have: the press and shops have dozens.
+const FOREIGN: u32 = 2;
+
+/// Networks that no documentation links to.
+const NETWORKED: u32 = 2;
+/// Articles or comments that no documentation has.
+const MANY: u32 = 3;
+
+/// What is counted to tell documentation from the press, blogs, forums and shops.
+#[derive(Debug, Default)]
+struct Signs {
+    /// A mark of a program that writes documentation.
+    known: bool,
+    /// A program that writes sites of any kind, such as blogs and shops.
+    general: bool,
+    /// Links to each of [`NETWORKS`], as bits.
+    networks: u32,
+    /// What the page tells networks and search engines about itself.
+    previews: u32,
+    says_article: bool,
+    data: u32,
+    foreign: u32,
+    fields: u32,
+    articles: u32,
+    times: u32,
+    images: u32,
+    code: u32,
+    comments: u32,
+}
+
+/// Networks that the press, shops and blogs link to from each page.
+const NETWORKS: [&str; 9] = [
+    "facebook.com",
+    "twitter.com",
+    "instagram.com",
+    "linkedin.com",
+    "pinterest.com",
+    "youtube.com",
+    "x.com",
+    "t.me",
+    "vk.com",
+];
+
+/// Programs that write documentation, as they name themselves in `<meta name="generator">`, in lower case.
+const GENERATORS: [&str; 32] = [
+    "antora",
+    "asciidoc",
+    "docbook",
+    "docfx",
+    "docusaurus",
+    "docutils",
+    "dokuwiki",
+    "doxygen",
+    "exdoc",
+    "gitbook",
+    "gtk-doc",
+    "haddock",
+    "javadoc",
+    "latex2html",
+    "linuxdoc",
+    "makeinfo",
+    "mdbook",
+    "mediawiki",
+    "mintlify",
+    "mkdocs",
+    "nextra",
+    "odoc",
+    "pandoc",
+    "pkgdown",
+    "quarto",
+    "rdoc",
+    "rustdoc",
+    "sphinx",
+    "starlight",
+    "texi2html",
+    "vitepress",
+    "yard",
+];
+
+/// Programs that write sites of any kind, as they name themselves.
+const SYSTEMS: [&str; 16] = [
+    "blogger",
+    "contao",
+    "drupal",
+    "ghost",
+    "government site builder",
+    "joomla",
+    "magento",
+    "open journal systems",
+    "prestashop",
+    "shopify",
+    "squarespace",
+    "typo3",
+    "webflow",
+    "weebly",
+    "wix",
+    "wordpress",
+];
+
+/// Whether the page was written as documentation, as far as its markup tells.
+pub(super) fn is_manual(page: &Page) -> bool {
+    let mut signs = Signs::default();
+    for index in page.positions() {
+        if let Some(element) = page.element(index) {
+            signs.look(element);
+            if signs.known || signs.are_clear() {
+                return signs.known;
+            }
+        }
+    }
+    signs.are_of_a_manual()
+}
+
+impl Signs {
+    /// Whether nothing that may follow makes the page documentation.
+    fn are_clear(&self) -> bool {
+        self.general || self.networks.count_ones() > NETWORKED || self.articles > MANY || self.comments > MANY
+    }
+
+    fn are_of_a_manual(&self) -> bool {
+        if self.known {
+            return true;
+        }
+        let alone = self.articles <= 1 && self.times <= 1 && self.fields == 0 && self.comments <= 1;
+        let is_quiet = self.networks == 0 && self.previews == 0 && self.data == 0 && self.foreign <= FOREIGN;
+        let is_technical = self.code >= CODE && self.networks.count_ones() <= 1 && !self.says_article;
+        alone && !self.general && self.images <= IMAGES.max(self.code) && (is_quiet || is_technical)
+    }
+
+    fn look(&mut self, element: &Element) {
+        let name = &element.name.local;
+        match *name {
+            local_name!("meta") => self.meta(element),
+            local_name!("a") => {
+                let href = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("href"));
+                if let Some(network) = href.and_then(|href| network(&href.value)) {
+                    self.networks |= 1 << network;
+                }
+            }
+            local_name!("script") => {
+                self.data += u32::from(element.attr("type").is_some_and(|kind| &*kind == "application/ld+json"));
+                self.foreign += u32::from(element.attr("src").is_some_and(|source| is_foreign(&source)));
+            }
+            local_name!("textarea") => self.fields += 1,
+            local_name!("article") => self.articles += 1,
+            local_name!("time") => self.times += 1,
+            local_name!("img") => self.images += 1,
+            local_name!("pre") | local_name!("code") | local_name!("tt") | local_name!("dl") => self.code += 1,
+            _ => {}
+        }
+        if is_box_like(name) {
+            for token in names::tokens(element) {
+                match names::sign(token) {
+                    Some(Sign::Generator) => self.known = true,
+                    Some(Sign::Comment) => self.comments += 1,
+                    Some(Sign::Thread) => self.comments += 2,
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn meta(&mut self, element: &Element) {
+        let value = element.attr("content").unwrap_or_default();
+        let Some(name) = element.attr("name").or_else(|| element.attr("property")) else { return };
+        if name.eq_ignore_ascii_case("generator") {
+            let made_by = value.get(..value.len().min(200)).unwrap_or_default().to_ascii_lowercase();
+            self.known |= GENERATORS.iter().any(|known| made_by.starts_with(known));
+            self.general |= SYSTEMS.iter().any(|known| made_by.starts_with(known));
+        } else if name.starts_with("og:") {
+            self.previews += 1;
+            self.says_article |= &*name == "og:type" && value.starts_with("article");
+        }
+    }
+}
+
+/// The position in [`NETWORKS`] of the site that a link leads to.
+fn network(href: &str) -> Option<usize> {
+    let href = href.trim_start();
+    let behind = ["https://", "http://", "//"].into_iter().find_map(|start| href.strip_prefix(start))?;
+    let host = behind.strip_prefix("www.").unwrap_or(behind);
+    let ends = |behind: &str| behind.is_empty() || behind.starts_with(['/', '?', '#', ':']);
+    NETWORKS.iter().position(|known| host.strip_prefix(known).is_some_and(ends))
+}
+
+/// An address with a host; pages name scripts of their own site by their path.
+fn is_foreign(source: &str) -> bool {
+    source.starts_with("//") || source.starts_with("http:") || source.starts_with("https:")
+}
+
+/// Elements whose names say something about a part of the page.
+fn is_box_like(name: &LocalName) -> bool {
+    !matches!(
+        *name,
+        local_name!("a")
+            | local_name!("b")
+            | local_name!("code")
+            | local_name!("em")
+            | local_name!("h1")
+            | local_name!("h2")
+            | local_name!("h3")
+            | local_name!("h4")
+            | local_name!("i")
+            | local_name!("img")
+            | local_name!("p")
+            | local_name!("pre")
+            | local_name!("span")
+            | local_name!("strong")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(html: &str, expect: bool) {
+        let page = Page::parse(html, &url::Url::parse("https://a.test/").unwrap());
+        assert_eq!(is_manual(&page), expect, "{html}");
+    }
+
+    #[test]
+    fn a_page_without_signs_of_the_press_is_a_manual() {
+        check("<h1>Saw</h1><p>Cut along the line.", true);
+        check("<meta property=og:title content=Saw><h1>Saw</h1><p>Cut along the line.", false);
+        check("<h1>Saw</h1><p>Cut along the line.<a href='https://www.facebook.com/saws'>Follow us</a>", false);
+        check("<h1>Saw</h1><p>Cut.<form><textarea></textarea></form>", false);
+        check(&"<script src=//ads.test/a.js></script>".repeat(3), false);
+        check("<article>One</article><article>Two</article>", false);
+        check("<p>Cut.<div class=comments><div class=comment>First!</div></div>", false);
+    }
+
+    #[test]
+    fn code_outweighs_one_link_to_a_network() {
+        let code = "<code>saw</code>".repeat(5);
+        check(&format!("<meta property=og:title content=Saw>{code}<a href=//twitter.com/saws>News</a>"), true);
+        check(&format!("{code}<a href=//twitter.com/saws>News</a><a href=//facebook.com/saws>News</a>"), false);
+    }
+
+    #[test]
+    fn the_program_that_made_a_page_is_known() {
+        check("<meta name=generator content='Docutils 0.19'><meta property=og:title content=Saw><p>Cut.", true);
+        check("<meta name=generator content='WordPress 6'><p>Cut.", false);
+        check("<meta property=og:type content=article><div class='vp-doc _guide'><p>Cut.</div>", true);
+    }
+
+    #[test]
+    fn programs_are_sorted() {
+        assert!(GENERATORS.is_sorted() && SYSTEMS.is_sorted());
+    }
+}
