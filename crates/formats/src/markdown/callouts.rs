@@ -23,8 +23,11 @@ impl Writer<'_> {
             callout(self.page, index).filter(|_| !self.is_flat() && !self.inline.in_link() && !self.is_note(index))?;
         let lead = self.lead(index)?;
         // A box around another one is the same callout.
-        let began = |open: &Callout| open.began == self.blocks.len() && self.inline.is_empty();
-        if self.callouts.last().is_some_and(began) {
+        let is_same = |open: &Callout| {
+            let is_empty = open.began == self.blocks.len() && self.inline.is_empty();
+            is_empty && (found.kind.is_none() || found.kind == open.kind)
+        };
+        if self.callouts.last().is_some_and(is_same) {
             return None;
         }
         if self.start_quote() == Open::Flat {
@@ -33,6 +36,10 @@ impl Writer<'_> {
         self.callouts.push(Callout { index, kind: found.kind, began: self.blocks.len() });
         if let Some(kind) = found.kind.filter(|_| !self.names_itself(index, lead)) {
             self.blocks.write(&format!("**{kind}**"));
+            let began = self.blocks.len();
+            if let Some(open) = self.callouts.last_mut() {
+                open.began = began;
+            }
         }
         Some(Open::Callout)
     }
