@@ -162,7 +162,8 @@ fn work_ends_when_it_is_told_to() {
 
 #[test]
 fn roots_frames_and_formulas_inside_each_other() {
-    let found = convert(&format!("{}end", "<x-a><template shadowrootmode=open>[<slot></slot></template>".repeat(5_000)));
+    let found =
+        convert(&format!("{}end", "<x-a><template shadowrootmode=open>[<slot></slot></template>".repeat(5_000)));
     // What is nested too deep has no slot to be put into.
     assert!(found.len() < 10_000, "{} bytes", found.len());
     convert(&"<x-a><template shadowrootmode=open><x-b>".repeat(5_000));
