@@ -65,7 +65,19 @@ mod tests {
         check(".5 Url = \"/x\" y", 0, Some("https://a.test/x"));
         check("5; url=/goal", 40, Some("https://a.test/goal"));
         check("5; url=/goal", 9_000, None);
-        for none in ["", "5", "0", "0;", "0; url=", "0; url=p", "0; url=#x", "300; url=/x", "x; url=/y", "0; url=javascript:x", "-1; /x"] {
+        for none in [
+            "",
+            "5",
+            "0",
+            "0;",
+            "0; url=",
+            "0; url=p",
+            "0; url=#x",
+            "300; url=/x",
+            "x; url=/y",
+            "0; url=javascript:x",
+            "-1; /x",
+        ] {
             check(none, 0, None);
         }
     }

@@ -91,7 +91,8 @@ pub(crate) fn callout(page: &Page, index: Index) -> Option<Callout> {
     let element = page.element(index).filter(|element| may_be(element))?;
     let name = &element.name.local;
     let found = if element.attrs.is_empty() { None } else { declared(element) };
-    let found = found.or_else(|| (*name == local_name!("aside") && is_within_text(page, index)).then_some(Callout { kind: None }));
+    let found = found
+        .or_else(|| (*name == local_name!("aside") && is_within_text(page, index)).then_some(Callout { kind: None }));
     found.filter(|_| is_of_one_piece(page, index))
 }
 
@@ -160,12 +161,14 @@ fn is_frame(name: &str) -> bool {
         // The program may add a number of its own: `admonition_xJq3`.
         || lower.strip_prefix("admonition_").is_some_and(|rest| !rest.contains(['_', '-']))
         || lower.starts_with("callout_") && kind_in(&lower).is_some()
-        || ["admonition-", "callout-", "starlight-aside--", "admonish-"].iter().any(|start| lower.starts_with(start)) && kind_in(&lower).is_some()
+        || ["admonition-", "callout-", "starlight-aside--", "admonish-", "hint-"].iter().any(|start| lower.starts_with(start)) && kind_in(&lower).is_some()
 }
 
 /// The kind that a class names, by itself or behind what programs put in front.
 fn kind_in(name: &str) -> Option<&'static str> {
-    let rest = PREFIXES.iter().find_map(|prefix| name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|start| &name[start.len()..]));
+    let rest = PREFIXES.iter().find_map(|prefix| {
+        name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|start| &name[start.len()..])
+    });
     rest.and_then(kind).or_else(|| kind(name))
 }
 
@@ -183,7 +186,9 @@ pub(crate) fn is_title(element: &Element) -> bool {
             let name = name.to_ascii_lowercase();
             // `admonition-title`, `starlight-aside__title`, `admonitionHeading_Gvgb`.
             let words = name.split(['-', '_']).filter(|word| !word.is_empty());
-            words.into_iter().any(|word| TITLES.iter().any(|title| word == *title || word.strip_prefix("admonition") == Some(title)))
+            words
+                .into_iter()
+                .any(|word| TITLES.iter().any(|title| word == *title || word.strip_prefix("admonition") == Some(title)))
         })
     })
 }
@@ -191,7 +196,10 @@ pub(crate) fn is_title(element: &Element) -> bool {
 /// A callout is short, and no page of its own.
 fn is_of_one_piece(page: &Page, index: Index) -> bool {
     let is_page = |name: &page::LocalName| {
-        matches!(*name, local_name!("h1") | local_name!("main") | local_name!("article") | local_name!("nav") | local_name!("form"))
+        matches!(
+            *name,
+            local_name!("h1") | local_name!("main") | local_name!("article") | local_name!("nav") | local_name!("form")
+        )
     };
     page.end(index) - index <= MAX_NODES && !page.subtree(index).any(|at| page.name(at).is_some_and(is_page))
 }
@@ -200,13 +208,22 @@ fn is_of_one_piece(page: &Page, index: Index) -> bool {
 fn is_within_text(page: &Page, index: Index) -> bool {
     let Some(parent) = page.parent(index) else { return false };
     let in_content = || {
-        page.ancestors(index).any(|above| {
-            page.is(above, &local_name!("article")) || page.is(above, &local_name!("main"))
-        })
+        page.ancestors(index)
+            .any(|above| page.is(above, &local_name!("article")) || page.is(above, &local_name!("main")))
     };
     let is_text = |at: Index| page.is(at, &local_name!("p"));
     let is_list = |at: Index| {
-        matches!(page.name(at), Some(&(local_name!("ul") | local_name!("ol") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("aside"))))
+        matches!(
+            page.name(at),
+            Some(
+                &(local_name!("ul")
+                    | local_name!("ol")
+                    | local_name!("h2")
+                    | local_name!("h3")
+                    | local_name!("h4")
+                    | local_name!("aside"))
+            )
+        )
     };
     let before = page.children(parent).take_while(|&at| at < index).any(is_text);
     before && in_content() && !page.subtree(index).skip(1).any(is_list)

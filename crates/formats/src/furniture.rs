@@ -1,8 +1,8 @@
 //! What stands in the main content of a page and is none of it: buttons, links to edit it, links that skip over parts.
 
-use page::{Element, Index, Page, local_name};
+use page::{Element, Index, LocalName, Page, local_name};
 
-use crate::content::Content;
+use crate::content::{Content, Visitor};
 use crate::marks::{holds_any, is_copy_control};
 
 /// Words of a button that may be a part of the text.
@@ -45,35 +45,50 @@ const EDIT_WORDS: [&str; 10] = [
     "improve this doc",
     "propose changes",
 ];
-const SKIP_WORDS: [&str; 5] =
-    ["skip to content", "skip to main", "skip to the", "jump to content", "skip navigation"];
+const SKIP_WORDS: [&str; 5] = ["skip to content", "skip to main", "skip to the", "jump to content", "skip navigation"];
 
 /// Removes it from what is left of `content`.
 pub(crate) fn remove(content: &mut Content) {
-    let page = content.page();
-    let mut at = 0;
-    while at < page.node_count() && !page.stop().is_set() {
-        if content.is_removed(at) {
-            at = page.end(at);
-            continue;
+    let mut search = Search { page: content.page(), found: Vec::new() };
+    content.walk(&mut search);
+    search.found.into_iter().for_each(|index| content.set_removed(index, true));
+}
+
+struct Search<'p> {
+    page: &'p Page,
+    found: Vec<Index>,
+}
+
+impl Visitor for Search<'_> {
+    fn enter(&mut self, index: Index, name: &LocalName) -> bool {
+        let page = self.page;
+        let is_found = match *name {
+            local_name!("button") | local_name!("a") | local_name!("div") | local_name!("span") => {
+                page.element(index).is_some_and(|element| is_furniture(page, index, element))
+            }
+            _ => false,
+        };
+        if is_found {
+            self.found.push(index);
         }
-        if page.element(at).is_some_and(|element| is_furniture(page, at, element)) {
-            content.set_removed(at, true);
-            at = page.end(at);
-            continue;
-        }
-        at += 1;
+        !is_found
     }
+
+    fn text(&mut self, _index: Index) {}
+
+    fn leave(&mut self, _index: Index) {}
 }
 
 fn is_furniture(page: &Page, index: Index, element: &Element) -> bool {
     match element.name.local {
         local_name!("button") => is_control(page, index, element),
         local_name!("a") => is_way_out(page, index, element),
-        local_name!("div") | local_name!("span") if !element.attrs.is_empty() => {
-            holds_any(element, &EDIT) || is_button(element) && is_control(page, index, element)
-        }
-        _ => false,
+        _ => element.attrs.iter().any(|attribute| match &*attribute.name.local {
+            // Most classes do not hold the word.
+            "class" => attribute.value.contains("edit") && holds_any(element, &EDIT),
+            "role" => is_button(element) && is_control(page, index, element),
+            _ => false,
+        }),
     }
 }
 
@@ -93,7 +108,8 @@ fn is_control(page: &Page, index: Index, element: &Element) -> bool {
     if opens || is_tab || names_a_part(page, index) {
         return false;
     }
-    let words: usize = page.subtree(index).filter_map(|at| page.text(at)).map(|text| text.split_whitespace().count()).sum();
+    let words: usize =
+        page.subtree(index).filter_map(|at| page.text(at)).map(|text| text.split_whitespace().count()).sum();
     words <= MAX_WORDS
 }
 

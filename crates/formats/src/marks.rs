@@ -75,6 +75,11 @@ const COPY: [&str; 14] = [
     "clip-button",
 ];
 
+/// Nodes of the largest link that is a sign.
+const MAX_NODES: usize = 40;
+/// Bytes of the longest words of one.
+const MAX_TEXT: usize = 200;
+
 /// Whether the class of an element holds one of `names`, in small or capital letters.
 pub(crate) fn holds_any(element: &Element, names: &[&str]) -> bool {
     element.attr("class").is_some_and(|class| names_any(&class, names))
@@ -86,7 +91,9 @@ fn names_any(class: &str, names: &[&str]) -> bool {
 
 /// Whether an element shows an icon whose name is its text: `expand_more`. `class` is its class.
 pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
-    let is_name = |text: &str| text.len() <= 40 && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    let is_name = |text: &str| {
+        text.len() <= 40 && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
     // A word that all of them have, so that most classes are gone through once.
     let may_be = class.contains("mat") || class.contains("symbols") || class.contains("icon");
     may_be && names_any(class, &ICONS) && page.end(index) - index <= 3 && is_name(page.text_of(index).trim())
@@ -94,42 +101,45 @@ pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
 
 /// Whether an element is a button that copies what stands beside it.
 pub(crate) fn is_copy_control(element: &Element) -> bool {
-    let says = |name: &str| {
-        element.attr(name).is_some_and(|value| {
-            let value = value.trim().to_ascii_lowercase();
-            value == "copy" || value.starts_with("copy ") || value.ends_with("clipboard")
-        })
+    let says_copy = |value: &str| {
+        let value = value.trim().to_ascii_lowercase();
+        value == "copy" || value.starts_with("copy ") || value.ends_with("clipboard")
     };
-    holds_any(element, &COPY)
-        || ["data-clipboard-text", "data-clipboard-target"].iter().any(|name| element.attr(name).is_some())
-        || ["title", "aria-label", "data-title"].into_iter().any(says)
+    element.attrs.iter().any(|attribute| match &*attribute.name.local {
+        // Most classes hold neither word.
+        "class" => {
+            (attribute.value.contains("copy") || attribute.value.contains("clip")) && names_any(&attribute.value, &COPY)
+        }
+        "data-clipboard-text" | "data-clipboard-target" => true,
+        "title" | "aria-label" | "data-title" => says_copy(&attribute.value),
+        _ => false,
+    })
 }
 
-/// Whether the link at `index` only leads to the place where it stands. `named` is whether it stands in what names a place:
-/// a heading, a term, a caption.
-pub(crate) fn is_permalink(page: &Page, index: Index, named: bool) -> bool {
+/// Whether the link at `index` only leads to the place where it stands. `named` tells whether it stands in what names a
+/// place: a heading, a term, a caption.
+pub(crate) fn is_permalink(page: &Page, index: Index, named: impl Fn() -> bool) -> bool {
     let Some(element) = page.element(index) else { return false };
     let Some(href) = element.attr("href") else { return false };
-    let marked = holds_any(element, &PERMALINKS);
-    if !href.contains('#') && !marked || page.end(index) - index > 40 {
+    let leads_to_place = href.contains('#');
+    let marked = || holds_any(element, &PERMALINKS);
+    if page.end(index) - index > MAX_NODES || !leads_to_place && !marked() {
         return false;
     }
     let text = shown_text(page, index);
     if text.is_empty() {
-        return !shows_picture(page, index, named) && href.contains('#');
-    }
-    if !named && !marked || text.len() > 200 {
-        return false;
+        return leads_to_place && !shows_picture(page, index, &named);
     }
     let says = |text: &str| {
         let text = text.to_lowercase();
         SAYS.iter().any(|start| text.starts_with(start))
     };
-    SIGNS.contains(&&*text) || says(&text) && href.contains('#')
+    let is_sign = SIGNS.contains(&&*text) || leads_to_place && text.len() < MAX_TEXT && says(&text);
+    is_sign && (named() || marked())
 }
 
 /// The text of an element without icons and what cannot be seen.
-fn shown_text(page: &Page, index: Index) -> String {
+pub(crate) fn shown_text(page: &Page, index: Index) -> String {
     let (mut text, mut at) = (String::new(), index + 1);
     while at < page.end(index) {
         let skipped = page.element(at).is_some_and(|element| {
@@ -152,14 +162,17 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// A picture is what the link shows, unless it is the sign of one in a heading.
-fn shows_picture(page: &Page, index: Index, named: bool) -> bool {
+fn shows_picture(page: &Page, index: Index, named: impl Fn() -> bool) -> bool {
     let alt = |at: Index| page.attr(at, "alt").unwrap_or_default().trim().to_lowercase();
     let is_sign = |at: Index| {
         let alt = alt(at);
-        named && (alt.is_empty() || alt == "link" || SAYS.iter().any(|start| alt.starts_with(start)))
+        named() && (alt.is_empty() || alt == "link" || SAYS.iter().any(|start| alt.starts_with(start)))
     };
     let mut pictures = page.subtree(index).filter(|&at| {
-        matches!(page.name(at), Some(&(local_name!("img") | local_name!("video") | local_name!("iframe") | local_name!("math"))))
+        matches!(
+            page.name(at),
+            Some(&(local_name!("img") | local_name!("video") | local_name!("iframe") | local_name!("math")))
+        )
     });
     pictures.any(|at| !is_sign(at))
 }

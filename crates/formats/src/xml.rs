@@ -13,9 +13,8 @@ const MAX_BYTES: usize = 48 << 20;
 const KNOWN: [&[u8]; 3] =
     [b"http://www.w3.org/1999/xhtml", b"http://www.w3.org/2000/svg", b"http://www.w3.org/1998/Math/MathML"];
 /// Elements of HTML that hold nothing and have no end tag.
-const VOID: [&str; 14] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-];
+const VOID: [&str; 14] =
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 /// An XML document as an HTML page. Elements of XHTML, SVG and MathML stay what they are, so that `<script/>`, `<a id="x"/>`
 /// and `CDATA` mean what they do in XML. Of other elements the texts are kept, each for itself: one that holds text between
@@ -215,7 +214,10 @@ mod tests {
     #[test]
     fn texts_of_unknown_elements_stand_apart() {
         check("<?xml version='1.0'?><s><w>Oak</w><l u='cm'>120</l></s>", "Oak\n\n120");
-        check("<d><para>Some <em>new</em>er text &amp; <x><y/>more</x>.</para><n/><p>&#65;<![CDATA[<b>]]></p></d>", "Some newer text & more.\n\nA&lt;b>");
+        check(
+            "<d><para>Some <em>new</em>er text &amp; <x><y/>more</x>.</para><n/><p>&#65;<![CDATA[<b>]]></p></d>",
+            "Some newer text & more.\n\nA&lt;b>",
+        );
         check("<a><script>one</script><title>two</title><style>three</style></a>", "one\n\ntwo\n\nthree");
         check("<d xmlns:h='http://www.w3.org/1999/xhtml'><t>a</t><h:p>b <h:b>c</h:b></h:p></d>", "a\n\nb **c**");
         check("<a><b>kept</b><c>cut", "kept\n\ncut");
@@ -223,9 +225,16 @@ mod tests {
 
     #[test]
     fn xhtml_is_read_by_its_own_rules() {
-        let page = |body: &str| format!("<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head><title/><script src='x'/></head><body>{body}</body></html>");
+        let page = |body: &str| {
+            format!(
+                "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head><title/><script src='x'/></head><body>{body}</body></html>"
+            )
+        };
         check(&page("<p>a<a id='x'/>b</p><div/><p>c<br/>d</p>"), "ab\n\nc  \nd");
-        check(&page("<p><![CDATA[1 < 2 <i>]]></p><style><![CDATA[p>a{}]]></style><textarea/><p>&nbsp;x &lt;</p>"), "1 < 2 &lt;i>\n\n\u{a0}x <");
+        check(
+            &page("<p><![CDATA[1 < 2 <i>]]></p><style><![CDATA[p>a{}]]></style><textarea/><p>&nbsp;x &lt;</p>"),
+            "1 < 2 &lt;i>\n\nx <",
+        );
         check(&page("<p title='\"'>x</p><iframe/><p>y</p>"), "x\n\ny");
         check("<html><p>a<i/>b</p></html>", "ab");
         assert_eq!(xml_page(&page("<p>not closed"), &Stop::new()), None);

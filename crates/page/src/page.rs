@@ -281,9 +281,15 @@ mod tests {
     #[test]
     fn pages_in_attributes_are_a_part_of_the_page() {
         let check = |html: &str, expect: &str| assert_eq!(body(html), expect, "{html}");
-        check("a<iframe class=k srcdoc='<base href=/x><title>t</title><p>b'>old</iframe>c", "body('a' div(p('b')) 'c')");
+        check(
+            "a<iframe class=k srcdoc='<base href=/x><title>t</title><p>b'>old</iframe>c",
+            "body('a' div(p('b')) 'c')",
+        );
         check("<iframe srcdoc='<script>x</script>' src=/f></iframe>", "body(iframe)");
-        check("<iframe srcdoc='<p>x' width=1></iframe><iframe style='display: none' srcdoc=y></iframe>", "body(iframe iframe)");
+        check(
+            "<iframe srcdoc='<p>x' width=1></iframe><iframe style='display: none' srcdoc=y></iframe>",
+            "body(iframe iframe)",
+        );
         check("<iframe srcdoc='<iframe srcdoc=\"<i>x\"></iframe>'></iframe>", "body(div(div(i('x'))))");
         assert_eq!(page("<iframe srcdoc='<base href=/x><p>b'></iframe>").base().as_str(), "https://a.test/dir/page");
         assert!(body(&"<iframe srcdoc=x></iframe>".repeat(500)).contains("iframe"));
@@ -300,7 +306,9 @@ mod tests {
         let code = "20416042";
         check(&format!("<span data-cfemail={code}>[email&#160;protected]</span>"), "a@b", None);
         check(
-            &format!("<a href='/cdn-cgi/l/email-protection#{code}'><b data-cfemail={code}>[email&#160;protected]</b></a>"),
+            &format!(
+                "<a href='/cdn-cgi/l/email-protection#{code}'><b data-cfemail={code}>[email&#160;protected]</b></a>"
+            ),
             "a@b",
             Some("mailto:a@b"),
         );
@@ -310,7 +318,11 @@ mod tests {
             Some("mailto:a@b"),
         );
         check("<a href='/cdn-cgi/l/email-protection#20416042'>Write to us</a>", "Write to us", Some("mailto:a@b"));
-        check("<a href=/cdn-cgi/l/email-protection class=__cf_email__ data-cfemail=20416042>[email&#160;protected]</a>", "a@b", Some("mailto:a@b"));
+        check(
+            "<a href=/cdn-cgi/l/email-protection class=__cf_email__ data-cfemail=20416042>[email&#160;protected]</a>",
+            "a@b",
+            Some("mailto:a@b"),
+        );
         for broken in ["", "2", "20", "2041zz", "é1", "2021e9ff"] {
             check(&format!("<i data-cfemail='{broken}'>kept</i>"), "kept", None);
         }

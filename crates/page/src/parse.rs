@@ -14,7 +14,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, local_name};
 
 use crate::tokens::{Follows, Sink, read};
-use crate::tree::{BoundedTree, Growing, Node, Signs};
+use crate::tree::{BoundedTree, Growing, Node};
 
 /// Elements inside each other; deeper tags are dropped, their text stays.
 const MAX_DEPTH: u32 = 512;
@@ -53,7 +53,7 @@ fn build(html: &str, level: usize, stop: &Stop) -> (BoundedTree, bool) {
     filter.builder.end();
     let cut = filter.cut || filter.full() || cut_attributes || source.len() < html.len();
     let tree = filter.builder.sink;
-    tree.show(Signs::of(source), level, stop);
+    tree.show(source, level, stop);
     (tree, cut)
 }
 

@@ -9,11 +9,11 @@ use std::cell::{Cell, Ref, RefCell};
 use dom_query::Element;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
-use html5ever::{Attribute, QualName};
+use html5ever::{Attribute, LocalName, QualName, local_name};
 
 use crate::tokens::MAX_ATTRIBUTES;
 
-pub(crate) use shown::Signs;
+use shown::Signs;
 
 /// What a node is.
 #[derive(Default)]
@@ -64,11 +64,20 @@ pub(crate) struct BoundedTree {
     /// Depth at which the next element would probably stand.
     pub(crate) depth: Cell<u32>,
     bytes: Cell<usize>,
+    signs: Cell<Signs>,
+    /// The attribute in which a hidden mail address stands.
+    mail: LocalName,
 }
 
 impl Default for BoundedTree {
     fn default() -> BoundedTree {
-        BoundedTree { nodes: RefCell::new(vec![Growing::new(Data::Other)]), depth: Cell::new(0), bytes: Cell::new(0) }
+        BoundedTree {
+            nodes: RefCell::new(vec![Growing::new(Data::Other)]),
+            depth: Cell::new(0),
+            bytes: Cell::new(0),
+            signs: Cell::default(),
+            mail: LocalName::from("data-cfemail"),
+        }
     }
 }
 
@@ -203,7 +212,18 @@ impl TreeSink for BoundedTree {
     }
 
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> u32 {
-        self.spend(attrs.iter().map(|a| ATTRIBUTE_BYTES + a.value.len()).sum::<usize>());
+        let mut bytes = 0;
+        for attribute in &attrs {
+            bytes += ATTRIBUTE_BYTES + attribute.value.len();
+            let sign = match attribute.name.local {
+                local_name!("srcdoc") => Signs { frames: true, ..self.signs.get() },
+                local_name!("shadowrootmode") => Signs { shadow: true, ..self.signs.get() },
+                ref name if *name == self.mail => Signs { mail: true, ..self.signs.get() },
+                _ => continue,
+            };
+            self.signs.set(sign);
+        }
+        self.spend(bytes);
         let element = Element::new(name, attrs, None, flags.mathml_annotation_xml_integration_point);
         let id = self.add(Data::Element(Box::new(element)));
         if flags.template {

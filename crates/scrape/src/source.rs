@@ -15,7 +15,7 @@ use url::Url;
 use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
 
 use crate::document::Read;
-use crate::needs_scripts::{asks_for_scripts, has_scripts, needs_scripts, shows_little};
+use crate::needs_scripts::{asks_for_scripts, has_scripts, needs_scripts, says_more_without_scripts};
 use crate::plain;
 
 /// The body, by how it is read. A kind of body that is read in a new way is one more of these.
@@ -293,8 +293,8 @@ fn content<'p>(page: &'p Page, options: &ScrapeOptions, origin: Origin) -> Conte
         exclude_tags: options.exclude_tags.iter().cloned().chain(unseen).collect(),
     };
     let found = content_or_all(page, &mut which);
-    let is_bare = origin == Origin::Rendered && (found.is_empty() || shows_little(page));
-    if !is_bare || asks_for_scripts(page) {
+    let is_bare = || found.is_empty() || says_more_without_scripts(page);
+    if origin != Origin::Rendered || asks_for_scripts(page) || !is_bare() {
         return found;
     }
     which.only_main_content = options.only_main_content;
@@ -329,5 +329,29 @@ impl TextSource<'_> {
             BodyKind::Markdown if !self.keeps_images => plain::without_embedded_images(self.text),
             _ => self.text.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(html: &str, origin: Origin) -> String {
+        let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+        let options = ScrapeOptions::default();
+        formats::markdown(&content(&page, &options, origin), &MarkdownOptions::default())
+    }
+
+    #[test]
+    fn noscript_stands_in_where_scripts_have_shown_next_to_nothing() {
+        let post = "<p>I have always used linseed oil for my bench, and wonder what others of this forum take for theirs, and why.</p>";
+        let check = |html: &str, expect: bool| {
+            assert_eq!(shown(html, Origin::Rendered).contains("linseed"), expect, "{html}");
+        };
+        check(&format!("<div id=app></div><noscript>{post}</noscript>"), true);
+        check(&format!("<div id=app>Loading</div><noscript>{post}</noscript>"), true);
+        check(&format!("<p>{}</p><noscript>{post}{post}</noscript>", "The page itself. ".repeat(10)), false);
+        check("<div id=app>Seen</div><noscript>linseed</noscript>", false);
+        check("<div id=app></div><noscript>You need to enable JavaScript for linseed.</noscript>", false);
     }
 }

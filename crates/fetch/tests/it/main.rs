@@ -79,7 +79,10 @@ async fn the_refresh_header_leads_on() {
     let page = engine(&[&site, &other]).fetch(&asked.request()).await.unwrap();
     assert_eq!((page.url.as_str(), &*page.text()), (other.url("/c").as_str(), "<p>here"));
     let seen = other.requests();
-    assert!(seen.iter().all(|request| !request.headers.contains_key("x-mine") && !request.headers.contains_key("authorization")));
+    assert!(
+        seen.iter()
+            .all(|request| !request.headers.contains_key("x-mine") && !request.headers.contains_key("authorization"))
+    );
     site.respond("/missing", leads(404, "0; url=/b"));
     assert_eq!(get(&site, "/missing").await.unwrap().status, 404);
     site.respond("/round", leads(200, "0; url=/trip"));

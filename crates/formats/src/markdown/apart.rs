@@ -6,24 +6,26 @@ use super::code::sign_of_shift;
 use super::event::Mark;
 use super::{Open, Writer};
 
-/// Classes of elements whose children are laid beside or below each other.
-const LAID_OUT: [&str; 13] = [
-    "flex",
-    "inline-flex",
-    "grid",
-    "inline-grid",
-    "d-flex",
-    "d-inline-flex",
-    "d-grid",
-    "row",
-    "tr",
-    "table-row",
-    "table__row",
-    "flex-row",
-    "columns",
-];
-/// Classes of parts that stand apart wherever they are.
-const CELLS: [&str; 8] = ["cell", "td", "th", "table-cell", "table__cell", "grid-cell", "col", "column"];
+/// How the children of an element stand, by a class of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Beside or below each other.
+    LaidOut,
+    /// The element itself stands apart wherever it is.
+    Cell,
+    Unknown,
+}
+
+fn place(class: &str) -> Place {
+    match class {
+        "flex" | "inline-flex" | "grid" | "inline-grid" | "d-flex" | "d-inline-flex" | "d-grid" | "flex-row" => {
+            Place::LaidOut
+        }
+        "row" | "tr" | "table-row" | "table__row" | "columns" => Place::LaidOut,
+        "cell" | "td" | "th" | "table-cell" | "table__cell" | "grid-cell" | "col" | "column" => Place::Cell,
+        _ => Place::Unknown,
+    }
+}
 
 impl Writer<'_> {
     /// Notes that the children of an element stand apart, as its class or style says.
@@ -33,10 +35,11 @@ impl Writer<'_> {
         for attribute in &element.attrs {
             match &*attribute.name.local {
                 "class" => {
-                    for name in attribute.value.split_ascii_whitespace().filter(|name| name.len() <= 13) {
-                        is_laid_out |= LAID_OUT.contains(&name);
-                        if CELLS.contains(&name) {
-                            self.inline.part();
+                    for name in attribute.value.split_ascii_whitespace() {
+                        match place(name) {
+                            Place::LaidOut => is_laid_out = true,
+                            Place::Cell => self.inline.part(),
+                            Place::Unknown => {}
                         }
                     }
                 }

@@ -5,11 +5,13 @@ use page::{Index, local_name};
 use super::event::Mark;
 use super::{Open, Writer};
 use crate::callout::{callout, is_title, kind};
+use crate::marks::shown_text;
 
 /// A callout that is open.
 #[derive(Debug)]
 pub(super) struct Callout {
     index: Index,
+    kind: Option<&'static str>,
     /// Length of the document where it began; nothing was written since while it is the same.
     began: usize,
 }
@@ -17,19 +19,27 @@ pub(super) struct Callout {
 impl Writer<'_> {
     /// Starts a quote where the element at `index` is a callout.
     pub(super) fn start_callout(&mut self, index: Index) -> Option<Open> {
-        let found = callout(self.page, index).filter(|_| !self.is_flat() && !self.inline.in_link() && !self.is_note(index))?;
+        let found =
+            callout(self.page, index).filter(|_| !self.is_flat() && !self.inline.in_link() && !self.is_note(index))?;
         let lead = self.lead(index)?;
         // A box around another one is the same callout.
-        let began = |open: &Callout| open.began == self.blocks.len() && self.inline.is_empty();
-        if self.callouts.last().is_some_and(began) {
+        let is_same = |open: &Callout| {
+            let is_empty = open.began == self.blocks.len() && self.inline.is_empty();
+            is_empty && (found.kind.is_none() || found.kind == open.kind)
+        };
+        if self.callouts.last().is_some_and(is_same) {
             return None;
         }
         if self.start_quote() == Open::Flat {
             return Some(Open::Flat);
         }
-        self.callouts.push(Callout { index, began: self.blocks.len() });
+        self.callouts.push(Callout { index, kind: found.kind, began: self.blocks.len() });
         if let Some(kind) = found.kind.filter(|_| !self.names_itself(index, lead)) {
             self.blocks.write(&format!("**{kind}**"));
+            let began = self.blocks.len();
+            if let Some(open) = self.callouts.last_mut() {
+                open.began = began;
+            }
         }
         Some(Open::Callout)
     }
@@ -45,7 +55,10 @@ impl Writer<'_> {
         let mut at = index + 1;
         while at < page.end(index) {
             let is_skipped = page.name(at).is_some_and(|name| {
-                matches!(*name, local_name!("svg") | local_name!("script") | local_name!("style") | local_name!("button"))
+                matches!(
+                    *name,
+                    local_name!("svg") | local_name!("script") | local_name!("style") | local_name!("button")
+                )
             });
             if is_skipped || self.content.is_removed(at) {
                 at = page.end(at);
@@ -66,9 +79,22 @@ impl Writer<'_> {
         let text = page.text(lead).unwrap_or_default().trim();
         let word = text.split(|c: char| !c.is_alphanumeric() && c != ' ' && c != '-').next().unwrap_or_default();
         let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        // A heading of its own says nothing of the kind, unless it names it.
+        let names = |above: Index| {
+            self.names_callout(above) && (!self.is_own_heading(above) || names_kind(&page.text_of(above)))
+        };
         kind(word).is_some()
             || first.eq_ignore_ascii_case("note")
-            || page.ancestors(lead).take_while(|&above| above > index).any(|above| self.names_callout(above))
+            || page.ancestors(lead).take_while(|&above| above > index).any(names)
+    }
+
+    /// A heading that is not marked as the title of a callout is one within it.
+    fn is_own_heading(&self, index: Index) -> bool {
+        let is_heading = matches!(
+            self.page.name(index),
+            Some(&(local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") | local_name!("h6")))
+        );
+        is_heading && !self.page.element(index).is_some_and(is_title)
     }
 
     fn names_callout(&self, index: Index) -> bool {
@@ -91,19 +117,22 @@ impl Writer<'_> {
     /// The line that names a callout, as long as it is the first thing in it. `Some(None)` when it is written already.
     pub(super) fn start_callout_title(&mut self, index: Index) -> Option<Option<Open>> {
         let open = self.callouts.last()?;
+        let of = open.kind;
         let is_first = open.began == self.blocks.len() && self.inline.is_empty() && !self.is_flat();
         if !is_first || open.index >= index || !self.names_callout(index) {
             return None;
         }
-        let lead = self.lead(index)?;
+        self.lead(index)?;
         // A box around title and text is no title.
         if self.page.end(index) - index > 40 && self.page.element(index).is_some_and(is_title) {
             return None;
         }
+        let title = shown_text(self.page, index);
+        if self.is_own_heading(index) && kind(&title).is_none() {
+            return None;
+        }
         self.flush();
-        let only = self.page.subtree(index).filter_map(|at| self.page.text(at)).filter(|text| !text.trim().is_empty());
-        let named = self.page.text(lead).filter(|_| only.count() == 1).and_then(kind);
-        if let Some(kind) = named {
+        if let Some(kind) = kind(&title) {
             self.blocks.write(&format!("**{kind}**"));
             return Some(None);
         }
@@ -111,6 +140,29 @@ impl Writer<'_> {
             return Some(Some(Open::Block));
         }
         self.bold_blocks += 1;
+        // One word is a name of the kind, in whatever language.
+        if let Some(kind) = of.filter(|_| title.split_whitespace().count() > 1 && !names_kind(&title)) {
+            self.inline.text(&format!("{kind}: "));
+        }
         Some(Some(Open::BoldBlock))
     }
+
+    /// Whether a table only puts the icon of a callout beside its text.
+    pub(super) fn frames_callout(&self, index: Index) -> bool {
+        let page = self.page;
+        if self.callouts.last().is_none_or(|open| page.parent(index) != Some(open.index)) {
+            return false;
+        }
+        let is_cell = |at: &Index| page.is(*at, &local_name!("td")) || page.is(*at, &local_name!("th"));
+        let first = page.subtree(index).find(is_cell);
+        first.is_some_and(|cell| {
+            let class = page.attr(cell, "class").unwrap_or_default();
+            class.split_ascii_whitespace().any(|name| name == "icon") || page.text_of(cell).trim().is_empty()
+        })
+    }
+}
+
+/// Whether one of the words of a title names a kind.
+fn names_kind(title: &str) -> bool {
+    title.split(|c: char| !c.is_alphanumeric()).any(|word| word.len() > 2 && kind(word).is_some())
 }

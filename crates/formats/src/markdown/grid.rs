@@ -38,7 +38,8 @@ impl Writer<'_> {
         match role {
             Role::Table => None,
             Role::Row => {
-                let mut parts = page.subtree(index).filter(|&at| matches!(self.role(at), Some(Role::Head | Role::Cell)));
+                let mut parts =
+                    page.subtree(index).filter(|&at| matches!(self.role(at), Some(Role::Head | Role::Cell)));
                 let in_head = parts.all(is_head);
                 self.table.as_mut()?.open_row(in_head);
                 Some(Open::Row)

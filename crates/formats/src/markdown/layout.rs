@@ -18,7 +18,7 @@ const LONG_LONE_CELL: usize = 100;
 
 impl Writer<'_> {
     pub(super) fn is_data_table(&mut self, index: Index) -> bool {
-        if self.is_flat() {
+        if self.is_flat() || self.frames_callout(index) {
             return false;
         }
         if index >= self.tables_end {

@@ -21,9 +21,13 @@ impl Writer<'_> {
         let written = annotation.map(|i| page.text_of(i)).into_iter();
         let said = ["alttext", "data-latex"].iter().filter_map(|name| page.attr(index, name).map(String::from));
         let tex = written.chain(said).find(|tex| !tex.trim().is_empty()).unwrap_or_else(|| mathml::tex(page, index));
-        let is_block = |at: Index, name: &str| page.attr(at, name).is_some_and(|display| matches!(&*display, "block" | "true"));
+        let is_block =
+            |at: Index, name: &str| page.attr(at, name).is_some_and(|display| matches!(&*display, "block" | "true"));
         let shown = is_block(index, "display")
-            || page.ancestors(index).take(3).any(|above| is_block(above, "display") || has_class(page, above, "katex-display"));
+            || page
+                .ancestors(index)
+                .take(3)
+                .any(|above| is_block(above, "display") || has_class(page, above, "katex-display"));
         self.tex(&tex, shown);
     }
 
@@ -62,6 +66,18 @@ impl Writer<'_> {
             None => return false,
         }
         true
+    }
+
+    /// The same in a block of its own.
+    pub(super) fn starts_unread_formula(&mut self, index: Index) -> bool {
+        let text = self.page.text(index + 1).filter(|_| self.page.end(index) == index + 2);
+        if !text.is_some_and(|text| text.trim_start().starts_with(['\\', '$'])) {
+            return false;
+        }
+        self.boundary();
+        let is_formula = self.unread_formula(index);
+        self.boundary();
+        is_formula
     }
 
     /// `<script type="math/tex">`, which MathJax draws.

@@ -166,7 +166,7 @@ impl Writer<'_> {
             ("", 1) => plain.chars().map(symbol).collect(),
             ("", _) => match function(&plain) {
                 true => format!("\\{plain}"),
-                false if plain.chars().all(|c| c.is_alphanumeric()) => format!("\\mathrm{{{plain}}}"),
+                false if plain.chars().all(char::is_alphanumeric) => format!("\\mathrm{{{plain}}}"),
                 false => plain.chars().map(symbol).collect(),
             },
             (style, _) => format!("\\{style}{{{plain}}}"),
@@ -201,7 +201,8 @@ impl Writer<'_> {
         let written = self.out[began..].trim();
         let is_number = !written.is_empty() && written.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let is_command = written.strip_prefix('\\').is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphabetic()));
-        let is_call = written.starts_with("\\mathrm{") || written.starts_with("\\text{") || written.starts_with("\\mathb");
+        let is_call =
+            written.starts_with("\\mathrm{") || written.starts_with("\\text{") || written.starts_with("\\mathb");
         let is_whole = is_call && written.find('}') == Some(written.len() - 1);
         if !(is_number || is_command || is_whole || written.chars().count() == 1) {
             self.out.insert(began, '{');
@@ -227,7 +228,8 @@ impl Writer<'_> {
     }
 
     fn shows(&self, index: Index) -> bool {
-        self.name(index) != "none" && self.page.subtree(index).any(|i| self.page.text(i).is_some_and(|t| !t.trim().is_empty()))
+        self.name(index) != "none"
+            && self.page.subtree(index).any(|i| self.page.text(i).is_some_and(|t| !t.trim().is_empty()))
     }
 
     /// What stands above and below: limits of sums and the like, accents, else a stack.
@@ -300,7 +302,9 @@ impl Writer<'_> {
         let separators: Vec<char> = separators.chars().filter(|c| !c.is_whitespace()).collect();
         open.chars().for_each(|c| self.push(&symbol(c)));
         for (n, &part) in parts.iter().enumerate() {
-            if n > 0 && let Some(&separator) = separators.get(n - 1).or(separators.last()) {
+            if n > 0
+                && let Some(&separator) = separators.get(n - 1).or(separators.last())
+            {
                 self.push(&symbol(separator));
             }
             self.element(part);
@@ -363,7 +367,10 @@ mod tests {
         check("<msup><mn>10</mn><mn>6</mn></msup>", "10^{6}");
         check("<msup><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow><mn>2</mn></msup>", "{(a)}^{2}");
         check("<msubsup><mi>v</mi><mn>0</mn><mo>′</mo></msubsup>", "v_{0}'");
-        check("<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt><mroot><mi>y</mi><mn>3</mn></mroot>", "\\sqrt{x+1}\\sqrt[3]{y}");
+        check(
+            "<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt><mroot><mi>y</mi><mn>3</mn></mroot>",
+            "\\sqrt{x+1}\\sqrt[3]{y}",
+        );
         check("<mfrac linethickness=0><mi>n</mi><mi>k</mi></mfrac>", "\\genfrac{}{}{0pt}{}{n}{k}");
         check(
             "<mmultiscripts><mi>C</mi><mn>1</mn><none></none><mprescripts></mprescripts><mn>6</mn><mn>14</mn></mmultiscripts>",
@@ -373,7 +380,10 @@ mod tests {
 
     #[test]
     fn what_stands_above_and_below() {
-        check("<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><mi>i</mi>", "\\sum_{i=1}^{n}i");
+        check(
+            "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><mi>i</mi>",
+            "\\sum_{i=1}^{n}i",
+        );
         check("<munder><mi>lim</mi><mi>x</mi></munder>", "\\lim_{x}");
         check("<mover><mi>x</mi><mo>→</mo></mover><mover accent=true><mi>y</mi><mo>^</mo></mover>", "\\vec{x}\\hat{y}");
         check("<munder><mi>z</mi><mo>_</mo></munder>", "\\underline{z}");

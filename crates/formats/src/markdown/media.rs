@@ -35,8 +35,9 @@ impl Writer<'_> {
 
     /// A link that only leads to the place where it stands.
     fn is_permalink(&self, index: Index) -> bool {
-        let named = self.heading || self.page.ancestors(index).take(NEAR).any(|above| names_a_place(self.page, above));
-        marks::is_permalink(self.page, index, named)
+        let page = self.page;
+        let named = || self.heading || page.ancestors(index).take(NEAR).any(|above| names_a_place(page, above));
+        marks::is_permalink(page, index, named)
     }
 
     pub(super) fn image(&mut self, index: Index) {

@@ -24,6 +24,7 @@ mod paragraph;
 mod roundtrip;
 mod sections;
 mod spaces;
+mod starts;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -41,8 +42,6 @@ use self::list::{Ended, List};
 use self::paragraph::Place;
 use self::table::Table;
 use crate::content::{Content, Visitor};
-use crate::elements::is_box;
-use crate::marks;
 
 /// How the targets of links, pictures and players are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -285,119 +284,6 @@ impl Writer<'_> {
         })
     }
 
-    /// Elements without text of their own, and those that only separate blocks.
-    fn start_other(&mut self, index: Index, name: &LocalName) -> Option<Open> {
-        match *name {
-            local_name!("br") => self.inline.line_break(),
-            local_name!("hr") => self.rule(),
-            local_name!("img") => self.image(index),
-            local_name!("pre") | local_name!("listing") | local_name!("xmp") | local_name!("plaintext") => {
-                self.code_block(index);
-            }
-            local_name!("input") => self.task_box(index),
-            local_name!("math") => self.formula(index),
-            local_name!("button") if self.is_copy_button(index) => {}
-            local_name!("script") => self.script(index),
-            local_name!("iframe") | local_name!("video") | local_name!("audio") | local_name!("embed") => {
-                self.embedded(index);
-            }
-            local_name!("object") => {
-                self.embedded(index);
-                return Some(Open::Inline);
-            }
-            local_name!("svg") | local_name!("canvas") | local_name!("select") | local_name!("datalist") => {}
-            local_name!("textarea") | local_name!("title") | local_name!("rp") | local_name!("template") => {}
-            local_name!("annotation") | local_name!("annotation-xml") => {}
-            local_name!("div") | local_name!("table") => return self.start_box(index),
-            local_name!("section") | local_name!("article") if self.starts_grid(index) => return Some(Open::Table),
-            _ if is_block(name) => return Some(self.start_callout(index).unwrap_or_else(|| self.start_block(index, name))),
-            _ if name.contains('-') => return self.start_custom(index, name),
-            _ => return Some(Open::Inline),
-        }
-        None
-    }
-
-    /// `<div>` and `<table>`, whose class tells whether they are more than that.
-    fn start_box(&mut self, index: Index) -> Option<Open> {
-        if let Some(class) = self.page.attr(index, "class") {
-            if !self.is_flat() && code::is_view(&class) {
-                self.code_block(index);
-                return None;
-            }
-            if math::is_drawn_by_script(&class) && self.drawn_by_script(index) {
-                return None;
-            }
-            self.look_for_row_lists(index, &class);
-        }
-        self.look_for_parts(index);
-        let name = if self.page.is(index, &local_name!("table")) { local_name!("table") } else { local_name!("div") };
-        if name == local_name!("table") && self.is_data_table(index) {
-            self.flush();
-            self.table = Some(Table::default());
-            return Some(Open::Table);
-        }
-        if name == local_name!("table") {
-            return Some(self.start_inner_table(index).unwrap_or_else(|| self.start_block(index, &name)));
-        }
-        if self.starts_grid(index) {
-            return Some(Open::Table);
-        }
-        Some(self.start_callout(index).unwrap_or_else(|| self.start_block(index, &name)))
-    }
-
-    /// Elements of a script's own name.
-    fn start_custom(&mut self, index: Index, name: &LocalName) -> Option<Open> {
-        match &**name {
-            "mjx-container" if self.drawn_by_script(index) => None,
-            "mat-icon" if self.page.end(index) == index + 2 => None,
-            "clipboard-copy" => None,
-            _ => Some(Open::Inline),
-        }
-    }
-
-    fn start_block(&mut self, index: Index, name: &LocalName) -> Open {
-        if let Some(note) = self.start_note(index) {
-            return note;
-        }
-        self.boundary();
-        if *name == local_name!("p") { Open::Paragraph } else { Open::Block }
-    }
-
-    fn start_span(&mut self, index: Index) -> Option<Open> {
-        if self.page.element(index).is_none_or(|element| element.attrs.is_empty()) {
-            return Some(Open::Inline);
-        }
-        if let Some(class) = self.page.attr(index, "class") {
-            if self.is_drawn_formula(index, &class) || marks::is_icon(self.page, index, &class) {
-                return None;
-            }
-            if math::is_unread(&class) && self.unread_formula(index) {
-                return None;
-            }
-        }
-        if let Some(mark) = self.shift_of(index) {
-            return Some(self.shifted(index, &local_name!("span"), mark));
-        }
-        self.look_for_parts(index);
-        Some(Open::Inline)
-    }
-
-    fn is_icon(&self, index: Index) -> bool {
-        self.page.attr(index, "class").is_some_and(|class| marks::is_icon(self.page, index, &class))
-    }
-
-    fn is_copy_button(&self, index: Index) -> bool {
-        let says = || matches!(&*self.page.text_of(index).trim().to_ascii_lowercase(), "copy" | "copied!" | "copy code");
-        self.page.element(index).is_some_and(marks::is_copy_control) || self.page.end(index) - index < 12 && says()
-    }
-
-    /// Whether the element only draws what is written as a formula elsewhere.
-    fn is_drawn_formula(&mut self, index: Index, class: &str) -> bool {
-        math::is_preview(class)
-            || math::is_drawing(class) && self.page.parent(index).is_some_and(|above| self.holds_formula(above))
-            || math::is_drawn_by_script(class) && self.drawn_by_script(index)
-    }
-
     fn mark(&mut self, index: Index, name: &LocalName, mark: Mark) -> Open {
         let inside = self.inline.holds(mark);
         if inside && mark == Mark::Strong && self.bold_blocks > 0 {
@@ -456,17 +342,4 @@ impl Writer<'_> {
         let place = if first { Place::Item } else { Place::Paragraph };
         self.inline.take(place, |paragraph| self.blocks.write(paragraph));
     }
-}
-
-/// Elements that begin a new line in a browser, of those that mean nothing else in markdown.
-fn is_block(name: &LocalName) -> bool {
-    is_box(name)
-        || matches!(
-            *name,
-            local_name!("dir")
-                | local_name!("html")
-                | local_name!("legend")
-                | local_name!("optgroup")
-                | local_name!("search")
-        )
 }

@@ -54,7 +54,13 @@ fn formulas() {
         "$a$",
     );
     check("<math display=block alttext='a  b'><mi>a</mi></math>", "$$a b$$");
-    check("<math><mi>a</mi><mo>+</mo><mi>b</mi></math>", "a+b");
+    check("<math><mi>a</mi><mo>+</mo><mi>b</mi></math>", "$a+b$");
+    check("a <math><msup><mn>10</mn><mn>6</mn></msup></math> b<math></math>", "a $10^{6}$ b");
+    check("<h2><math><mfrac><mn>1</mn><mn>2</mn></mfrac></math></h2>", "## $\\frac{1}{2}$");
+    check(
+        "<table><tr><th>a<th>b<tr><td><math><mo>|</mo><mi>x</mi></math><td>c</table>",
+        "| a | b |\n| --- | --- |\n| $\\|x$ | c |",
+    );
     check("<img class=latex alt='x_1' src=l.png>", "$x_1$");
     check(
         "a <span class=MathJax_Preview>p</span><span class=MathJax>drawn</span><script type='math/tex'>y_2</script> b",
@@ -63,6 +69,115 @@ fn formulas() {
     check("<div class=MathJax_Display>d</div><script type='math/tex; mode=display'>y</script>", "$$y$$");
     check("<span class=MathJax>kept</span>", "kept");
     check("<p>\\(x_1\\)", "\\\\(x_1\\\\)");
+    // What scripts have drawn, by the MathML or TeX that they keep.
+    let fraction = "<math><mfrac><mi>s</mi><mi>t</mi></mfrac></math>";
+    check(
+        &format!(
+            "a <mjx-container class=MathJax><mjx-math>st</mjx-math><mjx-assistive-mml>{fraction}</mjx-assistive-mml></mjx-container>."
+        ),
+        "a $\\frac{s}{t}$.",
+    );
+    check("<mjx-container display=true><mjx-math data-latex='a_1'>a1</mjx-math></mjx-container>", "$$a_1$$");
+    check(
+        &format!("a <span class=MathJax><nobr>st</nobr><span class=MJX_Assistive_MathML>{fraction}</span></span> b"),
+        "a $\\frac{s}{t}$ b",
+    );
+    check("<span class=MathJax_SVG data-mathml='<math><mi>x</mi></math>'><svg></svg></span>", "$x$");
+    check("<span class=MathJax>a</span><script>x()</script>", "a");
+    // TeX that no script has read, where its element says that it is a formula.
+    check("<span class='math inline'>\\(x_1\\)</span> <span class=math>none</span>", "$x_1$ none");
+    check("<p>a</p><div class='math notranslate'>\\[ a_1 * b \\]</div>b", "a\n\n$$a_1 * b$$\n\nb");
+    check("<span class=katex-html><span>10</span><span class=msupsub>6</span></span>", "10<sup>6</sup>");
+}
+
+#[test]
+fn raised_and_lowered_text_joins_no_number() {
+    check("10<sup>6</sup> <b>x<sub>1</sub></b>", "10<sup>6</sup> **x<sub>1</sub>**");
+    check("<code>10<sup>6</sup> a<sub>i</sub> b<sup>*</sup></code>", "`10^6 a_i b*`");
+    check("<pre>10<sup>6</sup>\n<sup>a</sup></pre>", "```\n10^6\na\n```");
+    check("10<span style='font-size: 50%; vertical-align: super'>6</span>", "10<sup>6</sup>");
+    check("10<span class=sup>6</span> H<span class=subscript>2</span>O", "10<sup>6</sup> H<sub>2</sub>O");
+}
+
+#[test]
+fn callouts() {
+    let tip = "> **Tip**\n>\n> Text.";
+    check(
+        "<div class='theme-admonition theme-admonition-tip alert alert--success'><div class=admonitionHeading_x><span><svg><title>t</title></svg></span>tip</div><div class=admonitionContent_y><p>Text.</div></div>",
+        tip,
+    );
+    check("<div class='admonition tip'><p class=admonition-title>Tip</p><p>Text.</div>", tip);
+    check(
+        "<aside class='starlight-aside starlight-aside--tip'><p class=starlight-aside__title>Tip</p><div><p>Text.</div></aside>",
+        tip,
+    );
+    check("<div class='alert alert-tip'>Text.</div>", tip);
+    check(
+        "<div class='admonitionblock tip'><table><tr><td class=icon><i class='fa icon-tip'></i></td><td class=content><ul><li>Text.</ul></table></div>",
+        "> **Tip**\n>\n> - Text.",
+    );
+    check("<div class=note><h3 class=title>Note</h3><p>Text.</div>", "> **Note**\n>\n> Text.");
+    check("<dl class='section note'><dt>Note</dt><dd>Text.</dl>", "> **Note**\n>\n> Text.");
+    // A word for the kind is not said twice; a title of its own stands behind it.
+    check("<div class=note><strong>Note:</strong> Text.</div>", "> **Note:** Text.");
+    check(
+        "<div class='alert alert-warning'><h4 class=alert-heading>Mind the saw</h4>Text.</div>",
+        "> **Warning: Mind the saw**\n>\n> Text.",
+    );
+    check("<div class='admonition note'><p class=admonition-title>Hinweis</p>Text.</div>", "> **Hinweis**\n>\n> Text.");
+    check("<div class=warning><h3>Mind the saw</h3>Text.</div>", "> **Warning**\n>\n> ### Mind the saw\n>\n> Text.");
+    check("<div role=note>Text.</div>", "> Text.");
+    check(
+        "<div class='admonition note'>a<div class='admonition tip'>b</div></div>",
+        "> **Note**\n>\n> a\n>\n> > **Tip**\n> >\n> > b",
+    );
+    check("<div class='callout callout-tip'><div class='callout tip'>Text.</div></div>", tip);
+    check("<ul><li>a<div class=note>b</div></ul><div class='admonition tip'> </div>", "- a\n  > **Note**\n  >\n  > b");
+    check("<table><tr><th>a<th>b<tr><td><div class=note>c</div><td>d</table>", "| a | b |\n| --- | --- |\n| c | d |");
+}
+
+#[test]
+fn signs_without_text_go() {
+    for link in [
+        "<a class=hash-link href='#a'>\u{200b}</a>",
+        "<a class=headerlink href='#a' title='Link to this heading'>¶</a>",
+        "<a href='#a'>#</a>",
+        "<a href='/p#a'><svg><title>t</title></svg></a>",
+        "<a href='#a'><img src=link.svg alt=link></a>",
+        "<a href='#a'><i class=material-icons>link</i></a>",
+        "<a class=sl-anchor-link href='#a'><span>Section titled “A”</span></a>",
+        "<a href='#a' class=anchor>Permalink</a>",
+    ] {
+        check(&format!("<h2>A {link}</h2>"), "## A");
+        check(&format!("<dl><dt>A {link}<dd>b</dl>"), "**A**\n\nb");
+        check(&format!("<figure><figcaption>A {link}</figcaption></figure>"), "A");
+    }
+    check(
+        "a <a href='#x'>#</a> <a href='#y'>\u{200b}</a><a href='/p#z'><img src=i></a>",
+        "a [#](https://a.test/d/p#x) [![](https://a.test/d/i)](https://a.test/p#z)",
+    );
+    check(
+        "<i class=material-icons>expand_more</i><span class='material-symbols-outlined'>home</span><mat-icon>menu</mat-icon> a",
+        "a",
+    );
+    check("<i class=material-icons>A text</i>", "_A text_");
+    check("<div>a<button class=copy-btn>x</button><button>Copy</button><button>Buy</button></div>", "aBuy");
+    check("<pre>a<span class=copybtn>Copy</span><select><option>x</select></pre>", "```\na\n```");
+}
+
+#[test]
+fn parts_that_stand_apart() {
+    check("<div style='display: grid'><span>Oak</span><span>90</span></div>", "Oak 90");
+    check("<a class='flex x' href=u><span>a</span><b>b</b>c</a>", "[a **b** c](https://a.test/d/u)");
+    check("<span class=cell>a</span><span class=cell>b</span>", "a b");
+    check("<p><span class=x>a</span><span>b</span>", "ab");
+    let row = |role: &str, a: &str, b: &str| {
+        format!("<div role=row><span role={role}>{a}</span><span role={role}>{b}</span></div>")
+    };
+    let grid =
+        format!("x<div role=grid>{}{}</div>y", row("columnheader", "Wood", "Price"), row("gridcell", "Oak", "9|0"));
+    check(&grid, "x\n\n| Wood | Price |\n| --- | --- |\n| Oak | 9\\|0 |\n\ny");
+    check("<div role=table><div role=row><div role=cell>a</div></div></div>", "a");
 }
 
 #[test]
@@ -135,6 +250,14 @@ fn lists() {
     check("<ul><li>a<ul><li></li></ul></li><li></li></ul>", "- a\n\n  -\n-");
     check("<ul><li>a</li><ul><li>b</li></ul></ul>", "- a\n  - b");
     check("<ul><li><ul><li>a</ul></ul>", "- - a");
+    check("<ol><li>a</li><ol><li>b</li></ol><li>c</li></ol>", "1. a\n   1. b\n2. c");
+    check("<ol start=9><li>a<li>b</li><ul><li>c</li></ul></ol>", "9. a\n10. b\n    - c");
+    check("<ul><li>a</li><ol start=4><li>b</li></ol><li>c</li></ul>", "- a\n\n  4. b\n- c");
+    check("<ul><ul><li>a</li></ul><li>b</li></ul>", "- - a\n- b");
+    check("<ol><ol><li>a</li></ol><li>b</li></ol>", "- 1. a\n\n1. b");
+    check("<ul><li>a</li><div><ul><li>b</li></ul></div></ul>", "- a\n  - b");
+    check("<ol><li>a</li><p>b</p><li>c</ol>", "1. a\n\n   b\n\n2. c");
+    check("<ul><li>a</li><ul><li>b</li><ul><li>c</li></ul></ul><li>d</li></ul>", "- a\n  - b\n    - c\n- d");
     check(
         "<ul><li><input type=checkbox checked> a<li><label><input type=checkbox> b</label><li>[ ] c</ul>",
         "- [x] a\n- [ ] b\n- \\[ ] c",
@@ -221,6 +344,17 @@ fn tables() {
         "| a | b<br>c |\n| --- | --- |\n| - d<br>- e | `f\\|g` |",
     );
     check("<table><tr><td><h2>a</h2><td>b</table>", "## a\n\nb");
+    let headed = |cell: &str| format!("<table><tr><th>a<th>b<tr><td>{cell}<td>z</table>");
+    let expect = |cell: &str| format!("| a | b |\n| --- | --- |\n| {cell} | z |");
+    check(&headed("<pre>  c|d\n\ne</pre>"), &expect("`  c\\|d`<br>`e`"));
+    check(&headed("<h4>c</h4>d"), &expect("**c**<br>d"));
+    check(&headed("<ol start=3><li>c<li>d<ul><li>e</ul></ol>"), &expect("3. c<br>4. d<br>- e"));
+    check(&headed("<blockquote>c</blockquote>d"), &expect("c<br>d"));
+    check(
+        &headed("c<table><tr><th>k<th>v<tr><td><p>1|<p>2<td>3</table>d"),
+        &expect("c<table><tr><th>k</th><th>v</th></tr><tr><td>1\\|<br>2</td><td>3</td></tr></table>d"),
+    );
+    check("<table><tr><td>a<td><pre>b\nc</pre><tr><td>d<td>e</table>", "| a | `b`<br>`c` |\n| --- | --- |\n| d | e |");
     check("<table><tr><td>x<table><tr><th>a<tr><td>b</table></table>", "x\n\n| a |\n| --- |\n| b |");
     check("<table role=presentation><tr><th>a<tr><td>b</table>", "**a**\n\nb");
     check(

@@ -159,3 +159,23 @@ fn work_ends_when_it_is_told_to() {
         }
     }
 }
+
+#[test]
+fn roots_frames_and_formulas_inside_each_other() {
+    let found =
+        convert(&format!("{}end", "<x-a><template shadowrootmode=open>[<slot></slot></template>".repeat(5_000)));
+    // What is nested too deep has no slot to be put into.
+    assert!(found.len() < 10_000, "{} bytes", found.len());
+    convert(&"<x-a><template shadowrootmode=open><x-b>".repeat(5_000));
+    convert(&"<iframe srcdoc='<p>x'></iframe>".repeat(5_000));
+    let frames = (0..8).fold("<p>x".to_owned(), |inner, _| {
+        format!("<iframe srcdoc=\"{}\"></iframe>", inner.replace('&', "&amp;").replace('"', "&quot;"))
+    });
+    assert_eq!(convert(&frames), "");
+    convert(&format!("<math>{}", "<msup><mfrac>".repeat(5_000)));
+    convert(&format!("<math>{}", "<mrow><mo>(</mo><mtable>".repeat(5_000)));
+    convert(&"<div class=note>x".repeat(5_000));
+    convert(&"<div role=grid><div role=row><b role=cell>x<b role=cell>y".repeat(300));
+    convert(&"<table><tr><th>a<th>b<tr><td>".repeat(300));
+    convert(&"<ul><ul><li>x".repeat(5_000));
+}

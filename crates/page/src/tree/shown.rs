@@ -1,7 +1,7 @@
 //! What a browser shows where the source says it another way: shadow roots that are declared in HTML, pages that stand in the
 //! attribute of a frame, and mail addresses that a content network has hidden from robots.
 //!
-//! A page without them, as nearly all are, is only searched for their names.
+//! A page without them, as nearly all are, costs next to nothing: their attributes are noted while the tree is built.
 
 mod frames;
 mod mail;
@@ -14,32 +14,22 @@ use memchr::memmem;
 
 use super::{BoundedTree, Data, Growing, NONE, join, unlink};
 
-/// Which of them a source may hold, by words that it cannot do without.
+/// Which of them a page has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Signs {
-    shadow: bool,
-    frames: bool,
-    mail: bool,
-}
-
-impl Signs {
-    pub(crate) fn of(source: &str) -> Self {
-        let has = |word: &str| memmem::find(source.as_bytes(), word.as_bytes()).is_some();
-        Self {
-            shadow: has("shadowrootmode"),
-            frames: has("srcdoc"),
-            mail: has("data-cfemail") || has("/cdn-cgi/l/email-protection"),
-        }
-    }
+pub(super) struct Signs {
+    pub(super) shadow: bool,
+    pub(super) frames: bool,
+    pub(super) mail: bool,
 }
 
 impl BoundedTree {
-    /// Puts into the tree what a browser would show of what `signs` has found. `level` counts the pages around this one.
-    pub(crate) fn show(&self, signs: Signs, level: usize, stop: &Stop) {
+    /// Puts into the tree of `source` what a browser would show. `level` counts the pages around this one.
+    pub(crate) fn show(&self, source: &str, level: usize, stop: &Stop) {
+        let signs = self.signs.get();
         if signs.shadow {
             shadow::attach(&mut self.nodes.borrow_mut());
         }
-        if signs.mail {
+        if signs.mail || memmem::find(source.as_bytes(), mail::PATH.as_bytes()).is_some() {
             mail::decode(&mut self.nodes.borrow_mut());
         }
         if signs.frames {

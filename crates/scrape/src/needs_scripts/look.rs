@@ -310,10 +310,20 @@ impl<'p> Look<'p> {
 
 /// Whether every `noscript` that says something only asks for scripts.
 pub(super) fn asks_for_scripts(page: &Page) -> bool {
-    let is_text = |at: Index| page.text(at).is_some_and(|text| !text.trim().is_empty());
-    let says = |at: &Index| page.is(*at, &local_name!("noscript")) && page.subtree(*at).any(is_text);
-    let words_of = |at: Index| page.subtree(at).filter_map(|at| page.text(at)).map(words).sum::<usize>();
-    page.positions().filter(says).all(|at| asks(page, at) && words_of(at) < FEW_WORDS)
+    noscripts(page).all(|at| asks(page, at) && words_below(page, at) < FEW_WORDS)
+}
+
+/// Words that a page keeps for readers without scripts.
+pub(super) fn words_without_scripts(page: &Page) -> usize {
+    noscripts(page).map(|at| words_below(page, at)).sum()
+}
+
+fn noscripts(page: &Page) -> impl Iterator<Item = Index> + '_ {
+    page.positions().filter(move |&at| page.is(at, &local_name!("noscript")) && words_below(page, at) > 0)
+}
+
+fn words_below(page: &Page, at: Index) -> usize {
+    page.subtree(at).filter_map(|index| page.text(index)).map(words).sum()
 }
 
 /// A `noscript` with a picture to count readers asks for nothing.

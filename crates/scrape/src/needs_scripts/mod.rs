@@ -62,9 +62,9 @@ pub(crate) fn asks_for_scripts(page: &Page) -> bool {
     look::asks_for_scripts(page)
 }
 
-/// Whether a page shows next to nothing, or nothing but what stands around its content.
-pub(crate) fn shows_little(page: &Page) -> bool {
-    Look::at(page).is_tiny()
+/// Whether a page shows next to nothing, and keeps a text for readers without scripts.
+pub(crate) fn says_more_without_scripts(page: &Page) -> bool {
+    look::words_without_scripts(page) > TINY_WORDS && Look::at(page).is_tiny()
 }
 
 impl Look<'_> {

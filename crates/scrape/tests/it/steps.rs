@@ -124,6 +124,23 @@ async fn a_feed_is_read_as_one() {
     assert_eq!(document.metadata.page["title"], "News");
 }
 
+/// XML is read by its own rules, also where it is XHTML.
+#[tokio::test]
+async fn xml_is_read_as_xml() {
+    let site = Site::start().await;
+    let reply =
+        |body: &'static str, kind: &str| Reply { body: body.into(), ..Reply::default() }.header("content-type", kind);
+    site.respond("/stock", reply("<?xml version='1.0'?><stock><wood>Oak</wood><cm>120</cm></stock>", "text/xml"));
+    let xhtml = "<html xmlns='http://www.w3.org/1999/xhtml'><head><script src='/x'/></head><body><p>a<a id='x'/>b</p></body></html>";
+    site.respond("/page", reply(xhtml, "application/xhtml+xml"));
+    site.respond("/html", reply(xhtml, "text/html"));
+    for (path, text) in [("/stock#oak", "Oak\n\n120"), ("/page", "ab"), ("/html", "")] {
+        let document = crate::setup::run(&site, path, options(vec![Format::Markdown])).await.unwrap().document;
+        assert_eq!(document.markdown.as_deref(), Some(text), "{path}");
+        assert!(!document.metadata.url.contains('#'));
+    }
+}
+
 /// The style sheets of a page that nobody has looked at come over the same guard, within bounds.
 #[tokio::test]
 async fn branding_reads_the_style_sheets_of_a_page() {

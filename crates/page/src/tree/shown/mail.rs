@@ -5,7 +5,7 @@ use super::{append, attribute, clear, is_named, set_attribute};
 use html5ever::local_name;
 
 /// Where links to hidden addresses lead; the address follows.
-const PATH: &str = "/cdn-cgi/l/email-protection";
+pub(super) const PATH: &str = "/cdn-cgi/l/email-protection";
 /// What stands for an address until the script has run.
 const STAND_INS: [&str; 2] = ["[email\u{a0}protected]", "[email protected]"];
 
