@@ -134,9 +134,10 @@ impl Contexts {
     /// To be read again, as something of it has changed. What is known of its pages stays.
     pub(crate) fn refresh(&self, id: &str) {
         let mut all = self.lock();
-        match (all.get_mut(id), Instant::now().checked_sub(FRESH)) {
-            (Some((read, _)), Some(long_ago)) => *read = long_ago,
-            _ => drop(all.remove(id)),
+        if let Some(long_ago) = Instant::now().checked_sub(FRESH) {
+            all.entry(id.to_owned()).and_modify(|(read, _)| *read = long_ago);
+        } else {
+            all.remove(id);
         }
     }
 
