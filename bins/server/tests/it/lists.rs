@@ -24,6 +24,7 @@ async fn crawl(running: &Running, more: Value) -> String {
 async fn leave_out(running: &Running, crawl: &str, number: usize) {
     let mut conn = running.app().store().conn().await.unwrap();
     let page = |kind: &str, n: usize| NewPage {
+        parent: None,
         id: new_id().to_string(),
         key: format!("{kind}{n:015}").into_bytes(),
         url: format!("http://{kind}.test/{n}/{}", "x".repeat(8000)),

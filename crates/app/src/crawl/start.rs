@@ -100,15 +100,15 @@ impl Handler for StartHandler {
         let Some(frontier) = &context.frontier else { return Ok(()) };
         let home = if *moved { frontier.landed.as_ref() } else { Some(&frontier.start) };
         match home {
-            Some(home) => look(&self.app, &context, (frontier, home)).await.map_err(again),
+            Some(home) => look(&self.app, &context, frontier, home).await.map_err(again),
             None => Ok(()),
         }
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<StartPayload, ()>]) -> Result<(), StoreError> {
         let jobs: BTreeSet<(&str, bool)> = done.iter().map(|finished| finished.job.payload.key()).collect();
-        for job in jobs {
-            prepared(&self.app, conn, job).await?;
+        for (crawl, moved) in jobs {
+            prepared(&self.app, conn, crawl, moved).await?;
         }
         Ok(())
     }
@@ -120,12 +120,12 @@ impl Handler for StartHandler {
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
         tracing::warn!(crawl = job.payload.crawl, error, "sitemaps given up");
-        prepared(&self.app, conn, job.payload.key()).await
+        prepared(&self.app, conn, &job.payload.crawl, job.payload.moved).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
         // It may be the last one: a crawl that waits for another would never end.
-        prepared(&self.app, conn, (run_of(&job.lane), true)).await
+        prepared(&self.app, conn, run_of(&job.lane), true).await
     }
 }
 
@@ -137,7 +137,7 @@ impl StartPayload {
 
 /// The pages that the sitemaps of one place name are queued. If no other place is left, the crawl ends with its last page from
 /// now on.
-async fn prepared(app: &App, conn: &mut Conn, (crawl, moved): (&str, bool)) -> Result<(), StoreError> {
+async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
     progress.preparing = false;
     if !moved && runs::landed(conn, crawl).await?.is_some() {
@@ -149,7 +149,7 @@ async fn prepared(app: &App, conn: &mut Conn, (crawl, moved): (&str, bool)) -> R
 }
 
 /// Reads robots.txt and the sitemaps of the site of `home`, which is the start or where that was redirected to.
-async fn look(app: &App, context: &Arc<Context>, (frontier, home): (&Frontier, &Url)) -> Result<(), AppError> {
+async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url) -> Result<(), AppError> {
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
     let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
