@@ -193,7 +193,7 @@ CREATE TABLE "run_page" (
     state TEXT NOT NULL,
     code TEXT,
     error TEXT,
-    finished_at TIMESTAMP,
+    finished_at TIMESTAMP, content BIGINT, parent TEXT,
     UNIQUE (run_id, key)
 );
 
@@ -454,6 +454,13 @@ CREATE INDEX file_team ON file (team_id, kind, expires_at);
 
 CREATE UNIQUE INDEX browser_session_idempotency ON browser_session (team_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
+CREATE TABLE crawl_link (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    page_id TEXT NOT NULL,
+    links BLOB NOT NULL,
+    PRIMARY KEY (run_id, page_id)
+);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -471,4 +478,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261123100000'),
 ('20261123120000'),
 ('20261125180000'),
-('20261125190000');
+('20261125190000'),
+('20261125220000');
