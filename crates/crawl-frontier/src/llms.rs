@@ -31,7 +31,6 @@ pub fn llms_pages(text: &str) -> Vec<SitemapUrl> {
             push_pages(&mut pages, line);
         }
         if pages.len() >= MAX_PAGES {
-            pages.truncate(MAX_PAGES);
             break;
         }
     }
@@ -50,10 +49,12 @@ pub fn page_of_markdown(url: &Url) -> Option<Url> {
     Some(page)
 }
 
-/// The links of one line; what follows the first of a list item after a colon describes it.
+/// The links of one line, until there are enough; what follows the first of a list item after a colon describes it.
 fn push_pages(pages: &mut Vec<SitemapUrl>, line: &str) {
     let mut rest = line;
-    while let Some(middle) = rest.find("](") {
+    while pages.len() < MAX_PAGES
+        && let Some(middle) = rest.find("](")
+    {
         let (before, after) = (&rest[..middle], &rest[middle + 2..]);
         let Some(end) = after.find([')', '\n']) else { return };
         let target = after[..end].split_ascii_whitespace().next().unwrap_or_default().trim_matches(['<', '>']);
@@ -63,11 +64,15 @@ fn push_pages(pages: &mut Vec<SitemapUrl>, line: &str) {
         if target.is_empty() || target.starts_with('#') || is_list {
             continue;
         }
-        let described = rest.trim_start().strip_prefix(':').map(str::trim).filter(|text| !text.is_empty());
+        // The line may be as long as the file, so its end is not looked for with every link.
+        let described = rest.trim_start().strip_prefix(':').map(|text| {
+            let text: String = text.trim_start().chars().take(MAX_DESCRIPTION).collect();
+            text.trim_end().to_owned()
+        });
         pages.push(SitemapUrl {
             loc: target.to_owned(),
             title: title.map(|title| title.chars().take(MAX_TITLE).collect()),
-            description: described.map(|text| text.chars().take(MAX_DESCRIPTION).collect()),
+            description: described.filter(|text| !text.is_empty()),
             ..SitemapUrl::default()
         });
     }
@@ -87,6 +92,20 @@ mod tests {
         assert_eq!(pages[1].description.as_deref(), Some("The [first](/x) part"));
         assert_eq!((pages[3].title.as_deref(), pages[4].title.as_deref()), (Some("Two"), None));
         assert_eq!(llms_pages(&"[a](/b) ".repeat(20_000)).len(), MAX_PAGES);
+    }
+
+    #[test]
+    fn one_line_is_as_bounded_as_many() {
+        let mut pages = Vec::new();
+        push_pages(&mut pages, &"](b):".repeat(MAX_LLMS_BYTES / 5));
+        assert_eq!(pages.len(), MAX_PAGES);
+        let is_cut = |page: &SitemapUrl| page.description.as_ref().is_some_and(|text| text.len() == MAX_DESCRIPTION);
+        assert!(pages.iter().all(is_cut));
+        push_pages(&mut pages, "[more](/c)");
+        assert_eq!(pages.len(), MAX_PAGES);
+        let padded = llms_pages(&format!("[a](/b) : {}x \n[c](/d):  ", "x ".repeat(MAX_DESCRIPTION / 2)));
+        let described: Vec<_> = padded.iter().map(|page| page.description.as_ref().map(String::len)).collect();
+        assert_eq!(described, [Some(MAX_DESCRIPTION - 1), None]);
     }
 
     #[test]

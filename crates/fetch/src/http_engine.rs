@@ -1,11 +1,14 @@
 //! The plain HTTP engine: no scripts, no rendering, fast.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use http::Method;
 use http::header::{CONTENT_TYPE, REFRESH, RETRY_AFTER};
 use url::Url;
 
-use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, headers, may_reach, refresh};
+use crate::given::HARMLESS;
+use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, Given, headers, may_reach, refresh};
 
 /// Gets pages with plain HTTP requests.
 pub struct HttpEngine {
@@ -46,7 +49,8 @@ impl HttpEngine {
         let (content_type, retry_after, refresh) = (header(CONTENT_TYPE), header(RETRY_AFTER), header(REFRESH));
         let mut url = answer.url;
         let chain: Vec<&Url> = answer.redirects.iter().chain([&url]).collect();
-        if chain.windows(2).any(|hop| !may_reach(hop[0], hop[1])) && request.given.to(request.url).is_personal() {
+        let has_left = chain.windows(2).any(|hop| !may_reach(hop[0], hop[1]));
+        if has_left && request.given.to(request.url).is_personal() {
             warnings.push(headers::LEFT_BEHIND.to_owned());
         }
         // A redirect may carry credentials of its own; they are nobody's business in an answer.
@@ -57,7 +61,7 @@ impl HttpEngine {
         fetched.room = answer.room;
         fetched.retry_after = retry_after;
         fetched.warnings.append(&mut warnings);
-        Ok(Loaded { fetched, next })
+        Ok(Loaded { fetched, next, has_left })
     }
 
     /// Asks once more without the wish for markdown where a site refuses the list: some do, though it has room for anything.
@@ -73,6 +77,15 @@ impl HttpEngine {
 struct Loaded {
     fetched: Fetched,
     next: Option<Url>,
+    /// Whether a redirect led to where nothing of the caller may go.
+    has_left: bool,
+}
+
+/// The caller's headers that may go everywhere.
+fn harmless(request: &FetchRequest<'_>) -> BTreeMap<String, String> {
+    let own = request.given.to(request.url).headers.into_iter();
+    let own = own.filter(|(name, _)| HARMLESS.iter().any(|harmless| harmless.as_str().eq_ignore_ascii_case(name)));
+    own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 #[async_trait]
@@ -91,9 +104,23 @@ impl Engine for HttpEngine {
 
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
         let mut loaded = self.load_accepted(request).await?;
+        let harmless = harmless(request);
+        let mut given = request.given;
         for _ in 0..MAX_REFRESHES {
             let Some(url) = loaded.next.take() else { break };
-            loaded = self.load_accepted(&FetchRequest { url: &url, ..request.clone() }).await?;
+            let mut warnings = std::mem::take(&mut loaded.fetched.warnings);
+            // As with redirects, what was dropped does not come back: another site may have chosen the address.
+            if loaded.has_left || !may_reach(&loaded.fetched.url, &url) {
+                given = Given::new(request.url, &harmless, None);
+                let is_cut = request.given.to(request.url).is_personal();
+                warnings.extend(is_cut.then(|| headers::LEFT_BEHIND.to_owned()));
+            }
+            loaded = self.load_accepted(&FetchRequest { url: &url, given, ..request.clone() }).await?;
+            for warning in warnings {
+                if !loaded.fetched.warnings.contains(&warning) {
+                    loaded.fetched.warnings.push(warning);
+                }
+            }
         }
         Ok(loaded.fetched)
     }

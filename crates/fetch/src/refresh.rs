@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use url::Url;
 
-/// Delay up to which there was nothing to read.
+/// Longest delay of a page that nobody is meant to read.
 const AT_ONCE: Duration = Duration::from_secs(1);
-/// Delay up to which a page with next to nothing on it leads on …
+/// Longest delay of a page that is left although it has a few words, such as "You are being redirected".
 const SOON: Duration = Duration::from_secs(10);
-/// … and the bytes of such a page.
+/// Most bytes of such a page.
 const SMALL: usize = 4096;
 
-/// Where the header leads from `url`, whose body has this many bytes. None where it leads nowhere else, and where there is
-/// something to read before.
+/// The address that the `Refresh` header of the page at `url` leads to; `bytes` is the length of the body. None if the header
+/// names no other `http` or `https` address, and if it leaves the visitor time to read the page first.
 pub(crate) fn target(header: &str, url: &Url, bytes: usize) -> Option<Url> {
     let header = header.trim();
     let seconds = header.len() - header.trim_start_matches(|c: char| c.is_ascii_digit()).len();

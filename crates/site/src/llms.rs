@@ -46,7 +46,7 @@ impl Site {
         let mut answer = self.open(place, Approach { deadline, ..approach }, MAX_REDIRECTS).await?;
         let kind = answer.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         // Many sites answer every address with their page.
-        if !answer.status.is_success() || kind.contains("html") {
+        if !answer.status.is_success() || kind.to_ascii_lowercase().contains("html") {
             return Ok(Vec::new());
         }
         let mut body = Vec::new();

@@ -65,27 +65,33 @@ impl CacheSlot {
 
     /// Where a page belongs that was fetched.
     fn variant_of(&self, fetched: &Fetched) -> &str {
-        let markdown = self.markdown.as_ref().filter(|_| fetched.kind == BodyKind::Markdown);
+        // Some sites call the markdown that they were asked for plain text.
+        let is_text = matches!(fetched.kind, BodyKind::Markdown | BodyKind::Text);
+        let markdown = self.markdown.as_ref().filter(|_| is_text);
         markdown.unwrap_or(&self.variant)
     }
 }
 
-/// The copy that answers, if there is one.
+/// The copy that answers, if there is one: the newest of what the site has sent for these options.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
 pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wants) -> Result<Option<Copy>, AppError> {
+    let mut newest: Option<Copy> = None;
     for variant in slot.markdown.iter().chain([&slot.variant]) {
-        if let Some(copy) = find_variant(app, (slot, variant), window, wants).await? {
-            return Ok(Some(copy));
+        if let Some(copy) = find_variant(app, slot, variant, window, wants).await?
+            && newest.as_ref().is_none_or(|newest| newest.fetched_at < copy.fetched_at)
+        {
+            newest = Some(copy);
         }
     }
-    Ok(None)
+    Ok(newest)
 }
 
 async fn find_variant(
     app: &App,
-    (slot, variant): (&CacheSlot, &str),
+    slot: &CacheSlot,
+    variant: &str,
     window: Window,
     wants: Wants,
 ) -> Result<Option<Copy>, AppError> {

@@ -26,6 +26,8 @@ use crate::{App, AppError};
 
 /// Pages of `llms.txt` that are taken on together.
 const BATCH: usize = 1000;
+/// Sites that are remembered as listed.
+const MAX_SITES: usize = 16;
 /// Longest time for the sitemaps of one crawl.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -34,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) struct StartPayload {
     crawl: String,
     /// Whether it is about the place that the start was redirected to.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     moved: bool,
 }
 
@@ -99,10 +101,9 @@ impl Handler for StartHandler {
         let Some(context) = found else { return Ok(()) };
         let Some(frontier) = &context.frontier else { return Ok(()) };
         let home = if *moved { frontier.landed.as_ref() } else { Some(&frontier.start) };
-        match home {
-            Some(home) => look(&self.app, &context, frontier, home).await.map_err(again),
-            None => Ok(()),
-        }
+        // Somebody else may just have read the run as it was before.
+        let Some(home) = home else { return Err(Failure::retry("where the start led is not known yet")) };
+        look(&self.app, &context, frontier, home).await.map_err(again)
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<StartPayload, ()>]) -> Result<(), StoreError> {
@@ -162,10 +163,10 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
         }
     }
     // Sitemaps of the start may have led to those of the place where it leads.
-    if frontier.sitemap == SitemapMode::Skip || context.known.has_listed(home) {
+    if frontier.sitemap == SitemapMode::Skip || (home != &frontier.start && context.known.has_listed(home)) {
         return Ok(());
     }
-    let mut feed = Feed { app, context, frontier };
+    let mut feed = Feed { app, context, frontier, listed: Vec::new() };
     let owner = context.owner();
     let terms = Terms { owner: &owner, obey: !frontier.ignore_robots };
     let found = app.site.sitemaps(home, approach, terms, &mut feed).await?;
@@ -180,6 +181,8 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
             }
         }
     }
+    // Only now: a job that is tried again reads them again.
+    context.known.note_listed(feed.listed.into_iter());
     Ok(())
 }
 
@@ -194,6 +197,8 @@ struct Feed<'a> {
     app: &'a App,
     context: &'a Arc<Context>,
     frontier: &'a Frontier,
+    /// A page of each site that was listed.
+    listed: Vec<Url>,
 }
 
 /// The listed pages that the crawl may follow, within the work that a batch of them may cause.
@@ -214,7 +219,11 @@ impl Sink for Feed<'_> {
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
         let pages = self.app.tools.cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
-        self.context.known.note_listed(pages.iter().filter_map(|page| Url::parse(&page.url).ok()));
+        for url in pages.iter().filter_map(|page| Url::parse(&page.url).ok()) {
+            if self.listed.len() < MAX_SITES && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
+                self.listed.push(url);
+            }
+        }
         let now = self.app.now();
         let mut conn = self.app.conn().await?;
         let going_on: Result<bool, StoreError> = conn

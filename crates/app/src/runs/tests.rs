@@ -267,7 +267,8 @@ async fn ten_pages_take_few_statements() {
     let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
     // SQLite takes rows one by one, in a statement that is compiled once.
     let different: BTreeSet<&str> = statements.iter().filter_map(|text| text.split(" -- binds").next()).collect();
-    assert_eq!(different.iter().filter(of_run).count(), 7, "{statements:#?}");
+    // One of them asks how it stands with the pages that others are copies of.
+    assert_eq!(different.iter().filter(of_run).count(), 8, "{statements:#?}");
     assert!(different.len() <= 30, "{}: {statements:#?}", different.len());
     // Every page refers to that key: where it is set, each of them is looked at.
     let sets_key = |text: &&str| text.starts_with("UPDATE `run_progress`") && text.contains("SET `run_id`");

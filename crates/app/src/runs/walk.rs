@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use base::Timestamp;
-use store::runs::{self, NewPage, PageRow, PageState, Progress, Way};
+use store::runs::{self, NewPage, PageRow, PageState, Progress, ShorterWay, Way};
 use store::{Conn, StoreError, jobs};
 
 use super::context::Context;
@@ -61,9 +61,24 @@ impl<'a> Walk<'a> {
     /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
     pub(super) async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
         let Links { found, external, blocked } = links;
-        self.take_on_all(conn, if self.is_full { Vec::new() } else { found }).await?;
-        self.list(conn, (PageState::External, links::EXTERNAL), external).await?;
-        self.list(conn, (PageState::Blocked, links::BLOCKED), blocked).await?;
+        if !self.is_full {
+            let nearer = self.take_on_nearest(conn, found).await?;
+            self.follow_nearer(conn, nearer).await?;
+        }
+        self.list(conn, PageState::External, links::EXTERNAL, external).await?;
+        self.list(conn, PageState::Blocked, links::BLOCKED, blocked).await?;
+        self.enqueue(conn).await
+    }
+
+    /// Writes down that pages, which the run knows, are this many hops from the start at most, and follows their links again
+    /// where they have been read with more.
+    pub(crate) async fn bring_near(&mut self, conn: &mut Conn, pages: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
+        self.follow_nearer(conn, pages).await?;
+        self.enqueue(conn).await
+    }
+
+    /// Writes down the pages that are new, and gives those that are to be read to the queue.
+    async fn enqueue(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
         self.flush(conn).await?;
         self.fresh.extend(runs::promote_spare(conn, &mut self.progress).await?);
         let fresh = std::mem::take(&mut self.fresh);
@@ -75,23 +90,36 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Writes down that pages, which the run knows, are this many hops from the start at most, and follows their links again
-    /// where they have been read with more.
-    pub(crate) async fn bring_near(&mut self, conn: &mut Conn, pages: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
-        let found = self.shorten(conn, pages).await?;
-        self.follow(conn, Links { found, ..Links::default() }).await
-    }
-
-    /// Takes on pages, and those that they lead to where a shorter way to them was found.
-    async fn take_on_all(&mut self, conn: &mut Conn, mut found: Vec<Found>) -> Result<(), StoreError> {
-        while !found.is_empty() {
-            found.retain(|found| self.max_depth().is_none_or(|max| found.page.depth <= max));
-            found.sort_by_key(|found| found.page.depth);
-            let nearer = self.nearer(&found);
-            self.take_on(conn, found).await?;
-            found = self.shorten(conn, nearer).await?;
+    /// Writes shorter ways to known pages down, and follows the links of those that have been read, and so on from there. The
+    /// links of one page at a time are held, and each round has shorter ways only, so that it ends.
+    async fn follow_nearer(&mut self, conn: &mut Conn, mut nearer: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
+        while !nearer.is_empty() {
+            let mut further = HashMap::new();
+            for way in self.shorten(conn, nearer).await? {
+                let found = self.links_of(conn, &way).await?;
+                for (key, way) in self.take_on_nearest(conn, found).await? {
+                    let best: &mut Way = further.entry(key).or_insert_with(|| way.clone());
+                    if way.depth < best.depth {
+                        *best = way;
+                    }
+                }
+            }
+            nearer = further;
         }
         Ok(())
+    }
+
+    /// Takes on pages, and gives those that are known already, where this is a shorter way to them.
+    async fn take_on_nearest(
+        &mut self,
+        conn: &mut Conn,
+        mut found: Vec<Found>,
+    ) -> Result<HashMap<Vec<u8>, Way>, StoreError> {
+        found.retain(|found| self.max_depth().is_none_or(|max| found.page.depth <= max));
+        found.sort_by_key(|found| found.page.depth);
+        let nearer = self.nearer(&found);
+        self.take_on(conn, found).await?;
+        Ok(nearer)
     }
 
     async fn take_on(&mut self, conn: &mut Conn, found: Vec<Found>) -> Result<(), StoreError> {
@@ -120,29 +148,33 @@ impl<'a> Walk<'a> {
         nearer
     }
 
-    /// Writes the shorter ways down: the pages that those which have been read lead to.
-    async fn shorten(&mut self, conn: &mut Conn, nearer: HashMap<Vec<u8>, Way>) -> Result<Vec<Found>, StoreError> {
-        let mut found = Vec::new();
-        let Some(frontier) = self.context.frontier.as_ref().filter(|_| !nearer.is_empty()) else { return Ok(found) };
+    /// Writes shorter ways down, and gives the pages whose links are worth following again, the nearest first.
+    async fn shorten(&mut self, conn: &mut Conn, nearer: HashMap<Vec<u8>, Way>) -> Result<Vec<ShorterWay>, StoreError> {
         self.flush(conn).await?;
-        for way in runs::shorten(conn, &self.context.id, &nearer).await? {
-            let packed = if way.is_done { runs::kept_links(conn, &self.context.id, &way.page).await? } else { None };
-            if let Some(packed) = packed {
-                let links = links::unpack(&packed, &frontier.scope, &way);
-                found.extend(links.map_err(|error| StoreError::Inconsistent(error.to_string()))?);
-            }
-        }
+        let mut ways = runs::shorten(conn, &self.context.id, &nearer).await?;
         self.known.extend(nearer.into_iter().map(|(key, way)| (key, way.depth)));
-        let keys: Vec<Vec<u8>> = found.iter().map(|found| found.page.key.clone()).collect();
-        self.look_up(conn, keys.iter().map(Vec::as_slice)).await?;
-        Ok(found)
+        let max = self.max_depth().filter(|_| !self.is_full);
+        ways.retain(|way| way.is_read && max.is_some_and(|max| way.depth < max));
+        ways.sort_by_key(|way| way.depth);
+        Ok(ways)
+    }
+
+    /// Where a page that has been read leads, after looking up what the run knows of it.
+    async fn links_of(&mut self, conn: &mut Conn, way: &ShorterWay) -> Result<Vec<Found>, StoreError> {
+        let Some(frontier) = &self.context.frontier else { return Ok(Vec::new()) };
+        let Some(packed) = runs::kept_links(conn, &self.context.id, &way.page).await? else { return Ok(Vec::new()) };
+        let links = links::unpack(&packed, &frontier.scope, way);
+        let links = links.map_err(|error| StoreError::Inconsistent(error.to_string()))?;
+        self.look_up(conn, links.iter().map(|found| found.page.key.as_slice())).await?;
+        Ok(links)
     }
 
     /// Notes pages that are left alone and reported.
     async fn list(
         &mut self,
         conn: &mut Conn,
-        (state, reason): (PageState, (&'static str, crawl_frontier::Reason)),
+        state: PageState,
+        reason: (&'static str, crawl_frontier::Reason),
         pages: Vec<NewPage>,
     ) -> Result<(), StoreError> {
         let mut pages = self.unknown(pages, |page| &page.key);
@@ -162,7 +194,7 @@ impl<'a> Walk<'a> {
         runs::insert_pages(conn, std::mem::take(&mut self.rows)).await
     }
 
-    /// Asks which of the keys the run knows, besides those of which that is certain.
+    /// Asks which of the keys the run knows, where that is uncertain.
     async fn look_up(&mut self, conn: &mut Conn, keys: impl Iterator<Item = &[u8]>) -> Result<(), StoreError> {
         let unsure = keys.filter(|key| !self.knows(key)).collect();
         self.known.extend(runs::known_keys(conn, &self.context.id, unsure).await?);

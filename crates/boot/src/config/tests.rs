@@ -55,7 +55,7 @@ fn each_key_of_the_manual_is_read() {
             let read = toml::Value::Table(without).try_into::<Config>();
             let crates_own = matches!(
                 section.as_str(),
-                "browser" | "cache" | "documents" | "files" | "queues" | "retention" | "sessions"
+                "browser" | "cache" | "documents" | "files" | "queues" | "retention" | "sessions" | "sites"
             );
             assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
             let mut more = manual.clone();

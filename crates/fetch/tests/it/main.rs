@@ -91,6 +91,39 @@ async fn the_refresh_header_leads_on() {
 }
 
 #[tokio::test]
+async fn what_was_left_behind_does_not_come_back() {
+    let (site, other) = (Site::start().await, Site::start().await);
+    let refresh = |to: &Url| html("<p>Moved").header("refresh", &format!("0; url={to}"));
+    let redirect = |to: &Url| Reply { status: 302, ..Reply::default() }.header("location", to.as_str());
+    site.respond("/refresh", refresh(&other.url("/refresh")));
+    site.respond("/redirect", redirect(&other.url("/refresh")));
+    site.respond("/both", refresh(&other.url("/redirect")));
+    site.respond("/round", redirect(&other.url("/round")));
+    other.respond("/refresh", refresh(&site.url("/on")));
+    other.respond("/redirect", redirect(&site.url("/on")));
+    other.respond("/round", redirect(&site.url("/on")));
+    site.respond("/on", refresh(&site.url("/goal")));
+    site.html("/goal", "<p>here");
+    let engine = engine(&[&site, &other]);
+    let own = [("Authorization", "Bearer x"), ("Cookie", "a=b"), ("User-Agent", "mine")];
+    for path in ["/refresh", "/redirect", "/both", "/round"] {
+        let before = site.requests().len();
+        let asked = ask(&site, path).with(&own, ("user", "pass"));
+        let page = engine.fetch(&asked.request()).await.unwrap();
+        assert_eq!((page.url.as_str(), page.warnings.len()), (site.url("/goal").as_str(), 1), "{path}: {page:?}");
+        let seen = site.requests().split_off(before);
+        let names = ["authorization", "cookie", "user-agent"];
+        let sent: Vec<_> = seen.iter().map(|request| names.map(|name| request.header(name))).collect();
+        assert_eq!(sent, [["Bearer x", "a=b", "mine"], ["", "", "mine"], ["", "", "mine"]], "{path}");
+    }
+    // What never leaves goes all the way.
+    let asked = ask(&site, "/on").with(&own, ("user", "pass"));
+    let page = engine.fetch(&asked.request()).await.unwrap();
+    assert!(page.warnings.is_empty(), "{:?}", page.warnings);
+    assert_eq!(site.requests().pop().unwrap().header("authorization"), "Bearer x");
+}
+
+#[tokio::test]
 async fn an_error_page_is_a_page() {
     let site = Site::start().await;
     for status in [404, 500, 403, 429] {

@@ -31,8 +31,8 @@ pub struct ShorterWay {
     pub url: String,
     /// Hops from the start from now on.
     pub depth: i32,
-    /// Whether it has been read, so that its links are kept.
-    pub is_done: bool,
+    /// Whether it has been read, as a page of its own or as a copy, so that its links may be kept.
+    pub is_read: bool,
 }
 
 /// Writes down shorter ways to pages, given by their keys, and gives the pages that they are shorter for.
@@ -52,7 +52,8 @@ pub async fn shorten(conn: &mut Conn, run: &str, ways: &HashMap<Vec<u8>, Way>) -
             let Some(way) = ways.get(&key).filter(|way| way.depth < known) else { continue };
             let set = (run_page::depth.eq(way.depth), run_page::parent.eq(&way.parent));
             on!(conn, |c| diesel::update(run_page::table.find(&page)).set(set).execute(c).await)?;
-            found.push(ShorterWay { page, url, depth: way.depth, is_done: state == PageState::Done.as_str() });
+            let is_read = [PageState::Done, PageState::External].iter().any(|read| read.as_str() == state);
+            found.push(ShorterWay { page, url, depth: way.depth, is_read });
         }
     }
     Ok(found)
@@ -84,7 +85,7 @@ pub async fn depths(conn: &mut Conn, ids: &[&str]) -> Result<HashMap<String, i32
     Ok(depths)
 }
 
-/// Keeps where a page leads, until the run ends: bytes of the caller's own.
+/// Keeps where a page leads, as long as the run is kept: bytes of the caller's own.
 ///
 /// # Errors
 /// Those of the database.

@@ -224,7 +224,7 @@ async fn shorter_ways_are_written_down(store: Store) {
     let ways = taken.iter().zip([1, 0, 0]).map(|(page, depth)| (page.key.clone(), way(depth))).collect();
     let mut found = runs::shorten(&mut conn, "one", &ways).await.unwrap();
     found.sort_by_key(|way| way.page != taken[1].id);
-    assert_eq!(found.iter().map(|way| (way.depth, way.is_done)).collect::<Vec<_>>(), [(0, true), (0, false)]);
+    assert_eq!(found.iter().map(|way| (way.depth, way.is_read)).collect::<Vec<_>>(), [(0, true), (0, false)]);
     assert_eq!(runs::shorten(&mut conn, "one", &ways).await.unwrap(), []);
     assert_eq!(runs::shorten(&mut conn, "two", &ways).await.unwrap(), []);
     let depths = runs::depths(&mut conn, &[&taken[0].id, &taken[2].id]).await.unwrap();
