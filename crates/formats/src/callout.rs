@@ -4,6 +4,8 @@ use page::{Element, Index, Page, local_name};
 
 /// Nodes of the largest element that is taken for one: more is a part of the page that only has such a name.
 const MAX_NODES: usize = 2_000;
+/// Elements and texts before an `<aside>` among which a paragraph is looked for.
+const NEAR: usize = 64;
 /// Bytes of text in a class that are looked at.
 const MAX_CLASS: usize = 300;
 
@@ -225,8 +227,8 @@ fn is_within_text(page: &Page, index: Index) -> bool {
             )
         )
     };
-    let before = page.children(parent).take_while(|&at| at < index).any(is_text);
-    before && in_content() && !page.subtree(index).skip(1).any(is_list)
+    let follows_text = || page.children(parent).take_while(|&at| at < index).take(NEAR).any(is_text);
+    in_content() && follows_text() && !page.subtree(index).skip(1).any(is_list)
 }
 
 #[cfg(test)]

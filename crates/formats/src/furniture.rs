@@ -7,6 +7,8 @@ use crate::marks::{holds_any, is_copy_control};
 
 /// Words of a button that may be a part of the text.
 const MAX_WORDS: usize = 6;
+/// Elements and texts around a link that are looked at; among more it is kept.
+const BESIDE: usize = 200;
 /// Classes of links and boxes that lead to the source of a page.
 const EDIT: [&str; 12] = [
     "mw-editsection",
@@ -164,6 +166,8 @@ fn is_way_out(page: &Page, index: Index, element: &Element) -> bool {
 /// Whether a link is no part of a sentence.
 fn is_alone(page: &Page, index: Index) -> bool {
     page.parent(index).is_some_and(|parent| {
-        page.children(parent).all(|child| child == index || page.text(child).is_none_or(|text| text.trim().len() < 4))
+        let mut beside = page.children(parent);
+        let says_nothing = |child: Index| child == index || page.text(child).is_none_or(|text| text.trim().len() < 4);
+        beside.by_ref().take(BESIDE).all(says_nothing) && beside.next().is_none()
     })
 }

@@ -40,20 +40,34 @@ const PERMALINKS: [&str; 20] = [
     "sl-anchor-link",
     "subheading-anchor",
 ];
-/// What such links say to those who cannot see them.
-const SAYS: [&str; 12] = [
+/// What such links say to those who cannot see them, and nothing else.
+const SAYS: [&str; 9] = [
     "permalink",
     "permanent link",
-    "link to this",
     "direct link",
-    "section titled",
     "anchor",
+    "anchor link",
     "copy link",
     "copy direct link",
-    "link to heading",
-    "link to section",
     "heading link",
     "copied",
+];
+/// How what they say begins where it names the place.
+const BEGINS: [&str; 14] = [
+    "permalink to ",
+    "permalink for ",
+    "permalink:",
+    "permanent link to ",
+    "permanent link for ",
+    "direct link to ",
+    "anchor link to ",
+    "anchor link for ",
+    "copy link to ",
+    "copy direct link to ",
+    "link to this",
+    "link to heading",
+    "link to section",
+    "section titled",
 ];
 /// Signs that stand for a link.
 const SIGNS: [&str; 10] = ["#", "##", "¶", "§", "🔗", "∞", "⚓", "⚓︎", "🔗︎", "link"];
@@ -79,6 +93,10 @@ const COPY: [&str; 14] = [
 const MAX_NODES: usize = 40;
 /// Bytes of the longest words of one.
 const MAX_TEXT: usize = 200;
+/// Elements around a link among which the name of a place is looked for.
+const MAX_AROUND: usize = 8;
+/// Nodes of that name that are looked at.
+const MAX_BESIDE: usize = 200;
 
 /// Whether the class of an element holds one of `names`, in small or capital letters.
 pub(crate) fn holds_any(element: &Element, names: &[&str]) -> bool {
@@ -103,7 +121,7 @@ pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
 pub(crate) fn is_copy_control(element: &Element) -> bool {
     let says_copy = |value: &str| {
         let value = value.trim().to_ascii_lowercase();
-        value == "copy" || value.starts_with("copy ") || value.ends_with("clipboard")
+        value == "copy" || value.ends_with("to clipboard")
     };
     element.attrs.iter().any(|attribute| match &*attribute.name.local {
         // Most classes hold neither word.
@@ -113,6 +131,21 @@ pub(crate) fn is_copy_control(element: &Element) -> bool {
         "data-clipboard-text" | "data-clipboard-target" => true,
         "title" | "aria-label" | "data-title" => says_copy(&attribute.value),
         _ => false,
+    })
+}
+
+/// Whether an element inside a code block is such a button. There a title may be about the code, and so may the bare words
+/// `copy` and `clipboard`.
+pub(crate) fn is_copy_control_in_code(element: &Element) -> bool {
+    let is_control = matches!(&*element.name.local, "button" | "clipboard-copy")
+        || element.attr("role").is_some_and(|role| role.trim().eq_ignore_ascii_case("button"))
+        || element.attrs.iter().any(|attribute| attribute.name.local.starts_with("data-clipboard"));
+    if is_control {
+        return is_copy_control(element);
+    }
+    element.attr("class").is_some_and(|class| {
+        let mut names = class.split_ascii_whitespace().filter(|name| !matches!(*name, "copy" | "clipboard"));
+        (class.contains("copy") || class.contains("clip")) && names.any(|name| names_any(name, &COPY))
     })
 }
 
@@ -132,10 +165,56 @@ pub(crate) fn is_permalink(page: &Page, index: Index, named: impl Fn() -> bool) 
     }
     let says = |text: &str| {
         let text = text.to_lowercase();
-        SAYS.iter().any(|start| text.starts_with(start))
+        SAYS.contains(&text.trim_end_matches(['!', '.', ':'])) || BEGINS.iter().any(|start| text.starts_with(start))
     };
     let is_sign = SIGNS.contains(&&*text) || leads_to_place && text.len() < MAX_TEXT && says(&text);
-    is_sign && (named() || marked())
+    is_sign && (named() || marked()) && stands_beside_text(page, index)
+}
+
+/// Whether the heading or the term around a link shows something else too; a link that is all of it is its text. Other
+/// links stand beside what they lead to.
+fn stands_beside_text(page: &Page, index: Index) -> bool {
+    let Some(around) = page.ancestors(index).take(MAX_AROUND).find(|&above| names_a_place(page, above)) else {
+        return true;
+    };
+    let end = page.end(around).min(around + MAX_BESIDE);
+    let mut at = around + 1;
+    while at < end {
+        let is_skipped = at == index
+            || matches!(page.name(at), Some(&(local_name!("svg") | local_name!("style") | local_name!("script"))));
+        if is_skipped {
+            at = page.end(at);
+            continue;
+        }
+        let is_picture = matches!(page.name(at), Some(&(local_name!("img") | local_name!("math"))));
+        let is_shown = |text: &str| text.chars().any(|c| !c.is_whitespace() && !is_invisible(c));
+        if is_picture || page.text(at).is_some_and(is_shown) {
+            return true;
+        }
+        at += 1;
+    }
+    // Of a long one not all was looked at.
+    end < page.end(around)
+}
+
+fn names_a_place(page: &Page, index: Index) -> bool {
+    matches!(
+        page.name(index),
+        Some(
+            &(local_name!("h1")
+                | local_name!("h2")
+                | local_name!("h3")
+                | local_name!("h4")
+                | local_name!("h5")
+                | local_name!("h6")
+                | local_name!("dt")
+                | local_name!("th")
+                | local_name!("caption")
+                | local_name!("figcaption")
+                | local_name!("summary")
+                | local_name!("legend"))
+        )
+    )
 }
 
 /// The text of an element without icons and what cannot be seen.
@@ -166,7 +245,8 @@ fn shows_picture(page: &Page, index: Index, named: impl Fn() -> bool) -> bool {
     let alt = |at: Index| page.attr(at, "alt").unwrap_or_default().trim().to_lowercase();
     let is_sign = |at: Index| {
         let alt = alt(at);
-        named() && (alt.is_empty() || alt == "link" || SAYS.iter().any(|start| alt.starts_with(start)))
+        let says = || SAYS.iter().chain(&BEGINS).any(|start| alt.starts_with(start));
+        named() && (alt.is_empty() || alt == "link" || says())
     };
     let mut pictures = page.subtree(index).filter(|&at| {
         matches!(

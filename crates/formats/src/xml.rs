@@ -9,6 +9,8 @@ use crate::clean::push_escaped;
 
 /// Most bytes of the page; what is over it is left out.
 const MAX_BYTES: usize = 48 << 20;
+/// Elements inside each other that are written; of deeper ones only the text is.
+const MAX_DEPTH: usize = 512;
 /// Namespaces whose elements mean in HTML what they mean here.
 const KNOWN: [&[u8]; 3] =
     [b"http://www.w3.org/1999/xhtml", b"http://www.w3.org/2000/svg", b"http://www.w3.org/1998/Math/MathML"];
@@ -27,7 +29,7 @@ const VOID: [&str; 14] =
 /// ```
 pub fn xml_page(xml: &str, stop: &Stop) -> Option<String> {
     let shapes = shapes(xml, stop)?;
-    let mut writer = Writer { out: "<!doctype html>".to_owned(), open: Vec::new(), in_raw: false };
+    let mut writer = Writer { out: "<!doctype html>".to_owned(), open: Vec::new(), deep: 0, in_raw: false };
     let mut reader = reader(xml);
     let mut at = 0;
     while writer.out.len() < MAX_BYTES && !stop.is_set() {
@@ -78,6 +80,8 @@ fn shapes(xml: &str, stop: &Stop) -> Option<Shapes> {
     let mut reader = reader(xml);
     let mut shapes = Shapes { of: Vec::new(), is_html: false };
     let mut open: Vec<usize> = Vec::new();
+    // Elements that are open below the deepest of them.
+    let mut deep = 0_usize;
     let whole = loop {
         if stop.is_set() {
             return None;
@@ -90,9 +94,14 @@ fn shapes(xml: &str, stop: &Stop) -> Option<Shapes> {
                 if let Some(&above) = open.last() {
                     shapes.of[above].has_elements = true;
                 }
-                open.push(shapes.of.len());
+                if open.len() < MAX_DEPTH {
+                    open.push(shapes.of.len());
+                } else {
+                    deep += 1;
+                }
                 shapes.of.push(Shape::default());
             }
+            Ok((_, Event::End(_))) if deep > 0 => deep -= 1,
             Ok((_, Event::End(_))) => {
                 open.pop();
             }
@@ -124,6 +133,8 @@ struct Writer {
     out: String,
     /// The tags that end the open elements, and whether they hold text between elements.
     open: Vec<Open>,
+    /// Elements that are open below the deepest of them.
+    deep: usize,
     /// The text that comes is that of a script or a style.
     in_raw: bool,
 }
@@ -135,6 +146,10 @@ struct Open {
 
 impl Writer {
     fn start(&mut self, start: &BytesStart<'_>, is_known: bool, shape: Shape) {
+        if self.open.len() >= MAX_DEPTH {
+            self.deep += 1;
+            return;
+        }
         let in_line = self.open.last().is_some_and(|above| above.is_mixed);
         if is_known {
             return self.start_known(start);
@@ -172,6 +187,10 @@ impl Writer {
     }
 
     fn end(&mut self) {
+        if self.deep > 0 {
+            self.deep -= 1;
+            return;
+        }
         if let Some(open) = self.open.pop() {
             self.out.push_str(&open.end);
         }
@@ -221,6 +240,13 @@ mod tests {
         check("<a><script>one</script><title>two</title><style>three</style></a>", "one\n\ntwo\n\nthree");
         check("<d xmlns:h='http://www.w3.org/1999/xhtml'><t>a</t><h:p>b <h:b>c</h:b></h:p></d>", "a\n\nb **c**");
         check("<a><b>kept</b><c>cut", "kept\n\ncut");
+    }
+
+    #[test]
+    fn of_elements_nested_too_deep_only_the_text_is_kept() {
+        let xml = format!("{}x{}<b>y</b>", "<a>".repeat(5_000), "</a>".repeat(4_999));
+        let page = xml_page(&format!("{xml}</a>"), &Stop::new()).unwrap();
+        assert!(page.len() < 12 * MAX_DEPTH && page.contains('x') && page.ends_with("<p>y</p></div>"));
     }
 
     #[test]

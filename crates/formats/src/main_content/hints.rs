@@ -71,6 +71,10 @@ impl Hints {
         self.0 |= 1 << hint as u8;
     }
 
+    fn remove(&mut self, hint: Hint) {
+        self.0 &= !(1 << hint as u8);
+    }
+
     pub(crate) fn union(&mut self, other: Hints) {
         self.0 |= other.0;
     }
@@ -90,13 +94,20 @@ const MAX_NAMES: usize = 200;
 /// Everything that `element` says about itself.
 pub(crate) fn hints(element: &Element) -> Hints {
     let mut found = Hints::default();
-    by_tag(&element.name.local, &mut found);
+    // One that is open stands on the page like any other box.
+    let is_open_dialog = element.name.local == local_name!("dialog") && element.attr("open").is_some();
+    if !is_open_dialog {
+        by_tag(&element.name.local, &mut found);
+    }
     if matches!(element.name.local, local_name!("html") | local_name!("body")) {
         return found;
     }
     for attribute in &element.attrs {
         match attribute.name.local {
-            local_name!("class") | local_name!("id") => by_names(&attribute.value, &mut found),
+            local_name!("class") | local_name!("id") => {
+                by_names(&attribute.value, is_open_dialog, &mut found);
+            }
+            local_name!("role") if is_open_dialog && attribute.value.trim() == "dialog" => {}
             local_name!("role") => by_role(attribute.value.trim(), &mut found),
             local_name!("hidden") => found.add(Hint::Hidden),
             local_name!("style") if hides(&attribute.value) => found.add(Hint::Hidden),
@@ -105,6 +116,10 @@ pub(crate) fn hints(element: &Element) -> Hints {
             local_name!("itemprop") => by_property(attribute.value.trim(), &mut found),
             _ => {}
         }
+    }
+    // The browser marks hidden text that a control of the page opens.
+    if found.has(Hint::Hidden) && element.attr("data-folded").is_some() {
+        found.remove(Hint::Hidden);
     }
     found
 }
@@ -185,12 +200,15 @@ pub(super) fn hides(style: &str) -> bool {
     })
 }
 
-fn by_names(names: &str, found: &mut Hints) {
+fn by_names(names: &str, is_open_dialog: bool, found: &mut Hints) {
     let mut end = names.len().min(MAX_NAMES);
     while !names.is_char_boundary(end) {
         end -= 1;
     }
     for word in words(&names[..end]) {
+        if is_open_dialog && word.eq_ignore_ascii_case("dialog") {
+            continue;
+        }
         if let Some(hint) = of_word(word) {
             found.add(hint);
         }
@@ -364,5 +382,9 @@ mod tests {
         check("<footer id=colophon>", &[Hint::Footer, Hint::Bottom]);
         check("<div itemprop=articleBody>", &[Hint::ArticleBody]);
         check("<div class='navy adhesive'>", &[]);
+        check("<p hidden data-folded style='display: none'>", &[Hint::Paragraph]);
+        check("<dialog>", &[Hint::Popup]);
+        check("<dialog open class=my-dialog role=dialog>", &[]);
+        check("<dialog open class=cookie-dialog>", &[Hint::Popup]);
     }
 }

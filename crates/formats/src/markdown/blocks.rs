@@ -83,6 +83,13 @@ impl Blocks {
         self.containers.push(Container { holder: Holder::List, indent: 0, started: true });
     }
 
+    /// Whether a list has room here. One that stands directly in another counts as an item does.
+    pub(super) fn fits_list(&self) -> bool {
+        let holders = || self.containers.iter().filter(|container| !container.is_list()).count();
+        let direct = || self.containers.windows(2).filter(|pair| pair[0].is_list() && pair[1].is_list()).count();
+        !self.in_list() || holders() + direct() < MAX_CONTAINERS
+    }
+
     /// Ends the innermost container, which is a list.
     pub(super) fn close_list(&mut self) {
         self.containers.pop();
@@ -275,6 +282,17 @@ mod tests {
         blocks.open_item(Marker::Number(11, '.'));
         blocks.write("d");
         assert_eq!(blocks.finish(), "10. a\n\n    b\n\n    - c\n\n11. d");
+    }
+
+    #[test]
+    fn lists_directly_in_lists_are_counted() {
+        let mut blocks = Blocks::default();
+        for _ in 0..=MAX_CONTAINERS {
+            assert!(blocks.fits_list());
+            blocks.open_list();
+        }
+        assert!(!blocks.fits_list());
+        assert!(blocks.open_item(Marker::Bullet('-')) && blocks.fits_list());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::Writer;
 use super::escape::longest_run;
 use super::language::language;
 use crate::content::Content;
-use crate::marks::is_copy_control;
+use crate::marks::is_copy_control_in_code;
 
 /// Classes of line numbers beside the code, as highlighters name them.
 const GUTTERS: [&str; 38] = [
@@ -252,7 +252,7 @@ fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
     if element.attr("class").is_some_and(|class| is_gutter(&class)) {
         return true;
     }
-    if is_copy_control(element) {
+    if is_copy_control_in_code(element) {
         return true;
     }
     let unselectable = || element.attr("style").is_some_and(|style| style.contains("user-select"));

@@ -92,6 +92,10 @@ impl Writer<'_> {
         let follows_item = directly && self.lists.last().is_some_and(|list| list.items > 0);
         let bullet = if self.lists.last().is_some_and(|outer| outer.alternate && !outer.ordered) { '*' } else { '-' };
         let wrapped = directly && !follows_item && self.blocks.open_item(Marker::Bullet(bullet));
+        // Nested too deep, its items are those of the list around it.
+        if !self.blocks.fits_list() {
+            return Open::Block;
+        }
         let list = List::new(ordered, start, self.ended, self.blocks.len());
         let is_next = follows_item && self.lists.last().is_some_and(|outer| outer.ended_at == self.blocks.len());
         if is_next && list.interrupts() {

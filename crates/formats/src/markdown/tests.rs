@@ -161,6 +161,15 @@ fn signs_without_text_go() {
         "a",
     );
     check("<i class=material-icons>A text</i>", "_A text_");
+    for name in ["Anchor tags", "Direct links", "Copied files", "Anchor"] {
+        check(&format!("<h2><a href='#x'>{name}</a></h2>"), &format!("## [{name}](https://a.test/d/p#x)"));
+    }
+    check("<h2>A <a href='#x'>Direct link to A</a></h2>", "## A");
+    check(
+        "<pre>a: <a title='struct arboard::Clipboard'>Clipboard</a> <b title='Copy constructor'>new</b></pre>",
+        "```\na: Clipboard new\n```",
+    );
+    check("<pre>a<span role=button title='Copy to clipboard'>Copy</span></pre>", "```\na\n```");
     check("<div>a<button class=copy-btn>x</button><button>Copy</button><button>Buy</button></div>", "aBuy");
     check("<pre>a<span class=copybtn>Copy</span><select><option>x</select></pre>", "```\na\n```");
 }

@@ -48,6 +48,15 @@ fn formatting_that_is_never_closed() {
 }
 
 #[test]
+fn siblings_without_end() {
+    assert_eq!(convert(&format!("<main>{}", "<aside></aside>".repeat(20_000))), "");
+    let found = convert(&"<a href=/x>edit page</a>".repeat(10_000));
+    assert_eq!(found.matches("edit page").count(), 10_000);
+    let lists = format!("{}{}", "<ul><li>x</li>".repeat(400), "<li>x</li>".repeat(2_000));
+    assert!(convert(&lists).len() < 400_000);
+}
+
+#[test]
 fn attributes_without_end() {
     let same = format!("<p {}>text", "a=1 ".repeat(300_000));
     assert_eq!(convert(&same), "text");

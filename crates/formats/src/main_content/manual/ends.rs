@@ -122,8 +122,10 @@ impl Lines<'_> {
         let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph | Kind::Item);
         let words = self.text(block);
         let long = if words.contains('©') { RIGHTS } else { LONG };
-        let is_note = block.text.words <= long && is_free && names::is_note_of_site(&words);
-        is_note || (is_free || is_linked(block)) && names::is_way(&words) || self.stands_in_address(block)
+        let says_note = || names::is_note_of_site(&words);
+        let is_note = block.text.words <= long && is_free && says_note();
+        let is_way = || (is_free || is_linked(block)) && names::is_way(&words);
+        is_note || is_way() || self.stands_in_address(block) && says_note()
     }
 
     /// By its tag, or a box that is called a title.
@@ -177,7 +179,7 @@ impl Lines<'_> {
         self.page.ancestors(text).take(4).find(|&above| self.page.is(above, &local_name!("a")))
     }
 
-    /// `<address>` at the end of a page is who made it.
+    /// `<address>` at the end of a page may be who made it, or what a page of contacts is about.
     fn stands_in_address(&self, block: &Block) -> bool {
         let Some(&first) = self.outline.texts.get(block.texts.start) else { return false };
         self.page.ancestors(first).take(4).any(|above| self.page.is(above, &local_name!("address")))

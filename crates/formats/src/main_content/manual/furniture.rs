@@ -230,24 +230,24 @@ impl Judge<'_> {
     }
 }
 
-/// Navigation by its tag or role, and what pops up.
+/// Navigation by its tag or role, and what pops up; a dialog that is open stands on the page like any other box.
 pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
     let Some(element) = page.element(index) else { return false };
+    let is_dialog = element.name.local == local_name!("dialog");
+    let is_open = is_dialog && element.attr("open").is_some();
     element.name.local == local_name!("nav")
-        || element.name.local == local_name!("dialog") && element.attr("open").is_none()
-        || element.attr("role").is_some_and(|role| {
-            matches!(
-                role.trim(),
-                "navigation" | "search" | "menu" | "menubar" | "contentinfo" | "dialog" | "alertdialog" | "toolbar"
-            )
+        || is_dialog && !is_open
+        || element.attr("role").is_some_and(|role| match role.trim() {
+            "dialog" | "alertdialog" => !is_open,
+            role => matches!(role, "navigation" | "search" | "menu" | "menubar" | "contentinfo" | "toolbar"),
         })
 }
 
-/// Whether the markup says that a browser does not show the element.
+/// Whether the markup says that a browser does not show the element, and does not mark that a control opens it.
 pub(super) fn is_hidden(page: &Page, index: Index) -> bool {
     let Some(element) = page.element(index) else { return false };
     let hidden = element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"));
-    hidden || element.attr("style").is_some_and(|style| hides(&style))
+    (hidden || element.attr("style").is_some_and(|style| hides(&style))) && element.attr("data-folded").is_none()
 }
 
 fn is_heading(page: &Page, index: Index) -> bool {
