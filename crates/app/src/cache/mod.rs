@@ -72,20 +72,17 @@ impl CacheSlot {
     }
 }
 
-/// The copy that answers, if there is one: the newest of what the site has sent for these options.
+/// The copy that answers, if there is one. A site's own markdown comes first for those who take it.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
 pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wants) -> Result<Option<Copy>, AppError> {
-    let mut newest: Option<Copy> = None;
     for variant in slot.markdown.iter().chain([&slot.variant]) {
-        if let Some(copy) = find_variant(app, slot, variant, window, wants).await?
-            && newest.as_ref().is_none_or(|newest| newest.fetched_at < copy.fetched_at)
-        {
-            newest = Some(copy);
+        if let Some(copy) = find_variant(app, slot, variant, window, wants).await? {
+            return Ok(Some(copy));
         }
     }
-    Ok(newest)
+    Ok(None)
 }
 
 async fn find_variant(
