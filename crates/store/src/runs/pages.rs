@@ -29,7 +29,7 @@ const POSTGRES_KNOWN: &str = "SELECT k.key, p.depth FROM unnest({}) AS k(key), L
     SELECT p.depth FROM run_page AS p WHERE p.run_id = {} AND p.key = k.key LIMIT 1) AS p";
 
 /// An address that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Queryable, Debug, Clone, PartialEq, Eq)]
 pub struct NewPage {
     /// Its id, a UUID; also that of its job.
     pub id: String,
@@ -343,16 +343,16 @@ pub async fn promote_spare(conn: &mut Conn, progress: &mut Progress) -> Result<V
         .order(run_page::id)
         .limit(most)
         .select((run_page::id, run_page::key, run_page::url, run_page::depth, run_page::parent));
-    let rows: Vec<(String, Vec<u8>, String, i32, Option<String>)> = on!(conn, |c| query.load(c).await)?;
-    let ids: Vec<&str> = rows.iter().map(|row| row.0.as_str()).collect();
+    let pages: Vec<NewPage> = on!(conn, |c| query.load(c).await)?;
+    let ids: Vec<&str> = pages.iter().map(|page| page.id.as_str()).collect();
     for ids in ids.chunks(CHUNK) {
         let taken = run_page::table.filter(run_page::id.eq_any(ids));
         let set = run_page::state.eq(PageState::Queued.as_str());
         on!(conn, |c| diesel::update(taken).set(set).execute(c).await)?;
     }
-    progress.spare -= count(rows.len());
-    progress.pending += count(rows.len());
-    Ok(rows.into_iter().map(|(id, key, url, depth, parent)| NewPage { id, key, url, depth, parent }).collect())
+    progress.spare -= count(pages.len());
+    progress.pending += count(pages.len());
+    Ok(pages)
 }
 
 /// What the index of listed pages holds, in the words of its definition: the planner finds it by them.
