@@ -276,7 +276,7 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         }
     };
     match (team, address) {
-        // A caller without a key is told of its own limit alone, unless that of the team is used up.
+        // A caller without a key is told only the limit of its address, unless the team's limit is used up.
         (Some(team), address) if caller.is_keyless && team.refused_for.is_none() => address,
         (Some(team), Some(address)) => Some(team.tighter(address)),
         (one, other) => one.or(other),

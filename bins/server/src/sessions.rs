@@ -254,7 +254,7 @@ mod tests {
         for other in others.iter().map(String::as_str).chain(["t", "session t"]) {
             assert!(refusals.check(guesser, Some(other), 1).is_err(), "{other}");
         }
-        // What a caller sends as a key stands in a header, and can never be this.
+        // A header cannot contain a line break, so no API key equals this.
         assert!(HeaderValue::from_str(&good).is_err(), "{good}");
     }
 }

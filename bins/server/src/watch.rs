@@ -133,7 +133,7 @@ impl Watcher {
             Ok(End::Revoked) => return self.end_for_key().await,
             Ok(End::Told) => (close_code::NORMAL, ""),
             Ok(End::Broken(reason)) => (close_code::AWAY, reason),
-            // The job goes on, and an error message would say that it has failed. The client retries by itself.
+            // The job still runs: an error message would tell the client that it has failed. Without one the client reconnects.
             Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read now"),
             Err(failure) => {
                 let error = failure.to_string();

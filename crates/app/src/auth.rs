@@ -148,7 +148,7 @@ pub async fn keyless(app: &App) -> Result<Caller, AppError> {
 /// [`AppError::Internal`] when there is no such team any more.
 #[crate::boxed]
 pub(crate) async fn rules_of_team(app: &App, id: &str) -> Result<Arc<Rules>, AppError> {
-    // No key has such a hash.
+    // No hash of a key equals this.
     let name = format!("team {id}");
     if let Some(caller) = app.callers().get(&name, app.now()).await {
         return Ok(caller.rules);

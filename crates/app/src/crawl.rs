@@ -99,9 +99,8 @@ struct Beginning {
 impl Begin for Beginning {
     async fn begin(self, conn: &mut Conn, progress: &mut Progress, now: Timestamp) -> Result<(), StoreError> {
         progress.preparing = true;
-        let place = (&self.lanes, self.team.as_str());
-        add_pages(conn, progress, place, self.pages, now).await?;
-        start::enqueue(conn, &progress.run_id, place, now).await
+        add_pages(conn, progress, (&self.lanes, &self.team), self.pages, now).await?;
+        start::enqueue(conn, &progress.run_id, &self.lanes, &self.team, now).await
     }
 }
 

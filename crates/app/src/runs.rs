@@ -44,6 +44,7 @@ pub(crate) use self::end::{cancel_found, save};
 pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
 pub(crate) use self::kind::kind_of;
+pub(crate) use self::known::MAX_LISTED;
 pub(crate) use self::page::{PageHandler, PagePayload};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{

@@ -74,7 +74,7 @@ pub struct CacheSettings {
     pub max_bytes: Option<u64>,
 }
 
-/// Section `sites`: what sites say of themselves, besides robots.txt and sitemaps.
+/// Section `sites`: whether `llms.txt` of sites is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SiteSettings {

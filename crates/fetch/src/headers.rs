@@ -18,7 +18,7 @@ const MOBILE: &str =
 /// Pages first, then anything: the URL may be a file.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
-/// The same where markdown does: that before all. Each kind has a weight of its own, or some servers take the first that they know.
+/// The same with markdown first. HTML has a lower weight, since some servers take the first kind that they know among equals.
 const MARKDOWN: &str =
     "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,application/xml;q=0.8,image/avif,image/webp,*/*;q=0.7";
 

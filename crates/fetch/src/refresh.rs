@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use url::Url;
 
-/// Longest delay of a page that nobody is meant to read.
+/// Longest delay that counts as an immediate redirect.
 const AT_ONCE: Duration = Duration::from_secs(1);
 /// Longest delay of a page that is left although it has a few words, such as "You are being redirected".
 const SOON: Duration = Duration::from_secs(10);
-/// Most bytes of such a page.
+/// Most bytes of a page with a few words that is left.
 const SMALL: usize = 4096;
 
 /// The address that the `Refresh` header of the page at `url` leads to; `bytes` is the length of the body. None if the header

@@ -2,7 +2,7 @@
 
 use page::{Element, Index, Page, local_name};
 
-/// Nodes of the largest element that is taken for one: more is a part of the page that only has such a name.
+/// Most nodes of a callout: a larger element is a part of the page with such a class.
 const MAX_NODES: usize = 2_000;
 /// Elements and texts before an `<aside>` among which a paragraph is looked for.
 const NEAR: usize = 64;
@@ -32,7 +32,30 @@ const KINDS: [&[&str]; 17] = [
 /// Kinds whose name alone, as the class of a block, makes it a callout.
 const ALONE: [&str; 10] =
     ["note", "tip", "warning", "caution", "danger", "important", "attention", "seealso", "notice", "hint"];
-/// Classes that say that an element is a callout; its kind stands in another class or behind a dash.
+/// Words in classes of callouts on pages of documentation.
+pub(crate) const WORDS: [&str; 16] = [
+    "admonition",
+    "admonitionblock",
+    "alert",
+    "attention",
+    "callout",
+    "caution",
+    "danger",
+    "hint",
+    "important",
+    "info",
+    "note",
+    "notice",
+    "seealso",
+    "tip",
+    "warning",
+    "warn",
+];
+
+/// Those that mean nothing else on pages of the press and of shops.
+pub(crate) const CERTAIN_WORDS: [&str; 8] =
+    ["admonition", "admonitionblock", "attention", "caution", "danger", "note", "seealso", "warning"];
+/// Classes of callouts; the kind is in another class or after a dash.
 const FRAMES: [&str; 16] = [
     "admonition",
     "admonitionblock",
@@ -166,7 +189,7 @@ fn is_frame(name: &str) -> bool {
         || ["admonition-", "callout-", "starlight-aside--", "admonish-", "hint-"].iter().any(|start| lower.starts_with(start)) && kind_in(&lower).is_some()
 }
 
-/// The kind that a class names, by itself or behind what programs put in front.
+/// The kind of callout that a class names, with or without one of [`PREFIXES`].
 fn kind_in(name: &str) -> Option<&'static str> {
     let rest = PREFIXES.iter().find_map(|prefix| {
         name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|start| &name[start.len()..])
@@ -174,7 +197,7 @@ fn kind_in(name: &str) -> Option<&'static str> {
     rest.and_then(kind).or_else(|| kind(name))
 }
 
-/// The kind that a word stands for.
+/// The kind of callout that a word means.
 pub(crate) fn kind(word: &str) -> Option<&'static str> {
     let word = word.trim().trim_end_matches([':', '!', '.']);
     let is_it = |kind: &&&[&'static str]| kind.iter().any(|known| known.eq_ignore_ascii_case(word));
@@ -195,7 +218,7 @@ pub(crate) fn is_title(element: &Element) -> bool {
     })
 }
 
-/// A callout is short, and no page of its own.
+/// Whether an element is small enough for a callout, and holds no part that only a page has.
 fn is_of_one_piece(page: &Page, index: Index) -> bool {
     let is_page = |name: &page::LocalName| {
         matches!(

@@ -37,3 +37,29 @@ pub(crate) fn is_box(name: &LocalName) -> bool {
             | local_name!("thead")
     )
 }
+
+/// Headings, `h1` to `h6`.
+pub(crate) fn is_heading(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("h1")
+            | local_name!("h2")
+            | local_name!("h3")
+            | local_name!("h4")
+            | local_name!("h5")
+            | local_name!("h6")
+    )
+}
+
+/// Elements that name what is below or beside them: headings, terms, heads of tables, captions, summaries.
+pub(crate) fn is_label(name: &LocalName) -> bool {
+    is_heading(name)
+        || matches!(
+            *name,
+            local_name!("dt")
+                | local_name!("th")
+                | local_name!("caption")
+                | local_name!("figcaption")
+                | local_name!("summary")
+        )
+}

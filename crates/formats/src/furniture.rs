@@ -1,8 +1,9 @@
-//! What stands in the main content of a page and is none of it: buttons, links to edit it, links that skip over parts.
+//! Removes furniture inside of the main content: buttons, edit links, skip links.
 
 use page::{Element, Index, LocalName, Page, local_name};
 
 use crate::content::{Content, Visitor};
+use crate::elements::is_label;
 use crate::marks::{holds_any, is_copy_control};
 
 /// Words of a button that may be a part of the text.
@@ -118,24 +119,7 @@ fn is_control(page: &Page, index: Index, element: &Element) -> bool {
 /// Whether a heading, a term or a caption is written as a button.
 fn names_a_part(page: &Page, index: Index) -> bool {
     let is_name = |at: Index| {
-        matches!(
-            page.name(at),
-            Some(
-                &(local_name!("h1")
-                    | local_name!("h2")
-                    | local_name!("h3")
-                    | local_name!("h4")
-                    | local_name!("h5")
-                    | local_name!("h6")
-                    | local_name!("dt")
-                    | local_name!("summary")
-                    | local_name!("caption")
-                    | local_name!("figcaption")
-                    | local_name!("p")
-                    | local_name!("td")
-                    | local_name!("th"))
-            )
-        )
+        page.name(at).is_some_and(|name| is_label(name) || matches!(*name, local_name!("p") | local_name!("td")))
     };
     page.ancestors(index).take(4).any(is_name) || page.subtree(index).skip(1).any(is_name)
 }

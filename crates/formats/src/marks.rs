@@ -2,6 +2,8 @@
 
 use page::{Element, Index, Page, local_name};
 
+use crate::elements::is_label;
+
 /// Classes whose elements show an icon, of which the text is only the name.
 const ICONS: [&str; 12] = [
     "material-icons",
@@ -71,7 +73,7 @@ const BEGINS: [&str; 14] = [
 ];
 /// Signs that stand for a link.
 const SIGNS: [&str; 10] = ["#", "##", "¶", "§", "🔗", "∞", "⚓", "⚓︎", "🔗︎", "link"];
-/// Classes of controls that copy what stands beside them.
+/// Classes of copy buttons.
 const COPY: [&str; 14] = [
     "copy",
     "copybtn",
@@ -117,7 +119,7 @@ pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
     may_be && names_any(class, &ICONS) && page.end(index) - index <= 3 && is_name(page.text_of(index).trim())
 }
 
-/// Whether an element is a button that copies what stands beside it.
+/// Whether an element is a copy button.
 pub(crate) fn is_copy_control(element: &Element) -> bool {
     let says_copy = |value: &str| {
         let value = value.trim().to_ascii_lowercase();
@@ -198,23 +200,7 @@ fn stands_beside_text(page: &Page, index: Index) -> bool {
 }
 
 fn names_a_place(page: &Page, index: Index) -> bool {
-    matches!(
-        page.name(index),
-        Some(
-            &(local_name!("h1")
-                | local_name!("h2")
-                | local_name!("h3")
-                | local_name!("h4")
-                | local_name!("h5")
-                | local_name!("h6")
-                | local_name!("dt")
-                | local_name!("th")
-                | local_name!("caption")
-                | local_name!("figcaption")
-                | local_name!("summary")
-                | local_name!("legend"))
-        )
-    )
+    page.name(index).is_some_and(|name| is_label(name) || *name == local_name!("legend"))
 }
 
 /// The text of an element without icons and what cannot be seen.

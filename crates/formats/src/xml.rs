@@ -19,9 +19,8 @@ const VOID: [&str; 14] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 /// An XML document as an HTML page. Elements of XHTML, SVG and MathML stay what they are, so that `<script/>`, `<a id="x"/>`
-/// and `CDATA` mean what they do in XML. Of other elements the texts are kept, each for itself: one that holds text between
-/// elements is a paragraph with all that is in it, one without elements is one too, others are boxes. None for what is no
-/// XML, and for XHTML that is not well-formed.
+/// and `CDATA` mean what they do in XML. Of other elements the text is kept, apart from that of others: an element with text of
+/// its own becomes a paragraph, others become boxes. `None` when it is no XML, or XHTML that is not well-formed.
 ///
 /// ```
 /// let page = formats::xml_page("<stock><wood>Oak</wood><cm>120</cm></stock>", &base::Stop::new()).unwrap();

@@ -65,7 +65,7 @@ pub(crate) struct BoundedTree {
     pub(crate) depth: Cell<u32>,
     bytes: Cell<usize>,
     signs: Cell<Signs>,
-    /// The attribute in which a hidden mail address stands.
+    /// The attribute that holds an obfuscated mail address.
     mail: LocalName,
 }
 

@@ -48,7 +48,7 @@ async fn known(app: &App, caller: &Caller, call: &Call, address: &str) -> Result
     Ok(Some(Seen::of(app, row, address).started()))
 }
 
-/// The id that stands for a team and its key in the table of sessions that are being opened.
+/// The id under which a team's idempotency key is held while its session opens.
 fn name(team: &str, key: &str) -> Uuid {
     let digest = Sha256::digest(format!("{team} {key}"));
     let mut bytes = [0; 16];

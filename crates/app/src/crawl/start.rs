@@ -20,14 +20,13 @@ use wire::SitemapMode;
 
 use super::KIND;
 use crate::runs::{
-    Context, Frontier, Lanes, PAGES, Walk, add_pages, beside, digest, host_of, new_pages, patience, run_of, save,
+    Context, Frontier, Lanes, MAX_LISTED, PAGES, Walk, add_pages, beside, digest, host_of, new_pages, patience, run_of,
+    save,
 };
 use crate::{App, AppError};
 
 /// Pages of `llms.txt` that are taken on together.
 const BATCH: usize = 1000;
-/// Sites that are remembered as listed.
-const MAX_SITES: usize = 16;
 /// Longest time for the sitemaps of one crawl.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -54,10 +53,11 @@ pub(crate) struct StartHandler {
 pub(super) async fn enqueue(
     conn: &mut Conn,
     run: &str,
-    place: (&Lanes, &str),
+    lanes: &Lanes,
+    team: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    queue(conn, StartPayload { crawl: run.to_owned(), moved: false }, place, now).await
+    queue(conn, StartPayload { crawl: run.to_owned(), moved: false }, lanes, team, now).await
 }
 
 /// Has the sitemaps read of the place that the start was redirected to, which is written down. The progress is locked; the
@@ -66,19 +66,21 @@ pub(super) async fn enqueue(
 pub(crate) async fn look_where_it_led(
     conn: &mut Conn,
     progress: &mut Progress,
-    place: (&Lanes, &str),
+    lanes: &Lanes,
+    team: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if std::mem::replace(&mut progress.preparing, true) {
         return Ok(());
     }
-    queue(conn, StartPayload { crawl: progress.run_id.clone(), moved: true }, place, now).await
+    queue(conn, StartPayload { crawl: progress.run_id.clone(), moved: true }, lanes, team, now).await
 }
 
 async fn queue(
     conn: &mut Conn,
     payload: StartPayload,
-    (lanes, team): (&Lanes, &str),
+    lanes: &Lanes,
+    team: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let job = NewJob::of(new_id(), &payload, now)?;
@@ -144,7 +146,7 @@ async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Resul
     if !moved && runs::landed(conn, crawl).await?.is_some() {
         let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
         let context = app.contexts().of(conn, &row).await?;
-        look_where_it_led(conn, &mut progress, (&context.lanes, &row.team_id), app.now()).await?;
+        look_where_it_led(conn, &mut progress, &context.lanes, &row.team_id, app.now()).await?;
     }
     save(app, conn, &KIND, &mut progress).await
 }
@@ -220,7 +222,7 @@ impl Sink for Feed<'_> {
         let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
         let pages = self.app.tools.cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
         for url in pages.iter().filter_map(|page| Url::parse(&page.url).ok()) {
-            if self.listed.len() < MAX_SITES && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
+            if self.listed.len() < MAX_LISTED && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
                 self.listed.push(url);
             }
         }

@@ -77,7 +77,7 @@ impl Links {
         self
     }
 
-    /// These and then what `llms.txt` names: a page that stands there as markdown is not listed twice.
+    /// Adds the pages of `llms.txt`. A page that it lists as markdown is not listed twice.
     pub(super) fn and_named(mut self, scope: &Scope, named: Vec<SitemapPage>, stop: &Stop) -> Self {
         for SitemapPage { url, about } in named.into_iter().take_while(|_| !stop.is_set()) {
             let page = page_of_markdown(&url).filter(|page| {

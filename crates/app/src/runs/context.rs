@@ -173,7 +173,7 @@ impl Context {
         self.zero_data_retention || self.options.lockdown
     }
 
-    /// Whether pages may be so many hops from the start only: then the shortest way to each of them matters.
+    /// Whether the crawl has a largest depth (`maxDiscoveryDepth`): then the shortest way to each page matters.
     pub(crate) fn has_max_depth(&self) -> bool {
         self.frontier.as_ref().is_some_and(|frontier| frontier.scope.max_depth().is_some())
     }

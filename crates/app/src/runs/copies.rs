@@ -11,7 +11,7 @@ use super::page::{Outcome, PageResult};
 /// The code of a page that is left out as a copy of another.
 const CODE: &str = "DUPLICATE_PAGE";
 
-/// What the pages stand for that results name besides their own addresses.
+/// The state of the pages that results name besides their own addresses.
 pub(super) struct Copies {
     known: HashMap<Vec<u8>, Standing>,
 }

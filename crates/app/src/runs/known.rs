@@ -12,7 +12,7 @@ use url::{Origin, Url};
 const MAX_KEYS: usize = 1_000_000;
 
 /// Sites whose listed pages are noted, of each run.
-const MAX_LISTED: usize = 16;
+pub(crate) const MAX_LISTED: usize = 16;
 
 /// See [`store::runs::NewPage::key`].
 type Key = [u8; 16];

@@ -145,8 +145,8 @@ fn sort<'l>(
 ) -> Links {
     let mut sorted = Links::default();
     let mut sieve = scope.sieve(Steps::of_a_page());
-    // Where there is a largest depth, a page may turn out to be nearer than it seems: nothing is left out then, neither what is
-    // too deep nor what is known.
+    // With a largest depth, a page may turn out to be nearer than it seems: then links that are too deep or known are kept
+    // as well.
     let has_end = scope.max_depth().is_some();
     let is_end = scope.max_depth().is_some_and(|max| depth >= max);
     let asked_at = if has_end { 0 } else { depth };

@@ -23,7 +23,7 @@ use super::context::{Context, Frontier};
 use super::document::Packed;
 use super::known::Learnt;
 use super::links::Links;
-use super::seen::read;
+use super::seen::{Asked, read};
 use super::{PAGES, pages, patience, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
@@ -320,7 +320,7 @@ impl Setting {
             scraped.document.metadata.depth = Some(depth);
             scraped.document.metadata.parent = parent;
         }
-        let result = read(context, site.as_deref(), (&url, depth), scraped, stop)?;
+        let result = read(context, Asked { url: &url, depth, site: site.as_deref() }, scraped, stop)?;
         Ok(Seen::Page(Box::new(PageResult { answer: Some(answer), ..result })))
     }
 }

@@ -146,8 +146,8 @@ impl Record<'_> {
         }
         if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref()) {
             runs::set_landed(conn, &self.context.id, landed).await?;
-            let place = (&self.context.lanes, self.context.caller.team.id.as_str());
-            crawl::look_where_it_led(conn, &mut self.walk.progress, place, self.now).await?;
+            let (lanes, team) = (&self.context.lanes, &self.context.caller.team.id);
+            crawl::look_where_it_led(conn, &mut self.walk.progress, lanes, team, self.now).await?;
         }
         if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
             runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;

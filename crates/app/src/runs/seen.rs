@@ -16,14 +16,24 @@ use super::page::{Outcome, PageResult};
 use super::submit::{digest, new_page};
 use crate::AppError;
 
-/// Packs the document and sorts the links: work for the processor alone. When nobody waits for it any more it stops.
+/// The page as it was asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) url: &'a Url,
+    /// Hops from the start.
+    pub(super) depth: u32,
+    /// The robots.txt of its site, where it is obeyed.
+    pub(super) site: Option<&'a SiteRules>,
+}
+
+/// Packs the document and sorts the links. CPU work: run it off the async threads; `stop` cancels it.
 pub(super) fn read(
     context: Arc<Context>,
-    site: Option<&SiteRules>,
-    (url, depth): (&Url, u32),
+    asked: Asked<'_>,
     page: Scraped,
     stop: &Stop,
 ) -> Result<PageResult, AppError> {
+    let Asked { url, depth, site } = asked;
     let Scraped { document, links, room, .. } = page;
     let packed = Outcome::Document(Box::new(Packed::of(&document, room)?));
     let Some(frontier) = &context.frontier else { return Ok(PageResult::without(context, packed)) };

@@ -128,7 +128,7 @@ pub(crate) fn new_pages(found: impl IntoIterator<Item = (Url, String, u32)>) -> 
 /// A page that was found, by the [`digest`] of its normal spelling.
 pub(super) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
     let mut url = url;
-    // A place on the page is not asked for, unless scripts make a page of its own of it.
+    // A fragment is left out, unless it is a route of scripts.
     if !url.fragment().is_some_and(address::is_route) {
         url.set_fragment(None);
     }

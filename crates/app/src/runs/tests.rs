@@ -267,7 +267,7 @@ async fn ten_pages_take_few_statements() {
     let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
     // SQLite takes rows one by one, in a statement that is compiled once.
     let different: BTreeSet<&str> = statements.iter().filter_map(|text| text.split(" -- binds").next()).collect();
-    // One of them asks how it stands with the pages that others are copies of.
+    // One of them reads the state of the pages that others are copies of.
     assert_eq!(different.iter().filter(of_run).count(), 8, "{statements:#?}");
     assert!(different.len() <= 30, "{}: {statements:#?}", different.len());
     // Every page refers to that key: where it is set, each of them is looked at.

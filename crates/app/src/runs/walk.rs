@@ -16,7 +16,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) progress: Progress,
     /// Whether it was full before: then nothing is known of the pages that links lead to.
     is_full: bool,
-    /// Those of the keys that the run knows, besides those that it is certain to know, with their hops from the start.
+    /// Keys of known pages that are not in the context's memory, with their hops from the start.
     known: HashMap<Vec<u8>, i32>,
     /// Pages that it knows from now on.
     rows: Vec<PageRow>,

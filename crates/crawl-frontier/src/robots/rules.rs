@@ -18,8 +18,8 @@ const ALLOCATION: usize = 16;
 pub struct Rule {
     /// Whether it allows or forbids.
     pub allow: bool,
-    /// The pattern: `*` stands for anything, `$` at its end for the end of the URL. It is spelt as
-    /// paths are when they are compared.
+    /// The pattern: `*` matches anything, `$` at its end matches the end of the URL. Percent-encoded as
+    /// paths are for comparison.
     pub pattern: String,
     /// Its line in the file, from 1.
     pub line: usize,

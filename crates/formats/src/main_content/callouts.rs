@@ -1,8 +1,9 @@
-//! Notes, warnings and the like within a text: whoever reads the text is to read them, whatever they are called.
+//! Keeps callouts (notes, warnings) between kept blocks of a page that is no documentation.
 
 use page::{Element, Index, Page, local_name};
 
 use super::outline::{Group, Outline};
+use crate::callout::CERTAIN_WORDS;
 
 /// Words of a note; what is longer is judged for itself.
 const LONG: u32 = 250;
@@ -61,11 +62,8 @@ fn is_callout(class: &str) -> bool {
     let mut words = class.split(|c: char| !c.is_ascii_alphanumeric());
     class.starts_with("alert-")
         || class.starts_with("starlight-aside")
-        || words.any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+        || words.any(|word| CERTAIN_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
-
-const WORDS: [&str; 8] =
-    ["admonition", "admonitionblock", "attention", "caution", "danger", "note", "seealso", "warning"];
 
 #[cfg(test)]
 mod tests {

@@ -18,7 +18,7 @@ const OUTSIDE: [Hint; 12] = [
     Hint::SignUp,
     Hint::Hidden,
 ];
-/// A mark that stands over more than this part of the letters that are no links does not mean what it says.
+/// A mark of furniture that covers more than this part of the letters outside of links is ignored.
 const TOO_MUCH: f32 = 0.5;
 /// The box that the page calls its main part is believed from this part of those letters on.
 const ENOUGH: f32 = 0.3;

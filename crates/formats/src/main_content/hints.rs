@@ -71,10 +71,6 @@ impl Hints {
         self.0 |= 1 << hint as u8;
     }
 
-    fn remove(&mut self, hint: Hint) {
-        self.0 &= !(1 << hint as u8);
-    }
-
     pub(crate) fn union(&mut self, other: Hints) {
         self.0 |= other.0;
     }
@@ -116,10 +112,6 @@ pub(crate) fn hints(element: &Element) -> Hints {
             local_name!("itemprop") => by_property(attribute.value.trim(), &mut found),
             _ => {}
         }
-    }
-    // The browser marks hidden text that a control of the page opens.
-    if found.has(Hint::Hidden) && element.attr("data-folded").is_some() {
-        found.remove(Hint::Hidden);
     }
     found
 }
@@ -382,7 +374,6 @@ mod tests {
         check("<footer id=colophon>", &[Hint::Footer, Hint::Bottom]);
         check("<div itemprop=articleBody>", &[Hint::ArticleBody]);
         check("<div class='navy adhesive'>", &[]);
-        check("<p hidden data-folded style='display: none'>", &[Hint::Paragraph]);
         check("<dialog>", &[Hint::Popup]);
         check("<dialog open class=my-dialog role=dialog>", &[]);
         check("<dialog open class=cookie-dialog>", &[Hint::Popup]);

@@ -8,7 +8,7 @@ use page::{Index, LocalName, Page, local_name};
 use super::hints::{Hints, hints};
 use super::measure::Text;
 use crate::content::{Content, Visitor};
-use crate::elements::is_box;
+use crate::elements::{is_box, is_heading};
 
 /// A run of text that nothing block-like interrupts: a paragraph, a heading, a menu entry.
 #[derive(Debug, Clone, Default)]
@@ -304,16 +304,11 @@ fn is_control(name: &LocalName) -> bool {
 /// Elements that begin a new line in a browser, and controls, which stand for themselves. The model has learnt from these.
 fn is_block(name: &LocalName) -> bool {
     is_box(name)
+        || is_heading(name)
         || matches!(
             *name,
             local_name!("button")
                 | local_name!("dt")
-                | local_name!("h1")
-                | local_name!("h2")
-                | local_name!("h3")
-                | local_name!("h4")
-                | local_name!("h5")
-                | local_name!("h6")
                 | local_name!("li")
                 | local_name!("menu")
                 | local_name!("ol")

@@ -1,4 +1,4 @@
-//! Text that stands apart without a space: parts that a style lays side by side, raised and lowered letters.
+//! Separates text that a style lays side by side, and raised and lowered letters, from the text before it.
 
 use page::{Index, LocalName};
 

@@ -1,4 +1,4 @@
-//! What elements become that are neither text nor lists: boxes, drawings, formulas, what only separates blocks.
+//! Starts elements other than text and lists: boxes, drawings, formulas, separators.
 
 use page::{Index, LocalName, local_name};
 

@@ -1,4 +1,4 @@
-//! Shorter ways to pages of a crawl that are known already, and where those lead. The progress of the crawl is locked meanwhile.
+//! Shorter ways to known pages of a crawl, and the kept links of those pages. The caller has locked the progress of the crawl.
 
 use std::collections::HashMap;
 

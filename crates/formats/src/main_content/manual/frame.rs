@@ -1,4 +1,4 @@
-//! Where the own text of a documentation page stands.
+//! Finds the element that holds the text of a documentation page.
 
 use page::{Index, Page, local_name};
 
@@ -14,7 +14,7 @@ const TITLES: usize = 8;
 /// Letters of the box around a title that still belong to the title: a lead, a date.
 const LEAD: u32 = 600;
 
-/// The box of the page's own text, and its title where that stands outside.
+/// The element with the page's own text, and its title where that is outside of it.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) root: Index,

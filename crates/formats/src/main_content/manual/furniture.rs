@@ -1,4 +1,4 @@
-//! What inside the frame of a documentation page is no text of its own.
+//! Finds furniture inside the frame of a documentation page.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,9 @@ use base::Fnv;
 use page::{Element, Index, Page, local_name};
 
 use super::frame::Frame;
-use super::letters::{self, Letters};
+use super::letters::Letters;
 use super::names::{self, Mark};
+use crate::elements;
 use crate::main_content::hints::hides;
 use crate::main_content::outline::{Block, Outline};
 
@@ -52,7 +53,7 @@ impl Furniture {
                 details_until = details_until.max(page.end(at));
             }
             found.covered[at] = !inside && at >= details_until;
-            // What stands in code has names of its own.
+            // Classes inside of code are those of a highlighter.
             let is_code = page.is(at, &local_name!("pre"));
             if is_code {
                 let covered = found.covered[at];
@@ -108,23 +109,18 @@ impl Judge<'_> {
 
     fn is_furniture_by_name(&self, index: Index, element: &Element) -> bool {
         let name = &element.name.local;
-        let says_little = matches!(
-            *name,
-            local_name!("html")
-                | local_name!("body")
-                | local_name!("main")
-                | local_name!("article")
-                | local_name!("h1")
-                | local_name!("h2")
-                | local_name!("h3")
-                | local_name!("h4")
-                | local_name!("h5")
-                | local_name!("h6")
-                | local_name!("code")
-                | local_name!("pre")
-                | local_name!("tr")
-                | local_name!("tbody")
-        );
+        let says_little = elements::is_heading(name)
+            || matches!(
+                *name,
+                local_name!("html")
+                    | local_name!("body")
+                    | local_name!("main")
+                    | local_name!("article")
+                    | local_name!("code")
+                    | local_name!("pre")
+                    | local_name!("tr")
+                    | local_name!("tbody")
+            );
         if says_little || is_callout_element(element) {
             return false;
         }
@@ -243,15 +239,15 @@ pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
         })
 }
 
-/// Whether the markup says that a browser does not show the element, and does not mark that a control opens it.
+/// Whether the markup says that a browser does not show the element.
 pub(super) fn is_hidden(page: &Page, index: Index) -> bool {
     let Some(element) = page.element(index) else { return false };
     let hidden = element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"));
-    (hidden || element.attr("style").is_some_and(|style| hides(&style))) && element.attr("data-folded").is_none()
+    hidden || element.attr("style").is_some_and(|style| hides(&style))
 }
 
 fn is_heading(page: &Page, index: Index) -> bool {
-    page.name(index).is_some_and(letters::is_heading)
+    page.name(index).is_some_and(elements::is_heading)
 }
 
 fn role_is(element: &Element, role: &str) -> bool {

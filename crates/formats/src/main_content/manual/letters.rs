@@ -1,8 +1,9 @@
-//! How much text stands below any element, how much of it is links, and how many headings there are.
+//! Counts text, linked text and headings below any element.
 
-use page::{Index, LocalName, local_name};
+use page::{Index, local_name};
 
 use crate::content::Content;
+use crate::elements::is_heading;
 
 /// Sums over the text nodes before each node, so that any element costs two look-ups.
 #[derive(Debug)]
@@ -69,16 +70,4 @@ impl Letters {
     pub(super) fn titles(&self, first: Index, end: Index) -> u32 {
         self.titles[end] - self.titles[first]
     }
-}
-
-pub(super) fn is_heading(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("h1")
-            | local_name!("h2")
-            | local_name!("h3")
-            | local_name!("h4")
-            | local_name!("h5")
-            | local_name!("h6")
-    )
 }

@@ -1,4 +1,4 @@
-//! Documentation: pages whose own text stands in one place, and where each short line of it counts.
+//! Main content of documentation: pages whose text is in one element, and where each short line counts.
 //!
 //! A manual page is told by the program that made it or by what pages of the press and of shops never lack ([`signs`]).
 //! First its frame is found ([`frame`]): the box that the page itself declares, or the body. What stands in the frame is

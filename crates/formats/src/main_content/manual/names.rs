@@ -2,6 +2,8 @@
 
 use page::{Element, LocalName, local_name};
 
+use crate::callout::WORDS;
+
 /// What a class or an id says of a part of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -98,7 +100,7 @@ pub(super) fn is_callout(token: &str) -> bool {
     let mut lower = [0; MAX_NAME];
     let Some(lower) = lowered(token, &mut lower) else { return false };
     let mut words = lower.split(|byte| !byte.is_ascii_alphanumeric());
-    words.any(|word| CALLOUTS.iter().any(|known| known.as_bytes() == word))
+    words.any(|word| WORDS.iter().any(|known| known.as_bytes() == word))
 }
 
 /// Whether a line is made of nothing but words that lead around a manual.
@@ -174,25 +176,6 @@ const PLACES: [&str; 19] = [
     "sidebar",
     "social",
     "toc",
-];
-
-const CALLOUTS: [&str; 16] = [
-    "admonition",
-    "admonitionblock",
-    "alert",
-    "attention",
-    "callout",
-    "caution",
-    "danger",
-    "hint",
-    "important",
-    "info",
-    "note",
-    "notice",
-    "seealso",
-    "tip",
-    "warning",
-    "warn",
 ];
 
 const WAYS: [&str; 24] = [

@@ -6,7 +6,7 @@ use html5ever::local_name;
 
 /// Where links to hidden addresses lead; the address follows.
 pub(super) const PATH: &str = "/cdn-cgi/l/email-protection";
-/// What stands for an address until the script has run.
+/// The text in place of an address until the script has run.
 const STAND_INS: [&str; 2] = ["[email\u{a0}protected]", "[email protected]"];
 
 /// Writes every address as the script would: as text, and as a `mailto:` link.

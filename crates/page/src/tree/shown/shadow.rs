@@ -78,7 +78,7 @@ fn show(nodes: &mut [Growing], host: u32, template: u32, looks: &mut usize) {
         let name = attribute(nodes, child, "slot").map(ToString::to_string).unwrap_or_default();
         let Some(&slot) = slots.get(&name) else { continue };
         if filled.insert(slot) {
-            // What stands in a slot shows only where nothing is put into it.
+            // The fallback of a slot shows only where nothing is assigned to it.
             clear(nodes, slot);
         }
         append(nodes, slot, child);
