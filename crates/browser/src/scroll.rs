@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::cdp::CdpError;
 use crate::clock::Clock;
-use crate::tab::{Tab, World};
+use crate::tab::{OpenRequest, Tab, World};
 
 /// Runs in the page; returns a [`Place`].
 const SCROLL: &str = include_str!("js/scroll.js");
@@ -63,9 +63,10 @@ pub(crate) async fn pass(clock: &mut Clock<'_>, until: Instant) -> Result<bool, 
     if !watches? {
         return Ok(false);
     }
+    let mut since = began;
     for _ in 0..MAX_SCREENS {
         let before = scroll(clock, "step", until).await?;
-        let has_asked = arrive(clock, began, until).await;
+        let has_asked = arrive(clock, &mut since, until).await;
         if !before.is_at_end() {
             continue;
         }
@@ -92,13 +93,20 @@ async fn scroll(clock: &mut Clock<'_>, what: &str, until: Instant) -> Result<Pla
     serde_json::from_value(answer).map_err(lacking)
 }
 
-/// Waits for what the pass has made the page ask for; says whether there was something.
-async fn arrive(clock: &mut Clock<'_>, began: Instant, until: Instant) -> bool {
+/// Waits for what the pass has made the page ask for; says whether there was something. What was asked before `since` is not
+/// waited for, which moves on when something does not come.
+async fn arrive(clock: &mut Clock<'_>, since: &mut Instant, until: Instant) -> bool {
     let until = until.min(Instant::now() + MAX_STEP);
     let tab = clock.tab();
-    let is_under_way = || tab.network().open().iter().any(|request| request.counts() && request.since >= began);
+    let from = *since;
+    let counts = |request: &OpenRequest| request.counts() && request.since >= from && !tab.is_poll(request.address);
+    let is_under_way = || tab.network().open().iter().any(counts);
     let mut has_asked = false;
-    while is_under_way() && Instant::now() < until {
+    while is_under_way() {
+        if Instant::now() >= until {
+            *since = Instant::now();
+            break;
+        }
         has_asked = true;
         clock.pass(TICK).await;
     }

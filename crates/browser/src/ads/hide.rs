@@ -37,6 +37,9 @@ const HIDE: &str = "(selectors) => {
     return true;
 }";
 
+/// Hides questions for consent that no rule knows. Returns how many.
+const CONSENT: &str = include_str!("../js/consent.js");
+
 impl Rules {
     /// Hides advertisements and questions for consent in the page as it is now. Returns whether there were any.
     ///
@@ -51,10 +54,9 @@ impl Rules {
             selectors.extend(self.0.hidden_class_id_selectors(list(0), list(1), &own.exceptions));
         }
         let selectors: Vec<Value> = selectors.into_iter().take(MAX_NAMES).map(Value::from).collect();
-        if selectors.is_empty() {
-            return Ok(false);
-        }
-        let found = tab.evaluate(World::Own, HIDE, &[json!(selectors)], until).await?;
-        Ok(found == true)
+        let is_known =
+            !selectors.is_empty() && tab.evaluate(World::Own, HIDE, &[json!(selectors)], until).await? == true;
+        let asking = tab.evaluate(World::Own, CONSENT, &[], until).await?;
+        Ok(is_known || asking.as_u64().is_some_and(|count| count > 0))
     }
 }

@@ -1,19 +1,15 @@
 //! Writes a captured page.
 
-use std::collections::HashMap;
-
 use url::Url;
 
-use super::seen::Seen;
-use super::snapshot::{Document, Kind, Node, Snapshot};
-use super::{Capture, UNSEEN};
+use super::page::{Mark, Page, Sight, Tree};
+use super::snapshot::{Kind, Node, Snapshot};
+use super::{Capture, FOLDED, UNSEEN};
 
 /// How many frames deep frames are put in.
 const MAX_FRAME_DEPTH: usize = 3;
 /// A frame that is smaller, in CSS pixels, is there to count visitors.
 const MIN_FRAME_SIDE: f64 = 8.0;
-/// A smaller drawing, in CSS pixels, is an icon.
-const MIN_DRAWING_SIDE: f64 = 64.0;
 /// Elements of a drawing that hold text to be read.
 const LABELS: &[&str] = &["text", "foreignObject"];
 /// More texts than a drawing has that somebody reads.
@@ -35,8 +31,9 @@ pub(super) fn write(snapshot: &Snapshot, limit: usize) -> Capture {
     let mut writer = Writer { snapshot, html: String::new(), limit, is_cut: false };
     writer.html.push_str("<!DOCTYPE html>");
     if let Some(document) = snapshot.documents.first() {
-        let page = Page::of(snapshot, document, 0);
-        page.roots().for_each(|root| writer.subtree(&page, root, false));
+        let tree = Tree::of(snapshot, document);
+        let page = Page::of(snapshot, document, &tree, 0);
+        page.roots().for_each(|root| writer.subtree(&page, root, Sight::Shown));
     }
     Capture { html: writer.html, is_cut: writer.is_cut }
 }
@@ -48,81 +45,12 @@ struct Writer<'s> {
     is_cut: bool,
 }
 
-/// A document that is being written.
-struct Page<'s> {
-    document: &'s Document,
-    kinds: Vec<Kind>,
-    children: Vec<Vec<Node>>,
-    seen: Seen,
-    /// Whether marks make sense: a page that hides itself whole does so only for a moment.
-    marks: bool,
-    values: HashMap<Node, i32>,
-    texts: HashMap<Node, i32>,
-    checked: HashMap<Node, i32>,
-    selected: HashMap<Node, i32>,
-    frames: HashMap<Node, i32>,
-    bounds: HashMap<Node, (f64, f64)>,
-    /// Where it stands, when its addresses must be made absolute: in another document.
-    base: Option<Url>,
-    depth: usize,
-}
-
-impl<'s> Page<'s> {
-    fn of(snapshot: &'s Snapshot, document: &'s Document, depth: usize) -> Self {
-        let seen = Seen::of(snapshot, document);
-        let nodes = &document.nodes;
-        let sizes = document.layout.node_index.iter().zip(document.layout.bounds.iter());
-        let sizes = sizes.filter_map(|(&node, bounds)| {
-            Some((usize::try_from(node).ok()?, (bounds.get(2).copied()?, bounds.get(3).copied()?)))
-        });
-        Self {
-            document,
-            kinds: document.kinds(),
-            children: document.children(),
-            marks: depth > 0 || seen.shows.contains(&true),
-            seen,
-            values: nodes.input_value.by_node(),
-            texts: nodes.text_value.by_node(),
-            checked: nodes.input_checked.by_node(),
-            selected: nodes.option_selected.by_node(),
-            frames: nodes.content_document_index.by_node(),
-            bounds: sizes.collect(),
-            base: (depth > 0).then(|| Url::parse(snapshot.string(document.base)).ok()).flatten(),
-            depth,
-        }
-    }
-
-    fn roots(&self) -> impl Iterator<Item = Node> {
-        (0..self.kinds.len()).filter(|&node| self.document.parent(node).is_none())
-    }
-
-    /// What a frame shows: the children of its body.
-    fn body(&self, snapshot: &Snapshot) -> Vec<Node> {
-        let is_body = |node: &Node| matches!(snapshot.name(self.document, *node).as_ref(), "body" | "frameset");
-        let body = (0..self.kinds.len()).filter(|node| self.kinds[*node] == Kind::Element).find(is_body);
-        body.map_or_else(|| self.roots().collect(), |body| self.children[body].clone())
-    }
-
-    fn push_children(&self, node: Node, in_hidden: bool, steps: &mut Vec<Step>) {
-        steps.extend(self.children[node].iter().rev().map(|&child| Step::Enter(child, in_hidden)));
-    }
-
-    fn hides(&self, node: Node) -> bool {
-        self.marks && self.seen.hides(node)
-    }
-
-    /// Whether an `svg` is more than an icon or a line of type.
-    fn is_drawing(&self, node: Node) -> bool {
-        self.bounds.get(&node).is_some_and(|(width, height)| width.min(*height) >= MIN_DRAWING_SIDE)
-    }
-}
-
 /// The texts in a drawing, which readers leave out with it: charts and diagrams say much in them.
 fn labels(snapshot: &Snapshot, page: &Page<'_>, drawing: Node) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = vec![(drawing, false)];
     while let Some((node, is_label)) = left.pop() {
-        match page.kinds[node] {
+        match page.tree.kinds[node] {
             Kind::Text if is_label => {
                 let text = snapshot.value(page.document, node);
                 found.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -131,7 +59,7 @@ fn labels(snapshot: &Snapshot, page: &Page<'_>, drawing: Node) -> Vec<String> {
                 let name = snapshot.name(page.document, node);
                 let is_label = is_label || LABELS.iter().any(|label| name.eq_ignore_ascii_case(label));
                 let is_seen = !page.hides(node) && !RAW.contains(&name.as_ref());
-                left.extend(page.children[node].iter().rev().filter(|_| is_seen).map(|&child| (child, is_label)));
+                left.extend(page.tree.children[node].iter().rev().filter(|_| is_seen).map(|&child| (child, is_label)));
             }
             _ => {}
         }
@@ -146,16 +74,20 @@ fn labels(snapshot: &Snapshot, page: &Page<'_>, drawing: Node) -> Vec<String> {
 /// What is left to do, so that a tree of any depth needs no stack.
 enum Step {
     /// A node, and whether it is inside something that is marked.
-    Enter(Node, bool),
+    Enter(Node, Sight),
     Close(String),
     /// See [`labels`].
     Labels(Vec<String>),
 }
 
+fn push_children(page: &Page<'_>, node: Node, around: Sight, steps: &mut Vec<Step>) {
+    steps.extend(page.tree.children[node].iter().rev().map(|&child| Step::Enter(child, around)));
+}
+
 impl Writer<'_> {
     /// Writes a node with all that is in it.
-    fn subtree(&mut self, page: &Page<'_>, root: Node, in_hidden: bool) {
-        let mut steps = vec![Step::Enter(root, in_hidden)];
+    fn subtree(&mut self, page: &Page<'_>, root: Node, around: Sight) {
+        let mut steps = vec![Step::Enter(root, around)];
         while let Some(step) = steps.pop() {
             if self.html.len() > self.limit {
                 self.is_cut = true;
@@ -164,11 +96,11 @@ impl Writer<'_> {
             match step {
                 Step::Close(name) => self.end(&name),
                 Step::Labels(labels) => self.labels(&labels),
-                Step::Enter(node, in_hidden) => match page.kinds[node] {
-                    Kind::Element => self.element(page, node, in_hidden, &mut steps),
-                    Kind::Text => self.text(page, node, in_hidden),
+                Step::Enter(node, around) => match page.tree.kinds[node] {
+                    Kind::Element => self.element(page, node, around, &mut steps),
+                    Kind::Text => self.text(page, node, around),
                     // The document itself; the others have nothing below them.
-                    Kind::Other => page.push_children(node, in_hidden, &mut steps),
+                    Kind::Other => push_children(page, node, around, &mut steps),
                 },
             }
         }
@@ -180,32 +112,32 @@ impl Writer<'_> {
         self.html.push('>');
     }
 
-    fn element(&mut self, page: &Page<'_>, node: Node, in_hidden: bool, steps: &mut Vec<Step>) {
+    fn element(&mut self, page: &Page<'_>, node: Node, around: Sight, steps: &mut Vec<Step>) {
         let name = self.snapshot.name(page.document, node);
         // What scripts have replaced, and what nobody has asked for yet.
         if matches!(name.as_ref(), "noscript" | "template") {
-            return;
+            return self.fallback(page, node, &name);
         }
-        let is_hidden = page.hides(node) && !in_hidden;
+        let sight = page.sight(node, around);
         // A slot is a place; what fills it stands there itself.
         if name == "slot" {
-            return page.push_children(node, in_hidden, steps);
+            return push_children(page, node, around, steps);
         }
         let name = if name == "frameset" { "body".into() } else { name };
-        self.open(page, node, &name, is_hidden && name != "input");
+        self.open(page, node, &name, Mark::of(sight, around).filter(|_| name != "input"));
         if VOID.contains(&name.as_ref()) {
-            return self.frame(page, node, &name, in_hidden);
+            return self.frame(page, node, &name, sight);
         }
         if RAW.contains(&name.as_ref()) {
             self.raw(page, node, &name);
             self.end(&name);
-            return self.frame(page, node, &name, in_hidden);
+            return self.frame(page, node, &name, sight);
         }
         if let Some(&text) = page.texts.get(&node).filter(|_| name == "textarea") {
             self.escaped(self.snapshot.string(text));
             return self.end(&name);
         }
-        let first = page.children[node].first().map_or("", |&child| self.snapshot.value(page.document, child));
+        let first = page.tree.children[node].first().map_or("", |&child| self.snapshot.value(page.document, child));
         if matches!(name.as_ref(), "pre" | "listing") && first.starts_with('\n') {
             // The parser drops one line break there.
             self.html.push('\n');
@@ -216,11 +148,23 @@ impl Writer<'_> {
             self.html.push_str("<div data-canvas>");
             steps.push(Step::Close("div".to_owned()));
         } else {
-            let is_drawing = name == "svg" && !in_hidden && !is_hidden && page.is_drawing(node);
+            let is_drawing = name == "svg" && sight == Sight::Shown && page.is_drawing(node);
             steps.extend(is_drawing.then(|| Step::Labels(labels(self.snapshot, page, node))));
             steps.push(Step::Close(name.into_owned()));
         }
-        page.push_children(node, in_hidden || is_hidden, steps);
+        push_children(page, node, sight, steps);
+    }
+
+    /// What stands for a page whose scripts have brought nothing. It is one text: the parser has not looked into it.
+    fn fallback(&mut self, page: &Page<'_>, node: Node, name: &str) {
+        if name != "noscript" || !page.is_poorer {
+            return;
+        }
+        self.html.push_str("<div data-noscript>");
+        for &text in &page.tree.children[node] {
+            self.html.push_str(self.snapshot.value(page.document, text));
+        }
+        self.end("div");
     }
 
     fn labels(&mut self, labels: &[String]) {
@@ -236,7 +180,7 @@ impl Writer<'_> {
         self.end("div");
     }
 
-    fn open(&mut self, page: &Page<'_>, node: Node, name: &str, is_hidden: bool) {
+    fn open(&mut self, page: &Page<'_>, node: Node, name: &str, mark: Option<Mark>) {
         self.html.push('<');
         self.html.push_str(name);
         let now = page.values.get(&node).filter(|_| name == "input");
@@ -256,9 +200,7 @@ impl Writer<'_> {
                 self.attribute(page, attribute, value);
             }
         }
-        if is_hidden {
-            self.mark();
-        }
+        self.mark(mark);
         if let Some(&value) = now {
             self.attribute(page, "value", self.snapshot.string(value));
         }
@@ -271,10 +213,19 @@ impl Writer<'_> {
         self.html.push('>');
     }
 
-    fn mark(&mut self) {
-        self.html.push_str(" hidden=\"");
-        self.html.push_str(UNSEEN);
-        self.html.push('"');
+    fn mark(&mut self, mark: Option<Mark>) {
+        match mark {
+            Some(Mark::Unseen) => {
+                self.html.push_str(" hidden=\"");
+                self.html.push_str(UNSEEN);
+                self.html.push('"');
+            }
+            Some(Mark::Folded) => {
+                self.html.push(' ');
+                self.html.push_str(FOLDED);
+            }
+            None => {}
+        }
     }
 
     fn attribute(&mut self, page: &Page<'_>, name: &str, value: &str) {
@@ -301,17 +252,17 @@ impl Writer<'_> {
         self.html.push('"');
     }
 
-    fn text(&mut self, page: &Page<'_>, node: Node, in_hidden: bool) {
+    fn text(&mut self, page: &Page<'_>, node: Node, around: Sight) {
         let text = self.snapshot.value(page.document, node);
         // An element around it shows something else, so it has no mark of its own.
-        let is_hidden = !in_hidden && page.hides(node);
-        if is_hidden {
+        let mark = Mark::of(page.sight(node, around), around);
+        if mark.is_some() {
             self.html.push_str("<span");
-            self.mark();
+            self.mark(mark);
             self.html.push('>');
         }
         self.escaped(text);
-        if is_hidden {
+        if mark.is_some() {
             self.html.push_str("</span>");
         }
     }
@@ -333,7 +284,7 @@ impl Writer<'_> {
         if matches!(name, "iframe" | "noembed" | "noframes" | "plaintext") {
             return;
         }
-        for &child in &page.children[node] {
+        for &child in &page.tree.children[node] {
             let text = self.snapshot.value(page.document, child);
             let lower = text.to_ascii_lowercase();
             if lower.contains(&format!("</{name}")) || lower.contains("<!--") {
@@ -345,28 +296,28 @@ impl Writer<'_> {
     }
 
     /// The document of a frame, behind the frame.
-    fn frame(&mut self, page: &Page<'_>, node: Node, name: &str, in_hidden: bool) {
+    fn frame(&mut self, page: &Page<'_>, node: Node, name: &str, around: Sight) {
         let Some(&index) = page.frames.get(&node) else { return };
         let Some(document) = usize::try_from(index).ok().and_then(|at| self.snapshot.documents.get(at)) else { return };
         if page.depth >= MAX_FRAME_DEPTH || !matches!(name, "iframe" | "frame" | "embed") {
             return;
         }
-        let inner = Page::of(self.snapshot, document, page.depth + 1);
-        if !inner.seen.has_content.contains(&true) {
+        let tree = Tree::of(self.snapshot, document);
+        let inner = Page::of(self.snapshot, document, &tree, page.depth + 1);
+        if !tree.seen.has_content.contains(&true) {
             return;
         }
         let is_large = page.bounds.get(&node).is_some_and(|(width, height)| width.min(*height) >= MIN_FRAME_SIDE);
-        let is_hidden = !in_hidden && (page.hides(node) || !is_large);
+        let inner_sight = if is_large { around } else { Sight::Unseen };
         self.html.push_str("<div data-frame-url=\"");
         let url = self.snapshot.string(document.url).to_owned();
         self.escaped(&url.replace('"', "%22"));
         self.html.push('"');
-        if is_hidden {
-            self.mark();
-        }
+        // It stands behind the frame, and has the mark of that.
+        self.mark(if inner_sight == Sight::Shown { None } else { Mark::of(inner_sight, Sight::Shown) });
         self.html.push('>');
         for child in inner.body(self.snapshot) {
-            self.subtree(&inner, child, in_hidden || is_hidden);
+            self.subtree(&inner, child, inner_sight);
         }
         self.html.push_str("</div>");
     }

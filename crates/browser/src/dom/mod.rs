@@ -3,8 +3,12 @@
 //! Chromium hands out the whole tree in one call, frames and closed shadow roots included, as its own layout sees it: shadow
 //! trees are put in their places and slots filled. No script runs for it, so no page can tell, delay or change it.
 
+mod controls;
 mod html;
 mod lists;
+mod noscript;
+mod opened;
+mod page;
 mod seen;
 mod snapshot;
 mod text;
@@ -20,6 +24,8 @@ use crate::tab::Tab;
 
 /// Value of the attribute `hidden` on what CSS hides; the page's own `hidden` has another one.
 const UNSEEN: &str = "unseen";
+/// Attribute of what CSS hides as long as no control of the page opens it ([`opened`]).
+const FOLDED: &str = "data-folded";
 /// The most bytes of a captured page; what is over it is cut.
 const MAX_HTML: usize = 32 << 20;
 

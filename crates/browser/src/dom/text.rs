@@ -39,6 +39,8 @@ const NOTICES: &[&str] = &[
 ];
 /// A notice that does not end with dots is shorter still: `Processing`, but not `Processing of personal data`.
 const MAX_CURT_CHARS: usize = 20;
+/// A piece of text with so many words says something; labels have fewer.
+const SENTENCE: usize = 12;
 /// Parts of class names of what stands for something that is coming.
 const PLACEHOLDERS: &[&str] = &["skeleton", "shimmer", "spinner"];
 
@@ -51,6 +53,8 @@ pub(crate) struct Text {
     pub(crate) hash_without_digits: u64,
     /// How many words it has.
     pub(crate) words: usize,
+    /// Whether there are so many words in one piece that it says something.
+    pub(crate) has_sentence: bool,
     /// Whether something seen says that more is coming.
     pub(crate) is_loading: bool,
     /// Whether there are scripts at all, in any frame.
@@ -104,12 +108,14 @@ impl Reader {
     }
 
     fn words(&mut self, text: &str) {
+        let before = self.text.words;
         for word in text.split_whitespace() {
             word.hash(&mut self.all);
             let letters = word.split(|c: char| c.is_ascii_digit());
             letters.for_each(|part| self.without_digits.write(part.as_bytes()));
             self.text.words += 1;
         }
+        self.text.has_sentence |= self.text.words - before >= SENTENCE;
         self.text.is_loading |= is_notice(text);
     }
 }

@@ -1,5 +1,6 @@
 //! One page: its target, its frames, its document, its requests.
 
+mod address;
 mod body;
 mod document;
 mod evaluate;
@@ -8,7 +9,7 @@ mod network;
 mod noise;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,11 +18,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch as channel;
 use tokio::task::AbortHandle;
 
+pub(crate) use address::Address;
 pub(crate) use body::Body;
 pub(crate) use document::Document;
 pub(crate) use evaluate::World;
 pub(crate) use frames::{Frame, FrameId};
-pub(crate) use network::{EVENT_STREAM, Network, OpenRequest, ResourceKind};
+pub(crate) use network::{EVENT_STREAM, Key, Network, OpenRequest, ResourceKind};
 
 use crate::cdp::{CdpError, Event, Session};
 use body::Bodies;
@@ -31,6 +33,9 @@ use noise::Noise;
 
 /// How many bytes of a document are kept.
 const MAX_BODY: usize = 100 << 20;
+
+/// How many polls of a document are remembered.
+const MAX_POLLS: usize = 1000;
 
 /// A page. What happens in it is followed by a task of its own, which ends with it.
 pub(crate) struct Tab {
@@ -68,6 +73,10 @@ pub(crate) struct View {
     windows: Mutex<Vec<String>>,
     /// Whether something belongs to the page, or did, that runs elsewhere: workers, frames of other processes.
     has_parts: AtomicBool,
+    /// What the document asks again and again ([`Address::folded`]).
+    polls: Mutex<HashSet<u64>>,
+    /// Whether the text of the document never comes to rest.
+    is_restless: AtomicBool,
     /// Workers that belong to the page, by the names of their sessions.
     workers: Mutex<HashMap<String, Session>>,
     children: Children,
@@ -102,6 +111,8 @@ impl Tab {
             is_fixed: AtomicBool::new(false),
             windows: Mutex::default(),
             has_parts: AtomicBool::new(false),
+            polls: Mutex::default(),
+            is_restless: AtomicBool::new(false),
             workers: Mutex::default(),
             children,
             noise: Noise::default(),
@@ -238,6 +249,29 @@ impl Tab {
     /// The requests of the page, its frames and its workers.
     pub(crate) fn network(&self) -> &Network {
         &self.view.network
+    }
+
+    /// Remembers that the document goes on asking for something for ever.
+    pub(crate) fn note_poll(&self, address: Address) {
+        let mut polls = self.view.polls.lock();
+        if polls.len() < MAX_POLLS {
+            polls.insert(address.folded);
+        }
+    }
+
+    /// Whether it is known to go on asking for something for ever.
+    pub(crate) fn is_poll(&self, address: Address) -> bool {
+        self.view.polls.lock().contains(&address.folded)
+    }
+
+    /// Remembers that the text of the document never comes to rest.
+    pub(crate) fn note_restless(&self) {
+        self.view.is_restless.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the text of the document is known never to come to rest.
+    pub(crate) fn is_restless(&self) -> bool {
+        self.view.is_restless.load(Ordering::Relaxed)
     }
 
     /// Forgets the documents so far, once the page shows nothing: the next one is the first.

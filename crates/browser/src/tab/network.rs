@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::Address;
 use crate::cdp::Event;
 
 /// More open requests than any honest page has; further ones are not kept.
@@ -58,20 +59,44 @@ impl ResourceKind {
     }
 }
 
+/// Session and name of a request.
+pub(crate) type Key = (Option<Arc<str>>, String);
+
 /// A request that is under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenRequest {
+    /// Session and name.
+    pub(crate) key: Key,
     pub(crate) kind: ResourceKind,
     pub(crate) url: String,
+    pub(crate) address: Address,
     /// When it began, or was last redirected.
     pub(crate) since: Instant,
     /// When the last byte of its answer arrived; none before the head.
     pub(crate) answered: Option<Instant>,
+    /// When its head arrived.
+    pub(crate) began: Option<Instant>,
+    /// Bytes of its answer so far.
+    pub(crate) received: u64,
     /// The document that it belongs to; empty for workers.
     loader: String,
 }
 
 impl OpenRequest {
+    fn new(key: Key, kind: ResourceKind, url: &str) -> Self {
+        Self {
+            key,
+            kind,
+            url: url.to_owned(),
+            address: Address::default(),
+            since: Instant::now(),
+            answered: None,
+            began: None,
+            received: 0,
+            loader: String::new(),
+        }
+    }
+
     /// Whether the text of the page may still depend on it.
     pub(crate) fn counts(&self) -> bool {
         self.kind.counts()
@@ -83,9 +108,6 @@ pub(crate) struct Network {
     open: Mutex<HashMap<Key, OpenRequest>>,
     last_change: Mutex<Instant>,
 }
-
-/// Session and name of a request.
-type Key = (Option<Arc<str>>, String);
 
 impl Network {
     pub(super) fn new() -> Self {
@@ -119,7 +141,7 @@ impl Network {
             "Network.requestWillBeSent" => self.begin(key, &event.params),
             "Network.webSocketCreated" => self.begin_socket(key, &event.params),
             "Network.responseReceived" => self.answer(&key, event.params["response"]["mimeType"] == EVENT_STREAM),
-            "Network.dataReceived" => self.answer(&key, false),
+            "Network.dataReceived" => self.receive(&key, event.params["dataLength"].as_u64().unwrap_or_default()),
             "Network.loadingFinished" | "Network.loadingFailed" | "Network.webSocketClosed" => {
                 self.end(&key);
             }
@@ -128,38 +150,49 @@ impl Network {
     }
 
     fn begin(&self, key: Key, params: &Value) {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let kind = ResourceKind::of(params["type"].as_str().unwrap_or_default());
-        let (url, loader) = (text(&params["request"]["url"]), text(&params["loaderId"]));
+        let url = params["request"]["url"].as_str().unwrap_or_default();
         // What is in the page already is not a request.
         if !url.starts_with("data:") {
-            self.insert(key, OpenRequest { kind, url, since: Instant::now(), answered: None, loader });
+            let loader = params["loaderId"].as_str().unwrap_or_default();
+            let address = if kind.counts() { Address::of_event(kind, params) } else { Address::default() };
+            self.insert(OpenRequest { loader: loader.to_owned(), address, ..OpenRequest::new(key, kind, url) });
         }
     }
 
     fn begin_socket(&self, key: Key, params: &Value) {
-        let url = params["url"].as_str().unwrap_or_default().to_owned();
-        let kind = ResourceKind::WebSocket;
-        self.insert(key, OpenRequest { kind, url, since: Instant::now(), answered: None, loader: String::new() });
+        let url = params["url"].as_str().unwrap_or_default();
+        self.insert(OpenRequest::new(key, ResourceKind::WebSocket, url));
     }
 
-    fn insert(&self, key: Key, request: OpenRequest) {
+    fn insert(&self, request: OpenRequest) {
         if request.counts() {
             self.touch();
         }
         let mut open = self.open.lock();
-        if open.len() < MAX_OPEN || open.contains_key(&key) {
-            open.insert(key, request);
+        if open.len() < MAX_OPEN || open.contains_key(&request.key) {
+            open.insert(request.key.clone(), request);
         }
     }
 
     /// A part of the answer is there. A script may read an event stream by a fetch of its own.
     fn answer(&self, key: &Key, is_stream: bool) {
         if let Some(request) = self.open.lock().get_mut(key) {
-            request.answered = Some(Instant::now());
+            let now = Instant::now();
+            request.answered = Some(now);
+            request.began.get_or_insert(now);
             if is_stream {
                 request.kind = ResourceKind::EventSource;
             }
+        }
+    }
+
+    fn receive(&self, key: &Key, bytes: u64) {
+        if let Some(request) = self.open.lock().get_mut(key) {
+            let now = Instant::now();
+            request.answered = Some(now);
+            request.began.get_or_insert(now);
+            request.received += bytes;
         }
     }
 

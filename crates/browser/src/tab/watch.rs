@@ -138,6 +138,8 @@ fn navigated(view: &View, from: &Session, frame: &Value) {
     view.stage.send_replace((documents.now.number, Stage::Loading));
     drop(documents);
     view.network.begin_document(&loader);
+    view.polls.lock().clear();
+    view.is_restless.store(false, Ordering::Relaxed);
 }
 
 fn advance(view: &View, stage: Stage) {

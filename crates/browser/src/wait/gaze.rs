@@ -34,6 +34,9 @@ pub(super) struct Gaze {
     /// How often its letters changed, and when last.
     changes: u32,
     last_change: Instant,
+    /// The most words that it has shown, and when it was more than before.
+    most_words: usize,
+    last_growth: Instant,
     /// Until when it is known to be busy with something.
     restless: Instant,
     unblocked: Instant,
@@ -51,6 +54,8 @@ impl Gaze {
             is_stale: true,
             changes: 0,
             last_change: now,
+            most_words: 0,
+            last_growth: now,
             restless: now,
             unblocked: now,
             workers: Workers::default(),
@@ -74,6 +79,16 @@ impl Gaze {
 
     pub(super) fn last_change(&self) -> Instant {
         self.last_change
+    }
+
+    /// When it showed more words than ever before.
+    pub(super) fn last_growth(&self) -> Instant {
+        self.last_growth
+    }
+
+    /// When its letters changed after they were read first; at the beginning otherwise.
+    pub(super) fn changed_after(&self, beginning: Instant) -> Instant {
+        if self.has_changed() { self.last_change } else { beginning }
     }
 
     /// Until when it is known to be busy, or not known well enough.
@@ -136,6 +151,9 @@ impl Gaze {
             self.last_change = now;
         } else if text.hash != self.text.hash {
             self.restless = self.restless.max(now + COUNTED);
+        }
+        if text.words > self.most_words {
+            (self.most_words, self.last_growth) = (text.words, now);
         }
         self.text = text;
         Ok(())

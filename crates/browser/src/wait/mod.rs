@@ -3,11 +3,13 @@
 //! A page is settled when it has loaded, nothing that its text may depend on is under way, and its visible text has stayed the
 //! same for a while. How long that while is depends on what the page has let us see ([`patience`]): there is no way to
 //! know of a timer that is set, so a page that shows little and has asked for nothing yet gets more time than one that
-//! shows what it asked for. What goes on for ever (streams, polls, clocks, carousels) does not count. Most of that while need
+//! shows what it asked for. What goes on for ever (streams, polls, clocks, carousels) does not count: requests say that text
+//! may come, but a request that is repeated and brings none says nothing ([`habits`]). Most of that while need
 //! not be ours: where the page is not wanted afterwards, its own clock goes faster ([`Clock`]), and its timers ring at once.
 
 mod ahead;
 mod gaze;
+mod habits;
 mod patience;
 mod pulse;
 mod traffic;
@@ -25,8 +27,9 @@ use crate::dom;
 use crate::run::broken;
 use crate::tab::{Stage, Tab};
 use gaze::Gaze;
+use habits::Sort;
 use patience::Evidence;
-use traffic::Traffic;
+use traffic::{Look, Traffic};
 
 /// How often the page is looked at.
 const TICK: Duration = Duration::from_millis(40);
@@ -35,7 +38,15 @@ const MAX_LOAD: Duration = Duration::from_secs(3);
 /// How long after the load of a document the word may come that its answer is complete, or has broken off.
 const MAX_LATE_END: Duration = Duration::from_secs(1);
 /// How long a page may go on changing without asking for anything.
-const MAX_RESTLESS: Duration = Duration::from_millis(3500);
+const MAX_RESTLESS: Duration = Duration::from_millis(2500);
+/// The same where there is more of it each time.
+const MAX_GROWTH: Duration = Duration::from_secs(6);
+/// The same after an action, where the page is known never to stop: so many times shorter.
+const KNOWN: u32 = 4;
+/// A text that has not grown for so long does not grow.
+const GROWS: Duration = Duration::from_secs(1);
+/// How long a document may go on coming that shows something already.
+const MAX_COMING: Duration = Duration::from_secs(6);
 /// A page that loads itself so many times in a row would do so for ever.
 const MAX_RELOADS: u64 = 4;
 /// And one that goes from one document to the next.
@@ -81,6 +92,8 @@ struct Watch<'t, 'c> {
     /// Number of the first document, and of the one that is looked at.
     first: u64,
     number: u64,
+    /// When the wait began.
+    began: Instant,
     reloads: u64,
     url: String,
     stage: Stage,
@@ -107,6 +120,7 @@ impl<'t, 'c> Watch<'t, 'c> {
             gaze,
             first: number,
             number,
+            began: now,
             reloads: 0,
             url,
             stage,
@@ -118,7 +132,7 @@ impl<'t, 'c> Watch<'t, 'c> {
     async fn settle(mut self, until: Instant) -> Result<Settled, BrowserError> {
         loop {
             self.note_document().await;
-            self.traffic.drain();
+            self.traffic.drain_after(self.gaze.changed_after(self.began));
             // After another error there is nothing to look at: it is between two documents.
             let look = self.gaze.look(self.tab, until);
             if let Err(error @ (CdpError::Closed | CdpError::Crashed)) = self.clock.along(look).await {
@@ -134,6 +148,7 @@ impl<'t, 'c> Watch<'t, 'c> {
             }
             let rest = self.rest(now);
             if self.is_ready(now) && rest.is_zero() {
+                self.remember(now);
                 return Ok(self.done());
             }
             match self.hurries_at(now) {
@@ -148,8 +163,8 @@ impl<'t, 'c> Watch<'t, 'c> {
     /// that cannot be said, or where nothing may hurry.
     fn hurries_at(&self, now: Instant) -> Option<Instant> {
         let seen = self.evidence();
-        let is_real = seen.has_stream || seen.has_worker || self.traffic.is_waiting(now, &seen);
-        let real = self.last_sign() + self.window(&seen) / REAL_PART;
+        let is_real = seen.has_stream || seen.has_worker || self.is_waiting(now, &seen);
+        let real = self.last_sign(now, &seen) + self.window(&seen) / REAL_PART;
         let may = self.clock.may_hurry() && self.is_ready(now) && !is_real;
         may.then(|| real.max(self.gaze.restless_until()))
     }
@@ -167,13 +182,14 @@ impl<'t, 'c> Watch<'t, 'c> {
 
     /// Lets `rest` pass for the page, unless it asks for something first.
     async fn hurry(&mut self, mut rest: Duration, until: Instant) {
-        let (sign, stage) = (self.traffic.last_sign(), *self.tab.stage().borrow());
+        let last_sign = |traffic: &Traffic<'_>| traffic.last_of(Sort::Doubtful);
+        let (sign, stage) = (last_sign(&self.traffic), *self.tab.stage().borrow());
         while !rest.is_zero() && self.clock.may_hurry() && Instant::now() < until {
             let leap = LEAP.min(rest);
             self.clock.hurry(leap).await;
             rest -= leap;
             self.traffic.drain();
-            if self.traffic.last_sign() != sign || *self.tab.stage().borrow() != stage {
+            if last_sign(&self.traffic) != sign || *self.tab.stage().borrow() != stage {
                 return;
             }
         }
@@ -214,13 +230,44 @@ impl<'t, 'c> Watch<'t, 'c> {
             // It is still coming, or was stopped: then nothing else tells.
             Stage::Loading => {
                 let has_something = self.gaze.text().words > 0 || self.tab.is_received();
-                self.number > 0 && has_something && now - self.last_sign() >= MAX_LOAD
+                let is_still = now - self.last_sure_sign() >= MAX_LOAD;
+                self.number > 0 && has_something && (is_still || age >= MAX_COMING)
             }
         }
     }
 
-    fn last_sign(&self) -> Instant {
+    /// When text, document or questions moved last.
+    fn last_sure_sign(&self) -> Instant {
         self.stage_since.max(self.traffic.last_sign()).max(self.gaze.last_change())
+    }
+
+    /// Up to which sort requests count. What may be a poll holds up no page that was still for long, or moves for ever.
+    fn worst(&self, now: Instant, seen: &Evidence) -> Sort {
+        if now - self.last_sure_sign() >= patience::doubt(seen) || self.restless_for(now).is_zero() {
+            Sort::Question
+        } else if seen.text.is_loading {
+            Sort::Poll
+        } else {
+            Sort::Doubtful
+        }
+    }
+
+    fn last_sign(&self, now: Instant, seen: &Evidence) -> Instant {
+        self.last_sure_sign().max(self.traffic.last_of(self.worst(now, seen)))
+    }
+
+    /// Whether something is under way that the text may depend on.
+    fn is_waiting(&self, now: Instant, seen: &Evidence) -> bool {
+        self.traffic.is_waiting(&Look { now, change: self.gaze.last_change(), worst: self.worst(now, seen) }, seen)
+    }
+
+    /// How long it may go on moving. A page whose text changes again and again without a new question is taken as it is.
+    fn restless_for(&self, now: Instant) -> Duration {
+        let unmoved = self.stage_since.max(self.traffic.last_sign()).max(self.gaze.unblocked_at());
+        let grows = now - self.gaze.last_growth() < GROWS;
+        let most = if grows { MAX_GROWTH } else { MAX_RESTLESS };
+        let is_known = self.patience == Patience::Step && self.tab.is_restless();
+        self.left(unmoved, if is_known { most / KNOWN } else { most }, now)
     }
 
     fn evidence(&self) -> Evidence {
@@ -246,19 +293,25 @@ impl<'t, 'c> Watch<'t, 'c> {
     /// How long it takes until the page has been quiet for long enough, if nothing more happens.
     fn rest(&self, now: Instant) -> Duration {
         let seen = self.evidence();
-        if self.traffic.is_waiting(now, &seen) {
+        if self.is_waiting(now, &seen) {
             return TICK;
         }
-        let calm = self.left(self.last_sign(), self.window(&seen), now);
-        // What only moves, counts or computes is waited for, but not for ever: a page whose text changes again and again
-        // without any request is taken as it is.
-        let unmoved = self.stage_since.max(self.traffic.last_sign()).max(self.gaze.unblocked_at());
-        calm.max(self.gaze.restless_until() - now).min(self.left(unmoved, MAX_RESTLESS, now))
+        let calm = self.left(self.last_sign(now, &seen), self.window(&seen), now);
+        // What only moves, counts or computes is waited for, but not for ever.
+        calm.max(self.gaze.restless_until() - now).min(self.restless_for(now))
     }
 
     /// What is left of `span`, which began at `moment`, in the time of the page.
     fn left(&self, moment: Instant, span: Duration, now: Instant) -> Duration {
         (moment + span - now).saturating_sub(self.clock.gained_since(moment))
+    }
+
+    /// What goes on for ever need not be found out after each action.
+    fn remember(&self, now: Instant) {
+        self.traffic.give_up();
+        if self.restless_for(now).is_zero() {
+            self.tab.note_restless();
+        }
     }
 
     fn done(&self) -> Settled {

@@ -8,6 +8,21 @@ use crate::dom::Text;
 /// A page with so many words shows more than its frame.
 const MANY_WORDS: usize = 80;
 
+/// A page with fewer shows little.
+const FEW_WORDS: usize = 25;
+
+/// How long a question without an answer holds up a page that says something.
+const MAX_QUESTION: Duration = Duration::from_millis(2800);
+/// The same for a page that has only words.
+const MAX_OPEN_QUESTION: Duration = Duration::from_secs(4);
+/// The same for a page that shows little, or says that more is coming.
+const MAX_URGENT_QUESTION: Duration = Duration::from_secs(12);
+
+/// For how long after its last change what may be a poll holds up a page.
+const MAX_DOUBT: Duration = Duration::from_millis(1500);
+/// The same where the page says that more is coming.
+const MAX_LOADING_DOUBT: Duration = Duration::from_secs(5);
+
 /// What the page has let us see.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
@@ -50,6 +65,24 @@ pub(super) fn window(patience: Patience, seen: &Evidence) -> Duration {
     Duration::from_millis(if seen.has_stream { millis.max(1000) } else { millis })
 }
 
+/// How long a question may go without an answer.
+pub(super) fn longest_question(seen: &Evidence) -> Duration {
+    let text = &seen.text;
+    let is_bare = text.words < FEW_WORDS && !text.has_sentence && !seen.has_changed && seen.asked == 0;
+    if text.is_loading || is_bare {
+        MAX_URGENT_QUESTION
+    } else if text.has_sentence || text.words >= MANY_WORDS {
+        MAX_QUESTION
+    } else {
+        MAX_OPEN_QUESTION
+    }
+}
+
+/// For how long after its last change what may be a poll holds up a page.
+pub(super) fn doubt(seen: &Evidence) -> Duration {
+    if seen.text.is_loading { MAX_LOADING_DOUBT } else { MAX_DOUBT }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +104,19 @@ mod tests {
         check(&Evidence { shows_answer: false, ..seen(10, 1) }, 1000);
         check(&Evidence { has_failed: true, ..seen(10, 1) }, 1500);
         check(&Evidence { has_stream: true, ..seen(300, 1) }, 1000);
+    }
+
+    #[test]
+    fn a_page_that_says_something_waits_less_for_an_answer() {
+        let check = |evidence: &Evidence, longest: Duration| assert_eq!(longest_question(evidence), longest);
+        let with = |has_sentence: bool, is_loading: bool| {
+            let text = Text { has_sentence, is_loading, ..seen(18, 0).text };
+            Evidence { text, ..Evidence::default() }
+        };
+        check(&with(false, false), MAX_URGENT_QUESTION);
+        check(&with(true, false), MAX_QUESTION);
+        check(&with(true, true), MAX_URGENT_QUESTION);
+        check(&seen(40, 1), MAX_OPEN_QUESTION);
+        check(&seen(90, 1), MAX_QUESTION);
     }
 }

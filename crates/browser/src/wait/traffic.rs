@@ -1,53 +1,61 @@
 //! What a page asks for while it is waited for, without what it would go on asking for ever.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
-use super::patience::Evidence;
+use super::habits::{Habits, Sort};
+use super::patience::{self, Evidence};
 use crate::cdp::{Event, Events};
-use crate::tab::{EVENT_STREAM, OpenRequest, ResourceKind, Tab};
+use crate::tab::{Address, EVENT_STREAM, Key, OpenRequest, ResourceKind, Tab};
 
-/// An address that is asked more often is a poll.
-const MAX_REPEATS: u32 = 4;
-/// How many addresses and questions are told apart.
+/// How many requests are told apart.
 const MAX_KNOWN: usize = 2000;
 /// How long an answer that has begun may go without a byte; after that it is a stream.
 const MAX_PAUSE: Duration = Duration::from_millis(1500);
 /// How long an answer may go on coming.
 const MAX_ANSWER: Duration = Duration::from_secs(6);
-/// How long a question without an answer holds up a page that shows what it has.
-const MAX_QUESTION: Duration = Duration::from_secs(4);
-/// The same for a page that shows little, or says that more is coming.
-const MAX_URGENT_QUESTION: Duration = Duration::from_secs(12);
-/// What that is.
-const FEW_WORDS: usize = 25;
+/// How long one may come in drops that change nothing.
+const MAX_DROPS: Duration = Duration::from_millis(1500);
+/// What comes in drops brings fewer bytes in a second.
+const DROPS: f64 = 2048.0;
 
 /// The requests of a page.
 pub(super) struct Traffic<'t> {
     tab: &'t Tab,
     events: Events,
-    /// How often each address was asked.
-    repeats: HashMap<String, u32>,
+    habits: Habits,
+    /// When the text changed last, as far as it was told.
+    change: Instant,
     /// What was asked for and has not come yet.
     open: HashMap<Key, Asked>,
     streams: HashSet<Key>,
     answers: u64,
+    /// When a question was asked or answered, and when what is doubtful was.
     last_sign: Instant,
+    last_doubt: Instant,
+    /// When a poll was.
+    last_poll: Instant,
     last_answer: Instant,
     last_failure: Option<Instant>,
 }
 
-/// Session and name of a request.
-type Key = (Option<Arc<str>>, String);
-
 struct Asked {
-    is_poll: bool,
+    sort: Sort,
+    address: Address,
     /// Whether a script asked, and reads the answer.
     is_question: bool,
+    /// Whether the answer is an error.
+    has_failed: bool,
+}
+
+impl Asked {
+    /// Whether its answer says something of the page.
+    fn counts(&self) -> bool {
+        self.is_question && self.sort != Sort::Poll
+    }
 }
 
 impl<'t> Traffic<'t> {
@@ -56,11 +64,14 @@ impl<'t> Traffic<'t> {
         Self {
             tab,
             events: tab.session().events_of(&["Network."]),
-            repeats: HashMap::new(),
+            habits: Habits::default(),
+            change: now,
             open: HashMap::new(),
             streams: HashSet::new(),
             answers: 0,
             last_sign: now,
+            last_doubt: now,
+            last_poll: now,
             last_answer: now,
             last_failure: None,
         }
@@ -69,11 +80,18 @@ impl<'t> Traffic<'t> {
     /// Another document: what was asked before is nobody's any more.
     pub(super) fn begin_document(&mut self) {
         self.drain();
+        self.habits = Habits::default();
         self.open.clear();
         self.streams.clear();
         self.answers = 0;
         self.last_failure = None;
         self.last_sign = Instant::now();
+    }
+
+    /// Reads what has happened since. The text has changed last at `change`.
+    pub(super) fn drain_after(&mut self, change: Instant) {
+        self.change = change;
+        self.drain();
     }
 
     /// Reads what has happened since.
@@ -98,12 +116,7 @@ impl<'t> Traffic<'t> {
                 self.open.remove(&key);
                 self.streams.insert(key);
             }
-            "Network.responseReceived"
-                if event.params["response"]["status"].as_u64().is_some_and(|status| status >= 400)
-                    && self.open.get(&key).is_some_and(|asked| asked.is_question) =>
-            {
-                self.last_failure = Some(Instant::now());
-            }
+            "Network.responseReceived" => self.answer(&key, event.params["response"]["status"].as_u64()),
             "Network.loadingFinished" => self.end(&key, false),
             "Network.loadingFailed" => self.end(&key, event.params["canceled"] != true),
             _ => {}
@@ -116,32 +129,67 @@ impl<'t> Traffic<'t> {
             self.streams.insert(key);
             return;
         }
-        if !kind.counts() || self.repeats.len() >= MAX_KNOWN || self.open.len() >= MAX_KNOWN {
+        if !kind.counts() || self.open.len() >= MAX_KNOWN {
             return;
         }
-        let request = &event.params["request"];
-        let address =
-            address(request["method"].as_str().unwrap_or_default(), request["url"].as_str().unwrap_or_default());
-        let count = self.repeats.entry(address).or_default();
-        *count += 1;
-        let is_poll = *count > MAX_REPEATS;
-        if !is_poll {
-            self.last_sign = Instant::now();
+        let now = Instant::now();
+        // It was led elsewhere.
+        if let Some(sort) = self.open.get(&key).map(|asked| asked.sort) {
+            return self.note_sign(sort, now);
         }
-        self.open.insert(key, Asked { is_poll, is_question: matches!(kind, ResourceKind::Xhr | ResourceKind::Fetch) });
+        let address = Address::of_event(kind, &event.params);
+        let sort = self.habits.ask(address, self.change, now);
+        let sort = if self.tab.is_poll(address) { Sort::Poll } else { sort };
+        self.note_sign(sort, now);
+        if sort == Sort::Poll {
+            self.tab.note_poll(address);
+        }
+        let is_question = matches!(kind, ResourceKind::Xhr | ResourceKind::Fetch);
+        self.open.insert(key, Asked { sort, address, is_question, has_failed: false });
+    }
+
+    fn answer(&mut self, key: &Key, status: Option<u64>) {
+        let Some(asked) = self.open.get_mut(key).filter(|_| status.is_some_and(|status| status >= 400)) else { return };
+        asked.has_failed = true;
+        let (address, counts) = (asked.address, asked.counts());
+        self.note_failure(address, counts);
+    }
+
+    /// A failure that is repeated says nothing.
+    fn note_failure(&mut self, address: Address, counts: bool) {
+        if counts {
+            self.last_failure = (!self.habits.has_failed(address)).then(Instant::now);
+        }
+    }
+
+    fn note_sign(&mut self, sort: Sort, now: Instant) {
+        match sort {
+            Sort::Question => self.last_sign = now,
+            Sort::Doubtful => self.last_doubt = now,
+            Sort::Poll => self.last_poll = now,
+        }
     }
 
     fn end(&mut self, key: &Key, has_failed: bool) {
         self.streams.remove(key);
-        let Some(asked) = self.open.remove(key).filter(|asked| !asked.is_poll) else { return };
-        self.last_sign = Instant::now();
-        if asked.is_question {
+        let Some(asked) = self.open.remove(key) else { return };
+        let now = Instant::now();
+        self.note_failure(asked.address, has_failed && asked.counts());
+        self.habits.answer(asked.address, has_failed || asked.has_failed, now);
+        self.note_sign(asked.sort, now);
+        if asked.counts() {
             self.answers += 1;
-            self.last_answer = self.last_sign;
-            if has_failed {
-                self.last_failure = Some(self.last_sign);
+            if asked.sort == Sort::Question {
+                self.last_answer = now;
             }
         }
+    }
+
+    /// What is still under way when the page is taken goes on for ever, as far as this document is concerned.
+    pub(super) fn give_up(&self) {
+        let open = self.tab.network().open();
+        let asked = open.iter().filter(|request| matches!(request.kind, ResourceKind::Xhr | ResourceKind::Fetch));
+        asked.for_each(|request| self.tab.note_poll(request.address));
     }
 
     /// How many questions of scripts were answered.
@@ -153,9 +201,15 @@ impl<'t> Traffic<'t> {
         self.last_answer
     }
 
-    /// When something began or ended that is no poll.
+    /// When a question was asked or answered.
     pub(super) fn last_sign(&self) -> Instant {
         self.last_sign
+    }
+
+    /// When something was asked or answered of the sorts up to `worst`.
+    pub(super) fn last_of(&self, worst: Sort) -> Instant {
+        let all = [(Sort::Question, self.last_sign), (Sort::Doubtful, self.last_doubt), (Sort::Poll, self.last_poll)];
+        all.into_iter().filter(|(sort, _)| *sort <= worst).map(|(_, at)| at).fold(self.last_sign, Instant::max)
     }
 
     /// Whether a question failed, and nothing has changed since.
@@ -169,56 +223,35 @@ impl<'t> Traffic<'t> {
     }
 
     /// Whether something is under way that the text may depend on and that will come to an end.
-    pub(super) fn is_waiting(&self, now: Instant, seen: &Evidence) -> bool {
-        let is_bare = seen.text.words < FEW_WORDS && !seen.has_changed && seen.asked == 0;
-        let longest = if seen.text.is_loading || is_bare { MAX_URGENT_QUESTION } else { MAX_QUESTION };
-        let polls = &self.repeats;
-        self.tab
-            .network()
-            .open()
-            .iter()
-            .any(|request| request.counts() && !is_poll(polls, request) && is_hopeful(request, now, longest))
+    pub(super) fn is_waiting(&self, look: &Look, seen: &Evidence) -> bool {
+        let longest = patience::longest_question(seen);
+        let counts = |request: &OpenRequest| {
+            let sort = self.open.get(&request.key).map(|asked| asked.sort);
+            let is_known = sort.is_none() && self.tab.is_poll(request.address);
+            request.counts() && !is_known && sort.is_none_or(|sort| sort <= look.worst)
+        };
+        self.tab.network().open().iter().any(|request| counts(request) && look.is_hopeful(request, longest))
     }
 }
 
-/// A request whose end is to be expected.
-fn is_hopeful(request: &OpenRequest, now: Instant, longest: Duration) -> bool {
-    let age = now.saturating_duration_since(request.since);
-    match request.answered {
-        None => age < longest,
-        Some(last) => now.saturating_duration_since(last) < MAX_PAUSE && age < MAX_ANSWER,
-    }
+/// When and after what requests are looked at.
+pub(super) struct Look {
+    pub(super) now: Instant,
+    /// When the text changed last.
+    pub(super) change: Instant,
+    /// Up to which sort requests count.
+    pub(super) worst: Sort,
 }
 
-fn is_poll(repeats: &HashMap<String, u32>, request: &OpenRequest) -> bool {
-    let known = |method: &str| repeats.get(&address(method, &request.url)).copied().unwrap_or_default();
-    known("GET").max(known("POST")) > MAX_REPEATS
-}
-
-/// An address as polls repeat it: numbers in it may count or tell the time, so long ones do not matter.
-fn address(method: &str, url: &str) -> String {
-    let mut text = String::with_capacity(url.len() + 8);
-    text.push_str(method);
-    text.push(' ');
-    let mut digits = 0;
-    for c in url.chars().take(500) {
-        digits = if c.is_ascii_digit() { digits + 1 } else { 0 };
-        // A time in seconds or more has ten digits.
-        if digits <= 6 {
-            text.push(c);
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn polls_are_told_by_their_address() {
-        assert_eq!(address("GET", "/poll?t=1764000000123"), address("GET", "/poll?t=1764000000999"));
-        assert_ne!(address("GET", "/list?page=2"), address("GET", "/list?page=3"));
-        assert_ne!(address("GET", "/a"), address("POST", "/a"));
+impl Look {
+    /// Whether the end of a request is to be expected.
+    fn is_hopeful(&self, request: &OpenRequest, longest: Duration) -> bool {
+        let since = |moment: Instant| self.now.saturating_duration_since(moment);
+        let age = since(request.since);
+        let Some(last) = request.answered else { return age < longest };
+        let spent = request.began.map_or(Duration::ZERO, since);
+        let comes_in_drops = spent >= MAX_DROPS && (request.received as f64) < DROPS * spent.as_secs_f64();
+        let is_idle = comes_in_drops && since(self.change) >= MAX_DROPS;
+        since(last) < MAX_PAUSE && age < MAX_ANSWER && !is_idle
     }
 }

@@ -3,6 +3,7 @@
 use browser::{Settings, Visit};
 use testkit::{Answer, Reply};
 
+use crate::page_world::text;
 use crate::world::{LOOPBACK, World, dom, plain};
 
 /// A page whose advertisement has a name that every list knows.
@@ -49,4 +50,22 @@ async fn lists_of_the_operator_count_too() {
     assert!(dom(&visited).contains("article"));
     let banner = dom(&visited).split("my-banner").nth(1).unwrap();
     assert!(banner.split('>').next().unwrap().contains("hidden"), "{}", dom(&visited));
+}
+
+/// What lies over the page and asks for consent goes, also where no rule knows it; what else lies there is content.
+#[tokio::test]
+async fn a_question_for_consent_goes_and_another_dialog_stays() {
+    let world = World::start().await;
+    let html = "<!doctype html><title>t</title><p>Article about cookies and how to bake them.
+        <div role=dialog aria-modal=true id=a><p>We use cookies to make your visit better.<button>Accept all</button><button>Reject</button></div>
+        <div style='position: fixed; bottom: 0'><p>Diese Website verwendet Cookies.<a href=#>Alle akzeptieren</a></div>
+        <dialog open><h2>Opening hours</h2><p>The saw mill is closed on Mondays.<button>OK</button></dialog>";
+    world.site.html("/page", html);
+    let url = world.url("/page");
+    let visited = world.browser.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
+    let seen = text(dom(&visited));
+    assert!(seen.contains("how to bake them") && seen.contains("closed on Mondays"), "{seen}");
+    assert!(!seen.contains("We use cookies") && !seen.contains("Diese Website"), "{seen}");
+    let visited = world.browser.visit(&plain(&url)).await.unwrap();
+    assert!(text(dom(&visited)).contains("We use cookies"));
 }

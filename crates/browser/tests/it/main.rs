@@ -16,6 +16,7 @@ mod page_act;
 mod page_dom;
 mod page_hurry;
 mod page_picture;
+mod page_polls;
 mod page_wait;
 mod page_world;
 mod pages;

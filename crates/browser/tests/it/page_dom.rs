@@ -79,12 +79,13 @@ async fn what_css_hides_is_marked_and_kept() {
                 "seen words",
                 "Far away",
                 "Folded",
+                "Inside",
                 "Outside",
                 "For readers",
                 "Under the wall",
                 "Fades in",
             ],
-            &["Panel two", "By attribute", "Unseen words", "Locked", "Inside", "Switch it on", "Menu"],
+            &["Panel two", "By attribute", "Unseen words", "Locked", "Switch it on", "Menu"],
             9000,
         ),
     )
@@ -101,6 +102,75 @@ async fn what_css_hides_is_marked_and_kept() {
     assert!(!dom(&visited).contains("noscript"));
     // A page that hides itself whole is shown all the same.
     check(&world, "<body style='visibility: hidden'><p>All of it", expect(&["All of it"], &[], 9000)).await;
+}
+
+/// What is hidden until a control opens it is content; what nothing opens is not, nor are menus and dialogs.
+#[tokio::test]
+async fn what_a_control_opens_is_content() {
+    let world = World::start().await;
+    let html = "<!doctype html><title>t</title><style>.shut, .panel, .tab-pane:not(.active), input:not(:checked) + .block { display: none }</style>
+        <header><button aria-controls=menu aria-expanded=false>Menu</button><nav id=menu hidden><a href=/a>First of the menu</a></nav>
+        <button aria-controls=list aria-expanded=false>Products</button><ul id=list class=shut><li><a href=/b>Second of the menu</a></ul>
+        <button aria-haspopup=true aria-controls=user>You</button><div id=user hidden>Signed in as nobody at all</div></header>
+        <main><h2><button aria-expanded=false aria-controls=one>How long?</button></h2><div id=one hidden>Two hours at twenty degrees.</div>
+        <h2><button aria-expanded=false>How warm?</button></h2><div class=shut>Twenty degrees of Celsius.</div>
+        <div role=tablist><button role=tab aria-selected=true>npm</button><button role=tab>yarn</button></div>
+        <div role=tabpanel>npm install saw</div><div role=tabpanel hidden>yarn add saw</div>
+        <ul><li><a data-toggle=tab href='#linux'>Linux</a></ul><div class='tab-pane active'>On a Mac</div><div class=tab-pane id=linux>On a penguin</div>
+        <div class=item><button>Is it safe?</button><div class=panel>Wear gloves at all times.</div></div>
+        <div class=item><button>Is it cheap?</button><div class=panel>Twelve guilders a board.</div></div>
+        <div><input type=radio name=x id=x1 checked><div class=block>First block</div><input type=radio name=x id=x2><div class=block>Second block of text</div><label for=x2>Second</label></div>
+        <p>The first lines.</p><div class=shut>The long rest of the description.</div><button>Read more</button>
+        <x-panel role=tabpanel aria-hidden=true hidden>Shut by its component</x-panel>
+        <div hidden=until-found>Found by a search</div>
+        <details><summary>Open me</summary>Bare text <p>and a paragraph</p><div hidden>but not this line of it</div></details>
+        <div id=waste class=shut>Left over by the template of the page.</div><button aria-controls=box>Buy</button><div id=box role=dialog hidden>Put into your basket for now</div>
+        <dialog><p>Never opened dialog of the page</dialog><div hidden>By attribute alone and by nothing else</div></main>";
+    let visited = check(
+        &world,
+        html,
+        expect(
+            &[
+                "Two hours at twenty",
+                "Twenty degrees of Celsius",
+                "npm install",
+                "yarn add saw",
+                "On a penguin",
+                "Wear gloves",
+                "Twelve guilders",
+                "Second block",
+                "long rest of the description",
+                "Found by a search",
+                "Bare text and a paragraph",
+            ],
+            &[
+                "of the menu",
+                "Signed in",
+                "not this line",
+                "Left over",
+                "your basket",
+                "Never opened",
+                "By attribute alone",
+                "Shut by its component",
+            ],
+            9000,
+        ),
+    )
+    .await;
+    assert!(dom(&visited).contains("<div role=\"tabpanel\" data-folded>yarn"), "{}", dom(&visited));
+}
+
+/// Sites that draw themselves by scripts often keep their text for those who have none.
+#[tokio::test]
+async fn what_is_kept_for_readers_without_scripts_stands_for_a_page_that_failed() {
+    let world = World::start().await;
+    let posts = "<noscript><main><h1>Which oil?</h1><p>I have always used linseed oil for my bench and wonder about others.</main></noscript>";
+    let html = format!("<!doctype html><title>t</title><div id=app></div>{posts}<script src=/none.js></script>");
+    check(&world, &html, expect(&["Which oil?", "always used linseed"], &[], 9000)).await;
+    let drawn = "<script>app.textContent = 'The whole thread was drawn by its scripts, with all the posts about linseed oil in it, and more of them than without'</script>";
+    check(&world, &format!("{html}{drawn}"), expect(&["The whole thread"], &["I have always"], 9000)).await;
+    let asks = "<!doctype html><title>t</title><div id=app></div><noscript>You need to enable JavaScript to run this app, and you need it badly.</noscript><script>1</script>";
+    check(&world, asks, expect(&[], &["enable JavaScript"], 9000)).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,238 @@
+//! What a visitor can use to open a part of a page, as far as the page says.
+
+use std::collections::HashSet;
+
+use super::page::Tree;
+use super::snapshot::{Document, Kind, Node, Snapshot};
+
+/// How many nodes of a heading are looked at for its button.
+const MAX_NODES: usize = 40;
+/// What a script library opens over the page or drops down.
+const LAYERS: &[&str] = &["modal", "dropdown", "offcanvas", "popover", "tooltip"];
+/// Words in class names of what lies over the page, or leads through it.
+const LAYER_CLASSES: &[&str] = &[
+    "autocomplete",
+    "consent",
+    "cookie",
+    "cookies",
+    "dialog",
+    "drawer",
+    "dropdown",
+    "flyout",
+    "gdpr",
+    "lightbox",
+    "login",
+    "megamenu",
+    "menu",
+    "modal",
+    "nav",
+    "navbar",
+    "navigation",
+    "newsletter",
+    "offcanvas",
+    "overlay",
+    "popover",
+    "popup",
+    "search",
+    "sidebar",
+    "signin",
+    "toast",
+    "tooltip",
+];
+/// The same by roles.
+const LAYER_ROLES: &[&str] = &[
+    "alert",
+    "alertdialog",
+    "combobox",
+    "dialog",
+    "listbox",
+    "log",
+    "menu",
+    "menubar",
+    "navigation",
+    "search",
+    "status",
+    "tooltip",
+    "tree",
+];
+/// Beginnings of what stands on a button behind which the text goes on.
+const MORE: &[&str] = &[
+    "show more",
+    "show all",
+    "show full",
+    "show answer",
+    "show details",
+    "show the rest",
+    "read more",
+    "read the rest",
+    "read full",
+    "read all",
+    "see more",
+    "see all",
+    "see full",
+    "view more",
+    "view all",
+    "view full",
+    "expand",
+    "continue reading",
+    "more",
+    "load more",
+    "display more",
+    "full text",
+    "mehr",
+    "weiterlesen",
+    "alles anzeigen",
+    "lire la suite",
+    "voir plus",
+    "afficher plus",
+    "ver más",
+    "mostrar más",
+    "leer más",
+    "ver mais",
+    "leia mais",
+    "mostra altro",
+    "leggi tutto",
+    "meer",
+    "lees meer",
+    "visa mer",
+    "läs mer",
+    "читать далее",
+    "показать",
+    "ещё",
+    "展开",
+    "更多",
+    "もっと見る",
+    "続きを読む",
+    "더보기",
+];
+
+/// The controls of a document that can be seen.
+pub(super) struct Controls<'s> {
+    snapshot: &'s Snapshot,
+    document: &'s Document,
+    tree: &'s Tree,
+    /// Names of what they open.
+    targets: HashSet<&'s str>,
+    /// Names of all elements.
+    ids: HashSet<&'s str>,
+}
+
+impl<'s> Controls<'s> {
+    pub(super) fn of(snapshot: &'s Snapshot, document: &'s Document, tree: &'s Tree) -> Self {
+        let mut controls = Self { snapshot, document, tree, targets: HashSet::new(), ids: HashSet::new() };
+        for node in (0..tree.kinds.len()).filter(|&node| tree.kinds[node] == Kind::Element) {
+            controls.ids.extend(snapshot.attribute(document, node, "id"));
+            let is_seen = tree.seen.shows[node] || tree.seen.is_laid[node];
+            if is_seen && !controls.opens_layer(node) {
+                controls.note(node);
+            }
+        }
+        controls
+    }
+
+    fn note(&mut self, node: Node) {
+        let is_tab = self.attribute(node, "role") == Some("tab");
+        let toggles = ["data-toggle", "data-bs-toggle"].into_iter().any(|name| self.attribute(node, name).is_some());
+        let names =
+            |name: &str| self.snapshot.attribute(self.document, node, name).unwrap_or_default().split_whitespace();
+        let mut targets: Vec<&'s str> = names("aria-controls").collect();
+        for name in ["data-target", "data-bs-target"] {
+            targets.extend(names(name).filter_map(|target| target.strip_prefix('#')));
+        }
+        if is_tab || toggles {
+            targets.extend(names("href").filter_map(|target| target.strip_prefix('#')));
+        }
+        self.targets.extend(targets);
+    }
+
+    /// Whether what it opens lies over the page, or drops down.
+    fn opens_layer(&self, node: Node) -> bool {
+        let pops_up = self.attribute(node, "aria-haspopup").is_some_and(|kind| kind != "false");
+        let library = ["data-toggle", "data-bs-toggle"].into_iter().filter_map(|name| self.attribute(node, name));
+        let is_field = matches!(self.snapshot.name(self.document, node).as_ref(), "input" | "textarea" | "select")
+            || self.attribute(node, "role") == Some("combobox");
+        pops_up || is_field || library.into_iter().any(|kind| LAYERS.contains(&kind))
+    }
+
+    /// Whether it names what it opens, so that it opens nothing else.
+    fn opens_another(&self, node: Node) -> bool {
+        let names = self.attribute(node, "aria-controls").unwrap_or_default();
+        names.split_whitespace().any(|name| self.ids.contains(name))
+    }
+
+    /// Whether one of them opens the element with this `id`.
+    pub(super) fn opens(&self, id: &str) -> bool {
+        self.targets.contains(id)
+    }
+
+    /// Whether it is, or has in it, a control that says that something is closed.
+    pub(super) fn is_closed_toggle(&self, node: Node) -> bool {
+        self.any_in(node, |at| {
+            self.attribute(at, "aria-expanded") == Some("false") && !self.opens_layer(at) && !self.opens_another(at)
+        })
+    }
+
+    /// Whether it is, or has in it, what can be clicked and leads nowhere else.
+    pub(super) fn is_usable(&self, node: Node) -> bool {
+        self.any_in(node, |at| {
+            let is_button = match self.snapshot.name(self.document, at).as_ref() {
+                "button" | "label" | "summary" => true,
+                "a" => self.attribute(at, "href").is_none_or(|to| to.starts_with('#') || to.starts_with("javascript:")),
+                _ => false,
+            };
+            let is_made = self.attribute(at, "role") == Some("button")
+                || ["tabindex", "onclick"].into_iter().any(|name| self.attribute(at, name).is_some());
+            (is_button || is_made) && !self.opens_layer(at) && !self.opens_another(at)
+        })
+    }
+
+    fn any_in(&self, node: Node, is_it: impl Fn(Node) -> bool) -> bool {
+        let (mut left, mut count) = (vec![node], 0);
+        while let Some(at) = left.pop().filter(|_| count < MAX_NODES) {
+            count += 1;
+            if self.tree.kinds[at] == Kind::Element && is_it(at) {
+                return true;
+            }
+            left.extend(&self.tree.children[at]);
+        }
+        false
+    }
+
+    fn attribute(&self, node: Node, name: &str) -> Option<&'s str> {
+        self.snapshot.attribute(self.document, node, name)
+    }
+}
+
+/// Whether an element lies over the page or leads through it, as dialogs and menus do.
+pub(super) fn is_layer(snapshot: &Snapshot, document: &Document, node: Node) -> bool {
+    let attribute = |name: &str| snapshot.attribute(document, node, name);
+    let name = snapshot.name(document, node);
+    let classes = attribute("class").unwrap_or_default().to_ascii_lowercase();
+    let mut words = classes.split(|c: char| !c.is_ascii_alphanumeric());
+    matches!(name.as_ref(), "dialog" | "nav" | "menu")
+        || attribute("role").is_some_and(|role| LAYER_ROLES.contains(&role))
+        || ["popover", "aria-modal"].into_iter().any(|name| attribute(name).is_some())
+        || words.any(|word| LAYER_CLASSES.contains(&word))
+}
+
+/// Whether a button with this text, in small letters, says that the text goes on behind it.
+pub(super) fn is_more(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    MORE.iter()
+        .any(|more| text.strip_prefix(more).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphabetic())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buttons_behind_which_the_text_goes_on() {
+        for text in ["show more", "read more…", "more", "+ show all 12 reviews", "weiterlesen", "続きを読む"] {
+            assert!(is_more(text), "{text}");
+        }
+        for text in ["moreover", "show password", "share", "", "buy"] {
+            assert!(!is_more(text), "{text}");
+        }
+    }
+}

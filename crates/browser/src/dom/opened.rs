@@ -1,0 +1,296 @@
+//! What is hidden and yet content: a control on the page opens it. Answers of accordions, panels of tabs, `details` and what
+//! stands behind "show more" are read by whoever wants to; menus, dialogs and what nothing opens are not.
+
+use std::collections::{HashMap, HashSet};
+
+use super::controls::{Controls, is_layer, is_more};
+use super::page::Tree;
+use super::snapshot::{Document, Kind, Node, Snapshot};
+
+/// How many elements in a hidden one, each alone in the last, are looked at for the name that a control knows it by.
+const WITHIN: usize = 4;
+/// And how many around it.
+const AROUND: usize = 2;
+/// How many siblings and how many nodes around or within are looked at.
+const NEAR: usize = 64;
+/// How many nodes of a hidden part are looked at for a form.
+const MAX_NODES: usize = 2000;
+/// A text with fewer letters is a notice.
+const MIN_LETTERS: usize = 12;
+/// A button has no more.
+const MAX_BUTTON: usize = 40;
+/// So much of a menu is links.
+const LINKS: f64 = 0.6;
+/// Words in class names of what is opened in its place.
+const FOLDS: &[&str] = &[
+    "accordion",
+    "answer",
+    "collapse",
+    "collapsed",
+    "collapsible",
+    "details",
+    "disclosure",
+    "expandable",
+    "expander",
+    "faq",
+    "foldable",
+    "spoiler",
+    "tab",
+    "tabbed",
+    "tabcontent",
+    "tabpanel",
+    "tabs",
+];
+
+/// The hidden parts of a document that a control opens.
+pub(super) struct Opened<'s> {
+    snapshot: &'s Snapshot,
+    document: &'s Document,
+    tree: &'s Tree,
+    controls: Controls<'s>,
+    /// By node: its place among the children of its parent.
+    places: Vec<usize>,
+    /// By node: letters in it, and those of them that are links.
+    letters: Vec<usize>,
+    linked: Vec<usize>,
+    /// How often a hidden element of one kind stands behind a control of one kind.
+    pairs: HashMap<(String, String), usize>,
+}
+
+impl<'s> Opened<'s> {
+    pub(super) fn of(snapshot: &'s Snapshot, document: &'s Document, tree: &'s Tree) -> Self {
+        let count = tree.kinds.len();
+        let mut opened = Self {
+            snapshot,
+            document,
+            tree,
+            controls: Controls::of(snapshot, document, tree),
+            places: vec![0; count],
+            letters: vec![0; count],
+            linked: vec![0; count],
+            pairs: HashMap::new(),
+        };
+        for (place, &child) in tree.children.iter().flat_map(|children| children.iter().enumerate()) {
+            opened.places[child] = place;
+        }
+        opened.count_letters();
+        opened.count_pairs();
+        opened
+    }
+
+    fn count_letters(&mut self) {
+        for node in (0..self.tree.kinds.len()).rev() {
+            if self.tree.kinds[node] == Kind::Text && self.tree.seen.has_content[node] {
+                self.letters[node] =
+                    self.snapshot.value(self.document, node).chars().filter(|c| c.is_alphanumeric()).count();
+            }
+            if self.tree.kinds[node] == Kind::Element && self.name(node) == "a" {
+                self.linked[node] = self.letters[node];
+            }
+            if let Some(parent) = self.document.parent(node) {
+                self.letters[parent] += self.letters[node];
+                self.linked[parent] += self.linked[node];
+            }
+        }
+    }
+
+    fn count_pairs(&mut self) {
+        let hidden = (0..self.tree.kinds.len()).filter(|&node| self.is_outermost(node));
+        let pairs: Vec<_> = hidden.filter_map(|node| self.pair(node)).collect();
+        for pair in pairs {
+            *self.pairs.entry(pair).or_default() += 1;
+        }
+    }
+
+    fn is_outermost(&self, node: Node) -> bool {
+        let is_in_hidden = self.document.parent(node).is_some_and(|parent| self.tree.seen.hides(parent));
+        self.tree.kinds[node] == Kind::Element && self.tree.seen.hides(node) && !is_in_hidden
+    }
+
+    /// Whether a control opens this hidden node.
+    pub(super) fn is_opened(&self, node: Node) -> bool {
+        if self.is_in_closed_details(node) && !self.is_shut(node) {
+            return true;
+        }
+        if self.tree.kinds[node] != Kind::Element || self.is_shut_component(node) || self.is_in_menu(node) {
+            return false;
+        }
+        if self.is_named(node) {
+            return !is_layer(self.snapshot, self.document, node);
+        }
+        let is_text = self.letters[node] >= MIN_LETTERS && !self.is_menu(node) && !self.has_form(node);
+        is_text && !is_layer(self.snapshot, self.document, node) && self.stands_behind_control(node)
+    }
+
+    /// Whether it would stay hidden by what it says itself, if what is around it were opened.
+    pub(super) fn is_shut(&self, node: Node) -> bool {
+        let style = self.attribute(node, "style").unwrap_or_default().replace(' ', "");
+        self.tree.kinds[node] == Kind::Element
+            && (self.attribute(node, "hidden").is_some()
+                || style.contains("display:none")
+                || is_layer(self.snapshot, self.document, node))
+    }
+
+    /// Whether the page says itself what opens it.
+    fn is_named(&self, node: Node) -> bool {
+        let inner = std::iter::successors(Some(node), |&at| self.only_child(at)).take(WITHIN);
+        let outer = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at)).take(AROUND);
+        if inner.clone().any(|at| self.is_panel(at)) {
+            return true;
+        }
+        let is_target = inner.chain(outer).any(|at| self.attribute(at, "id").is_some_and(|id| self.controls.opens(id)));
+        is_target && !self.is_menu(node)
+    }
+
+    /// Whether it is the panel of a tab, or found by a search in the page.
+    fn is_panel(&self, node: Node) -> bool {
+        let is_found = self.attribute(node, "hidden").is_some_and(|how| how.eq_ignore_ascii_case("until-found"));
+        is_found || self.attribute(node, "role") == Some("tabpanel")
+    }
+
+    /// Whether it is a component that says of itself that nobody can see it; such a one is taken at its word.
+    fn is_shut_component(&self, node: Node) -> bool {
+        self.name(node).contains('-') && self.attribute(node, "aria-hidden") == Some("true")
+    }
+
+    /// Whether a control beside it opens it, as far as can be told.
+    fn stands_behind_control(&self, node: Node) -> bool {
+        let before = self.before(node);
+        let is_fold =
+            || [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| self.has_fold_class(at));
+        let is_one_of_several =
+            || self.pair(node).is_some_and(|pair| self.pairs.get(&pair).is_some_and(|count| *count > 1));
+        before.is_some_and(|control| self.controls.is_closed_toggle(control) || is_fold())
+            || self.follows_switch(node)
+            || is_one_of_several()
+            || self.has_more_button(node)
+    }
+
+    fn is_in_closed_details(&self, node: Node) -> bool {
+        let mut above = self.document.parent(node);
+        // What it is slotted into is no element of the page.
+        while let Some(at) = above.filter(|&at| self.tree.kinds[at] == Kind::Other || self.name(at) == "slot") {
+            above = self.document.parent(at);
+        }
+        above.is_some_and(|at| self.name(at) == "details" && self.attribute(at, "open").is_none())
+    }
+
+    fn is_in_menu(&self, node: Node) -> bool {
+        let mut above = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at)).take(NEAR);
+        above.any(|at| {
+            let role = self.attribute(at, "role").unwrap_or_default();
+            self.name(at) == "nav" || matches!(role, "navigation" | "menu" | "menubar" | "listbox" | "search")
+        })
+    }
+
+    fn is_menu(&self, node: Node) -> bool {
+        self.linked[node] as f64 > self.letters[node] as f64 * LINKS
+    }
+
+    fn has_form(&self, node: Node) -> bool {
+        let (mut left, mut count) = (vec![node], 0);
+        while let Some(at) = left.pop().filter(|_| count < MAX_NODES) {
+            count += 1;
+            if matches!(self.name(at).as_ref(), "form" | "textarea" | "select") {
+                return true;
+            }
+            left.extend(&self.tree.children[at]);
+        }
+        false
+    }
+
+    /// The kind of a hidden element and of the control before it, if there is one that can be used.
+    fn pair(&self, node: Node) -> Option<(String, String)> {
+        let control = self.before(node)?;
+        let is_control = self.controls.is_usable(control);
+        is_control.then(|| (self.make(node), self.make(control)))
+    }
+
+    fn make(&self, node: Node) -> String {
+        format!("{} {}", self.name(node), self.attribute(node, "class").unwrap_or_default())
+    }
+
+    /// The element before it that can be seen.
+    fn before(&self, node: Node) -> Option<Node> {
+        self.earlier(node).find(|&at| self.is_seen_element(at))
+    }
+
+    /// Siblings before it, the nearest first.
+    fn earlier(&self, node: Node) -> impl Iterator<Item = Node> {
+        self.siblings(node)[..self.places[node]].iter().rev().take(NEAR).copied()
+    }
+
+    /// Whether a button says that the text goes on here. One that stands behind another hidden part opens that.
+    fn has_more_button(&self, node: Node) -> bool {
+        let is_free = |button: &Node| {
+            let before = self.earlier(*button).find(|&at| self.tree.kinds[at] == Kind::Element);
+            before.is_none_or(|at| !self.tree.seen.hides(at))
+        };
+        let before = self.before(node).filter(is_free);
+        let after = [Some(node), self.document.parent(node)].into_iter().flatten().flat_map(|at| {
+            let later = self.siblings(at).iter().skip(self.places[at] + 1).take(NEAR).copied();
+            later.filter(|&sibling| self.is_seen_element(sibling)).take(2)
+        });
+        before
+            .into_iter()
+            .chain(after)
+            .any(|near| self.letters[near] <= MAX_BUTTON && self.controls.is_usable(near) && is_more(&self.text(near)))
+    }
+
+    /// Whether a radio button or a box before it, which needs no script, shows it. A box that stands before the whole page opens
+    /// its menu.
+    fn follows_switch(&self, node: Node) -> bool {
+        let parent = self.document.parent(node);
+        let around = parent.filter(|&at| self.has_fold_class(at));
+        let is_in_body = parent.is_none_or(|at| self.name(at) == "body");
+        let places = [Some(node).filter(|_| !is_in_body), around];
+        places.into_iter().flatten().any(|at| self.earlier(at).any(|sibling| self.is_switch(sibling)))
+    }
+
+    fn is_switch(&self, node: Node) -> bool {
+        self.tree.kinds[node] == Kind::Element
+            && self.name(node) == "input"
+            && matches!(self.attribute(node, "type"), Some("checkbox" | "radio"))
+    }
+
+    fn has_fold_class(&self, node: Node) -> bool {
+        let class = self.attribute(node, "class").unwrap_or_default().to_ascii_lowercase();
+        let words: HashSet<_> = class.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        FOLDS.iter().any(|word| words.contains(word))
+    }
+
+    fn siblings(&self, node: Node) -> &[Node] {
+        self.document.parent(node).map_or(&[], |parent| &self.tree.children[parent])
+    }
+
+    fn only_child(&self, node: Node) -> Option<Node> {
+        let mut with_content = self.tree.children[node].iter().copied().filter(|&child| self.letters[child] > 0);
+        let child = with_content.next()?;
+        (with_content.next().is_none() && self.tree.kinds[child] == Kind::Element).then_some(child)
+    }
+
+    fn is_seen_element(&self, node: Node) -> bool {
+        self.tree.kinds[node] == Kind::Element && self.tree.seen.shows[node]
+    }
+
+    fn text(&self, node: Node) -> String {
+        let (mut text, mut left, mut count) = (String::new(), vec![node], 0);
+        while let Some(at) = left.pop().filter(|_| count < NEAR) {
+            count += 1;
+            if self.tree.kinds[at] == Kind::Text {
+                text.push_str(self.snapshot.value(self.document, at));
+                text.push(' ');
+            }
+            left.extend(self.tree.children[at].iter().rev());
+        }
+        text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    }
+
+    fn name(&self, node: Node) -> std::borrow::Cow<'s, str> {
+        self.snapshot.name(self.document, node)
+    }
+
+    fn attribute(&self, node: Node, name: &str) -> Option<&'s str> {
+        self.snapshot.attribute(self.document, node, name)
+    }
+}

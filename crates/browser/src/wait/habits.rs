@@ -1,0 +1,220 @@
+//! What a page asks again and again: polls, which say nothing of whether its text is still to come.
+//!
+//! A request is judged when it begins. A place that was never asked is a question. One that is asked again, without that the
+//! text has changed since, is doubtful, and soon a poll: at once where a timer asks for the same, later where one answer leads
+//! to the next question. Another question that follows from an answer is one like the first, for a few times.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::tab::Address;
+
+/// How many places are told apart.
+const MAX_PLACES: usize = 2000;
+/// What is asked so soon after the first belongs together: a page asks for its parts at once.
+const BURST: Duration = Duration::from_millis(150);
+/// What is asked so soon after an answer follows from it.
+const CAUSED: Duration = Duration::from_millis(100);
+/// Who asks again so soon after a failure wants the answer.
+const EAGER: Duration = Duration::from_millis(800);
+/// How much repetition it is when a timer asks the same again; that is a poll.
+const POLL: u32 = 2;
+/// So much repetition makes a poll where each question is another one, or follows from an answer.
+const MANY: u32 = 5;
+
+/// What a request is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sort {
+    /// The text may depend on it.
+    Question,
+    /// The text may depend on it, but that of a page that has been still for a while hardly does.
+    Doubtful,
+    /// It goes on for ever.
+    Poll,
+}
+
+/// The places that a page has asked.
+#[derive(Default)]
+pub(super) struct Habits(HashMap<u64, Habit>);
+
+/// What is known of one place.
+struct Habit {
+    /// The last request for it.
+    last: Address,
+    last_asked: Instant,
+    /// When several began to be asked at once.
+    burst: Instant,
+    last_answered: Option<Instant>,
+    /// Failures in a row.
+    failures: u32,
+    /// How much of it was repetition since the text changed.
+    repetition: u32,
+}
+
+impl Habit {
+    fn new(address: Address, now: Instant) -> Self {
+        Self { last: address, last_asked: now, burst: now, last_answered: None, failures: 0, repetition: 0 }
+    }
+
+    /// What another request for the place is, if the text changed last at `change`.
+    fn judge(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
+        let is_exact = address.exact == self.last.exact;
+        let is_same = address.folded == self.last.folded;
+        if !is_exact && now - self.burst < BURST {
+            return Sort::Question;
+        }
+        self.burst = now;
+        if self.last_asked < change {
+            self.repetition = 0;
+            return Sort::Doubtful;
+        }
+        if self.failures > 0 {
+            // Pages repeat what failed; a poll may fail for ever.
+            return match self.failures {
+                1 => Sort::Question,
+                2 if now - self.last_asked < EAGER => Sort::Doubtful,
+                _ => Sort::Poll,
+            };
+        }
+        let is_caused = self.last_answered.is_some_and(|answered| now - answered < CAUSED);
+        let weight = if is_exact || is_same && !is_caused { POLL } else { 1 };
+        self.repetition += weight;
+        if self.repetition >= MANY || weight == POLL {
+            Sort::Poll
+        } else if is_caused && !is_same {
+            Sort::Question
+        } else {
+            Sort::Doubtful
+        }
+    }
+}
+
+impl Habits {
+    /// Takes note of a request, and says what it is. `change` is when the text changed last.
+    pub(super) fn ask(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
+        let Some(habit) = self.0.get_mut(&address.place) else {
+            if self.0.len() >= MAX_PLACES {
+                return Sort::Poll;
+            }
+            self.0.insert(address.place, Habit::new(address, now));
+            return Sort::Question;
+        };
+        let sort = habit.judge(address, change, now);
+        (habit.last, habit.last_asked) = (address, now);
+        sort
+    }
+
+    /// Whether the last request for the place failed too.
+    pub(super) fn has_failed(&self, address: Address) -> bool {
+        self.0.get(&address.place).is_some_and(|habit| habit.failures > 0)
+    }
+
+    /// Takes note of an answer, or of its failure.
+    pub(super) fn answer(&mut self, address: Address, is_failure: bool, now: Instant) {
+        if let Some(habit) = self.0.get_mut(&address.place) {
+            habit.last_answered = Some(now);
+            habit.failures = if is_failure { habit.failures + 1 } else { 0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Page {
+        habits: Habits,
+        start: Instant,
+        change: Instant,
+    }
+
+    impl Page {
+        fn new() -> Self {
+            let start = Instant::now();
+            Self { habits: Habits::default(), start, change: start }
+        }
+
+        fn at(&self, millis: u64) -> Instant {
+            self.start + Duration::from_millis(millis)
+        }
+
+        /// Asks at a time; the answer comes 20 ms later.
+        fn ask(&mut self, millis: u64, url: &str) -> Sort {
+            self.ask_long(millis, url, 20)
+        }
+
+        /// Asks at a time; the answer comes after so many milliseconds.
+        fn ask_long(&mut self, millis: u64, url: &str, lasts: u64) -> Sort {
+            let address = Address::of("GET", url, "");
+            let sort = self.habits.ask(address, self.change, self.at(millis));
+            self.habits.answer(address, false, self.at(millis + lasts));
+            sort
+        }
+    }
+
+    #[test]
+    fn what_a_timer_asks_again_is_a_poll() {
+        for urls in [["/poll", "/poll"], ["/poll?0.2741", "/poll?0.93"], ["/news?since=a8f3-11", "/news?since=77c-20"]]
+        {
+            let mut page = Page::new();
+            assert_eq!(page.ask(1000, urls[0]), Sort::Question);
+            assert_eq!(page.ask(2000, urls[1]), Sort::Poll, "{urls:?}");
+        }
+    }
+
+    #[test]
+    fn what_brings_text_is_no_poll() {
+        let mut page = Page::new();
+        for n in 0..10 {
+            page.change = page.at(n * 300);
+            assert!(page.ask(n * 300 + 200, "/list") < Sort::Poll);
+        }
+    }
+
+    #[test]
+    fn answers_lead_to_further_questions() {
+        let mut page = Page::new();
+        let mut all = Vec::new();
+        for n in 0..6 {
+            all.push(page.ask_long(n * 300, &format!("/list?page={n}"), 290));
+        }
+        assert_eq!(all[0], Sort::Question);
+        assert_eq!(all[1..5], [Sort::Doubtful; 4]);
+        assert_eq!(all[5], Sort::Poll);
+    }
+
+    #[test]
+    fn a_chain_of_other_questions_counts_for_a_while() {
+        let chain = |lasts: u64| {
+            let mut page = Page::new();
+            let names = ["user", "rights", "page", "parts", "more", "still"];
+            let ask = |(n, name): (usize, &&str)| page.ask_long(n as u64 * 300, &format!("/graph?{name}"), lasts);
+            names.iter().enumerate().map(ask).collect::<Vec<_>>()
+        };
+        let by_answers = chain(290);
+        assert_eq!(by_answers[..5], [Sort::Question; 5]);
+        assert_eq!(by_answers[5], Sort::Poll);
+        assert_eq!(chain(10)[1], Sort::Doubtful);
+    }
+
+    #[test]
+    fn parts_that_are_asked_for_at_once_are_questions() {
+        let mut page = Page::new();
+        let all = (0..30).map(|n| page.ask(n, &format!("/item?id={n}"))).collect::<Vec<_>>();
+        assert!(all.iter().all(|sort| *sort == Sort::Question), "{all:?}");
+    }
+
+    #[test]
+    fn what_failed_is_asked_again() {
+        let mut page = Page::new();
+        let address = Address::of("GET", "/list", "");
+        let mut sorts = Vec::new();
+        for n in 0..4 {
+            sorts.push(page.habits.ask(address, page.change, page.at(n * 400)));
+            page.habits.answer(address, true, page.at(n * 400 + 20));
+        }
+        assert_eq!(sorts, [Sort::Question, Sort::Question, Sort::Doubtful, Sort::Poll]);
+    }
+}
