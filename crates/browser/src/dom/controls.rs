@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use super::page::Tree;
-use super::snapshot::{Document, Kind, Node, Snapshot};
+use super::snapshot::{Document, Kind, Node, Snapshot, start};
 
 /// How many nodes of a heading are looked at for its button.
 const MAX_NODES: usize = 40;
+/// How many bytes of a class, of names or of what stands on a button are looked at.
+pub(super) const MAX_CLASS: usize = 300;
 /// What a script library opens over the page or drops down.
 const LAYERS: &[&str] = &["modal", "dropdown", "offcanvas", "popover", "tooltip"];
 /// Words in class names of what lies over the page, or leads through it.
@@ -55,6 +57,8 @@ const LAYER_ROLES: &[&str] = &[
     "tooltip",
     "tree",
 ];
+/// Words in class names of what a form says of what was typed wrong.
+const NOTICES: &[&str] = &["error", "feedback", "invalid", "validation"];
 /// Beginnings of what stands on a button behind which the text goes on.
 const MORE: &[&str] = &[
     "show more",
@@ -115,13 +119,19 @@ pub(super) struct Controls<'s> {
     targets: HashSet<&'s str>,
     /// Names of all elements.
     ids: HashSet<&'s str>,
+    /// Names of boxes and radio buttons.
+    switches: HashSet<&'s str>,
 }
 
 impl<'s> Controls<'s> {
     pub(super) fn of(snapshot: &'s Snapshot, document: &'s Document, tree: &'s Tree) -> Self {
-        let mut controls = Self { snapshot, document, tree, targets: HashSet::new(), ids: HashSet::new() };
+        let mut controls =
+            Self { snapshot, document, tree, targets: HashSet::new(), ids: HashSet::new(), switches: HashSet::new() };
         for node in (0..tree.kinds.len()).filter(|&node| tree.kinds[node] == Kind::Element) {
-            controls.ids.extend(snapshot.attribute(document, node, "id"));
+            let id = snapshot.attribute(document, node, "id").filter(|id| id.len() <= MAX_CLASS);
+            let switch = id.filter(|_| controls.is_switch(node));
+            controls.ids.extend(id);
+            controls.switches.extend(switch);
             let is_seen = tree.seen.shows[node] || tree.seen.is_laid[node];
             if is_seen && !controls.opens_layer(node) {
                 controls.note(node);
@@ -133,8 +143,10 @@ impl<'s> Controls<'s> {
     fn note(&mut self, node: Node) {
         let is_tab = self.attribute(node, "role") == Some("tab");
         let toggles = ["data-toggle", "data-bs-toggle"].into_iter().any(|name| self.attribute(node, name).is_some());
-        let names =
-            |name: &str| self.snapshot.attribute(self.document, node, name).unwrap_or_default().split_whitespace();
+        let names = |name: &str| {
+            let names = self.snapshot.attribute(self.document, node, name).unwrap_or_default();
+            start(names, MAX_CLASS).split_whitespace()
+        };
         let mut targets: Vec<&'s str> = names("aria-controls").collect();
         for name in ["data-target", "data-bs-target"] {
             targets.extend(names(name).filter_map(|target| target.strip_prefix('#')));
@@ -156,13 +168,13 @@ impl<'s> Controls<'s> {
 
     /// Whether it names what it opens, so that it opens nothing else.
     fn opens_another(&self, node: Node) -> bool {
-        let names = self.attribute(node, "aria-controls").unwrap_or_default();
+        let names = start(self.attribute(node, "aria-controls").unwrap_or_default(), MAX_CLASS);
         names.split_whitespace().any(|name| self.ids.contains(name))
     }
 
     /// Whether one of them opens the element with this `id`.
     pub(super) fn opens(&self, id: &str) -> bool {
-        self.targets.contains(id)
+        id.len() <= MAX_CLASS && self.targets.contains(id)
     }
 
     /// Whether it is, or has in it, a control that says that something is closed.
@@ -176,7 +188,8 @@ impl<'s> Controls<'s> {
     pub(super) fn is_usable(&self, node: Node) -> bool {
         self.any_in(node, |at| {
             let is_button = match self.snapshot.name(self.document, at).as_ref() {
-                "button" | "label" | "summary" => true,
+                "button" | "summary" => true,
+                "label" => self.has_switch(at),
                 "a" => self.attribute(at, "href").is_none_or(|to| to.starts_with('#') || to.starts_with("javascript:")),
                 _ => false,
             };
@@ -186,6 +199,18 @@ impl<'s> Controls<'s> {
         })
     }
 
+    /// Whether a label is that of a box or a radio button: one of a field only leads into it.
+    fn has_switch(&self, label: Node) -> bool {
+        let named = self.attribute(label, "for").filter(|id| id.len() <= MAX_CLASS);
+        named.is_some_and(|id| self.switches.contains(id)) || self.any_in(label, |at| self.is_switch(at))
+    }
+
+    fn is_switch(&self, node: Node) -> bool {
+        let kind = self.attribute(node, "type").unwrap_or_default();
+        self.snapshot.name(self.document, node) == "input"
+            && ["checkbox", "radio"].iter().any(|switch| kind.eq_ignore_ascii_case(switch))
+    }
+
     fn any_in(&self, node: Node, is_it: impl Fn(Node) -> bool) -> bool {
         let (mut left, mut count) = (vec![node], 0);
         while let Some(at) = left.pop().filter(|_| count < MAX_NODES) {
@@ -193,7 +218,8 @@ impl<'s> Controls<'s> {
             if self.tree.kinds[at] == Kind::Element && is_it(at) {
                 return true;
             }
-            left.extend(&self.tree.children[at]);
+            let room = MAX_NODES.saturating_sub(count + left.len());
+            left.extend(self.tree.children[at].iter().take(room));
         }
         false
     }
@@ -207,12 +233,21 @@ impl<'s> Controls<'s> {
 pub(super) fn is_layer(snapshot: &Snapshot, document: &Document, node: Node) -> bool {
     let attribute = |name: &str| snapshot.attribute(document, node, name);
     let name = snapshot.name(document, node);
-    let classes = attribute("class").unwrap_or_default().to_ascii_lowercase();
+    let classes = start(attribute("class").unwrap_or_default(), MAX_CLASS).to_ascii_lowercase();
     let mut words = classes.split(|c: char| !c.is_ascii_alphanumeric());
     matches!(name.as_ref(), "dialog" | "nav" | "menu")
         || attribute("role").is_some_and(|role| LAYER_ROLES.contains(&role))
         || ["popover", "aria-modal"].into_iter().any(|name| attribute(name).is_some())
         || words.any(|word| LAYER_CLASSES.contains(&word))
+}
+
+/// Whether an element is what a form says of what was typed wrong.
+pub(super) fn is_notice(snapshot: &Snapshot, document: &Document, node: Node) -> bool {
+    let attribute = |name: &str| snapshot.attribute(document, node, name);
+    let classes = start(attribute("class").unwrap_or_default(), MAX_CLASS);
+    let mut words = classes.split(|c: char| !c.is_ascii_alphanumeric());
+    attribute("role") == Some("alert")
+        || words.any(|word| NOTICES.iter().any(|notice| word.eq_ignore_ascii_case(notice)))
 }
 
 /// Whether a button with this text, in small letters, says that the text goes on behind it.

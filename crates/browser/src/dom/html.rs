@@ -116,7 +116,7 @@ impl Writer<'_> {
         let name = self.snapshot.name(page.document, node);
         // What scripts have replaced, and what nobody has asked for yet.
         if matches!(name.as_ref(), "noscript" | "template") {
-            return self.fallback(page, node, &name);
+            return self.fallback(page, node);
         }
         let sight = page.sight(node, around);
         // A slot is a place; what fills it stands there itself.
@@ -124,7 +124,7 @@ impl Writer<'_> {
             return push_children(page, node, around, steps);
         }
         let name = if name == "frameset" { "body".into() } else { name };
-        self.open(page, node, &name, Mark::of(sight, around).filter(|_| name != "input"));
+        self.open(page, node, &name, sight, Mark::of(sight, around).filter(|_| name != "input"));
         if VOID.contains(&name.as_ref()) {
             return self.frame(page, node, &name, sight);
         }
@@ -156,8 +156,8 @@ impl Writer<'_> {
     }
 
     /// What stands for a page whose scripts have brought nothing. It is one text: the parser has not looked into it.
-    fn fallback(&mut self, page: &Page<'_>, node: Node, name: &str) {
-        if name != "noscript" || !page.is_poorer {
+    fn fallback(&mut self, page: &Page<'_>, node: Node) {
+        if !page.fallbacks.contains(&node) {
             return;
         }
         self.html.push_str("<div data-noscript>");
@@ -180,7 +180,7 @@ impl Writer<'_> {
         self.end("div");
     }
 
-    fn open(&mut self, page: &Page<'_>, node: Node, name: &str, mark: Option<Mark>) {
+    fn open(&mut self, page: &Page<'_>, node: Node, name: &str, sight: Sight, mark: Option<Mark>) {
         self.html.push('<');
         self.html.push_str(name);
         let now = page.values.get(&node).filter(|_| name == "input");
@@ -190,13 +190,23 @@ impl Writer<'_> {
             let is_replaced = match attribute {
                 // Said anew below, as it is now.
                 "hidden" => page.marks,
+                // Of what is folded this says only that it is.
+                "aria-hidden" => sight == Sight::Folded,
                 "value" => now.is_some(),
                 "checked" => name == "input",
                 "selected" => name == "option",
                 "srcdoc" => true,
                 _ => false,
             };
-            if !is_replaced {
+            if is_replaced {
+                continue;
+            }
+            if attribute == "style" && sight == Sight::Folded {
+                let style = without_sight(value);
+                if !style.trim().is_empty() {
+                    self.attribute(page, attribute, &style);
+                }
+            } else {
                 self.attribute(page, attribute, value);
             }
         }
@@ -323,6 +333,15 @@ impl Writer<'_> {
     }
 }
 
+/// A style without what it says of whether the element is seen.
+fn without_sight(style: &str) -> String {
+    let is_kept = |declaration: &&str| {
+        let name = declaration.split(':').next().unwrap_or_default().trim();
+        !["display", "visibility"].iter().any(|sight| name.eq_ignore_ascii_case(sight))
+    };
+    style.split(';').filter(is_kept).collect::<Vec<_>>().join(";")
+}
+
 /// The value of an attribute with its addresses made absolute; none when it has none.
 fn absolute(base: &Url, name: &str, value: &str) -> Option<String> {
     let join = |address: &str| base.join(address.trim()).map(String::from).ok();
@@ -338,4 +357,16 @@ fn absolute(base: &Url, name: &str, value: &str) -> Option<String> {
         format!("{} {size}", join(address).unwrap_or_else(|| address.to_owned())).trim_end().to_owned()
     });
     Some(entries.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folded_style_says_nothing_of_sight() {
+        assert_eq!(without_sight("color: red; Display : none;visibility:hidden; margin: 0"), "color: red; margin: 0");
+        assert_eq!(without_sight("display:none"), "");
+        assert_eq!(without_sight("background: url(data:a;base64,x)"), "background: url(data:a;base64,x)");
+    }
 }

@@ -49,7 +49,8 @@ pub(crate) struct Capture {
 /// Those of the protocol; `Timeout` at the deadline.
 pub(crate) async fn capture(tab: &Tab, deadline: Instant) -> Result<Capture, CdpError> {
     let snapshot = snapshot(tab, deadline).await?;
-    Ok(html::write(&snapshot, MAX_HTML))
+    // That of a large page takes long.
+    tokio::task::spawn_blocking(move || html::write(&snapshot, MAX_HTML)).await.map_err(|_| CdpError::Closed)
 }
 
 /// As [`capture`], also of a page whose scripts never give way: after half of the time they are stopped for good.

@@ -1,5 +1,7 @@
 //! What a page keeps for readers without scripts: it stands for the page where its scripts have brought next to nothing.
 
+use std::collections::HashSet;
+
 use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot};
 
@@ -10,26 +12,56 @@ const MAX_REQUEST: usize = 60;
 /// One with fewer words says nothing.
 const MIN_WORDS: usize = 10;
 
-/// Whether the `noscript` of a page say more than the page shows.
-pub(super) fn is_richer(snapshot: &Snapshot, document: &Document, tree: &Tree) -> bool {
+/// So many bytes of them are read.
+const MAX_BYTES: usize = 4 << 20;
+/// What takes in all that follows where it does not end.
+const OPEN: &[&str] = &["<!--", "<style", "<script", "<textarea", "<plaintext", "<xmp", "<noembed", "<noframes"];
+
+/// The `noscript` of a page, where they say more than the page shows; none where they do not.
+pub(super) fn richer(snapshot: &Snapshot, document: &Document, tree: &Tree) -> HashSet<Node> {
     let nodes = 0..tree.kinds.len();
-    let kept = nodes.clone().filter(|&node| is_fallback(snapshot, document, tree, node));
-    let kept = kept.flat_map(|node| &tree.children[node]).map(|&text| words_of(snapshot.value(document, text)));
-    let kept = kept.collect::<Vec<_>>().join(" ").to_lowercase();
+    let (mut found, mut kept, mut read) = (HashSet::new(), String::new(), 0);
+    for node in in_body(snapshot, document, tree) {
+        let texts: Vec<&str> = tree.children[node].iter().map(|&text| snapshot.value(document, text)).collect();
+        read += texts.iter().map(|text| text.len()).sum::<usize>();
+        if read > MAX_BYTES {
+            break;
+        }
+        let html = texts.concat();
+        if !is_open(&html) {
+            kept.push_str(&words_of(&html).to_lowercase());
+            kept.push(' ');
+            found.insert(node);
+        }
+    }
     let words = kept.split_whitespace().count();
     let is_request = words < MAX_REQUEST && (kept.contains("javascript") || kept.contains("scripts"));
     if words < MIN_WORDS || is_request {
-        return false;
+        return HashSet::new();
     }
     let texts = nodes.filter(|&node| tree.kinds[node] == Kind::Text && tree.seen.own[node]);
     let shown: usize = texts.map(|node| letters(snapshot.value(document, node))).sum();
-    letters(&kept) > shown * RICHER
+    if letters(&kept) > shown * RICHER { found } else { HashSet::new() }
 }
 
-fn is_fallback(snapshot: &Snapshot, document: &Document, tree: &Tree, node: Node) -> bool {
+/// The `noscript` in the body; one in the head has nothing to read, and written out it would end the head.
+fn in_body(snapshot: &Snapshot, document: &Document, tree: &Tree) -> Vec<Node> {
     let is = |node: Node, name: &str| tree.kinds[node] == Kind::Element && snapshot.name(document, node) == name;
-    let mut around = std::iter::successors(document.parent(node), |&at| document.parent(at));
-    is(node, "noscript") && around.any(|at| is(at, "body"))
+    let (mut is_inside, mut found) = (vec![false; tree.kinds.len()], Vec::new());
+    for node in 0..tree.kinds.len() {
+        // Parents come before their children.
+        is_inside[node] = document.parent(node).is_some_and(|parent| is_inside[parent] || is(parent, "body"));
+        if is_inside[node] && is(node, "noscript") {
+            found.push(node);
+        }
+    }
+    found
+}
+
+/// Whether it has markup that may take in what stands behind it.
+fn is_open(html: &str) -> bool {
+    let html = html.to_ascii_lowercase();
+    OPEN.iter().any(|open| html.contains(open))
 }
 
 /// Text of HTML, roughly.
@@ -40,4 +72,15 @@ fn words_of(html: &str) -> String {
 
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_take_in_the_rest_is_left_out() {
+        assert!(is_open("<p>a</p><!-- b") && is_open("<STYLE>p{}") && is_open("a<textarea>"));
+        assert!(!is_open("<p>a < b!</p><img src=x>"));
+    }
 }

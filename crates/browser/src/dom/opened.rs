@@ -1,11 +1,11 @@
 //! What is hidden and yet content: a control on the page opens it. Answers of accordions, panels of tabs, `details` and what
 //! stands behind "show more" are read by whoever wants to; menus, dialogs and what nothing opens are not.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::controls::{Controls, is_layer, is_more};
+use super::controls::{Controls, MAX_CLASS, is_layer, is_more, is_notice};
 use super::page::Tree;
-use super::snapshot::{Document, Kind, Node, Snapshot};
+use super::snapshot::{Document, Kind, Node, Snapshot, start};
 
 /// How many elements in a hidden one, each alone in the last, are looked at for the name that a control knows it by.
 const WITHIN: usize = 4;
@@ -15,6 +15,8 @@ const AROUND: usize = 2;
 const NEAR: usize = 64;
 /// How many nodes of a hidden part are looked at for a form.
 const MAX_NODES: usize = 2000;
+/// How many bytes of a style are looked at.
+const MAX_STYLE: usize = 2000;
 /// A text with fewer letters is a notice.
 const MIN_LETTERS: usize = 12;
 /// A button has no more.
@@ -42,6 +44,20 @@ const FOLDS: &[&str] = &[
     "tabs",
 ];
 
+/// The kind of an element: the numbers of its name and its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Make {
+    name: i32,
+    class: i32,
+}
+
+/// The kinds of a hidden element and of the control before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Pair {
+    hidden: Make,
+    control: Make,
+}
+
 /// The hidden parts of a document that a control opens.
 pub(super) struct Opened<'s> {
     snapshot: &'s Snapshot,
@@ -54,7 +70,9 @@ pub(super) struct Opened<'s> {
     letters: Vec<usize>,
     linked: Vec<usize>,
     /// How often a hidden element of one kind stands behind a control of one kind.
-    pairs: HashMap<(String, String), usize>,
+    pairs: HashMap<Pair, usize>,
+    /// By node: whether its class says that it is opened in its place.
+    folds: Vec<bool>,
 }
 
 impl<'s> Opened<'s> {
@@ -69,20 +87,26 @@ impl<'s> Opened<'s> {
             letters: vec![0; count],
             linked: vec![0; count],
             pairs: HashMap::new(),
+            folds: Vec::new(),
         };
         for (place, &child) in tree.children.iter().flat_map(|children| children.iter().enumerate()) {
             opened.places[child] = place;
         }
+        opened.folds = (0..count).map(|node| opened.has_fold_class(node)).collect();
         opened.count_letters();
         opened.count_pairs();
         opened
     }
 
     fn count_letters(&mut self) {
+        // By number of the text: many nodes can share a long one.
+        let mut known = HashMap::new();
         for node in (0..self.tree.kinds.len()).rev() {
             if self.tree.kinds[node] == Kind::Text && self.tree.seen.has_content[node] {
-                self.letters[node] =
-                    self.snapshot.value(self.document, node).chars().filter(|c| c.is_alphanumeric()).count();
+                let text = self.snapshot.value(self.document, node);
+                let count = || text.chars().filter(|c| c.is_alphanumeric()).count();
+                let number = self.snapshot.value_number(self.document, node);
+                self.letters[node] = *known.entry(number).or_insert_with(count);
             }
             if self.tree.kinds[node] == Kind::Element && self.name(node) == "a" {
                 self.linked[node] = self.letters[node];
@@ -115,6 +139,10 @@ impl<'s> Opened<'s> {
         if self.tree.kinds[node] != Kind::Element || self.is_shut_component(node) || self.is_in_menu(node) {
             return false;
         }
+        // What a form says of what was typed wrong.
+        if is_notice(self.snapshot, self.document, node) {
+            return false;
+        }
         if self.is_named(node) {
             return !is_layer(self.snapshot, self.document, node);
         }
@@ -124,7 +152,7 @@ impl<'s> Opened<'s> {
 
     /// Whether it would stay hidden by what it says itself, if what is around it were opened.
     pub(super) fn is_shut(&self, node: Node) -> bool {
-        let style = self.attribute(node, "style").unwrap_or_default().replace(' ', "");
+        let style = start(self.attribute(node, "style").unwrap_or_default(), MAX_STYLE).replace(' ', "");
         self.tree.kinds[node] == Kind::Element
             && (self.attribute(node, "hidden").is_some()
                 || style.contains("display:none")
@@ -156,8 +184,7 @@ impl<'s> Opened<'s> {
     /// Whether a control beside it opens it, as far as can be told.
     fn stands_behind_control(&self, node: Node) -> bool {
         let before = self.before(node);
-        let is_fold =
-            || [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| self.has_fold_class(at));
+        let is_fold = || [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| self.folds[at]);
         let is_one_of_several =
             || self.pair(node).is_some_and(|pair| self.pairs.get(&pair).is_some_and(|count| *count > 1));
         before.is_some_and(|control| self.controls.is_closed_toggle(control) || is_fold())
@@ -194,20 +221,24 @@ impl<'s> Opened<'s> {
             if matches!(self.name(at).as_ref(), "form" | "textarea" | "select") {
                 return true;
             }
-            left.extend(&self.tree.children[at]);
+            let room = MAX_NODES.saturating_sub(count + left.len());
+            left.extend(self.tree.children[at].iter().take(room));
         }
         false
     }
 
     /// The kind of a hidden element and of the control before it, if there is one that can be used.
-    fn pair(&self, node: Node) -> Option<(String, String)> {
+    fn pair(&self, node: Node) -> Option<Pair> {
         let control = self.before(node)?;
         let is_control = self.controls.is_usable(control);
-        is_control.then(|| (self.make(node), self.make(control)))
+        is_control.then(|| Pair { hidden: self.make(node), control: self.make(control) })
     }
 
-    fn make(&self, node: Node) -> String {
-        format!("{} {}", self.name(node), self.attribute(node, "class").unwrap_or_default())
+    fn make(&self, node: Node) -> Make {
+        Make {
+            name: self.snapshot.name_number(self.document, node),
+            class: self.snapshot.attribute_number(self.document, node, "class"),
+        }
     }
 
     /// The element before it that can be seen.
@@ -241,7 +272,7 @@ impl<'s> Opened<'s> {
     /// its menu.
     fn follows_switch(&self, node: Node) -> bool {
         let parent = self.document.parent(node);
-        let around = parent.filter(|&at| self.has_fold_class(at));
+        let around = parent.filter(|&at| self.folds[at]);
         let is_in_body = parent.is_none_or(|at| self.name(at) == "body");
         let places = [Some(node).filter(|_| !is_in_body), around];
         places.into_iter().flatten().any(|at| self.earlier(at).any(|sibling| self.is_switch(sibling)))
@@ -254,9 +285,9 @@ impl<'s> Opened<'s> {
     }
 
     fn has_fold_class(&self, node: Node) -> bool {
-        let class = self.attribute(node, "class").unwrap_or_default().to_ascii_lowercase();
-        let words: HashSet<_> = class.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-        FOLDS.iter().any(|word| words.contains(word))
+        let class = start(self.attribute(node, "class").unwrap_or_default(), MAX_CLASS);
+        let mut words = class.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| FOLDS.iter().any(|fold| word.eq_ignore_ascii_case(fold)))
     }
 
     fn siblings(&self, node: Node) -> &[Node] {
@@ -278,10 +309,11 @@ impl<'s> Opened<'s> {
         while let Some(at) = left.pop().filter(|_| count < NEAR) {
             count += 1;
             if self.tree.kinds[at] == Kind::Text {
-                text.push_str(self.snapshot.value(self.document, at));
+                text.push_str(start(self.snapshot.value(self.document, at), MAX_CLASS));
                 text.push(' ');
             }
-            left.extend(self.tree.children[at].iter().rev());
+            let room = NEAR.saturating_sub(count + left.len());
+            left.extend(self.tree.children[at].iter().take(room).rev());
         }
         text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
     }

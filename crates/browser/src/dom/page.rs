@@ -1,6 +1,6 @@
 //! A document that is being written: what is known of its nodes, and what of them a visitor sees.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use url::Url;
 
@@ -60,8 +60,8 @@ pub(super) struct Page<'s> {
     pub(super) opened: Opened<'s>,
     /// Whether marks make sense: a page that hides itself whole does so only for a moment.
     pub(super) marks: bool,
-    /// Whether it shows less than it has for readers without scripts.
-    pub(super) is_poorer: bool,
+    /// What it has for readers without scripts, where it shows less than that.
+    pub(super) fallbacks: HashSet<Node>,
     pub(super) values: HashMap<Node, i32>,
     pub(super) texts: HashMap<Node, i32>,
     pub(super) checked: HashMap<Node, i32>,
@@ -85,7 +85,7 @@ impl<'s> Page<'s> {
             tree,
             opened: Opened::of(snapshot, document, tree),
             marks: depth > 0 || tree.seen.shows.contains(&true),
-            is_poorer: depth == 0 && noscript::is_richer(snapshot, document, tree),
+            fallbacks: if depth == 0 { noscript::richer(snapshot, document, tree) } else { HashSet::new() },
             values: nodes.input_value.by_node(),
             texts: nodes.text_value.by_node(),
             checked: nodes.input_checked.by_node(),

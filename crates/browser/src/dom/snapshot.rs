@@ -100,6 +100,22 @@ impl Snapshot {
         self.string(document.nodes.node_value[node])
     }
 
+    /// The number of an element's name: the same for the same name.
+    pub(super) fn name_number(&self, document: &Document, node: Node) -> i32 {
+        document.nodes.node_name[node]
+    }
+
+    /// The number of a node's value: the same for the same text.
+    pub(super) fn value_number(&self, document: &Document, node: Node) -> i32 {
+        document.nodes.node_value[node]
+    }
+
+    /// The number of an attribute's value: the same for the same text. -1 for none.
+    pub(super) fn attribute_number(&self, document: &Document, node: Node, name: &str) -> i32 {
+        let pairs = document.nodes.attributes.get(node).unwrap_or_default();
+        pairs.chunks_exact(2).find(|pair| self.string(pair[0]) == name).map_or(-1, |pair| pair[1])
+    }
+
     /// Names and values, as they are written.
     pub(super) fn attributes<'a>(
         &'a self,
@@ -113,6 +129,11 @@ impl Snapshot {
     pub(super) fn attribute<'a>(&'a self, document: &'a Document, node: Node, name: &str) -> Option<&'a str> {
         self.attributes(document, node).find(|(known, _)| *known == name).map(|(_, value)| value)
     }
+}
+
+/// The beginning of a text, up to so many bytes. Many nodes can share one long text, so that no node may read all of it.
+pub(super) fn start(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 impl Document {

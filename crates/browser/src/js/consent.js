@@ -15,16 +15,22 @@
   const LAYERS = 'dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true], [class*=cookie i], [id*=cookie i], [class*=consent i], [id*=consent i]';
   const MAX_TEXT = 2000;
   const isOver = (element) => ['fixed', 'sticky'].includes(getComputedStyle(element).position);
-  const isLayer = (element) => isOver(element) || element.matches('dialog, [role$=dialog], [aria-modal=true]');
+  const isDialog = (element) => element.matches('dialog, [role$=dialog], [aria-modal=true]');
+  const isLayer = (element) => isOver(element) || isDialog(element);
   const asks = (element) => {
     const text = element.innerText || '';
     if (!text || text.length > MAX_TEXT || !ABOUT.test(text)) return false;
     const buttons = element.querySelectorAll('button, a, [role=button], input[type=button], input[type=submit]');
     return Array.from(buttons).some((button) => YES.test((button.innerText || button.value || '').trim()));
   };
+  // What holds the text of the page is no question, though it lies over an empty body.
+  const isPage = (element) => !isDialog(element) && element.querySelector('main, article, h1') !== null;
   const near = document.querySelectorAll('body > *, body > * > *');
   const over = near.length < 2000 ? Array.from(near).filter(isOver) : [];
-  const found = new Set([...document.querySelectorAll(LAYERS), ...over].slice(0, 500).filter((one) => isLayer(one) && asks(one)));
+  const layers = Array.from(new Set([...document.querySelectorAll(LAYERS), ...over])).slice(0, 500);
+  const asking = layers.filter((one) => isLayer(one) && !isPage(one) && asks(one));
+  // Only the innermost.
+  const found = asking.filter((one) => !asking.some((other) => other !== one && one.contains(other)));
   for (const one of found) one.style.setProperty('display', 'none', 'important');
-  return found.size;
+  return found.length;
 }

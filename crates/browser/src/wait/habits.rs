@@ -41,8 +41,9 @@ pub(super) struct Habits(HashMap<u64, Habit>);
 
 /// What is known of one place.
 struct Habit {
-    /// The last request for it.
+    /// The last request for it, and the one before.
     last: Address,
+    previous: Address,
     last_asked: Instant,
     /// When several began to be asked at once.
     burst: Instant,
@@ -51,18 +52,39 @@ struct Habit {
     failures: u32,
     /// How much of it was repetition since the text changed.
     repetition: u32,
+    /// How much of that is the last request's.
+    weight: u32,
+    /// How often it was asked and not withdrawn, and how often it was withdrawn.
+    asked: u32,
+    withdrawals: u32,
 }
 
 impl Habit {
     fn new(address: Address, now: Instant) -> Self {
-        Self { last: address, last_asked: now, burst: now, last_answered: None, failures: 0, repetition: 0 }
+        Self {
+            last: address,
+            previous: address,
+            last_asked: now,
+            burst: now,
+            last_answered: None,
+            failures: 0,
+            repetition: 0,
+            weight: 0,
+            asked: 1,
+            withdrawals: 0,
+        }
     }
 
     /// What another request for the place is, if the text changed last at `change`.
     fn judge(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
         let is_exact = address.exact == self.last.exact;
         let is_same = address.folded == self.last.folded;
-        if !is_exact && now - self.burst < BURST {
+        self.weight = 0;
+        if self.asked == 0 {
+            self.burst = now;
+            return Sort::Question;
+        }
+        if now - self.burst < BURST {
             return Sort::Question;
         }
         self.burst = now;
@@ -81,6 +103,7 @@ impl Habit {
         let is_caused = self.last_answered.is_some_and(|answered| now - answered < CAUSED);
         let weight = if is_exact || is_same && !is_caused { POLL } else { 1 };
         self.repetition += weight;
+        self.weight = weight;
         if self.repetition >= MANY || weight == POLL {
             Sort::Poll
         } else if is_caused && !is_same {
@@ -102,8 +125,22 @@ impl Habits {
             return Sort::Question;
         };
         let sort = habit.judge(address, change, now);
-        (habit.last, habit.last_asked) = (address, now);
+        habit.previous = std::mem::replace(&mut habit.last, address);
+        habit.last_asked = now;
+        habit.asked += 1;
         sort
+    }
+
+    /// Takes back a request that the page has cancelled: it counts as not asked. A page that does so again and again asks.
+    pub(super) fn withdraw(&mut self, address: Address) {
+        let Some(habit) = self.0.get_mut(&address.place).filter(|habit| habit.withdrawals < MANY) else { return };
+        habit.withdrawals += 1;
+        habit.asked = habit.asked.saturating_sub(1);
+        if habit.last.exact == address.exact {
+            habit.last = habit.previous;
+            habit.repetition -= habit.weight.min(habit.repetition);
+            habit.weight = 0;
+        }
     }
 
     /// Whether the last request for the place failed too.
@@ -204,6 +241,38 @@ mod tests {
         let mut page = Page::new();
         let all = (0..30).map(|n| page.ask(n, &format!("/item?id={n}"))).collect::<Vec<_>>();
         assert!(all.iter().all(|sort| *sort == Sort::Question), "{all:?}");
+    }
+
+    #[test]
+    fn the_same_twice_at_once_is_no_poll() {
+        let mut page = Page::new();
+        assert_eq!(page.ask(1000, "/list"), Sort::Question);
+        assert_eq!(page.ask(1050, "/list"), Sort::Question);
+        assert_eq!(page.ask(1200, "/list"), Sort::Poll);
+    }
+
+    #[test]
+    fn what_was_cancelled_was_not_asked() {
+        let mut page = Page::new();
+        let address = Address::of("GET", "/list", "");
+        for n in 0..3 {
+            assert_eq!(page.habits.ask(address, page.change, page.at(1000 + n * 400)), Sort::Question);
+            page.habits.withdraw(address);
+        }
+        assert_eq!(page.ask(3000, "/list"), Sort::Question);
+        assert_eq!(page.ask(4000, "/list"), Sort::Poll);
+    }
+
+    #[test]
+    fn who_cancels_for_ever_polls() {
+        let mut page = Page::new();
+        let address = Address::of("GET", "/list", "");
+        let mut last = Sort::Question;
+        for n in 0..10 {
+            last = page.habits.ask(address, page.change, page.at(1000 + n * 400));
+            page.habits.withdraw(address);
+        }
+        assert_eq!(last, Sort::Poll);
     }
 
     #[test]

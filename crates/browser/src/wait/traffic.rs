@@ -118,7 +118,8 @@ impl<'t> Traffic<'t> {
             }
             "Network.responseReceived" => self.answer(&key, event.params["response"]["status"].as_u64()),
             "Network.loadingFinished" => self.end(&key, false),
-            "Network.loadingFailed" => self.end(&key, event.params["canceled"] != true),
+            "Network.loadingFailed" if event.params["canceled"] == true => self.withdraw(&key),
+            "Network.loadingFailed" => self.end(&key, true),
             _ => {}
         }
     }
@@ -175,6 +176,11 @@ impl<'t> Traffic<'t> {
         let Some(asked) = self.open.remove(key) else { return };
         let now = Instant::now();
         self.note_failure(asked.address, has_failed && asked.counts());
+        // What failed has come after all.
+        let is_well = !has_failed && !asked.has_failed;
+        if is_well && asked.counts() && self.habits.has_failed(asked.address) {
+            self.last_failure = None;
+        }
         self.habits.answer(asked.address, has_failed || asked.has_failed, now);
         self.note_sign(asked.sort, now);
         if asked.counts() {
@@ -183,6 +189,14 @@ impl<'t> Traffic<'t> {
                 self.last_answer = now;
             }
         }
+    }
+
+    /// The page has cancelled it: it counts as not asked.
+    fn withdraw(&mut self, key: &Key) {
+        self.streams.remove(key);
+        let Some(asked) = self.open.remove(key) else { return };
+        self.habits.withdraw(asked.address);
+        self.note_sign(asked.sort, Instant::now());
     }
 
     /// What is still under way when the page is taken goes on for ever, as far as this document is concerned.
@@ -212,9 +226,9 @@ impl<'t> Traffic<'t> {
         all.into_iter().filter(|(sort, _)| *sort <= worst).map(|(_, at)| at).fold(self.last_sign, Instant::max)
     }
 
-    /// Whether a question failed, and nothing has changed since.
+    /// Whether a question failed, and nothing has changed since: the text changed last at `change`.
     pub(super) fn has_failed_after(&self, change: Instant) -> bool {
-        self.last_failure.is_some_and(|failure| failure >= self.last_answer.min(change))
+        self.last_failure.is_some_and(|failure| failure >= change)
     }
 
     /// Whether something is open that may send more at any time.
