@@ -84,7 +84,7 @@ pub struct Visited {
     /// What the server sent for the last document, decoded; for a download the file.
     pub body: Bytes,
     /// The page as it stood at the end, as HTML: shadow roots and frames put in their place (`div[data-frame-url]`), what
-    /// CSS hides marked with `hidden="unseen"`, or with `data-folded` where a control of the page opens it. Where scripts have
+    /// CSS hides marked with `hidden="unseen"`, or with `data-collapsed` where a control of the page opens it. Where scripts have
     /// brought next to nothing, `noscript` stands there too (`div[data-noscript]`). `None` when the URL is a download.
     pub dom: Option<String>,
     /// The picture that was asked for.

@@ -2,6 +2,9 @@
 
 use page::{LocalName, local_name};
 
+/// Attribute of what a rendered page hides until a control of it is used; the crate `browser` writes it.
+pub(crate) const COLLAPSED: &str = "data-collapsed";
+
 /// Elements that begin a new line in a browser and are nothing but a box there: no heading, list, table row or control.
 pub(crate) fn is_box(name: &LocalName) -> bool {
     matches!(

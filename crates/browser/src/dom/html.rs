@@ -4,7 +4,7 @@ use url::Url;
 
 use super::page::{Mark, Page, Sight, Tree};
 use super::snapshot::{Kind, Node, Snapshot};
-use super::{Capture, FOLDED, UNSEEN};
+use super::{COLLAPSED, Capture, UNSEEN};
 
 /// How many frames deep frames are put in.
 const MAX_FRAME_DEPTH: usize = 3;
@@ -124,7 +124,9 @@ impl Writer<'_> {
             return push_children(page, node, around, steps);
         }
         let name = if name == "frameset" { "body".into() } else { name };
-        self.open(page, node, &name, sight, Mark::of(sight, around).filter(|_| name != "input"));
+        self.start_tag(page, node, &name, sight);
+        self.mark(Mark::of(sight, around).filter(|_| name != "input"));
+        self.end_start_tag(page, node, &name);
         if VOID.contains(&name.as_ref()) {
             return self.frame(page, node, &name, sight);
         }
@@ -180,19 +182,25 @@ impl Writer<'_> {
         self.end("div");
     }
 
-    fn open(&mut self, page: &Page<'_>, node: Node, name: &str, sight: Sight, mark: Option<Mark>) {
+    /// What was typed into a field, where readers may see it.
+    fn typed(&self, page: &Page<'_>, node: Node, name: &str) -> Option<i32> {
+        let kind = self.snapshot.attribute(page.document, node, "type").unwrap_or_default();
+        let is_kept = KEPT_VALUES.iter().any(|kept| kind.eq_ignore_ascii_case(kept));
+        page.values.get(&node).copied().filter(|_| name == "input" && !is_kept)
+    }
+
+    /// Begins a start tag: the name and the attributes that the page has written.
+    fn start_tag(&mut self, page: &Page<'_>, node: Node, name: &str, sight: Sight) {
         self.html.push('<');
         self.html.push_str(name);
-        let now = page.values.get(&node).filter(|_| name == "input");
-        let kind = self.snapshot.attribute(page.document, node, "type").unwrap_or_default();
-        let now = now.filter(|_| !KEPT_VALUES.iter().any(|kept| kind.eq_ignore_ascii_case(kept)));
+        let typed = self.typed(page, node, name);
         for (attribute, value) in self.snapshot.attributes(page.document, node) {
             let is_replaced = match attribute {
                 // Said anew below, as it is now.
                 "hidden" => page.marks,
-                // Of what is folded this says only that it is.
-                "aria-hidden" => sight == Sight::Folded,
-                "value" => now.is_some(),
+                // On what is collapsed it says nothing else.
+                "aria-hidden" => sight == Sight::Collapsed,
+                "value" => typed.is_some(),
                 "checked" => name == "input",
                 "selected" => name == "option",
                 "srcdoc" => true,
@@ -201,7 +209,7 @@ impl Writer<'_> {
             if is_replaced {
                 continue;
             }
-            if attribute == "style" && sight == Sight::Folded {
+            if attribute == "style" && sight == Sight::Collapsed {
                 let style = without_sight(value);
                 if !style.trim().is_empty() {
                     self.attribute(page, attribute, &style);
@@ -210,8 +218,11 @@ impl Writer<'_> {
                 self.attribute(page, attribute, value);
             }
         }
-        self.mark(mark);
-        if let Some(&value) = now {
+    }
+
+    /// Ends a start tag with the state of a field.
+    fn end_start_tag(&mut self, page: &Page<'_>, node: Node, name: &str) {
+        if let Some(value) = self.typed(page, node, name) {
             self.attribute(page, "value", self.snapshot.string(value));
         }
         if page.checked.contains_key(&node) {
@@ -230,9 +241,9 @@ impl Writer<'_> {
                 self.html.push_str(UNSEEN);
                 self.html.push('"');
             }
-            Some(Mark::Folded) => {
+            Some(Mark::Collapsed) => {
                 self.html.push(' ');
-                self.html.push_str(FOLDED);
+                self.html.push_str(COLLAPSED);
             }
             None => {}
         }
@@ -364,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folded_style_says_nothing_of_sight() {
+    fn a_collapsed_element_keeps_no_style_that_hides_it() {
         assert_eq!(without_sight("color: red; Display : none;visibility:hidden; margin: 0"), "color: red; margin: 0");
         assert_eq!(without_sight("display:none"), "");
         assert_eq!(without_sight("background: url(data:a;base64,x)"), "background: url(data:a;base64,x)");

@@ -25,7 +25,7 @@ use crate::tab::Tab;
 /// Value of the attribute `hidden` on what CSS hides; the page's own `hidden` has another one.
 const UNSEEN: &str = "unseen";
 /// Attribute of what CSS hides as long as no control of the page opens it ([`opened`]).
-const FOLDED: &str = "data-folded";
+const COLLAPSED: &str = "data-collapsed";
 /// The most bytes of a captured page; what is over it is cut.
 const MAX_HTML: usize = 32 << 20;
 

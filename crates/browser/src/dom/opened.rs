@@ -24,7 +24,7 @@ const MAX_BUTTON: usize = 40;
 /// So much of a menu is links.
 const LINKS: f64 = 0.6;
 /// Words in class names of what is opened in its place.
-const FOLDS: &[&str] = &[
+const COLLAPSIBLE: &[&str] = &[
     "accordion",
     "answer",
     "collapse",
@@ -72,7 +72,7 @@ pub(super) struct Opened<'s> {
     /// How often a hidden element of one kind stands behind a control of one kind.
     pairs: HashMap<Pair, usize>,
     /// By node: whether its class says that it is opened in its place.
-    folds: Vec<bool>,
+    collapsible: Vec<bool>,
 }
 
 impl<'s> Opened<'s> {
@@ -87,12 +87,12 @@ impl<'s> Opened<'s> {
             letters: vec![0; count],
             linked: vec![0; count],
             pairs: HashMap::new(),
-            folds: Vec::new(),
+            collapsible: Vec::new(),
         };
         for (place, &child) in tree.children.iter().flat_map(|children| children.iter().enumerate()) {
             opened.places[child] = place;
         }
-        opened.folds = (0..count).map(|node| opened.has_fold_class(node)).collect();
+        opened.collapsible = (0..count).map(|node| opened.has_collapsible_class(node)).collect();
         opened.count_letters();
         opened.count_pairs();
         opened
@@ -184,10 +184,11 @@ impl<'s> Opened<'s> {
     /// Whether a control beside it opens it, as far as can be told.
     fn stands_behind_control(&self, node: Node) -> bool {
         let before = self.before(node);
-        let is_fold = || [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| self.folds[at]);
+        let is_collapsible =
+            || [Some(node), self.document.parent(node)].into_iter().flatten().any(|at| self.collapsible[at]);
         let is_one_of_several =
             || self.pair(node).is_some_and(|pair| self.pairs.get(&pair).is_some_and(|count| *count > 1));
-        before.is_some_and(|control| self.controls.is_closed_toggle(control) || is_fold())
+        before.is_some_and(|control| self.controls.is_closed_toggle(control) || is_collapsible())
             || self.follows_switch(node)
             || is_one_of_several()
             || self.has_more_button(node)
@@ -272,7 +273,7 @@ impl<'s> Opened<'s> {
     /// its menu.
     fn follows_switch(&self, node: Node) -> bool {
         let parent = self.document.parent(node);
-        let around = parent.filter(|&at| self.folds[at]);
+        let around = parent.filter(|&at| self.collapsible[at]);
         let is_in_body = parent.is_none_or(|at| self.name(at) == "body");
         let places = [Some(node).filter(|_| !is_in_body), around];
         places.into_iter().flatten().any(|at| self.earlier(at).any(|sibling| self.is_switch(sibling)))
@@ -284,10 +285,10 @@ impl<'s> Opened<'s> {
             && matches!(self.attribute(node, "type"), Some("checkbox" | "radio"))
     }
 
-    fn has_fold_class(&self, node: Node) -> bool {
+    fn has_collapsible_class(&self, node: Node) -> bool {
         let class = start(self.attribute(node, "class").unwrap_or_default(), MAX_CLASS);
         let mut words = class.split(|c: char| !c.is_ascii_alphanumeric());
-        words.any(|word| FOLDS.iter().any(|fold| word.eq_ignore_ascii_case(fold)))
+        words.any(|word| COLLAPSIBLE.iter().any(|name| word.eq_ignore_ascii_case(name)))
     }
 
     fn siblings(&self, node: Node) -> &[Node] {

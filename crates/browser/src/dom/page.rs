@@ -29,16 +29,17 @@ impl Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sight {
     Shown,
-    /// It is hidden, as what is around it, or a control opens that.
+    /// It is hidden.
     Unseen,
-    Folded,
+    /// It is hidden until a control of the page opens it.
+    Collapsed,
 }
 
 /// What is written on a node that is not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Unseen,
-    Folded,
+    Collapsed,
 }
 
 impl Mark {
@@ -48,7 +49,7 @@ impl Mark {
             _ if sight == around => None,
             Sight::Shown => None,
             Sight::Unseen => Some(Self::Unseen),
-            Sight::Folded => Some(Self::Folded),
+            Sight::Collapsed => Some(Self::Collapsed),
         }
     }
 }
@@ -112,17 +113,17 @@ impl<'s> Page<'s> {
         self.marks && self.tree.seen.hides(node)
     }
 
-    /// What is seen of a node in something of which `around` is seen. Of what is in a folded part nobody knows whether it shows
-    /// when that is opened, but by what it says itself.
+    /// What is seen of a node whose parent is seen as `around`. In a collapsed part layout says nothing: a node is hidden there
+    /// only where its own markup says so.
     pub(super) fn sight(&self, node: Node, around: Sight) -> Sight {
         let is_out = match around {
             Sight::Shown => self.hides(node),
-            Sight::Folded => self.hides(node) && self.opened.is_shut(node),
+            Sight::Collapsed => self.hides(node) && self.opened.is_shut(node),
             Sight::Unseen => return Sight::Unseen,
         };
         match is_out {
             false => around,
-            true if self.opened.is_opened(node) => Sight::Folded,
+            true if self.opened.is_opened(node) => Sight::Collapsed,
             true => Sight::Unseen,
         }
     }

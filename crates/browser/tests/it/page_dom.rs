@@ -157,7 +157,7 @@ async fn what_a_control_opens_is_content() {
         ),
     )
     .await;
-    assert!(dom(&visited).contains("<div role=\"tabpanel\" data-folded>yarn"), "{}", dom(&visited));
+    assert!(dom(&visited).contains("<div role=\"tabpanel\" data-collapsed>yarn"), "{}", dom(&visited));
 }
 
 /// Sites that draw themselves by scripts often keep their text for those who have none.

@@ -2,6 +2,8 @@
 
 use page::{Element, LocalName, local_name};
 
+use crate::elements::COLLAPSED;
+
 /// One thing that markup can say about an element and all below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -71,6 +73,10 @@ impl Hints {
         self.0 |= 1 << hint as u8;
     }
 
+    fn remove(&mut self, hint: Hint) {
+        self.0 &= !(1 << hint as u8);
+    }
+
     pub(crate) fn union(&mut self, other: Hints) {
         self.0 |= other.0;
     }
@@ -112,6 +118,10 @@ pub(crate) fn hints(element: &Element) -> Hints {
             local_name!("itemprop") => by_property(attribute.value.trim(), &mut found),
             _ => {}
         }
+    }
+    // Hidden text that a control of a rendered page opens.
+    if found.has(Hint::Hidden) && element.attr(COLLAPSED).is_some() {
+        found.remove(Hint::Hidden);
     }
     found
 }
@@ -374,6 +384,7 @@ mod tests {
         check("<footer id=colophon>", &[Hint::Footer, Hint::Bottom]);
         check("<div itemprop=articleBody>", &[Hint::ArticleBody]);
         check("<div class='navy adhesive'>", &[]);
+        check("<p hidden data-collapsed style='display: none'>", &[Hint::Paragraph]);
         check("<dialog>", &[Hint::Popup]);
         check("<dialog open class=my-dialog role=dialog>", &[]);
         check("<dialog open class=cookie-dialog>", &[Hint::Popup]);

@@ -8,7 +8,7 @@ use page::{Element, Index, Page, local_name};
 use super::frame::Frame;
 use super::letters::Letters;
 use super::names::{self, Mark};
-use crate::elements;
+use crate::elements::{self, COLLAPSED};
 use crate::main_content::hints::hides;
 use crate::main_content::outline::{Block, Outline};
 
@@ -239,11 +239,11 @@ pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
         })
 }
 
-/// Whether the markup says that a browser does not show the element.
+/// Whether the markup says that a browser does not show the element, whatever the reader clicks on.
 pub(super) fn is_hidden(page: &Page, index: Index) -> bool {
     let Some(element) = page.element(index) else { return false };
     let hidden = element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"));
-    hidden || element.attr("style").is_some_and(|style| hides(&style))
+    (hidden || element.attr("style").is_some_and(|style| hides(&style))) && element.attr(COLLAPSED).is_none()
 }
 
 fn is_heading(page: &Page, index: Index) -> bool {

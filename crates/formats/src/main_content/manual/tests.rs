@@ -87,6 +87,9 @@ fn hidden_text_is_content_when_a_control_opens_it() {
         "<main>{FIRST}<div role=tablist><a role=tab href=#n>npm</a></div><div role=tabpanel style='display: none'>npm i</div></main>"
     ));
     check(&format!("<main>{FIRST}{{<div hidden><p>Nothing opens this.</div>}}<p>The end of it.</main>"));
+    check(&format!(
+        "<main>{FIRST}<div hidden data-collapsed><p>A control of the page opens this.</div><p>The end.</main>"
+    ));
     check(&format!("<main>{FIRST}<dialog open role=dialog><p>Mind the blade.</dialog><p>The end of it.</main>"));
     check(&format!("<main>{FIRST}{{<div role=dialog><p>Choose a language.</div>}}<p>The end of it.</main>"));
 }
