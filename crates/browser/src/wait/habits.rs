@@ -45,8 +45,9 @@ struct Habit {
     last: Address,
     previous: Address,
     last_asked: Instant,
-    /// When several began to be asked at once.
+    /// When several began to be asked at once, and what the first of them was.
     burst: Instant,
+    burst_sort: Sort,
     last_answered: Option<Instant>,
     /// Failures in a row.
     failures: u32,
@@ -66,6 +67,7 @@ impl Habit {
             previous: address,
             last_asked: now,
             burst: now,
+            burst_sort: Sort::Question,
             last_answered: None,
             failures: 0,
             repetition: 0,
@@ -77,17 +79,19 @@ impl Habit {
 
     /// What another request for the place is, if the text changed last at `change`.
     fn judge(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
-        let is_exact = address.exact == self.last.exact;
-        let is_same = address.folded == self.last.folded;
         self.weight = 0;
-        if self.asked == 0 {
-            self.burst = now;
-            return Sort::Question;
-        }
-        if now - self.burst < BURST {
-            return Sort::Question;
+        if self.asked > 0 && now - self.burst < BURST {
+            // The clock of a page that is hurried can ring more often than that.
+            let is_exact = address.exact == self.last.exact;
+            return self.burst_sort.min(if is_exact { Sort::Poll } else { Sort::Doubtful });
         }
         self.burst = now;
+        self.burst_sort = if self.asked == 0 { Sort::Question } else { self.judge_repetition(address, change, now) };
+        self.burst_sort
+    }
+
+    /// What a request for a place is that was asked before.
+    fn judge_repetition(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
         if self.last_asked < change {
             self.repetition = 0;
             return Sort::Doubtful;
@@ -100,6 +104,8 @@ impl Habit {
                 _ => Sort::Poll,
             };
         }
+        let is_exact = address.exact == self.last.exact;
+        let is_same = address.folded == self.last.folded;
         let is_caused = self.last_answered.is_some_and(|answered| now - answered < CAUSED);
         let weight = if is_exact || is_same && !is_caused { POLL } else { 1 };
         self.repetition += weight;
@@ -207,6 +213,16 @@ mod tests {
         for n in 0..10 {
             page.change = page.at(n * 300);
             assert!(page.ask(n * 300 + 200, "/list") < Sort::Poll);
+        }
+    }
+
+    #[test]
+    fn a_timer_of_a_hurried_page_asks_no_new_questions() {
+        let mut page = Page::new();
+        assert_eq!(page.ask(1000, "/ticker?a"), Sort::Question);
+        for n in 1..40 {
+            page.change = page.at(1000 + n * 60 - 10);
+            assert_eq!(page.ask(1000 + n * 60, &format!("/ticker?{n}")) == Sort::Question, n < 3);
         }
     }
 
