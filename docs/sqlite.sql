@@ -90,7 +90,7 @@ CREATE TABLE cache_entry (
     proxy TEXT NOT NULL,
     fetched_at TIMESTAMP NOT NULL,
     expires_at TIMESTAMP NOT NULL
-, in_row BOOLEAN NOT NULL DEFAULT FALSE, rendered BOOLEAN NOT NULL DEFAULT FALSE);
+, in_row BOOLEAN NOT NULL DEFAULT FALSE, rendered BOOLEAN NOT NULL DEFAULT FALSE, etag TEXT, last_modified TEXT);
 
 CREATE INDEX cache_entry_find ON cache_entry (scope, key, variant, fetched_at);
 
@@ -479,4 +479,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261123120000'),
 ('20261125180000'),
 ('20261125190000'),
-('20261125220000');
+('20261125220000'),
+('20261126100000');

@@ -2,8 +2,10 @@
 
 use e2e::TestApp;
 use serde_json::{Value, json};
+use testkit::Reply;
 
 use crate::ARTICLE;
+use crate::crawl::page;
 
 async fn state(app: &TestApp, options: Value) -> Value {
     let mut body = json!({"url": app.page("/stone")});
@@ -66,4 +68,38 @@ async fn teams_do_not_see_each_others_copies() {
     let probe = two.scrape(&json!({"url": app.page("/stone"), "lockdown": true})).await;
     assert_eq!(probe.code(), "SCRAPE_LOCKDOWN_CACHE_MISS");
     assert_eq!(one.scrape(&body).await.body["data"]["metadata"]["cacheState"], "hit");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crawl_asks_whether_its_pages_have_changed() {
+    let app = TestApp::start().await;
+    app.site.others(|seen| {
+        let words = match seen.path.as_str() {
+            "/" => "<p>The first page.</p><a href=/a>a</a>",
+            "/a" => "<p>The other page.</p>",
+            _ => return None,
+        };
+        let reply = match seen.header("if-none-match") == "\"v1\"" {
+            true => Reply { status: 304, ..Reply::default() },
+            false => page(words),
+        };
+        Some(reply.header("etag", "\"v1\""))
+    });
+    let client = app.anonymous();
+    let body = json!({"url": app.page("/"), "limit": 5, "sitemap": "skip", "scrapeOptions": {"maxAge": 0}});
+    for is_known in [false, true] {
+        drop(app.site.take_requests());
+        let job = client.start("/v2/crawl", &body).await;
+        assert_eq!(client.ended(&job).await.body["status"], "completed");
+        let documents = client.documents(&job).await;
+        let is_page = |document: &Value| {
+            let words = document["markdown"].as_str().unwrap();
+            document["metadata"]["statusCode"] == 200 && words.contains("page.")
+        };
+        assert!(documents.len() == 2 && documents.iter().all(is_page), "{documents:?}");
+        let asked = app.site.take_requests();
+        let pages = asked.iter().filter(|seen| matches!(seen.path.as_str(), "/" | "/a"));
+        let known: Vec<bool> = pages.map(|seen| !seen.header("if-none-match").is_empty()).collect();
+        assert_eq!(known, [is_known; 2]);
+    }
 }

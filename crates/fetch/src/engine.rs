@@ -7,7 +7,7 @@ use base::Owner;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::{FetchError, Fetched, Given, State};
+use crate::{FetchError, Fetched, Given, State, Validators};
 
 /// One page that is wanted, over one step of the [`Plan`](crate::Plan). Has no `Debug`: headers and the URL may hold
 /// secrets.
@@ -30,6 +30,9 @@ pub struct FetchRequest<'a> {
     pub deadline: Instant,
     /// Whether an answer in markdown does as well as the page; a site that has both then gives the markdown.
     pub markdown: bool,
+    /// What names the version that is at hand, for a conditional request by an engine that runs no scripts.
+    /// The answer may be [`Fetched::not_modified`] then.
+    pub validators: Option<&'a Validators>,
     /// How long scripts may work before the page is taken, once it has settled.
     pub wait_for: Duration,
     /// Whether advertisements and consent notices are kept out, by engines that load them.
@@ -63,6 +66,7 @@ impl<'a> FetchRequest<'a> {
             skip_tls_verification: true,
             deadline,
             markdown: false,
+            validators: None,
             wait_for: Duration::ZERO,
             block_ads: true,
             actions: &[],

@@ -8,7 +8,7 @@ use http::StatusCode;
 use url::Url;
 
 use crate::charset::{self, Hints};
-use crate::{BodyKind, Rendered, detect};
+use crate::{BodyKind, Rendered, Validators, detect};
 
 /// A page or file as it arrived, after redirects and content decoding.
 #[derive(Clone)]
@@ -29,6 +29,11 @@ pub struct Fetched {
     pub proxy: wire::ProxyUsed,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
+    /// What the site names this version of the page by.
+    pub validators: Validators,
+    /// Whether the version that was at hand is the page still ([`FetchRequest::validators`](crate::FetchRequest::validators)).
+    /// The status is 304 then, and `body` empty; a 304 that nobody asked for is a page like others.
+    pub not_modified: bool,
     /// What the caller should know about how it was got.
     pub warnings: Vec<String>,
     /// What the body holds of the budget for all of them. It goes where the body goes, or what was made of it.
@@ -77,8 +82,21 @@ impl Fetched {
         let kind = detect(content_type.as_deref(), &body);
         let charset = content_type.as_deref().and_then(charset::parameter).map(str::to_owned);
         let proxy = wire::ProxyUsed::Basic;
-        let (retry_after, warnings, room, rendered) = (None, Vec::new(), net::Room::default(), None);
-        Self { url, status, content_type, kind, body, charset, proxy, retry_after, warnings, room, rendered }
+        Self {
+            url,
+            status,
+            content_type,
+            kind,
+            body,
+            charset,
+            proxy,
+            retry_after: None,
+            validators: Validators::default(),
+            not_modified: false,
+            warnings: Vec::new(),
+            room: net::Room::default(),
+            rendered: None,
+        }
     }
 
     /// What the scripts of the page have made of it, as HTML in UTF-8; `None` when none have run.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use http::Method;
 use http::header::{CONTENT_TYPE, REFRESH, RETRY_AFTER};
+use http::{Method, StatusCode};
 use url::Url;
 
 use crate::given::HARMLESS;
-use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, Given, headers, may_reach, refresh};
+use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, Given, Validators, headers, may_reach, refresh};
 
 /// Gets pages with plain HTTP requests.
 pub struct HttpEngine {
@@ -32,10 +32,13 @@ impl HttpEngine {
     /// The page after its redirects, and where its `Refresh` header leads on.
     async fn load(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
         let (headers, mut warnings) = headers::build(request);
+        let conditions = request.validators.map(Validators::conditions).unwrap_or_default();
+        let is_conditional = !conditions.is_empty();
         let outgoing = net::Request {
             method: Method::GET,
             url: request.url.clone(),
             headers,
+            conditions,
             proxy: request.proxy.clone(),
             verify_tls: !request.skip_tls_verification,
             deadline: request.deadline,
@@ -47,6 +50,8 @@ impl HttpEngine {
         let header =
             |name| answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let (content_type, retry_after, refresh) = (header(CONTENT_TYPE), header(RETRY_AFTER), header(REFRESH));
+        let validators = Validators::of(&answer.headers);
+        let not_modified = is_conditional && answer.status == StatusCode::NOT_MODIFIED && answer.redirects.is_empty();
         let mut url = answer.url;
         let chain: Vec<&Url> = answer.redirects.iter().chain([&url]).collect();
         let has_left = chain.windows(2).any(|hop| !may_reach(hop[0], hop[1]));
@@ -60,6 +65,7 @@ impl HttpEngine {
         let mut fetched = Fetched::new(url, answer.status.as_u16(), content_type, answer.body);
         fetched.room = answer.room;
         fetched.retry_after = retry_after;
+        (fetched.validators, fetched.not_modified) = (validators, not_modified);
         fetched.warnings.append(&mut warnings);
         Ok(Loaded { fetched, next, has_left })
     }
@@ -70,7 +76,8 @@ impl HttpEngine {
         if !request.markdown || loaded.fetched.status != NOT_ACCEPTABLE {
             return Ok(loaded);
         }
-        self.load(&FetchRequest { markdown: false, ..request.clone() }).await
+        // What is at hand may be the markdown.
+        self.load(&FetchRequest { markdown: false, validators: None, ..request.clone() }).await
     }
 }
 
@@ -115,7 +122,8 @@ impl Engine for HttpEngine {
                 let is_cut = request.given.to(request.url).is_personal();
                 warnings.extend(is_cut.then(|| headers::LEFT_BEHIND.to_owned()));
             }
-            loaded = self.load_accepted(&FetchRequest { url: &url, given, ..request.clone() }).await?;
+            let next = FetchRequest { url: &url, given, validators: None, ..request.clone() };
+            loaded = self.load_accepted(&next).await?;
             for warning in warnings {
                 if !loaded.fetched.warnings.contains(&warning) {
                     loaded.fetched.warnings.push(warning);

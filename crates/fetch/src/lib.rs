@@ -27,6 +27,7 @@ mod plan;
 mod proxies;
 mod refresh;
 mod rendered;
+mod validators;
 
 pub use browser::{Acted, Picture, Printed, ScrapedPage, State};
 
@@ -40,3 +41,4 @@ pub use kind::{BodyKind, detect};
 pub use plan::{Plan, Step, Verdict, Why};
 pub use proxies::Proxies;
 pub use rendered::Rendered;
+pub use validators::Validators;

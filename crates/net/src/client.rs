@@ -167,7 +167,8 @@ impl Inner {
         let limit = request.redirects.min(self.limits.redirects);
         let route = Route { proxy: request.proxy, verify: request.verify_tls };
         let repeatable = request.method.is_idempotent();
-        let headers = head::clean(request.headers);
+        let mut headers = head::clean(request.headers);
+        headers.extend(request.conditions.clone());
         let mut hop = Hop { method: request.method, url: request.url, headers, body: Bytes::new(), repeatable };
         cut_credentials(&mut hop.url);
         let mut jar = Jar::default();
@@ -187,6 +188,9 @@ impl Inner {
             self.discard(answer).await;
             if !(request.keeps_credentials)(&hop.url, &url) {
                 head::drop_credentials(&mut hop.headers);
+            }
+            for name in request.conditions.keys() {
+                hop.headers.remove(name);
             }
             hop.method = method;
             trail.push(std::mem::replace(&mut hop.url, url));

@@ -23,6 +23,8 @@ pub struct Request {
     /// `Authorization`, `Cookie`, values marked sensitive and fields whose name sounds like a credential follow a
     /// redirect only where `keeps_credentials` allows, and once dropped they do not come back.
     pub headers: HeaderMap,
+    /// Sent to `url` beside the headers and dropped with the first redirect: what is about that page, as `If-None-Match`.
+    pub conditions: HeaderMap,
     /// Sent through this proxy, which is told the checked address of the target.
     pub proxy: Option<Proxy>,
     /// Whether the certificate of the target has to be valid.
@@ -45,6 +47,7 @@ impl Request {
             method: Method::GET,
             url,
             headers: HeaderMap::new(),
+            conditions: HeaderMap::new(),
             proxy: None,
             verify_tls: true,
             deadline: Instant::now() + Duration::from_secs(30),

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use base::Timestamp;
 use branding::Sheet;
-use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
+use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Validators, Verdict};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use wire::{CacheState, Format, FormatKind, ParserKind, ProxyUsed};
 
 use crate::captures::Captured;
-use crate::{Copies, CopyLookup, Ports, ScrapeError, Target, Tools, Wants, detect, embedded, export, metrics};
+use crate::{
+    Copies, CopyLookup, Outdated, Ports, ScrapeError, Target, Tools, Wants, detect, embedded, export, metrics,
+    revalidate,
+};
 
 /// Longest time that a document waits for its page to be kept.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
@@ -80,24 +83,34 @@ pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> 
 /// [`ScrapeError::Fetch`] and [`ScrapeError::Timeout`] when no step got a page.
 pub(crate) async fn fetch(
     tools: &Tools,
+    ports: Ports<'_>,
     target: &Target,
     plan: &mut Plan,
     found: &mut Found,
 ) -> Result<Page, ScrapeError> {
     match found.copy.take() {
         Some(copy) => Ok(copy),
-        None => Ok(Page::new(steps(tools, target, plan).await?, found.cache)),
+        None => Ok(Page::new(revalidate::page(tools, ports, target, plan).await?, found.cache)),
     }
 }
 
 /// Takes step after step for as long as the next one helps with what went wrong. When nothing better comes, a page that was
-/// refused stands.
-async fn steps(tools: &Tools, target: &Target, plan: &mut Plan) -> Result<Fetched, FetchError> {
+/// refused stands. A copy that was found at the address that is asked makes the requests conditional.
+///
+/// # Errors
+/// That of the last step when none got a page.
+pub(crate) async fn steps(
+    tools: &Tools,
+    target: &Target,
+    plan: &mut Plan,
+    outdated: Option<&Outdated>,
+) -> Result<Fetched, FetchError> {
     let (mut refused, mut failed) = (None, None);
     let export = export::of(tools, target);
     let url = export.as_ref().unwrap_or(&target.url);
+    let validators = outdated.filter(|copy| copy.is_at(url)).map(|copy| &copy.validators);
     loop {
-        let answer = take(tools, target, url, plan).await;
+        let answer = take(tools, target, url, plan, validators).await;
         let goes_on = plan.improve(Verdict::of(&answer));
         match answer {
             Ok(page) if goes_on => refused = Some(page),
@@ -111,13 +124,21 @@ async fn steps(tools: &Tools, target: &Target, plan: &mut Plan) -> Result<Fetche
 }
 
 /// Takes one step, within its share of the time.
-async fn take(tools: &Tools, target: &Target, url: &Url, plan: &Plan) -> Result<Fetched, FetchError> {
+async fn take(
+    tools: &Tools,
+    target: &Target,
+    url: &Url,
+    plan: &Plan,
+    validators: Option<&Validators>,
+) -> Result<Fetched, FetchError> {
     let Some(step) = plan.step() else {
         let reason = "nothing on this server can do all that the request asks for".to_owned();
         return Err(FetchError::Site { reason });
     };
     let deadline = plan.share(target.deadline);
-    let request = request(tools, target, url, step, deadline);
+    // What a browser has made of the page is another body than the one that the site named.
+    let validators = validators.filter(|_| !plan.runs_scripts());
+    let request = FetchRequest { validators, ..request(tools, target, url, step, deadline) };
     let cut = if plan.runs_scripts() { deadline + OVERRUN } else { deadline };
     let answer = timeout_at(cut, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));
     let (engine, reason) = (step.engine.name(), plan.reason());
@@ -157,6 +178,7 @@ pub(crate) fn request<'a>(
         skip_tls_verification: options.skips_tls_verification(target.basic_auth.is_some()),
         deadline,
         markdown: target.takes_markdown(),
+        validators: None,
         wait_for: Duration::from_millis(options.wait_for.into()),
         block_ads: options.block_ads,
         actions: &options.actions,

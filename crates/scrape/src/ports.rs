@@ -5,7 +5,8 @@ use std::error::Error;
 use async_trait::async_trait;
 use base::Timestamp;
 use bytes::Bytes;
-use fetch::Fetched;
+use fetch::{Fetched, Validators};
+use url::{Position, Url};
 
 use crate::ScrapeError;
 
@@ -61,6 +62,18 @@ pub trait Copies: Send + Sync {
     /// cannot be read and nothing else will do.
     async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError>;
 
+    /// What is known of a copy that is too old to answer, where [`Copies::find`] found one and no other.
+    /// The page may be the same still: the site can be asked that.
+    fn outdated(&self) -> Option<Outdated> {
+        None
+    }
+
+    /// That copy, as if it had just been fetched: the site has said that it is the page still.
+    /// Nothing when it cannot be read.
+    async fn revalidated(&self) -> Option<Fetched> {
+        None
+    }
+
     /// Whether nothing but a copy may answer this scrape.
     fn is_all(&self) -> bool;
 
@@ -79,6 +92,21 @@ pub enum CopyLookup {
     Miss,
     /// The copy, as if it had just been fetched, and when it was.
     Hit(Box<Fetched>, Timestamp),
+}
+
+/// What is known of a copy that is too old to answer.
+pub struct Outdated {
+    /// Where the page was found after redirects.
+    pub url: Url,
+    /// What the site named this version of the page by.
+    pub validators: Validators,
+}
+
+impl Outdated {
+    /// Whether it was found at this address: what a site says of one says nothing of another, and is nobody else's business.
+    pub(crate) fn is_at(&self, url: &Url) -> bool {
+        self.url[..Position::AfterQuery] == url[..Position::AfterQuery]
+    }
 }
 
 impl ScrapeError {

@@ -103,7 +103,7 @@ async fn fetched(
     (plan, found): (&mut Plan, &mut Found),
     is_later: bool,
 ) -> Result<Page, ScrapeError> {
-    let mut page = fetch::fetch(tools, target, plan, found).await?;
+    let mut page = fetch::fetch(tools, ports, target, plan, found).await?;
     if is_later {
         fetch::check_not_refused(&page)?;
     }

@@ -53,6 +53,10 @@ pub struct CacheEntry {
     pub in_row: bool,
     /// Whether the body is what the scripts of the page have made of it, and not what the server sent.
     pub rendered: bool,
+    /// The `ETag` that the page came with.
+    pub etag: Option<String>,
+    /// The `Last-Modified` that the page came with.
+    pub last_modified: Option<String>,
 }
 
 /// Which copy is wanted. Both bounds of the fetch time are inclusive.

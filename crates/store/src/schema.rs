@@ -109,6 +109,8 @@ table! {
         expires_at -> Timestamp,
         in_row -> Bool,
         rendered -> Bool,
+        etag -> Nullable<Text>,
+        last_modified -> Nullable<Text>,
     }
 }
 

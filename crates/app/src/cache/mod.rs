@@ -11,8 +11,8 @@ use base::{Owner, Timestamp, new_id};
 use blobs::content::{self, Digest, Hashed};
 use bytes::Bytes;
 use chrono::TimeDelta;
-use fetch::{BodyKind, Fetched, Rendered};
-use scrape::{Target, Wants};
+use fetch::{BodyKind, Fetched, Rendered, Validators};
+use scrape::{Outdated, Target, Wants};
 use store::cache::{self as rows, CacheEntry, Wanted};
 use url::Url;
 use wire::ProxyUsed;
@@ -72,47 +72,94 @@ impl CacheSlot {
     }
 }
 
-/// The copy that answers, if there is one. A site's own markdown comes first for those who take it.
+/// Which copies are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search {
+    /// When one was fetched that answers; `None`: none does.
+    pub(crate) window: Option<Window>,
+    /// Whether one that was fetched before is wanted if none answers.
+    pub(crate) revalidates: bool,
+    pub(crate) wants: Wants,
+}
+
+/// What a look into the cache brought.
+#[derive(Default)]
+pub(crate) struct Look {
+    /// The copy that answers.
+    pub(crate) copy: Option<Copy>,
+    /// Where none does: the newest one, if the site can be asked whether it is the page still.
+    pub(crate) outdated: Option<CacheEntry>,
+}
+
+/// Looks for a copy. A site's own markdown comes first for those who take it.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
-pub(crate) async fn find(app: &App, slot: &CacheSlot, window: Window, wants: Wants) -> Result<Option<Copy>, AppError> {
+pub(crate) async fn find(app: &App, slot: &CacheSlot, search: Search) -> Result<Look, AppError> {
+    let mut outdated: Option<CacheEntry> = None;
     for variant in slot.markdown.iter().chain([&slot.variant]) {
-        if let Some(copy) = find_variant(app, slot, variant, window, wants).await? {
-            return Ok(Some(copy));
+        let look = find_variant(app, slot, variant, search).await?;
+        if look.copy.is_some() {
+            return Ok(look);
         }
+        outdated = outdated.into_iter().chain(look.outdated).max_by_key(|entry| entry.fetched_at);
     }
-    Ok(None)
+    Ok(Look { copy: None, outdated })
 }
 
-async fn find_variant(
-    app: &App,
-    slot: &CacheSlot,
-    variant: &str,
-    window: Window,
-    wants: Wants,
-) -> Result<Option<Copy>, AppError> {
-    let Window { not_before, not_after } = window;
+async fn find_variant(app: &App, slot: &CacheSlot, variant: &str, search: Search) -> Result<Look, AppError> {
     let CacheSlot { scope, key, owner, .. } = slot;
-    let rendered = match wants {
+    let rendered = match search.wants {
         Wants::Any => None,
         Wants::Rendered => Some(true),
         Wants::Sent => Some(false),
     };
+    let since = search.window.map_or(Timestamp::MAX_UTC, |window| window.not_before);
+    let not_before = if search.revalidates { Timestamp::UNIX_EPOCH } else { since };
+    let not_after = search.window.map_or_else(|| app.now(), |window| window.not_after);
     let wanted = Wanted { scope, key, variant, not_before, not_after, rendered };
-    let mut entries = rows::find(&mut app.conn().await?, &wanted).await?;
+    let entries = rows::find(&mut app.conn().await?, &wanted).await?;
+    let (mut young, old): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.fetched_at >= since);
     loop {
-        let known: Vec<(u16, bool)> = entries.iter().map(|entry| (status(entry), entry.rendered)).collect();
-        let Some(index) = policy::pick(&known) else {
-            return Ok(None);
-        };
-        let entry = entries.remove(index);
+        let known: Vec<(u16, bool)> = young.iter().map(|entry| (status(entry), entry.rendered)).collect();
+        let Some(index) = policy::pick(&known) else { break };
+        let entry = young.remove(index);
         match read(app, entry, owner).await? {
-            Some(copy) => return Ok(Some(copy)),
+            Some(copy) => return Ok(Look { copy: Some(copy), outdated: None }),
             // The body is gone or not written yet: an older copy may still do.
             None => continue,
         }
     }
+    let newest = young.into_iter().chain(old).next();
+    Ok(Look { copy: None, outdated: newest.filter(|entry| search.revalidates && has_validators(entry)) })
+}
+
+/// Whether the site can be asked if this is the page still: it is the page as the site sent it, and under a validator.
+fn has_validators(entry: &CacheEntry) -> bool {
+    !entry.rendered && status(entry) == 200 && (entry.etag.is_some() || entry.last_modified.is_some())
+}
+
+/// What the site is asked by whether this is the page still.
+pub(crate) fn outdated(entry: &CacheEntry) -> Option<Outdated> {
+    let url = Url::parse(&entry.final_url).ok()?;
+    Some(Outdated { url, validators: validators(entry) })
+}
+
+/// The page that the site says this is still. Nothing when its body cannot be read: the page is fetched then.
+pub(crate) async fn revalidated(app: &App, slot: &CacheSlot, entry: CacheEntry) -> Option<Fetched> {
+    match read(app, entry, &slot.owner).await {
+        Ok(copy) => copy.map(|copy| copy.fetched),
+        Err(error) => {
+            if !error.is_outage() {
+                tracing::warn!(?error, "copy not readable, the page is fetched");
+            }
+            None
+        }
+    }
+}
+
+fn validators(entry: &CacheEntry) -> Validators {
+    Validators { etag: entry.etag.clone(), last_modified: entry.last_modified.clone() }
 }
 
 /// The copy with this id, unless it has left the cache.
@@ -232,7 +279,7 @@ async fn read(app: &App, entry: CacheEntry, owner: &Owner) -> Result<Option<Copy
 /// The page that an entry stands for, as if it had just been fetched.
 fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
     let proxy = if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic };
-    let status = status(&entry);
+    let (status, validators) = (status(&entry), validators(&entry));
     let (body, rendered) = match entry.rendered {
         true => (Bytes::new(), Some(Box::new(Rendered { dom: Some(body), ..Rendered::default() }))),
         false => (body, None),
@@ -250,6 +297,8 @@ fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
         charset: entry.charset,
         proxy,
         retry_after: None,
+        validators,
+        not_modified: false,
         warnings: Vec::new(),
         room,
         rendered,
@@ -295,6 +344,8 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         expires_at: now.checked_add_signed(retention).unwrap_or(Timestamp::MAX_UTC),
         in_row: false,
         rendered: fetched.dom().is_some(),
+        etag: fetched.validators.etag.clone(),
+        last_modified: fetched.validators.last_modified.clone(),
     };
     if bytes.len() <= MAX_TO_TRY {
         entry.in_row = true;

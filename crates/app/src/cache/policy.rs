@@ -12,6 +12,8 @@ use wire::{FormatKind, ScrapeOptions};
 pub(crate) struct Policy {
     /// Copies fetched within these two moments may answer; `None`: the cache is not consulted.
     pub(crate) window: Option<Window>,
+    /// Whether the site may be asked if an older copy is the page still. With `maxAge: 0` too: it is the site that says so.
+    pub(crate) revalidates: bool,
     /// What to do when no copy answers.
     pub(crate) on_miss: OnMiss,
     /// Whether a page fetched for this request is kept.
@@ -71,7 +73,10 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
         && !situation.zero_data_retention
         && options.store_in_cache
         && on_miss == OnMiss::Fetch;
-    Policy { window: window(options, situation.retention, now).filter(|_| readable), on_miss, store }
+    let window = window(options, situation.retention, now).filter(|_| readable);
+    // Who takes no copy and leaves none has nothing to do with the cache.
+    let revalidates = readable && on_miss == OnMiss::Fetch && (window.is_some() || store);
+    Policy { window, revalidates, on_miss, store }
 }
 
 /// The `maxAge` that the official Python client adds to every call with options, whatever else is in it: 4 hours.
@@ -183,6 +188,30 @@ mod tests {
         check(&ScrapeOptions { lockdown: true, max_age: Some(0), ..some() }, (None, LockdownMiss, false));
         let huge = ScrapeOptions { max_age: Some(u64::MAX), ..some() };
         check(&huge, (Some((0, 20_000 * DAY_MS)), Fetch, true));
+    }
+
+    #[test]
+    fn an_older_copy_may_be_the_page_still() {
+        let some = ScrapeOptions::default;
+        for (options, expect) in [
+            (some(), true),
+            (ScrapeOptions { max_age: Some(0), ..some() }, true),
+            (ScrapeOptions { store_in_cache: false, ..some() }, true),
+            (ScrapeOptions { store_in_cache: false, max_age: Some(0), ..some() }, false),
+            (ScrapeOptions { min_age: Some(1), ..some() }, false),
+            (ScrapeOptions { lockdown: true, ..some() }, false),
+            (ScrapeOptions { formats: vec![Format::Branding], ..some() }, false),
+            (ScrapeOptions { headers: [("if-none-match".into(), "\"a\"".into())].into(), ..some() }, false),
+        ] {
+            assert_eq!(policy(&options, situation(), now()).revalidates, expect, "{options:?}");
+        }
+        for situation in [
+            Situation { credentials: true, ..situation() },
+            Situation { zero_data_retention: true, ..situation() },
+            Situation { enabled: false, ..situation() },
+        ] {
+            assert!(!policy(&some(), situation, now()).revalidates, "{situation:?}");
+        }
     }
 
     #[test]

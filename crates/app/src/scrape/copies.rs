@@ -1,12 +1,13 @@
 //! The cache as the pipeline sees it.
 
-use ::scrape::{Copies, CopyLookup, ScrapeError, Wants};
+use ::scrape::{Copies, CopyLookup, Outdated, ScrapeError, Wants};
 use async_trait::async_trait;
 use base::Owner;
 use fetch::Fetched;
 use parking_lot::Mutex;
+use store::cache::CacheEntry;
 
-use crate::cache::{self, CacheSlot, OnMiss, PageCopy, Policy};
+use crate::cache::{self, CacheSlot, Look, OnMiss, PageCopy, Policy, Search};
 use crate::{App, AppError, metrics};
 
 /// The copies that may answer one scrape.
@@ -15,11 +16,12 @@ pub(super) struct CacheCopies<'a> {
     slot: CacheSlot,
     policy: Policy,
     used: Mutex<Option<PageCopy>>,
+    outdated: Mutex<Option<CacheEntry>>,
 }
 
 impl<'a> CacheCopies<'a> {
     pub(super) fn new(app: &'a App, slot: CacheSlot, policy: Policy) -> Self {
-        Self { app, slot, policy, used: Mutex::default() }
+        Self { app, slot, policy, used: Mutex::default(), outdated: Mutex::default() }
     }
 
     /// The copy that the document was made of, or that was made of its page.
@@ -28,13 +30,13 @@ impl<'a> CacheCopies<'a> {
     }
 
     /// A cache that cannot be read fails only requests that want nothing but a copy.
-    async fn look_up(&self, window: cache::Window, wants: Wants) -> Result<Option<cache::Copy>, AppError> {
-        match (cache::find(self.app, &self.slot, window, wants).await, self.policy.on_miss) {
+    async fn look_up(&self, search: Search) -> Result<Look, AppError> {
+        match (cache::find(self.app, &self.slot, search).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {
                 if !error.is_outage() {
                     tracing::warn!(?error, "cache not readable, the page is fetched");
                 }
-                Ok(None)
+                Ok(Look::default())
             }
             (found, _) => found,
         }
@@ -44,20 +46,36 @@ impl<'a> CacheCopies<'a> {
 #[async_trait]
 impl Copies for CacheCopies<'_> {
     async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError> {
+        let Policy { window, revalidates, .. } = self.policy;
+        // What a browser makes of the page, no site can name.
+        let search = Search { window, revalidates: revalidates && wants != Wants::Rendered, wants };
         let mut miss = CopyLookup::NotAsked;
-        if let Some(window) = self.policy.window {
-            let copy = self.look_up(window, wants).await.map_err(ScrapeError::port)?;
-            metrics::cache_lookup(copy.is_some());
-            if let Some(copy) = copy {
+        if window.is_some() || search.revalidates {
+            let look = self.look_up(search).await.map_err(ScrapeError::port)?;
+            if window.is_some() {
+                metrics::cache_lookup(look.copy.is_some());
+                miss = CopyLookup::Miss;
+            }
+            if let Some(copy) = look.copy {
                 *self.used.lock() = Some(PageCopy::Kept(copy.id));
                 return Ok(CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at));
             }
-            miss = CopyLookup::Miss;
+            *self.outdated.lock() = look.outdated;
         }
         match self.policy.on_miss {
             OnMiss::Fetch => Ok(miss),
             OnMiss::LockdownMiss | OnMiss::NoCachedData => Err(ScrapeError::NoCopy),
         }
+    }
+
+    fn outdated(&self) -> Option<Outdated> {
+        let entry = self.outdated.lock();
+        entry.as_ref().and_then(cache::outdated)
+    }
+
+    async fn revalidated(&self) -> Option<Fetched> {
+        let entry = self.outdated.lock().take()?;
+        cache::revalidated(self.app, &self.slot, entry).await
     }
 
     fn is_all(&self) -> bool {

@@ -15,6 +15,7 @@ mod maintain;
 mod map;
 mod privacy;
 mod refusals;
+mod revalidation;
 mod room;
 mod usage;
 mod webhooks;

@@ -91,6 +91,29 @@ async fn the_refresh_header_leads_on() {
 }
 
 #[tokio::test]
+async fn a_page_that_has_not_changed_is_not_sent_again() {
+    let site = Site::start().await;
+    let replies = [html("<p>here").header("etag", "\"a\""), Reply { status: 304, ..Reply::default() }];
+    site.script("/", replies.map(Script::Reply).into());
+    let page = get(&site, "/").await.unwrap();
+    assert_eq!((page.validators.etag.as_deref(), page.not_modified), (Some("\"a\""), false));
+    let asked = ask(&site, "/");
+    let request = FetchRequest { validators: Some(&page.validators), ..asked.request() };
+    let same = engine(&[&site]).fetch(&request).await.unwrap();
+    assert_eq!((same.status, same.not_modified), (304, true));
+    let unasked = get(&site, "/").await.unwrap();
+    assert_eq!((unasked.status, unasked.not_modified), (304, false));
+    // Of the page that a header leads to, nothing was at hand.
+    site.respond("/leads", html("<p>Moved").header("refresh", "0; url=/"));
+    let asked = ask(&site, "/leads");
+    let request = FetchRequest { validators: Some(&page.validators), ..asked.request() };
+    let led = engine(&[&site]).fetch(&request).await.unwrap();
+    assert_eq!((led.status, led.not_modified), (304, false));
+    let asked: Vec<bool> = site.requests().iter().map(|seen| seen.header("if-none-match") == "\"a\"").collect();
+    assert_eq!(asked, [false, true, false, true, false]);
+}
+
+#[tokio::test]
 async fn what_was_left_behind_does_not_come_back() {
     let (site, other) = (Site::start().await, Site::start().await);
     let refresh = |to: &Url| html("<p>Moved").header("refresh", &format!("0; url={to}"));

@@ -1,5 +1,6 @@
 //! Each hop is checked as the first one was, and credentials stay where they belong.
 
+use http::header::IF_NONE_MATCH;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use net::{Error, Request};
 use testkit::{Reply, Script};
@@ -132,4 +133,15 @@ async fn cookies_last_for_one_chain() {
     assert_eq!(world.other.requests()[0].header("cookie"), "");
     world.path("/in").await.unwrap();
     assert_eq!(world.site.requests()[2].header("cookie"), "");
+}
+
+#[tokio::test]
+async fn conditions_go_to_the_first_url_alone() {
+    let world = World::start().await;
+    world.site.respond("/moved", redirect(302, "/end"));
+    world.site.html("/end", "x");
+    let conditions: HeaderMap = [(IF_NONE_MATCH, HeaderValue::from_static("\"a\""))].into_iter().collect();
+    world.client.send(Request { conditions, ..get(world.url("/moved")) }).await.unwrap();
+    let seen = world.site.requests();
+    assert_eq!((seen[0].header("if-none-match"), seen[1].header("if-none-match")), ("\"a\"", ""));
 }

@@ -18,6 +18,7 @@ suite!(
     small_bodies_come_and_go_with_their_copies,
     a_body_in_two_places_leaves_each_by_itself,
     copies_are_told_apart_by_their_scripts,
+    a_copy_keeps_its_validators,
 );
 
 fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
@@ -37,6 +38,8 @@ fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
         expires_at: at(fetched + 100),
         in_row: false,
         rendered: false,
+        etag: None,
+        last_modified: None,
     }
 }
 
@@ -59,6 +62,20 @@ async fn copies_are_told_apart_by_their_scripts(store: Store) {
         let wanted = Wanted { rendered: wants, ..wanted("a", 0, 9) };
         assert_eq!(cache::find(&mut conn, &wanted).await.unwrap(), expect, "{wants:?}");
     }
+}
+
+async fn a_copy_keeps_its_validators(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let (etag, date) = (Some("W/\"v1\"".to_owned()), Some("Mon, 02 Nov 2026 10:00:00 GMT".to_owned()));
+    let both = CacheEntry { etag: etag.clone(), last_modified: date.clone(), ..entry("a", "d1", 3) };
+    let first = CacheEntry { etag, ..entry("a", "d2", 2) };
+    let second = CacheEntry { last_modified: date, ..entry("a", "d3", 1) };
+    let copies = vec![both, first, second, entry("a", "d4", 0)];
+    for copy in &copies {
+        cache::insert(&mut conn, copy).await.unwrap();
+    }
+    assert_eq!(cache::find(&mut conn, &wanted("a", 0, 9)).await.unwrap(), copies);
+    assert_eq!(cache::by_id(&mut conn, &copies[0].id).await.unwrap().as_ref(), Some(&copies[0]));
 }
 
 async fn a_copy_comes_back_as_it_was(store: Store) {

@@ -1,0 +1,32 @@
+//! Conditional requests (RFC 9110 section 13): a page whose copy is too old is asked for by the validators of that copy, so
+//! that the site need not send it again while it has not changed.
+
+use fetch::{FetchError, Fetched, Plan};
+
+use crate::fetch::steps;
+use crate::{Copies, Ports, Target, Tools};
+
+/// The page that the steps of the plan bring; where the site says that it has not changed, the copy in its place.
+///
+/// # Errors
+/// As [`steps`].
+pub(crate) async fn page(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    plan: &mut Plan,
+) -> Result<Fetched, FetchError> {
+    let outdated = ports.copies.filter(|_| !plan.runs_scripts()).and_then(Copies::outdated);
+    let answer = steps(tools, target, plan, outdated.as_ref()).await?;
+    let Some(copies) = ports.copies.filter(|_| answer.not_modified) else { return Ok(answer) };
+    match copies.revalidated().await {
+        Some(copy) => Ok(renewed(copy, answer)),
+        None => steps(tools, target, plan, None).await,
+    }
+}
+
+/// The copy as the page of now, that came the way of the answer.
+fn renewed(copy: Fetched, answer: Fetched) -> Fetched {
+    let validators = copy.validators.renewed(answer.validators);
+    Fetched { url: answer.url, proxy: answer.proxy, warnings: answer.warnings, validators, ..copy }
+}
