@@ -193,7 +193,7 @@ CREATE TABLE "run_page" (
     state TEXT NOT NULL,
     code TEXT,
     error TEXT,
-    finished_at TIMESTAMP, content BIGINT, parent TEXT,
+    finished_at TIMESTAMP, content BIGINT, parent TEXT, other TEXT,
     UNIQUE (run_id, key)
 );
 
@@ -461,6 +461,8 @@ CREATE TABLE crawl_link (
     PRIMARY KEY (run_id, page_id)
 );
 
+CREATE INDEX run_page_waiting ON run_page (other) WHERE state = 'waiting';
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -480,4 +482,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261125180000'),
 ('20261125190000'),
 ('20261125220000'),
+('20261126020000'),
 ('20261126100000');

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use e2e::{Client, TestApp};
 use serde_json::{Value, json};
-use testkit::Reply;
+use testkit::{Reply, Script};
 
 use crate::crawl::page;
 
@@ -84,6 +84,83 @@ async fn a_page_that_leads_to_one_that_is_known_is_reported() {
     let (_, found, errors) = crawl(&app.anonymous(), &body(&app)).await;
     assert_eq!(found, set(&["/", "/new"]));
     assert_eq!((&errors[0]["url"], &errors[0]["code"]), (&json!(app.page("/old")), &json!("DUPLICATE_PAGE")));
+}
+
+/// A body for crawls in which pages are read one by one, in the order of their links, and nothing comes from the cache.
+fn in_order(app: &TestApp) -> Value {
+    let mut body = body(app);
+    body["maxConcurrency"] = json!(1);
+    body["scrapeOptions"] = json!({"maxAge": 0});
+    body
+}
+
+/// What the page that counts would have brought is brought by its copy where it fails.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_a_page_that_fails_is_a_document() {
+    let app = TestApp::with_keys().await;
+    app.site.html("/", links(&["/list?sort=price", "/list"]));
+    app.site.html("/list?sort=price", "<link rel=canonical href='/list'><h1>Saws</h1><p>All the saws of the workshop.");
+    app.site.script("/list", vec![Script::Raw("this is not HTTP".into())]);
+    let team = app.team(Some(50), json!({})).await;
+    let (ended, found, errors) = crawl(&team, &in_order(&app)).await;
+    assert_eq!(found, set(&["/", "/list?sort=price"]));
+    assert_eq!((&ended["total"], &ended["creditsUsed"]), (&json!(2), &json!(2)));
+    assert_eq!((&errors[0]["url"], errors.as_array().unwrap().len()), (&json!(app.page("/list")), 1), "{errors}");
+    let asked = app.site.requests().iter().filter(|seen| seen.path == "/list?sort=price").count();
+    assert!(asked <= 2, "asked {asked} times");
+}
+
+/// Pages that name each other, or lead to each other, are one document.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_two_pages_that_stand_for_each_other_is_a_document() {
+    let app = TestApp::start().await;
+    let words = "<h1>Planes</h1><p>All the planes of the workshop.";
+    app.site.html("/", links(&["/a", "/b"]));
+    app.site.html("/a", format!("<link rel=canonical href='/b'>{words}"));
+    app.site.html("/b", format!("<link rel=canonical href='/a'>{words}"));
+    let (ended, found, errors) = crawl(&app.anonymous(), &in_order(&app)).await;
+    assert_eq!((found.len(), errors.as_array().unwrap().len()), (2, 1), "{found:?} {errors}");
+    assert_eq!(ended["total"], 2);
+    // Each leads to the other when it is asked for first.
+    let to = |path: &str| Script::Reply(Reply { status: 302, ..Reply::default() }.header("location", path));
+    app.site.script("/a", vec![to("/b"), Script::Reply(page(words))]);
+    app.site.script("/b", vec![Script::Reply(page(words)), to("/a")]);
+    let (_, found, errors) = crawl(&app.anonymous(), &in_order(&app)).await;
+    assert_eq!((found.len(), errors.as_array().unwrap().len()), (2, 1), "{found:?} {errors}");
+}
+
+/// A page that is kept for later is not read any more when another one has led to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_was_led_to_does_not_come_twice() {
+    let app = TestApp::start().await;
+    app.site.html("/", links(&["/old", "/broken", "/late"]));
+    app.site.respond("/old", Reply { status: 301, ..Reply::default() }.header("location", "/late"));
+    app.site.script("/broken", vec![Script::Raw("this is not HTTP".into())]);
+    app.site.html("/late", "<p>late");
+    let mut body = in_order(&app);
+    body["limit"] = json!(3);
+    let (_, found, errors) = crawl(&app.anonymous(), &body).await;
+    assert_eq!(found, set(&["/", "/late"]));
+    assert_eq!((&errors[0]["url"], errors.as_array().unwrap().len()), (&json!(app.page("/broken")), 1), "{errors}");
+}
+
+/// A page is as far from the start as the one that is redirected to it, where it is read after that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirect_is_a_way() {
+    let app = TestApp::start().await;
+    app.site.html("/", links(&["/a", "/short"]));
+    app.site.html("/a", links(&["/goal"]));
+    app.site.html("/goal", "<p>goal");
+    app.site.respond("/short", Reply { status: 301, ..Reply::default() }.header("location", "/goal"));
+    let mut body = in_order(&app);
+    body["maxDiscoveryDepth"] = json!(3);
+    let client = app.anonymous();
+    let job = client.start("/v2/crawl", &body).await;
+    client.ended(&job).await;
+    let documents = client.documents(&job).await;
+    let goal = documents.iter().map(|document| &document["metadata"]).find(|page| page["url"] == app.page("/goal"));
+    let goal = goal.unwrap();
+    assert_eq!((&goal["depth"], &goal["parent"]), (&json!(1), &json!(app.page("/"))), "{documents:?}");
 }
 
 /// A page is as far from the start as the shortest way to it is long, also when a longer one was faster.

@@ -128,7 +128,7 @@ async fn sitemaps_of_a_whole_site_that_has_moved_are_read_once() {
     assert_eq!(lists.count(), 1);
 }
 
-/// What a site lists for language models is in its map, each page once; a crawl takes it on where the operator wants it.
+/// What a site lists for language models is in its map, each page once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn llms_txt_is_a_source_of_a_map() {
     let app = TestApp::start().await;
@@ -147,7 +147,34 @@ async fn llms_txt_is_a_source_of_a_map() {
     assert_eq!(found, [app.page("/"), app.page("/docs/a")]);
     let found = mapped(&app.anonymous(), &json!({"url": app.page("/"), "sitemap": "only"})).await;
     assert_eq!(found, [app.page("/docs/a.md"), app.page("/docs/b")]);
-    drop(app.site.take_requests());
-    let found = crawled(&app.anonymous(), &json!({"url": app.page("/"), "limit": 9})).await;
-    assert!(!found.contains(&app.page("/docs/b")) && !app.site.requests().iter().any(|seen| seen.path == "/llms.txt"));
+}
+
+/// A crawl takes it on where the operator wants it, unless the caller wants no sitemaps.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn llms_txt_is_a_source_of_a_crawl_where_it_is_wanted() {
+    for is_wanted in [true, false] {
+        let app = TestApp::with(|config| config.sites.llms_txt_in_crawl = is_wanted).await;
+        app.site.html("/", "<a href=/docs/a>a</a>");
+        for path in ["/docs/a", "/docs/b", "/docs/c.md"] {
+            app.site.html(path, format!("<p>The words of {path}."));
+        }
+        let list =
+            "- [A](/docs/a.md): The first\n- [Only here](/docs/b)\n- [C](/docs/c.md)\n- [Away](https://away.test/x)\n";
+        let list = Reply { body: list.into(), ..Reply::default() }.header("content-type", "text/plain");
+        app.site.respond("/llms.txt", list);
+        let asks_for = |name: &str| app.site.take_requests().iter().any(|seen| seen.path == name);
+        let mut body = json!({"url": app.page("/"), "limit": 9, "scrapeOptions": {"maxAge": 0}});
+        let mut expect = vec![app.page("/"), app.page("/docs/a")];
+        body["sitemap"] = json!("skip");
+        assert_eq!((crawled(&app.anonymous(), &body).await, asks_for("/llms.txt")), (expect.clone(), false));
+        body["sitemap"] = json!("include");
+        let found = crawled(&app.anonymous(), &body).await;
+        if is_wanted {
+            expect.extend([app.page("/docs/b"), app.page("/docs/c.md")]);
+        }
+        assert!(expect.iter().all(|page| found.contains(page)), "{is_wanted}: {found:?}");
+        assert_eq!(found.contains(&app.page("/docs/b")), is_wanted, "{found:?}");
+        assert!(found.iter().all(|page| !page.contains("away.test")), "{found:?}");
+        assert_eq!(asks_for("/llms.txt"), is_wanted);
+    }
 }

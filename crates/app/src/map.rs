@@ -109,7 +109,7 @@ impl Mapping {
                 _ => app.site.sitemaps(&self.url, approach, terms, &mut listed).await,
             }
         };
-        let (page, found, mut named) = tokio::join!(page, maps, self.named(app, &self.url));
+        let (page, found, mut named) = tokio::join!(page, maps, self.named(app, &self.url, terms));
         let mut found = found?;
         let mut from_sitemaps = listed.links;
         if let Some(landed) = page.landed().filter(|landed| **landed != self.url) {
@@ -123,7 +123,7 @@ impl Mapping {
                 from_sitemaps = again.links;
             }
             if named.is_empty() && landed.origin() != self.url.origin() {
-                named = self.named(app, landed).await;
+                named = self.named(app, landed, terms).await;
             }
         }
         let known = if wants_page { self.known(app, caller).await } else { Vec::new() };
@@ -159,11 +159,11 @@ impl Mapping {
     }
 
     /// What the `llms.txt` of the site of `start` lists.
-    async fn named(&self, app: &App, start: &Url) -> Vec<SitemapPage> {
+    async fn named(&self, app: &App, start: &Url, terms: Terms<'_>) -> Vec<SitemapPage> {
         match self.request.sitemap {
             SitemapMode::Skip => Vec::new(),
             _ if !app.settings.sites.llms_txt_in_map => Vec::new(),
-            _ => app.site.llms_pages(start, self.approach(), true).await,
+            _ => app.site.llms_pages(start, self.approach(), terms).await,
         }
     }
 

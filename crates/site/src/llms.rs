@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::sitemaps::address;
-use crate::{Approach, Site, SitemapPage};
+use crate::{Approach, Site, SitemapPage, Terms};
 
 /// Longest time for one file.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -17,18 +17,20 @@ const MAX_REDIRECTS: usize = 3;
 
 impl Site {
     /// The pages that the `llms.txt` at the root of the host of `start` lists, and the one in the folder of `start` where that
-    /// is another: at most 1 MiB and 10 000 pages of each. Empty where there is none, where it is no text, and where `obey`
-    /// says that robots.txt decides and that forbids it. They may be of any site, and appear again.
-    pub async fn llms_pages(&self, start: &Url, approach: Approach<'_>, obey: bool) -> Vec<SitemapPage> {
+    /// is another: at most 1 MiB and 10 000 pages of each. Empty where there is none, where it is no text, and where robots.txt
+    /// decides and forbids it. They may be of any site, and appear again. Reading takes the places for processor work of the
+    /// owner.
+    pub async fn llms_pages(&self, start: &Url, approach: Approach<'_>, terms: Terms<'_>) -> Vec<SitemapPage> {
         let places = [start.join("/llms.txt").ok(), folder_of(start)];
         let mut found: Vec<SitemapPage> = Vec::new();
         let mut asked: Vec<Url> = Vec::new();
         for place in places.into_iter().flatten() {
-            if asked.contains(&place) || !self.may_ask(&place, approach, obey).await {
+            if asked.contains(&place) || !self.may_ask(&place, approach, terms.obey).await {
                 continue;
             }
             match self.llms_file(place.clone(), approach).await {
-                Ok(pages) => found.extend(pages),
+                Ok(Some(file)) => found.extend(self.read_llms(file, approach, terms).await),
+                Ok(None) => {}
                 Err(error) if approach.private => drop(error),
                 Err(error) => tracing::debug!(%error, "no llms.txt"),
             }
@@ -41,13 +43,13 @@ impl Site {
         !obey || self.rules(place, approach).await.is_ok_and(|site| site.rules.allows_url(place))
     }
 
-    async fn llms_file(&self, place: Url, approach: Approach<'_>) -> Result<Vec<SitemapPage>, net::Error> {
+    async fn llms_file(&self, place: Url, approach: Approach<'_>) -> Result<Option<File>, net::Error> {
         let deadline = approach.deadline.min(Instant::now() + PATIENCE);
         let mut answer = self.open(place, Approach { deadline, ..approach }, MAX_REDIRECTS).await?;
         let kind = answer.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         // Many sites answer every address with their page.
         if !answer.status.is_success() || kind.to_ascii_lowercase().contains("html") {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let mut body = Vec::new();
         while body.len() < MAX_LLMS_BYTES {
@@ -58,19 +60,30 @@ impl Site {
                 Err(error) => return Err(error),
             }
         }
-        let base = answer.url.clone();
-        let read = tokio::task::spawn_blocking(move || pages_of(&base, &body)).await;
-        Ok(read.unwrap_or_default())
+        Ok(Some(File { url: answer.url.clone(), body }))
+    }
+
+    async fn read_llms(&self, file: File, approach: Approach<'_>, terms: Terms<'_>) -> Vec<SitemapPage> {
+        let read = self.0.cpu.run(terms.owner, approach.deadline, move |_| file.pages()).await;
+        read.inspect_err(|error| tracing::debug!(%error, "llms.txt not read")).unwrap_or_default()
     }
 }
 
-fn pages_of(base: &Url, body: &[u8]) -> Vec<SitemapPage> {
-    let text = String::from_utf8_lossy(body);
-    if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
-        return Vec::new();
+/// A file as it was sent, or its beginning.
+struct File {
+    url: Url,
+    body: Vec<u8>,
+}
+
+impl File {
+    fn pages(&self) -> Vec<SitemapPage> {
+        let text = String::from_utf8_lossy(&self.body);
+        if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
+            return Vec::new();
+        }
+        let pages = llms_pages(&text).into_iter();
+        pages.filter_map(|about| Some(SitemapPage { url: address(&self.url, &about.loc)?, about })).collect()
     }
-    let pages = llms_pages(&text).into_iter();
-    pages.filter_map(|about| Some(SitemapPage { url: address(base, &about.loc)?, about })).collect()
 }
 
 /// The file in the folder of a page.

@@ -13,12 +13,13 @@ use crawl_frontier::{SitemapUrl, sitemap_candidates};
 use url::Url;
 
 use crate::{Approach, Site, SiteError};
+use ask::Budget;
 use discovery::Discovery;
 pub(crate) use read::address;
 use read::{Candidate, Context};
 
-/// Most requests of one call, redirects included; together with those for pages a small crawl stays under 100.
-pub const MAX_REQUESTS: usize = 60;
+/// Most requests of one call, with redirects and those that are sent again. A crawl or map whose start leads away makes two.
+pub const MAX_REQUESTS: usize = 40;
 /// Most decoded bytes of one call.
 pub const MAX_BYTES: u64 = 256 << 20;
 /// Longest time for one sitemap, each time that it is asked for.
@@ -89,7 +90,7 @@ impl Site {
     /// A site that is busy (429, 500, 502, 503, 504, no connection) is asked again, up to three times for each sitemap that it
     /// names or that has the usual name.
     ///
-    /// Every request passes the guard. At most 60 requests and 256 MiB, 15 s for each sitemap; `approach.deadline` ends
+    /// Every request passes the guard. At most 40 requests and 256 MiB, 15 s for each sitemap; `approach.deadline` ends
     /// the whole, and what came before counts. Only pieces are in memory, and what the sink keeps. Sitemaps that the site
     /// itself names are always read (RFC 9309 section 2.2.4: `Sitemap` belongs to no group). Unpacking and parsing take
     /// the places for processor work of the owner.
@@ -136,7 +137,7 @@ impl Site {
             Err(SiteError::Timeout) => return Ok(SitemapTotals { is_cut: true, ..SitemapTotals::default() }),
             Err(error @ SiteError::Panicked) => return Err(error.into()),
         };
-        let context = Context { site: self, approach, terms, bytes: Arc::default() };
+        let context = Context { site: self, approach, terms, bytes: Arc::default(), budget: Budget::new() };
         let mut discovery = Discovery::default();
         let candidates = sitemap_candidates(start, &lines).into_iter().map(Candidate::from);
         let (likely, guesses): (Vec<_>, Vec<_>) = candidates.partition(Candidate::is_likely);

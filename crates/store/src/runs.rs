@@ -4,6 +4,7 @@
 //! Who changes a run locks its progress first ([`lock`]), works on the value, and writes it back with [`save`]. So the bound
 //! is never overshot and the sums are right at every moment, whatever number of workers there is.
 
+mod copies;
 mod crawl;
 mod documents;
 mod erase;
@@ -24,12 +25,13 @@ use crate::error::Result;
 use crate::schema::{run, run_progress};
 use crate::sql::Sql;
 
+pub use copies::{Standing, Wait, Waiting, end_of_wait, read_again, set_read, standings, wait, waiting_for};
 pub use crawl::{landed, set_landed};
 pub use documents::{KnownUrl, NewDocument, StoredDocument, document_sizes, documents, end_pages, known_urls};
 pub use erase::{erase, expired, first_documents, known_blobs, remove};
 pub use pages::{
-    EndedPage, ListedPage, NewPage, PageRow, PageState, Standing, add_pages, insert_pages, is_queued, known_keys,
-    list_room, listed, promote_spare, standings, take_on, urls_of,
+    EndedPage, ListedPage, NewPage, PageRow, PageState, add_pages, insert_pages, is_queued, known_keys, list_room, listed,
+    promote_spare, take_on, urls_of,
 };
 pub use pieces::{add_pieces, append_by_key, first_piece, has_pieces, remember_append, remove_piece, remove_pieces};
 pub use secrets::{OF_THE_RUN, forget_secrets, keep_secrets, secret};

@@ -272,6 +272,7 @@ table! {
         finished_at -> Nullable<Timestamp>,
         content -> Nullable<BigInt>,
         parent -> Nullable<Text>,
+        other -> Nullable<Text>,
     }
 }
 

@@ -174,7 +174,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
     let found = app.site.sitemaps(home, approach, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
     if app.settings.sites.llms_txt_in_crawl {
-        let mut named = app.site.llms_pages(home, approach, terms.obey).await;
+        let mut named = app.site.llms_pages(home, approach, terms).await;
         named.retain(|page| !is_known_otherwise(context, frontier, &page.url));
         while !named.is_empty() {
             let later = named.split_off(named.len().min(BATCH));

@@ -1,56 +1,297 @@
 //! Pages that a run has under another address: those that were redirected to one that it has, and those that have the text of
 //! the page that they name as canonical.
+//!
+//! Which of two is the document is decided when the other one has ended. Until then a page waits, without a job and without
+//! its text; it is read again where it turns out to be none, and waits once at most.
 
 use std::collections::HashMap;
 
-use store::runs::{self, PageState, Standing};
+use store::runs::{self, PageState, Standing, Wait, Waiting};
 use store::{Conn, StoreError};
 
-use super::page::{Outcome, PageResult};
+use super::page::PageResult;
 
-/// The code of a page that is left out as a copy of another.
-const CODE: &str = "DUPLICATE_PAGE";
+/// The code of a page that is left out as a copy of another, and why it is one.
+pub(super) type Reason = (&'static str, &'static str);
+
+const LEADS: Reason = ("DUPLICATE_PAGE", "the page leads to one that the crawl has under its own address");
+const SAME_TEXT: Reason = ("DUPLICATE_PAGE", "the page has the text of the one that it names as canonical");
 
 /// The state of the pages that results name besides their own addresses.
 pub(super) struct Copies {
     known: HashMap<Vec<u8>, Standing>,
 }
 
+/// What a document is to its run.
+pub(super) enum Judgement {
+    /// One of its own. The page that it was redirected to, as it stood, where the run knows that.
+    Own(Option<Standing>),
+    Copy(Reason),
+    /// Another page has to end first.
+    Waits,
+}
+
 /// The results, those behind the others that name another page as canonical: it may be among them.
-pub(super) fn last<'a, 'r>(
-    results: &'a [(&'r str, &'r PageResult)],
-) -> impl Iterator<Item = &'a (&'r str, &'r PageResult)> {
-    let names_another = |result: &PageResult| result.canonical.is_some();
-    let first = results.iter().filter(move |(_, result)| !names_another(result));
-    first.chain(results.iter().filter(move |(_, result)| names_another(result)))
+pub(super) fn last<'r>(results: &[(&'r str, &'r PageResult)]) -> Vec<(&'r str, &'r PageResult)> {
+    let mut results = results.to_vec();
+    results.sort_by_key(|(_, result)| result.canonical.is_some());
+    results
+}
+
+/// Why a page that has waited is left out now; `None` when it is no copy.
+pub(super) fn reason_of(waiting: &Waiting) -> Option<Reason> {
+    let reason = if waiting.content.is_none() { LEADS } else { SAME_TEXT };
+    waiting.is_copy().then_some(reason)
 }
 
 impl Copies {
     /// Reads it. The run's progress is locked.
     pub(super) async fn of(conn: &mut Conn, run: &str, results: &[(&str, &PageResult)]) -> Result<Self, StoreError> {
         let named = |(_, result): &(&str, &PageResult)| {
-            [result.alias.as_ref().map(|page| page.key.clone()), result.canonical.clone()]
+            let named = [result.alias.as_ref().map(|page| page.key.clone()), result.canonical.clone()];
+            let own = result.key.clone().filter(|_| named.iter().any(Option::is_some));
+            named.into_iter().chain([own]).flatten()
         };
-        let keys: Vec<Vec<u8>> = results.iter().flat_map(named).flatten().collect();
+        let keys: Vec<Vec<u8>> = results.iter().flat_map(named).collect();
         let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
         Ok(Self { known: runs::standings(conn, run, &keys).await? })
     }
 
-    /// Why a document is left out, as a code and a sentence. One that is none counts as read from now on.
-    pub(super) fn judge(&mut self, result: &PageResult) -> Option<(&'static str, &'static str)> {
-        let led_to = result.alias.as_ref().and_then(|page| self.known.get(&page.key));
-        if led_to.is_some_and(|page| matches!(page.state, PageState::Queued | PageState::Done | PageState::Alias)) {
-            return Some((CODE, "the page leads to one that the crawl has under its own address"));
+    /// What a document is; has it wait where that is not certain. One of its own counts as read from now on.
+    pub(super) async fn judge(
+        &mut self,
+        conn: &mut Conn,
+        id: &str,
+        result: &PageResult,
+    ) -> Result<Judgement, StoreError> {
+        if let Some(reason) = self.copy_of_read(id, result) {
+            return Ok(Judgement::Copy(reason));
         }
-        let canonical = result.canonical.as_ref().and_then(|key| self.known.get(key));
-        if canonical.is_some_and(|page| page.content.is_some() && page.content == result.content) {
-            return Some((CODE, "the page has the text of the one that it names as canonical"));
+        if self.wait(conn, id, result).await? {
+            return Ok(Judgement::Waits);
         }
-        if let Outcome::Document(_) = result.outcome {
-            let read = Standing { state: PageState::Done, content: result.content };
-            let keys = result.alias.iter().map(|page| &page.key).chain(&result.key);
-            self.known.extend(keys.map(|key| (key.clone(), read)));
+        let led_to = self.led_to(id, result).cloned();
+        let keys = result.alias.iter().map(|page| &page.key).chain(&result.key);
+        let read = |key: &Vec<u8>| (key.clone(), standing(id, PageState::Done, result.content));
+        self.known.extend(keys.map(read));
+        Ok(Judgement::Own(led_to))
+    }
+
+    /// The page that a document was redirected to, where that is another one which the run knows.
+    fn led_to(&self, id: &str, result: &PageResult) -> Option<&Standing> {
+        let alias = result.alias.as_ref()?;
+        self.known.get(&alias.key).filter(|page| page.id != id)
+    }
+
+    fn canonical(&self, id: &str, result: &PageResult) -> Option<&Standing> {
+        let canonical = result.canonical.as_ref().filter(|_| result.content.is_some())?;
+        self.known.get(canonical).filter(|page| page.id != id)
+    }
+
+    fn copy_of_read(&self, id: &str, result: &PageResult) -> Option<Reason> {
+        if self.led_to(id, result).is_some_and(Standing::is_read) {
+            return Some(LEADS);
         }
-        None
+        let canonical = self.canonical(id, result).filter(|page| page.is_read() && page.content == result.content);
+        canonical.map(|_| SAME_TEXT)
+    }
+
+    /// Has a page wait for one that is still to come; says whether it does.
+    async fn wait(&mut self, conn: &mut Conn, id: &str, result: &PageResult) -> Result<bool, StoreError> {
+        let Some((other, content)) = self.to_wait_for(conn, id, result).await? else { return Ok(false) };
+        runs::wait(conn, id, &Wait { other: &other, content, way: result.way.as_ref() }).await?;
+        let waits = Standing { has_waited: true, ..standing(id, PageState::Waiting, content) };
+        self.known.extend(result.key.clone().map(|key| (key, waits)));
+        Ok(true)
+    }
+
+    /// The page that a document has to wait for, and the hash of the text that it is a copy by.
+    async fn to_wait_for(
+        &self,
+        conn: &mut Conn,
+        id: &str,
+        result: &PageResult,
+    ) -> Result<Option<(String, Option<u64>)>, StoreError> {
+        let own = result.key.as_ref().and_then(|key| self.known.get(key));
+        if own.is_some_and(|own| own.has_waited) {
+            return Ok(None);
+        }
+        let led_to = self.led_to(id, result).map(|page| (page, None));
+        let canonical = self.canonical(id, result).map(|page| (page, result.content));
+        for (other, content) in led_to.into_iter().chain(canonical) {
+            // A page that waits for this one has to end after it.
+            if is_to_come(other) && runs::end_of_wait(conn, &other.id).await?.is_some_and(|last| last != id) {
+                return Ok(Some((other.id.clone(), content)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether it is still to be decided what becomes of a page.
+fn is_to_come(page: &Standing) -> bool {
+    matches!(page.state, PageState::Queued | PageState::Waiting)
+}
+
+fn standing(id: &str, state: PageState, content: Option<u64>) -> Standing {
+    Standing { id: id.to_owned(), state, content, has_waited: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use PageState::{Alias, Done, External, Failed, Queued, Spare, Waiting as Waits};
+    use store::runs::{NewPage, Progress};
+    use tempfile::TempDir;
+
+    use super::super::page::Outcome;
+    use super::super::tests::{app, document, page};
+    use super::super::{Context, digest, pages};
+    use super::*;
+    use crate::App;
+
+    /// A crawl whose start is queued, and pages beside it.
+    struct Crawl {
+        app: App,
+        context: Arc<Context>,
+        conn: Conn,
+        pages: Vec<NewPage>,
+        _folder: TempDir,
+    }
+
+    impl Crawl {
+        /// At most so many pages, and these as far as they fit.
+        async fn of(limit: u32, names: &[&str]) -> Self {
+            let (app, caller, folder) = app().await;
+            let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
+            let request = wire::decode_crawl(request).unwrap();
+            let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
+            let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+            let mut conn = app.conn().await.unwrap();
+            let pages: Vec<NewPage> = names.iter().map(|name| page(name)).collect();
+            let added: Result<(), StoreError> = conn
+                .tx(async |conn: &mut Conn| {
+                    let mut progress = runs::lock(conn, &id).await?.unwrap();
+                    runs::add_pages(conn, &mut progress, pages.clone()).await?;
+                    runs::save(conn, &progress).await
+                })
+                .await;
+            added.unwrap();
+            Self { app, context, conn, pages, _folder: folder }
+        }
+
+        /// A page as a document with this text.
+        fn read(&self, name: &str, text: u64) -> PageResult {
+            PageResult { key: Some(digest(name)), content: Some(text), ..document(&self.context) }
+        }
+
+        /// The same, with another page that it names as canonical.
+        fn naming(&self, name: &str, other: &str, text: u64) -> PageResult {
+            PageResult { canonical: Some(digest(other)), ..self.read(name, text) }
+        }
+
+        /// The same, redirected to another page.
+        fn leading(&self, name: &str, other: &str, text: u64) -> PageResult {
+            PageResult { alias: Some(page(other)), ..self.read(name, text) }
+        }
+
+        fn failed(&self) -> PageResult {
+            let outcome = Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() };
+            PageResult::without(Arc::clone(&self.context), outcome)
+        }
+
+        /// Writes down what pages, given by their places, became, in one transaction, and gives the states of all.
+        async fn record(&mut self, results: &[(usize, PageResult)]) -> Vec<PageState> {
+            let Self { app, conn, pages: all, context, .. } = self;
+            let app = &*app;
+            let results: Vec<(&str, &PageResult)> =
+                results.iter().map(|(place, result)| (all[*place].id.as_str(), result)).collect();
+            let recorded: Result<(), StoreError> =
+                conn.tx(async |conn: &mut Conn| pages::record(app, conn, &results).await).await;
+            recorded.unwrap();
+            let keys: Vec<&[u8]> = all.iter().map(|page| page.key.as_slice()).collect();
+            let known = runs::standings(conn, &context.id, &keys).await.unwrap();
+            keys.iter().map(|key| known[*key].state).collect()
+        }
+
+        async fn progress(&mut self) -> Progress {
+            runs::read(&mut self.conn, &self.context.id).await.unwrap().unwrap().1
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_page_waits_for_the_one_that_it_names() {
+        for (b, expect) in [(Some(7), [External, Done]), (Some(8), [Queued, Done]), (None, [Queued, Failed])] {
+            let mut crawl = Crawl::of(60, &["a", "b", "c"]).await;
+            let first = crawl.naming("a", "b", 7);
+            assert_eq!(crawl.record(&[(0, first)]).await, [Waits, Queued, Queued], "{b:?}");
+            let progress = crawl.progress().await;
+            assert_eq!((progress.pending, progress.credits), (4, 0), "{b:?}");
+            let other = b.map_or_else(|| crawl.failed(), |text| crawl.read("b", text));
+            assert_eq!(crawl.record(&[(1, other)]).await[..2], expect, "{b:?}");
+            if expect[0] == Queued {
+                // It does not wait again, whatever it names.
+                let again = crawl.naming("a", "c", 7);
+                assert_eq!(crawl.record(&[(0, again)]).await[0], Done, "{b:?}");
+            }
+            assert_eq!(crawl.progress().await.pending, 2, "{b:?}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn one_of_two_that_name_each_other_is_the_document() {
+        for is_together in [true, false] {
+            let mut crawl = Crawl::of(60, &["a", "b"]).await;
+            let (a, b) = (crawl.naming("a", "b", 7), crawl.naming("b", "a", 7));
+            let states = match is_together {
+                true => crawl.record(&[(0, a), (1, b)]).await,
+                false => {
+                    crawl.record(&[(0, a)]).await;
+                    crawl.record(&[(1, b)]).await
+                }
+            };
+            assert_eq!(states, [External, Done], "{is_together}");
+            assert_eq!(crawl.progress().await.pending, 1, "{is_together}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn one_of_a_ring_of_redirects_is_the_document() {
+        let mut crawl = Crawl::of(60, &["a", "b", "c"]).await;
+        let [a, b, c] = [("a", "b"), ("b", "c"), ("c", "a")].map(|(name, other)| crawl.leading(name, other, 7));
+        assert_eq!(crawl.record(&[(0, a)]).await, [Waits, Queued, Queued]);
+        assert_eq!(crawl.record(&[(1, b)]).await, [Waits, Waits, Queued]);
+        assert_eq!(crawl.record(&[(2, c)]).await, [External, External, Done]);
+        let progress = crawl.progress().await;
+        assert_eq!((progress.pending, progress.done, progress.credits), (1, 1, 1));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_a_failed_page_would_have_brought_comes_once() {
+        let mut crawl = Crawl::of(60, &["a", "b", "c"]).await;
+        let a = crawl.leading("a", "b", 7);
+        assert_eq!(crawl.record(&[(0, a)]).await, [Waits, Queued, Queued]);
+        let b = crawl.failed();
+        assert_eq!(crawl.record(&[(1, b)]).await, [Queued, Failed, Queued]);
+        let (a, c) = (crawl.leading("a", "b", 7), crawl.leading("c", "b", 7));
+        assert_eq!(crawl.record(&[(0, a)]).await, [Done, Failed, Queued]);
+        assert_eq!(crawl.record(&[(2, c)]).await, [Done, Failed, External]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_spare_page_that_is_there_already_is_not_taken_on() {
+        let mut crawl = Crawl::of(3, &["a", "b", "spare"]).await;
+        assert_eq!(crawl.progress().await.spare, 1);
+        let a = crawl.leading("a", "spare", 7);
+        assert_eq!(crawl.record(&[(0, a)]).await, [Done, Queued, Alias]);
+        let b = crawl.failed();
+        assert_eq!(crawl.record(&[(1, b)]).await, [Done, Failed, Alias]);
+        assert_eq!(crawl.progress().await.spare, 0);
+        // One that nobody has brought is.
+        let mut crawl = Crawl::of(3, &["a", "b", "spare"]).await;
+        let (a, b) = (crawl.read("a", 7), crawl.failed());
+        assert_eq!(crawl.record(&[(0, a)]).await, [Done, Queued, Spare]);
+        assert_eq!(crawl.record(&[(1, b)]).await, [Done, Failed, Queued]);
     }
 }

@@ -13,7 +13,7 @@ use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running}
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, SiteRules};
 use store::jobs::Claimed;
-use store::runs::{self, NewPage, PageState, Way};
+use store::runs::{self, NewPage, Way};
 use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
@@ -31,8 +31,6 @@ use crate::{App, AppError, credentials, metrics};
 
 /// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
 const MAX_ASKED: i32 = 3;
-/// How long a page waits for the one that it names as canonical, each time.
-const CANONICAL_PAUSE: TimeDelta = TimeDelta::seconds(2);
 /// Longest wait for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -70,6 +68,8 @@ pub(crate) struct PageResult {
     pub(super) answer: Option<HostAnswer>,
     /// What the page is known by; absent where no links are followed.
     pub(super) key: Option<Vec<u8>>,
+    /// The way to it that its document tells.
+    pub(super) way: Option<Way>,
     /// The page under the address that it was redirected to, when that is another than the one it was known by.
     pub(super) alias: Option<NewPage>,
     /// What the page is known by that it names as the one that counts, when that is another.
@@ -210,7 +210,6 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
             return Err(Failure::Retry { at, error, answer: Some(HostAnswer::Refused(wait)), counted: true });
         }
     };
-    await_canonical(app, job, &result).await?;
     if let Outcome::Document(packed) = &mut result.outcome {
         // Not before the body is kept: until then it is in memory as well.
         packed.shrink_room();
@@ -229,20 +228,6 @@ async fn way_to(app: &App, context: &Context, job: &Running<PagePayload>) -> Res
     }
     let now = runs::way_to(&mut app.conn().await?, &job.id).await?;
     Ok(now.filter(|way| way.depth < known.depth).unwrap_or(known))
-}
-
-/// Has a page come again that names one as canonical which is still to be read: only then can they be compared. In most crawls
-/// its copy in the cache answers then.
-async fn await_canonical(app: &App, job: &Running<PagePayload>, result: &PageResult) -> Result<(), Failure> {
-    let Some(canonical) = result.canonical.as_ref().filter(|_| job.attempt < MAX_ASKED) else { return Ok(()) };
-    let standing = async { runs::standings(&mut app.store.conn().await?, &job.payload.crawl, &[canonical]).await };
-    let standing = standing.await.map_err(|error| patience::again(app, job, &error.into(), patience::PAUSE))?;
-    if standing.get(canonical).is_none_or(|page| page.state != PageState::Queued) {
-        return Ok(());
-    }
-    let (at, error) =
-        (Some(app.now() + CANONICAL_PAUSE), "the page that it names as canonical is read first".to_owned());
-    Err(Failure::Retry { at, error, answer: result.answer, counted: true })
 }
 
 /// What its site says of a page that may be asked for; else what becomes of it without a request.
@@ -318,10 +303,11 @@ impl Setting {
         let mut scraped = scraped;
         if context.frontier.is_some() {
             scraped.document.metadata.depth = Some(depth);
-            scraped.document.metadata.parent = parent;
+            scraped.document.metadata.parent.clone_from(&parent);
         }
         let result = read(context, Asked { url: &url, depth, site: site.as_deref() }, scraped, stop)?;
-        Ok(Seen::Page(Box::new(PageResult { answer: Some(answer), ..result })))
+        let way = Some(Way { depth: i32::try_from(depth).unwrap_or(i32::MAX), parent });
+        Ok(Seen::Page(Box::new(PageResult { answer: Some(answer), way, ..result })))
     }
 }
 
@@ -391,6 +377,7 @@ impl PageResult {
             surcharge: None,
             answer: None,
             key: None,
+            way: None,
             alias: None,
             canonical: None,
             content: None,

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use base::Timestamp;
 use queue::Finished;
 use store::ledger::{self, Booking};
-use store::runs::{self, EndedPage, NewDocument, PageState};
+use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Standing, Waiting, Way};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
 use wire::WebhookEvent;
 
 use super::context::Context;
-use super::copies::{self, Copies};
+use super::copies::{self, Copies, Judgement, Reason};
 use super::deposit::Deposit;
 use super::document::Packed;
 use super::end;
@@ -132,27 +132,20 @@ impl Record<'_> {
         let (mut credits, mut surcharges) = (0, Vec::new());
         let depths = self.depths(conn, results).await?;
         for (id, result) in copies::last(results) {
+            links.take(&result.links, depths.get(id).copied());
+            let Some(page) = self.settle(conn, id, result).await? else { continue };
             self.walk.progress.pending -= 1;
-            links.take(&result.links, depths.get(*id).copied());
-            let page = self.settle(id, result);
             if page.state == PageState::Done || !matches!(result.outcome, Outcome::Document(_)) {
                 credits += result.credits;
                 surcharges.extend(&result.surcharge);
                 if let Outcome::Document(packed) = &result.outcome {
-                    kept.push((*id, *result, packed.as_ref()));
+                    kept.push((id, result, packed.as_ref()));
                 }
             }
             ended.push(page);
         }
-        if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref()) {
-            runs::set_landed(conn, &self.context.id, landed).await?;
-            let (lanes, team) = (&self.context.lanes, &self.context.caller.team.id);
-            crawl::look_where_it_led(conn, &mut self.walk.progress, lanes, team, self.now).await?;
-        }
-        if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
-            runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
-        }
-        self.charge(conn, results.first().map_or("", |(id, _)| *id), credits, &surcharges).await?;
+        self.see_start(conn, results).await?;
+        self.charge(conn, ended.first().map_or("", |page| page.id), credits, &surcharges).await?;
         let documents = self.keep(conn, &kept).await?;
         runs::end_pages(conn, &ended, documents, self.now).await?;
         self.tell(conn, &kept, &ended).await?;
@@ -161,8 +154,83 @@ impl Record<'_> {
                 runs::keep_links(conn, &self.context.id, id, way_on).await?;
             }
         }
+        if self.context.frontier.is_some() {
+            self.release(conn, ended.iter().map(|page| page.id.to_owned()).collect()).await?;
+        }
         self.walk.follow(conn, links).await?;
+        self.bring_near(conn, results).await?;
         end::save(self.app, conn, self.context.kind, &mut self.walk.progress).await
+    }
+
+    /// Writes down where the start has led, and what it has answered, if it is among the results.
+    async fn see_start(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
+        if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref())
+            // A start that has waited for another page comes twice.
+            && runs::landed(conn, &self.context.id).await?.as_deref() != Some(landed)
+        {
+            runs::set_landed(conn, &self.context.id, landed).await?;
+            let (lanes, team) = (&self.context.lanes, &self.context.caller.team.id);
+            crawl::look_where_it_led(conn, &mut self.walk.progress, lanes, team, self.now).await?;
+        }
+        if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
+            runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
+        }
+        Ok(())
+    }
+
+    /// Has the pages go on that have waited for these, which have ended: what is a copy now is left out, the others are read
+    /// again.
+    async fn release(&mut self, conn: &mut Conn, mut ended: Vec<String>) -> Result<(), StoreError> {
+        while !ended.is_empty() {
+            let ids: Vec<&str> = ended.iter().map(String::as_str).collect();
+            let mut copies = Vec::new();
+            for waiting in runs::waiting_for(conn, &ids).await? {
+                match copies::reason_of(&waiting) {
+                    Some(reason) => copies.push((waiting, reason)),
+                    None => self.read_again(conn, waiting.page).await?,
+                }
+            }
+            self.leave_out(conn, &copies).await?;
+            ended = copies.into_iter().map(|(waiting, _)| waiting.page.id).collect();
+        }
+        Ok(())
+    }
+
+    async fn read_again(&mut self, conn: &mut Conn, page: NewPage) -> Result<(), StoreError> {
+        runs::read_again(conn, &[&page.id]).await?;
+        self.walk.read_again(page);
+        Ok(())
+    }
+
+    async fn leave_out(&mut self, conn: &mut Conn, copies: &[(Waiting, Reason)]) -> Result<(), StoreError> {
+        if copies.is_empty() {
+            return Ok(());
+        }
+        let ended = copies.iter().map(|(waiting, reason)| EndedPage {
+            id: &waiting.page.id,
+            state: PageState::External,
+            reason: Some(*reason),
+            content: Some(waiting.other.content.unwrap_or_default()),
+        });
+        let ended: Vec<EndedPage<'_>> = ended.collect();
+        self.walk.progress.pending -= i64::try_from(ended.len()).unwrap_or(0);
+        runs::end_pages(conn, &ended, Vec::new(), self.now).await
+    }
+
+    /// Where there is a largest depth, a page is no further than one that is redirected to it.
+    async fn bring_near(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
+        let mut nearer: HashMap<Vec<u8>, Way> = HashMap::new();
+        for (_, result) in results.iter().filter(|_| self.context.has_max_depth()) {
+            let (Some(alias), Some(way)) = (&result.alias, &result.way) else { continue };
+            let is_nearest = nearer.get(&alias.key).is_none_or(|other| way.depth < other.depth);
+            if is_nearest && self.walk.is_further(&alias.key, way.depth) {
+                nearer.insert(alias.key.clone(), way.clone());
+            }
+        }
+        match nearer.is_empty() {
+            true => Ok(()),
+            false => self.walk.bring_near(conn, nearer).await,
+        }
     }
 
     /// How many hops these pages are from the start by now. Empty where that does not matter.
@@ -177,14 +245,19 @@ impl Record<'_> {
         }
     }
 
-    /// Decides what a page counts as: left out, when the run has it under another address.
-    fn settle<'r>(&mut self, id: &'r str, result: &'r PageResult) -> EndedPage<'r> {
+    /// Decides what a page counts as: left out, when the run has it under another address. `None` when it waits.
+    async fn settle<'r>(
+        &mut self,
+        conn: &mut Conn,
+        id: &'r str,
+        result: &'r PageResult,
+    ) -> Result<Option<EndedPage<'r>>, StoreError> {
         let (state, reason) = match &result.outcome {
-            Outcome::Document(_) => match self.copies.judge(result) {
-                Some(reason) => (PageState::External, Some(reason)),
-                None => {
-                    let alias = result.alias.as_ref().filter(|alias| !self.walk.knows(&alias.key));
-                    alias.into_iter().for_each(|page| self.walk.note(page.clone(), PageState::Alias));
+            Outcome::Document(_) => match self.copies.judge(conn, id, result).await? {
+                Judgement::Waits => return Ok(None),
+                Judgement::Copy(reason) => (PageState::External, Some(reason)),
+                Judgement::Own(led_to) => {
+                    self.adopt(conn, id, result, led_to).await?;
                     (PageState::Done, None)
                 }
             },
@@ -197,7 +270,32 @@ impl Record<'_> {
             PageState::Failed => self.walk.progress.failed += 1,
             _ => {}
         }
-        EndedPage { id, state, reason, content: result.content }
+        let content = match (&result.outcome, state) {
+            // Also a page without text has been read.
+            (Outcome::Document(_), PageState::External) => Some(result.content.unwrap_or_default()),
+            _ => result.content,
+        };
+        Ok(Some(EndedPage { id, state, reason, content }))
+    }
+
+    /// Has the address that a document was redirected to stand for it, so that no other page brings the same text.
+    async fn adopt(
+        &mut self,
+        conn: &mut Conn,
+        id: &str,
+        result: &PageResult,
+        led_to: Option<Standing>,
+    ) -> Result<(), StoreError> {
+        if let Some(alias) = result.alias.as_ref().filter(|alias| !self.walk.knows(&alias.key)) {
+            self.walk.note_alias(alias.clone(), id, result.content);
+        }
+        // What is still to come has a text of its own to bring.
+        let is_over = |page: &Standing| !matches!(page.state, PageState::Queued | PageState::Waiting);
+        let Some(page) = led_to.filter(is_over) else { return Ok(()) };
+        if page.state == PageState::Spare {
+            self.walk.progress.spare -= 1;
+        }
+        runs::set_read(conn, &page, id, result.content.unwrap_or_default()).await
     }
 
     /// Charges what the run has set aside for its pages, and what single pages have set aside for themselves.

@@ -52,10 +52,26 @@ impl<'a> Walk<'a> {
         self.depth(key).is_some()
     }
 
-    /// Notes a page that needs no job.
-    pub(super) fn note(&mut self, page: NewPage, state: PageState) {
+    /// Notes a page that the run does not know.
+    fn note(&mut self, page: NewPage, state: PageState) {
         self.known.insert(page.key.clone(), page.depth);
         self.rows.push(PageRow::new(&self.context.id, page, state));
+    }
+
+    /// Whether the run knows a page as more hops from the start than these.
+    pub(super) fn is_further(&self, key: &[u8], depth: i32) -> bool {
+        self.depth(key).is_some_and(|known| known > depth)
+    }
+
+    /// Notes the other address of a page that is a document, given by its id and the hash of its text.
+    pub(super) fn note_alias(&mut self, page: NewPage, document: &str, content: Option<u64>) {
+        self.known.insert(page.key.clone(), page.depth);
+        self.rows.push(PageRow::alias(&self.context.id, page, document, content));
+    }
+
+    /// Has a page, which the run knows, read again with the next ones.
+    pub(super) fn read_again(&mut self, page: NewPage) {
+        self.fresh.push(page);
     }
 
     /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.

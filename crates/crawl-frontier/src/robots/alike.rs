@@ -1,7 +1,8 @@
 //! One spelling for what robots.txt compares: patterns, and paths with their query (RFC 9309 sections 2.2.2 and 2.2.3).
 //!
 //! An escape of a letter, a digit or one of `-._~` means the same as that character, so it is undone. Any other escape
-//! stays, in upper case: `%2F` is no slash. What no URL may hold as it is (spaces, quotes, other bytes than ASCII) is escaped.
+//! stays, in upper case: `%2F` is no slash. In a query, where `:`, `/`, `?` and `@` divide nothing (RFC 3986 section 3.4), their
+//! escapes are undone as well. What no URL may hold as it is (spaces, quotes, other bytes than ASCII) is escaped.
 
 use std::borrow::Cow;
 
@@ -9,6 +10,9 @@ use crate::spelling::{escape, is_unreserved, push_escaped, push_unless_unreserve
 
 /// Characters that mean something in a URL (RFC 3986 section 2.2), besides the two that mean something in a pattern.
 const RESERVED: &[u8] = b":/?#[]@!&'()+,;=";
+
+/// Those of them that mean nothing in a query.
+const PLAIN_IN_QUERY: &[u8] = b":/?@";
 
 /// A path with its query. `*` and `$` are escaped, as they mean something else in a pattern.
 pub(super) fn path(raw: &[u8]) -> Cow<'_, str> {
@@ -21,12 +25,15 @@ pub(super) fn pattern(raw: &[u8]) -> Cow<'_, str> {
     alike(raw, |at| raw[at] == b'*' || (raw[at] == b'$' && at == last))
 }
 
-/// The other spelling of a pattern's query, if it has one: there `:` and `/` mean what their escapes mean.
-pub(super) fn with_other_query(pattern: &str) -> Option<String> {
-    let (path, query) = pattern.split_once('?')?;
-    let escaped = query.replace(':', "%3A").replace('/', "%2F");
-    let query = if escaped == query { query.replace("%3A", ":").replace("%2F", "/") } else { escaped };
-    Some(format!("{path}?{query}")).filter(|other| other != pattern)
+/// A pattern whose query, if there is one, begins somewhere in a `*`: as it is for escapes in that query. None for others, and
+/// where both are the same.
+pub(super) fn in_query(pattern: &str) -> Option<String> {
+    const ESCAPES: [(&str, &str); 4] = [("%3A", ":"), ("%2F", "/"), ("%3F", "?"), ("%40", "@")];
+    let first = ESCAPES.iter().filter_map(|(escape, _)| pattern.find(escape)).min()?;
+    let star = pattern[..first].rfind('*').filter(|_| !pattern[..first].contains('?'))?;
+    let (path, query) = pattern.split_at(star + 1);
+    let query = ESCAPES.iter().fold(query.to_owned(), |query, (escape, plain)| query.replace(escape, plain));
+    Some(format!("{path}?*{query}"))
 }
 
 /// `stays` tells by its place whether a `*` or `$` is kept.
@@ -36,15 +43,21 @@ fn alike(raw: &[u8], stays: impl Fn(usize) -> bool) -> Cow<'_, str> {
         return String::from_utf8_lossy(raw);
     }
     let mut text = String::with_capacity(raw.len() + 16);
-    let mut at = 0;
+    let (mut at, mut is_query) = (0, false);
     while at < raw.len() {
         match escape(&raw[at..]) {
             Some(byte) => {
-                push_unless_unreserved(&mut text, byte);
+                match is_query && PLAIN_IN_QUERY.contains(&byte) {
+                    true => text.push(char::from(byte)),
+                    false => push_unless_unreserved(&mut text, byte),
+                }
                 at += 3;
                 continue;
             }
-            None if is_plain(at) => text.push(char::from(raw[at])),
+            None if is_plain(at) => {
+                is_query |= raw[at] == b'?';
+                text.push(char::from(raw[at]));
+            }
             None => push_escaped(&mut text, raw[at]),
         }
         at += 1;
@@ -67,6 +80,7 @@ mod tests {
             ("/a b|c", "/a%20b%7Cc"),
             ("/100%", "/100%25"),
             ("/a*b$", "/a%2Ab%24"),
+            ("/%3Fa%3A?u=https%3a%2F/a.test%3F%40%26%2a", "/%3Fa%3A?u=https://a.test?@%26%2A"),
         ] {
             assert_eq!(path(raw.as_bytes()), expect, "{raw}");
             assert_eq!(path(expect.as_bytes()), expect, "{raw} again");
@@ -83,14 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn queries_have_two_spellings() {
+    fn a_query_may_begin_in_a_star() {
         for (one, other) in [
-            ("/r?u=https://a.test", Some("/r?u=https%3A%2F%2Fa.test")),
-            ("/r?u=https%3A%2F%2Fa.test", Some("/r?u=https://a.test")),
-            ("/r?u=1", None),
-            ("/r:/%2F", None),
+            ("/*u=https%3A%2F%2Fa.test", Some("/*?*u=https://a.test")),
+            ("/*a*b%40%26$", Some("/*a*?*b@%26$")),
+            ("/*?u=/", None),
+            ("/*a?*%2F", None),
+            ("/r%2F*", None),
+            ("/*r", None),
         ] {
-            assert_eq!(with_other_query(one).as_deref(), other, "{one}");
+            assert_eq!(in_query(one).as_deref(), other, "{one}");
         }
     }
 }

@@ -45,8 +45,7 @@ pub struct Rules {
 impl Rules {
     pub(super) fn new(mut rules: Vec<Rule>, delay: Option<Duration>, denied: Option<Denied>) -> Self {
         rules.retain(|rule| !rule.pattern.is_empty());
-        let more: Vec<Rule> =
-            rules.iter().flat_map(|rule| [folder_of_index(rule), other_query(rule)]).flatten().collect();
+        let more: Vec<Rule> = rules.iter().flat_map(|rule| [folder_of_index(rule), in_query(rule)]).flatten().collect();
         rules.extend(more);
         rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.len()), !rule.allow));
         rules.shrink_to_fit();
@@ -128,9 +127,9 @@ fn folder_of_index(rule: &Rule) -> Option<Rule> {
     is_index.then(|| Rule { pattern: format!("{}$", &rule.pattern[..=slash]), ..rule.clone() })
 }
 
-/// A rule about a query holds for both spellings of it.
-fn other_query(rule: &Rule) -> Option<Rule> {
-    Some(Rule { pattern: alike::with_other_query(&rule.pattern)?, ..rule.clone() })
+/// What a rule means where a query begins in one of its stars.
+fn in_query(rule: &Rule) -> Option<Rule> {
+    Some(Rule { pattern: alike::in_query(&rule.pattern)?, ..rule.clone() })
 }
 
 #[cfg(test)]
@@ -196,6 +195,15 @@ mod tests {
         check("Disallow: /foo-$", "/foo-$", None);
         check("Disallow: /r?u=https://a.test", "/r?u=https%3A%2F%2Fa.test", Some(2));
         check("Disallow: /*?u=https%3a%2f%2fa.test", "/r?u=https://a.test", Some(2));
+        // Half of them escaped, on either side.
+        check("Disallow: /r?u=https:%2f/a.test", "/r?u=https%3a//a.test", Some(2));
+        check("Disallow: /*u=https%3A%2F%2Fa.test", "/r?u=https:/%2fa.test", Some(2));
+        check("Disallow: /*u=https://", "/r?u=https%3A%2F%2Fa.test", Some(2));
+        check("Disallow: /*%2Fa", "/x/a", None);
+        check("Disallow: /*%2Fa", "/x%2fa", Some(2));
+        check("Disallow: /*%2Fa", "/x?y=/a", Some(2));
+        // What divides a query is not what its escape is.
+        check("Disallow: /r?a=b&c", "/r?a=b%26c", None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The request for one sitemap, sent again where the site has failed for a moment.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -8,8 +9,8 @@ use net::Download;
 use politeness::retry_after;
 use tokio::time::{Instant, sleep};
 
-use super::read::{Candidate, Context, Read};
-use super::{MAX_REDIRECTS, MAX_SITEMAP_TIME};
+use super::read::{Candidate, Context};
+use super::{MAX_REDIRECTS, MAX_REQUESTS, MAX_SITEMAP_TIME};
 use crate::Approach;
 
 /// How often a sitemap is asked for.
@@ -28,33 +29,77 @@ const BUSY: [StatusCode; 5] = [
     StatusCode::GATEWAY_TIMEOUT,
 ];
 
+/// The requests that one call may still make.
+pub(super) struct Budget(AtomicUsize);
+
+/// Requests that are set aside for one answer: one, and one for each redirect. What is not spent goes back.
+pub(super) struct Share<'a> {
+    budget: &'a Budget,
+    count: usize,
+}
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self(AtomicUsize::new(MAX_REQUESTS))
+    }
+
+    /// Sets requests aside. `None` when there are none.
+    pub(super) fn take(&self) -> Option<Share<'_>> {
+        let count = |left: usize| left.min(1 + MAX_REDIRECTS);
+        let take = |left: usize| (left > 0).then(|| left - count(left));
+        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(Share { budget: self, count: count(before) })
+    }
+}
+
+impl Share<'_> {
+    fn spend(mut self, requests: usize) {
+        self.count = self.count.saturating_sub(requests);
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.budget.0.fetch_add(self.count, Ordering::Relaxed);
+    }
+}
+
 /// Opens a sitemap. One that the site names or that stands in the usual place is asked for up to three times, with the
-/// waits that the site wants; each request counts.
+/// waits that the site wants, as long as there are requests left.
 pub(super) async fn open(
     context: &Context<'_>,
     candidate: &Candidate,
-    done: &mut Read,
+    share: Share<'_>,
 ) -> Result<Download, net::Error> {
-    let mut wait = FIRST_WAIT;
+    let (mut share, mut wait) = (share, FIRST_WAIT);
     for _ in 1..MAX_ASKED {
-        let answer = once(context, candidate).await;
+        let answer = once(context, candidate, share).await;
         let Some(asked) = busy(&answer, context) else { return answer };
         let pause = asked.unwrap_or(wait);
         let is_over = Instant::now() + pause >= context.approach.deadline;
         if !candidate.is_likely() || pause > MAX_WAIT || is_over {
             return answer;
         }
-        done.more_requests += 1 + answer.map_or(0, |answer| answer.redirects.len());
+        let Some(next) = context.budget.take() else { return answer };
+        share = next;
+        drop(answer);
         sleep(pause).await;
         wait *= 2;
     }
-    once(context, candidate).await
+    once(context, candidate, share).await
 }
 
-async fn once(context: &Context<'_>, candidate: &Candidate) -> Result<Download, net::Error> {
+async fn once(context: &Context<'_>, candidate: &Candidate, share: Share<'_>) -> Result<Download, net::Error> {
     let deadline = context.approach.deadline.min(Instant::now() + MAX_SITEMAP_TIME);
     let approach = Approach { deadline, ..context.approach };
-    context.site.open(candidate.url.clone(), approach, MAX_REDIRECTS).await
+    let answer = context.site.open(candidate.url.clone(), approach, share.count.saturating_sub(1)).await;
+    share.spend(match &answer {
+        Ok(answer) => 1 + answer.redirects.len(),
+        Err(net::Error::TooManyRedirects { .. }) => 1 + MAX_REDIRECTS,
+        // The client may have sent it twice.
+        Err(_) => 2,
+    });
+    answer
 }
 
 /// Whether the site may answer otherwise in a moment, and the wait that it asks for.
@@ -67,5 +112,29 @@ fn busy(answer: &Result<Download, net::Error>, context: &Context<'_>) -> Option<
         }
         Err(net::Error::Connect { .. } | net::Error::Protocol { .. }) => Some(None),
         Ok(_) | Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_spent_goes_back() {
+        let budget = Budget::new();
+        let left = || budget.0.load(Ordering::Relaxed);
+        let shares: Vec<Share<'_>> = std::iter::from_fn(|| budget.take()).collect();
+        assert_eq!((shares.iter().map(|share| share.count).sum::<usize>(), left()), (MAX_REQUESTS, 0));
+        let count = shares.len();
+        shares.into_iter().for_each(|share| share.spend(1));
+        assert_eq!(left(), MAX_REQUESTS - count);
+        budget.take().unwrap().spend(2);
+        budget.take().unwrap().spend(99);
+        drop(budget.take());
+        assert_eq!(left(), MAX_REQUESTS - count - 2 - (1 + MAX_REDIRECTS));
+        while let Some(share) = budget.take() {
+            share.spend(1);
+        }
+        assert_eq!(left(), 0);
     }
 }

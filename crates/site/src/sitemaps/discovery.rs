@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use url::Url;
 
+use super::ask::Share;
 use super::read::{Candidate, Context, Read, read};
 use super::{MAX_REQUESTS, Sink, SitemapTotals};
 
@@ -22,8 +23,6 @@ pub(super) struct Discovery {
     pub(super) found: SitemapTotals,
     queue: VecDeque<Candidate>,
     seen: HashSet<Url>,
-    /// Requests that were made, and those that are under way as one each.
-    requests: usize,
 }
 
 impl Discovery {
@@ -39,9 +38,9 @@ impl Discovery {
         let mut running = FuturesUnordered::new();
         loop {
             while running.len() < PARALLEL
-                && let Some(candidate) = self.next(context.approach.deadline)
+                && let Some((candidate, share)) = self.next(context)
             {
-                running.push(read(context, candidate, sender.clone()));
+                running.push(read(context, candidate, share, sender.clone()));
             }
             let batch = tokio::select! {
                 biased;
@@ -52,7 +51,10 @@ impl Discovery {
                 }
                 else => None,
             };
-            let Some(batch) = batch else { return Ok(ControlFlow::Continue(())) };
+            let Some(batch) = batch else {
+                self.found.is_cut |= !self.queue.is_empty();
+                return Ok(ControlFlow::Continue(()));
+            };
             self.found.pages += batch.len();
             if sink.take(batch).await?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -66,26 +68,22 @@ impl Discovery {
         }
     }
 
-    /// The next candidate, unless the limits are reached.
-    fn next(&mut self, deadline: Instant) -> Option<Candidate> {
-        if self.requests >= MAX_REQUESTS || Instant::now() >= deadline {
-            self.found.is_cut |= !self.queue.is_empty();
+    /// The next candidate and the requests for it, unless the limits are reached.
+    fn next<'c>(&mut self, context: &'c Context<'_>) -> Option<(Candidate, Share<'c>)> {
+        if self.queue.is_empty() || Instant::now() >= context.approach.deadline {
             return None;
         }
-        let candidate = self.queue.pop_front()?;
-        self.requests += 1;
-        Some(candidate)
+        let share = context.budget.take()?;
+        Some((self.queue.pop_front()?, share))
     }
 
     fn note(&mut self, done: Read) {
-        self.requests += done.more_requests;
         self.found.is_cut |= done.is_cut;
         self.found.sitemaps += usize::from(done.is_sitemap);
         self.found.failed += usize::from(done.is_missed);
-        let room = MAX_REQUESTS.saturating_sub(self.requests);
         for url in done.sitemaps {
             // An index may name 50 000; those that will not be asked for need not be remembered.
-            if self.queue.len() >= room {
+            if self.queue.len() >= MAX_REQUESTS {
                 self.found.is_cut = true;
                 break;
             }

@@ -13,7 +13,8 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::{MAX_BYTES, MAX_REDIRECTS, MAX_REQUESTS, SitemapPage, Terms, ask};
+use super::ask::{self, Budget, Share};
+use super::{MAX_BYTES, MAX_REQUESTS, SitemapPage, Terms};
 use crate::{Approach, Site};
 
 /// Pages that are handed out together, at least until the sitemap ends.
@@ -32,6 +33,7 @@ pub(super) struct Context<'a> {
     pub(super) terms: Terms<'a>,
     /// Decoded bytes of all sitemaps so far.
     pub(super) bytes: Arc<AtomicU64>,
+    pub(super) budget: Budget,
 }
 
 /// Where a sitemap may be.
@@ -61,8 +63,6 @@ impl From<SitemapCandidate> for Candidate {
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) nesting: u8,
-    /// Requests besides the first: redirects, and those that were sent again.
-    pub(super) more_requests: usize,
     /// Whether there was a sitemap, in whatever state.
     pub(super) is_sitemap: bool,
     /// Whether the site names a sitemap that is not there.
@@ -73,18 +73,17 @@ pub(super) struct Read {
 }
 
 /// Reads the sitemap at an address and sends its pages in batches.
-pub(super) async fn read(context: &Context<'_>, candidate: Candidate, sender: mpsc::Sender<Vec<SitemapPage>>) -> Read {
+pub(super) async fn read(context: &Context<'_>, candidate: Candidate, share: Share<'_>, sender: Sender) -> Read {
     let mut done = Read { nesting: candidate.nesting, ..Read::default() };
     if !may_ask(context, &candidate).await {
         return done;
     }
-    match download(context, &candidate, &sender, &mut done).await {
+    match download(context, &candidate, share, &sender, &mut done).await {
         Ok(()) => {}
         Err(error) => {
             if !context.approach.private {
                 tracing::debug!(%error, "sitemap not read to its end");
             }
-            done.more_requests += if matches!(error, net::Error::TooManyRedirects { .. }) { MAX_REDIRECTS } else { 0 };
             done.is_cut |= done.is_sitemap || matches!(error, net::Error::Timeout);
         }
     }
@@ -104,11 +103,11 @@ async fn may_ask(context: &Context<'_>, candidate: &Candidate) -> bool {
 async fn download(
     context: &Context<'_>,
     candidate: &Candidate,
-    sender: &mpsc::Sender<Vec<SitemapPage>>,
+    share: Share<'_>,
+    sender: &Sender,
     done: &mut Read,
 ) -> Result<(), net::Error> {
-    let mut answer = ask::open(context, candidate, done).await?;
-    done.more_requests += answer.redirects.len();
+    let mut answer = ask::open(context, candidate, share).await?;
     if !answer.status.is_success() {
         return Ok(());
     }

@@ -10,7 +10,9 @@ fn text(body: &str) -> Reply {
 }
 
 async fn paths(world: &World, start: &str, obey: bool) -> Vec<String> {
-    let pages = world.ours.llms_pages(&world.site.url(start), approach(), obey).await;
+    let owner = base::Owner::new("team", "map");
+    let terms = site::Terms { owner: &owner, obey };
+    let pages = world.ours.llms_pages(&world.site.url(start), approach(), terms).await;
     pages.into_iter().map(|page| page.url.path().to_owned()).collect()
 }
 
@@ -37,9 +39,15 @@ async fn what_robots_txt_forbids_is_not_asked_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn large_files_are_cut() {
-    let world = World::start().await;
-    let body = Body::repeat("", "- [x](/page)\n", 2_000_000, "");
-    world.site.respond("/llms.txt", Reply { body, ..Reply::default() }.header("content-type", "text/plain"));
-    assert_eq!(paths(&world, "/", true).await.len(), 10_000);
-    assert!(world.site.sent() < 20 << 20, "{}", world.site.sent());
+    let line = |bytes: usize| format!("{:width$}\n", "- [x](/page)", width = bytes - 1);
+    // By the number of pages, and by bytes: the links of the first MiB count.
+    for (bytes, expect) in [(16, 10_000), (1 << 10, 1 << 10), (10 << 10, 103)] {
+        let world = World::start().await;
+        let body = Body::repeat("", &line(bytes), (24 << 20) / bytes as u64, "");
+        world.site.respond("/llms.txt", Reply { body, ..Reply::default() }.header("content-type", "text/plain"));
+        let found = paths(&world, "/", true).await;
+        assert_eq!(found.len(), expect, "{bytes}");
+        assert!(found.iter().all(|path| path == "/page"), "{bytes}");
+        assert!(world.site.sent() < 20 << 20, "{bytes}: {}", world.site.sent());
+    }
 }

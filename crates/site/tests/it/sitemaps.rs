@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use base::Owner;
-use site::{Approach, Sink, SiteError, SitemapPage, SitemapTotals, Terms};
+use site::{Approach, MAX_REQUESTS, Sink, SiteError, SitemapPage, SitemapTotals, Terms};
 use testkit::{Body, Canary, Encoding, Reply, Script};
 use tokio::time::Instant;
 
@@ -142,7 +142,14 @@ async fn indexes_in_a_circle_in_depth_and_in_breadth() {
     let many: String = (0..50_000).map(|child| format!("<sitemap><loc>/c{child}.xml</loc></sitemap>")).collect();
     world.site.respond("/sitemap.xml", text(format!("<sitemapindex>{many}</sitemapindex>")));
     let (_, found) = read(&world, "/", 1000).await;
-    assert!(found.is_cut && (50..=70).contains(&world.asked()), "{} requests", world.asked());
+    // And one for robots.txt.
+    assert_eq!((found.is_cut, world.asked()), (true, 1 + MAX_REQUESTS));
+    // Redirects count.
+    drop(world.site.take_requests());
+    let away = Reply { status: 301, ..Reply::default() }.header("location", "/gone");
+    world.site.script_below("/c", vec![Script::Reply(away)]);
+    let (_, found) = read(&world, "/", 1000).await;
+    assert!(found.is_cut && (MAX_REQUESTS - 3..=MAX_REQUESTS).contains(&world.asked()), "{}", world.asked());
 }
 
 #[tokio::test(flavor = "multi_thread")]

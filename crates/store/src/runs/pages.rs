@@ -58,6 +58,8 @@ pub enum PageState {
     External,
     /// Another address of a page that is a document: where it was redirected to.
     Alias,
+    /// Is decided when another page has ended, as it may be a copy of it; no job is there for it until then.
+    Waiting,
     /// Beyond the limit: takes the place of a page that fails.
     Spare,
 }
@@ -88,13 +90,15 @@ impl PageState {
             Self::Blocked => "blocked",
             Self::External => "external",
             Self::Alias => "alias",
+            Self::Waiting => "waiting",
             Self::Spare => "spare",
         }
     }
 
-    fn read(text: &str) -> Option<Self> {
-        let all = [Self::Queued, Self::Done, Self::Failed, Self::Blocked, Self::External, Self::Alias, Self::Spare];
-        all.into_iter().find(|state| state.as_str() == text)
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let ended = [Self::Done, Self::Failed, Self::Blocked, Self::External, Self::Alias];
+        let mut all = ended.into_iter().chain([Self::Queued, Self::Waiting, Self::Spare]);
+        all.find(|state| state.as_str() == text)
     }
 }
 
@@ -112,6 +116,8 @@ pub struct PageRow {
     error: Option<String>,
     finished_at: Option<DbTime>,
     parent: Option<String>,
+    content: Option<i64>,
+    other: Option<String>,
 }
 
 impl PageRow {
@@ -129,7 +135,16 @@ impl PageRow {
             error: None,
             finished_at: None,
             parent: page.parent.filter(|_| state == PageState::Spare),
+            content: None,
+            other: None,
         }
+    }
+
+    /// Another address of a page that is a document, given by its id and the hash of its text.
+    #[must_use]
+    pub fn alias(run: &str, page: NewPage, document: &str, content: Option<u64>) -> Self {
+        let (content, other) = (content.map(u64::cast_signed), Some(document.to_owned()));
+        Self { content, other, ..Self::new(run, page, PageState::Alias) }
     }
 
     /// A page that is left alone and reported, with a code and a text.
@@ -149,16 +164,7 @@ pub struct EndedPage<'a> {
     pub state: PageState,
     /// Why, as a code and a text, when that is reported.
     pub reason: Option<(&'a str, &'a str)>,
-    /// A hash of its text, when it is a document.
-    pub content: Option<u64>,
-}
-
-/// What became of a page so far, and its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// What became of it.
-    pub state: PageState,
-    /// The hash of its text, when it is a document.
+    /// A hash of its text, when that is a document of the run.
     pub content: Option<u64>,
 }
 
@@ -172,7 +178,7 @@ impl<'a> EndedPage<'a> {
     }
 
     fn content(&self) -> Option<i64> {
-        self.content.filter(|_| self.state == PageState::Done).map(u64::cast_signed)
+        self.content.map(u64::cast_signed)
     }
 }
 
@@ -229,8 +235,8 @@ fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
         rows.iter().map(value).collect()
     }
     Sql::new(
-        "INSERT INTO run_page (id, run_id, key, url, depth, state, code, error, finished_at, parent)
-         SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+        "INSERT INTO run_page (id, run_id, key, url, depth, state, code, error, finished_at, parent, content, other)
+         SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
     )
     .bind::<Array<Text>, _>(column(rows, |row| &row.id))
     .bind::<Array<Text>, _>(column(rows, |row| &row.run_id))
@@ -242,6 +248,8 @@ fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.error.as_ref()))
     .bind::<Array<Nullable<SqlTimestamp>>, _>(column(rows, |row| row.finished_at))
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.parent.as_ref()))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.content))
+    .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.other.as_ref()))
 }
 
 /// A statement of many rows is compiled anew each time, which is worth it for many only; that of one is kept.
@@ -296,27 +304,7 @@ const SQLITE_END: &str = "UPDATE run_page
         finished_at = {}
     FROM json_each({}) AS e WHERE run_page.id = e.value ->> 0";
 
-/// What became of pages, given by their keys.
-///
-/// # Errors
-/// Those of the database.
-#[crate::boxed]
-pub async fn standings(conn: &mut Conn, run: &str, keys: &[&[u8]]) -> Result<HashMap<Vec<u8>, Standing>> {
-    let mut standings = HashMap::new();
-    for keys in keys.chunks(CHUNK) {
-        let of_run = run_page::table.filter(run_page::run_id.eq(run));
-        let query = of_run.filter(run_page::key.eq_any(keys.iter().copied()));
-        let query = query.select((run_page::key, run_page::state, run_page::content));
-        let rows: Vec<(Vec<u8>, String, Option<i64>)> = on!(conn, |c| query.load(c).await)?;
-        standings.extend(rows.into_iter().filter_map(|(key, state, content)| {
-            let state = PageState::read(&state)?;
-            Some((key, Standing { state, content: content.map(i64::cast_unsigned) }))
-        }));
-    }
-    Ok(standings)
-}
-
-/// Whether a page still waits or runs: what became of it is not written down yet.
+/// Whether a page is still to be read or is being read: what became of it is not written down yet.
 ///
 /// # Errors
 /// Those of the database.

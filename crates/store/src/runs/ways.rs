@@ -25,7 +25,7 @@ pub struct Way {
 /// A page that a shorter way leads to than was known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShorterWay {
-    /// Its id.
+    /// Its id; for an alias that of the page that is the document.
     pub page: String,
     /// Its address.
     pub url: String,
@@ -33,6 +33,28 @@ pub struct ShorterWay {
     pub depth: i32,
     /// Whether it has been read, as a page of its own or as a copy, so that its links may be kept.
     pub is_read: bool,
+}
+
+/// A page that the run knows.
+#[derive(Queryable)]
+struct Row {
+    id: String,
+    key: Vec<u8>,
+    url: String,
+    depth: i32,
+    state: String,
+    other: Option<String>,
+}
+
+impl Row {
+    /// So many hops from the start.
+    fn at(self, depth: i32) -> ShorterWay {
+        let state = PageState::read(&self.state);
+        let document = self.other.filter(|_| state == Some(PageState::Alias));
+        let has_links = matches!(state, Some(PageState::Done | PageState::External | PageState::Waiting));
+        let is_read = has_links || document.is_some();
+        ShorterWay { page: document.unwrap_or(self.id), url: self.url, depth, is_read }
+    }
 }
 
 /// Writes down shorter ways to pages, given by their keys, and gives the pages that they are shorter for.
@@ -46,14 +68,13 @@ pub async fn shorten(conn: &mut Conn, run: &str, ways: &HashMap<Vec<u8>, Way>) -
     for keys in keys.chunks(CHUNK) {
         let of_run = run_page::table.filter(run_page::run_id.eq(run));
         let query = of_run.filter(run_page::key.eq_any(keys.iter().copied()));
-        let query = query.select((run_page::id, run_page::key, run_page::url, run_page::depth, run_page::state));
-        let rows: Vec<(String, Vec<u8>, String, i32, String)> = on!(conn, |c| query.load(c).await)?;
-        for (page, key, url, known, state) in rows {
-            let Some(way) = ways.get(&key).filter(|way| way.depth < known) else { continue };
+        let columns = (run_page::id, run_page::key, run_page::url, run_page::depth, run_page::state, run_page::other);
+        let rows: Vec<Row> = on!(conn, |c| query.select(columns).load(c).await)?;
+        for row in rows {
+            let Some(way) = ways.get(&row.key).filter(|way| way.depth < row.depth) else { continue };
             let set = (run_page::depth.eq(way.depth), run_page::parent.eq(&way.parent));
-            on!(conn, |c| diesel::update(run_page::table.find(&page)).set(set).execute(c).await)?;
-            let is_read = [PageState::Done, PageState::External].iter().any(|read| read.as_str() == state);
-            found.push(ShorterWay { page, url, depth: way.depth, is_read });
+            on!(conn, |c| diesel::update(run_page::table.find(&row.id)).set(set).execute(c).await)?;
+            found.push(row.at(way.depth));
         }
     }
     Ok(found)

@@ -19,6 +19,8 @@ suite!(
     what_is_left_alone_is_listed,
     known_keys_are_told,
     shorter_ways_are_written_down,
+    pages_wait_for_others,
+    an_alias_leads_to_its_document,
     families_and_templates_are_counted,
     expired_runs_go_with_all_they_have,
     secrets_stand_apart_and_go,
@@ -217,9 +219,10 @@ async fn shorter_ways_are_written_down(store: Store) {
     let done = EndedPage { id: &taken[1].id, state: PageState::Done, reason: None, content: Some(u64::MAX) };
     runs::end_pages(&mut conn, &[done], Vec::new(), at(1)).await.unwrap();
     let read = runs::standings(&mut conn, "one", &[&taken[0].key, &taken[1].key]).await.unwrap();
-    let standing = |state, content| runs::Standing { state, content };
-    assert_eq!(read[&taken[0].key], standing(PageState::Queued, None));
-    assert_eq!(read[&taken[1].key], standing(PageState::Done, Some(u64::MAX)));
+    let standing =
+        |page: &NewPage, state, content| runs::Standing { id: page.id.clone(), state, content, has_waited: false };
+    assert_eq!(read[&taken[0].key], standing(&taken[0], PageState::Queued, None));
+    assert_eq!(read[&taken[1].key], standing(&taken[1], PageState::Done, Some(u64::MAX)));
     let way = |depth| runs::Way { depth, parent: Some("https://a.test/".to_owned()) };
     let ways = taken.iter().zip([1, 0, 0]).map(|(page, depth)| (page.key.clone(), way(depth))).collect();
     let mut found = runs::shorten(&mut conn, "one", &ways).await.unwrap();
@@ -235,6 +238,74 @@ async fn shorter_ways_are_written_down(store: Store) {
     }
     assert_eq!(runs::kept_links(&mut conn, "one", &taken[1].id).await.unwrap().as_deref(), Some(&b"first"[..]));
     assert_eq!(runs::kept_links(&mut conn, "one", &taken[0].id).await.unwrap(), None);
+}
+
+async fn pages_wait_for_others(store: Store) {
+    let mut conn = begin(&store, 10).await;
+    let taken = add(&mut conn, pages([1, 2, 3, 4])).await.0;
+    let [one, two, three, four] = [0, 1, 2, 3].map(|n| taken[n].id.as_str());
+    let far = runs::Way { depth: 1, parent: Some("https://a.test/p".to_owned()) };
+    // One waits for two, two for three; four has waited without another way than that of its row.
+    for (page, other, content, way) in
+        [(one, two, None, Some(&far)), (two, three, Some(u64::MAX), None), (four, three, Some(8), None)]
+    {
+        runs::wait(&mut conn, page, &runs::Wait { other, content, way }).await.unwrap();
+        assert!(!runs::is_queued(&mut conn, page).await.unwrap());
+    }
+    for page in [one, two, three] {
+        assert_eq!(runs::end_of_wait(&mut conn, page).await.unwrap().as_deref(), Some(three));
+    }
+    assert_eq!(runs::waiting_for(&mut conn, &[one, four]).await.unwrap(), []);
+    let done = EndedPage { id: three, state: PageState::Done, reason: None, content: Some(u64::MAX) };
+    runs::end_pages(&mut conn, &[done], Vec::new(), at(1)).await.unwrap();
+    let waiting = runs::waiting_for(&mut conn, &[three, one]).await.unwrap();
+    let copies: Vec<_> = waiting.iter().map(|waiting| (waiting.page.id.as_str(), waiting.is_copy())).collect();
+    assert_eq!(copies, [(two, true), (four, false)]);
+    let failed = EndedPage { id: two, state: PageState::Failed, reason: None, content: None };
+    runs::end_pages(&mut conn, &[failed], Vec::new(), at(1)).await.unwrap();
+    let waiting = runs::waiting_for(&mut conn, &[two]).await.unwrap();
+    assert_eq!((waiting.len(), waiting[0].is_copy(), waiting[0].page.parent.clone()), (1, false, far.parent));
+    runs::read_again(&mut conn, &[one, four]).await.unwrap();
+    assert_eq!(runs::waiting_for(&mut conn, &[two, three]).await.unwrap(), []);
+    let read = runs::standings(&mut conn, "one", &[&taken[3].key]).await.unwrap();
+    let again = &read[&taken[3].key];
+    assert_eq!((again.state, again.content, again.has_waited), (PageState::Queued, None, true));
+    // Pages that wait in a ring end nowhere.
+    for (page, other) in [(one, four), (four, one)] {
+        runs::wait(&mut conn, page, &runs::Wait { other, content: None, way: None }).await.unwrap();
+    }
+    assert_eq!(runs::end_of_wait(&mut conn, one).await.unwrap(), None);
+}
+
+async fn an_alias_leads_to_its_document(store: Store) {
+    let mut conn = begin(&store, 2).await;
+    let (taken, _) = add(&mut conn, pages([1, 2, 3])).await;
+    let done = EndedPage { id: &taken[0].id, state: PageState::Done, reason: None, content: Some(7) };
+    runs::end_pages(&mut conn, &[done], Vec::new(), at(1)).await.unwrap();
+    let alias = pages([4]).remove(0);
+    let row = PageRow::alias("one", alias.clone(), &taken[0].id, Some(7));
+    runs::insert_pages(&mut conn, vec![row]).await.unwrap();
+    let spare = pages([3]).remove(0);
+    let keys = [alias.key.as_slice(), spare.key.as_slice(), taken[1].key.as_slice()];
+    let before = runs::standings(&mut conn, "one", &keys).await.unwrap();
+    assert_eq!((before[&alias.key].content, before[&alias.key].is_read()), (Some(7), true));
+    assert_eq!(before[&spare.key].state, PageState::Spare);
+    let failed = EndedPage { id: &taken[1].id, state: PageState::Failed, reason: None, content: None };
+    runs::end_pages(&mut conn, &[failed], Vec::new(), at(1)).await.unwrap();
+    let before = runs::standings(&mut conn, "one", &keys).await.unwrap();
+    for key in &keys[1..] {
+        assert!(!before[*key].is_read());
+        runs::set_read(&mut conn, &before[*key], &taken[0].id, 9).await.unwrap();
+    }
+    let after = runs::standings(&mut conn, "one", &keys).await.unwrap();
+    for (key, state) in keys[1..].iter().zip([PageState::Alias, PageState::Failed]) {
+        assert_eq!((after[*key].state, after[*key].content, after[*key].is_read()), (state, Some(9), true));
+    }
+    // The links of the document are followed, where the alias is nearer.
+    let way = runs::Way { depth: 0, parent: None };
+    let found = runs::shorten(&mut conn, "one", &HashMap::from([(alias.key.clone(), way)])).await.unwrap();
+    let expect = runs::ShorterWay { page: taken[0].id.clone(), url: alias.url, depth: 0, is_read: true };
+    assert_eq!(found, [expect]);
 }
 
 async fn families_and_templates_are_counted(store: Store) {

@@ -1,0 +1,2 @@
+DROP INDEX run_page_waiting;
+ALTER TABLE run_page DROP COLUMN other;
