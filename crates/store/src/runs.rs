@@ -30,8 +30,8 @@ pub use crawl::{landed, set_landed};
 pub use documents::{KnownUrl, NewDocument, StoredDocument, document_sizes, documents, end_pages, known_urls};
 pub use erase::{erase, expired, first_documents, known_blobs, remove};
 pub use pages::{
-    EndedPage, ListedPage, NewPage, PageRow, PageState, add_pages, insert_pages, is_queued, known_keys, list_room, listed,
-    promote_spare, take_on, urls_of,
+    EndedPage, ListedPage, NewPage, PageRow, PageState, add_pages, insert_pages, is_queued, known_keys, list_room,
+    listed, promote_spare, take_on, urls_of,
 };
 pub use pieces::{add_pieces, append_by_key, first_piece, has_pieces, remember_append, remove_piece, remove_pieces};
 pub use secrets::{OF_THE_RUN, forget_secrets, keep_secrets, secret};
