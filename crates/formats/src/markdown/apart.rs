@@ -21,7 +21,7 @@ fn place(class: &str) -> Place {
         "flex" | "inline-flex" | "grid" | "inline-grid" | "d-flex" | "d-inline-flex" | "d-grid" | "flex-row" => {
             Place::LaidOut
         }
-        "row" | "tr" | "table-row" | "table__row" | "columns" => Place::LaidOut,
+        "row" | "tr" | "table-row" | "table__row" | "columns" | "tabs" => Place::LaidOut,
         "cell" | "td" | "th" | "table-cell" | "table__cell" | "grid-cell" | "col" | "column" => Place::Cell,
         _ => Place::Unknown,
     }
@@ -43,6 +43,8 @@ impl Writer<'_> {
                         }
                     }
                 }
+                // Of tabs without panels.
+                "role" => is_laid_out |= &*attribute.value == "tablist",
                 "style" if attribute.value.contains("display") => {
                     let style = attribute.value.replace(' ', "");
                     is_laid_out |=

@@ -16,6 +16,8 @@ mod inline;
 mod language;
 mod layout;
 mod list;
+#[cfg(test)]
+mod manuals;
 mod math;
 mod mathml;
 pub(crate) mod media;
@@ -26,6 +28,7 @@ mod sections;
 mod spaces;
 mod starts;
 mod table;
+mod tabs;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +44,7 @@ use self::inline::Inline;
 use self::list::{Ended, List};
 use self::paragraph::Place;
 use self::table::Table;
+use self::tabs::Tabs;
 use crate::content::{Content, Visitor};
 
 /// How the targets of links, pictures and players are written.
@@ -91,6 +95,7 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
         flat_lists: Vec::new(),
         callouts: Vec::new(),
         apart: Vec::new(),
+        tabs: Tabs::of(content.page()),
         footnotes: None,
         notes: 0,
         heading: false,
@@ -164,6 +169,7 @@ struct Writer<'c> {
     callouts: Vec<Callout>,
     /// Open elements whose children stand apart.
     apart: Vec<Index>,
+    tabs: Tabs,
     /// Looked up when the first reference is met.
     footnotes: Option<Footnotes>,
     /// Footnotes that are open.
@@ -176,9 +182,19 @@ struct Writer<'c> {
 impl Visitor for Writer<'_> {
     fn enter(&mut self, index: Index, name: &LocalName) -> bool {
         self.part(index);
+        let (has_tabs, is_item) = (!self.tabs.is_empty(), *name == local_name!("li"));
+        if has_tabs && self.is_row_of_tabs(index) {
+            return false;
+        }
+        if has_tabs && !is_item {
+            self.label_panel(index);
+        }
         match self.start(index, name) {
             Some(open) => {
                 self.open.push(open);
+                if has_tabs && is_item {
+                    self.label_panel(index);
+                }
                 true
             }
             None => false,

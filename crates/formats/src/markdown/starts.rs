@@ -24,6 +24,7 @@ impl Writer<'_> {
             local_name!("iframe") | local_name!("video") | local_name!("audio") | local_name!("embed") => {
                 self.embedded(index);
             }
+            local_name!("label") if self.is_tab_label(index) => return Some(self.start_bold_block()),
             local_name!("object") => {
                 self.embedded(index);
                 return Some(Open::Inline);
@@ -116,6 +117,14 @@ impl Writer<'_> {
 
     pub(super) fn is_icon(&self, index: Index) -> bool {
         self.page.attr(index, "class").is_some_and(|class| marks::is_icon(self.page, index, &class))
+    }
+
+    /// Whether an element is the label of a tab that stands before its panel (sphinx-design, sphinx-inline-tabs).
+    fn is_tab_label(&self, index: Index) -> bool {
+        let class = self.page.attr(index, "class");
+        class.is_some_and(|class| {
+            class.split_ascii_whitespace().any(|name| matches!(name, "sd-tab-label" | "tab-label"))
+        })
     }
 
     fn is_copy_button(&self, index: Index) -> bool {

@@ -12,7 +12,7 @@ fn whole(html: &str, options: &MarkdownOptions) -> String {
     markdown(&content(&page, &all), options)
 }
 
-fn check(html: &str, expect: &str) {
+pub(super) fn check(html: &str, expect: &str) {
     assert_eq!(whole(html, &MarkdownOptions::default()), expect, "{html}");
 }
 
