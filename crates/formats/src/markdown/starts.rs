@@ -97,6 +97,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn start_span(&mut self, index: Index) -> Option<Open> {
+        self.part_picture(index);
         if self.page.element(index).is_none_or(|element| element.attrs.is_empty()) {
             return Some(Open::Inline);
         }
