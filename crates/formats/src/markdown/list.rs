@@ -142,13 +142,13 @@ impl Writer<'_> {
         }
         if self.is_flat() {
             self.boundary();
-            if self.in_cell() {
-                let number = self.flat_lists.last_mut().and_then(Option::as_mut);
-                let mark = number.map(|next| (std::mem::replace(next, next.saturating_add(1)), ". "));
-                let mark = mark.map_or_else(|| "- ".to_owned(), |(number, end)| format!("{number}{end}"));
-                self.inline.text(&mark);
+            if !self.in_cell() {
+                return Open::Block;
             }
-            return Open::Block;
+            let number = self.flat_lists.last_mut().and_then(Option::as_mut);
+            let number = number.map(|next| std::mem::replace(next, next.saturating_add(1)));
+            self.item_mark = Some(number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. ")));
+            return Open::FlatItem;
         }
         self.flush();
         let value = self.page.attr(index, "value").and_then(|value| value.trim().parse().ok());
@@ -164,6 +164,15 @@ impl Writer<'_> {
             None => Marker::Bullet('-'),
         };
         if self.blocks.open_item(marker) { Open::Item } else { Open::Flat }
+    }
+
+    /// Ends an item in a cell; the mark of one without anything in it shows as that of others does.
+    pub(super) fn end_flat_item(&mut self, index: Index) {
+        self.boundary();
+        if let Some(mark) = self.item_mark.take().filter(|_| self.is_bare(index)) {
+            self.inline.raw(mark.trim_end());
+            self.flush();
+        }
     }
 
     /// An item without anything in it shows when it was written so, and not left over by a script or a style.

@@ -1,6 +1,7 @@
 //! What the generators of manuals write: Sphinx, mdBook, Docusaurus and their kin.
 
-use super::tests::check;
+use super::MarkdownOptions;
+use super::tests::{check, whole};
 
 #[test]
 fn headings_that_lead_to_themselves_are_no_links() {
@@ -69,4 +70,144 @@ fn panels_stand_below_the_labels_of_their_tabs() {
         "<div role=tablist><h4 role=tab id=t>Oak</h4><div role=tabpanel aria-labelledby=t>a</div></div>",
         "#### Oak\n\na",
     );
+}
+
+#[test]
+fn footnotes_of_sphinx() {
+    let reference = |n: u8| {
+        format!(
+            "<a class='footnote-reference brackets' href='#f{n}' id=id{n} role=doc-noteref><span class=fn-bracket>[</span>{n}<span class=fn-bracket>]</span></a>"
+        )
+    };
+    let open = "<aside class='footnote-list brackets'><aside class='footnote brackets'";
+    let expect = "x[^1] y[^2]\n\n[^1]: One.\n\n[^2]: Two.";
+    check(
+        &format!(
+            "<p>x{} y{}</p>{open} id=f1 role=doc-footnote><span class=label>[<a role=doc-backlink href='#id1'>1</a>]</span><p>One.</p></aside>
+             <aside class='footnote brackets' id=f2 role=doc-footnote><span class=label>[2]</span><span class=backrefs>(<a role=doc-backlink href='#id2'>1</a>,<a role=doc-backlink href='#id3'>2</a>)</span><p>Two.</p></aside></aside>",
+            reference(1),
+            reference(2),
+        ),
+        expect,
+    );
+    // Before docutils 0.18.
+    check(
+        &format!(
+            "<p>x{} y{}</p><dl class='footnote brackets'><dt class=label id=f1><span class=brackets><a class=fn-backref href='#id1'>1</a></span></dt><dd><p>One.</p></dd>
+             <dt class=label id=f2><span class=brackets>2</span><span class=fn-backref>(<a href='#id2'>1</a>,<a href='#id3'>2</a>)</span></dt><dd><p>Two.</p></dd></dl>",
+            reference(1),
+            reference(2),
+        ),
+        expect,
+    );
+    check("<dl><dt id=f1>One<dd>Two</dl>", "**One**\n\nTwo");
+    check("<p><span class=label>New</span> x</p>", "New x");
+}
+
+#[test]
+fn ways_back_from_footnotes_go() {
+    for back in ["↩2", "↩<sup>2</sup>", "↩\u{fe0e} 3", "^"] {
+        check(
+            &format!(
+                "<p>a<sup><a href='#f1'>1</a></sup><div class=footnotes><ol><li id=f1>b <a href='#r1'>↩</a> <a href='#r2'>{back}</a></ol></div>"
+            ),
+            "a[^1]\n\n[^1]: b",
+        );
+    }
+    check(
+        "<p>a<sup><a href='#f1'>1</a></sup><div class=footnotes><ol><li id=f1>b <a href='#c'>table 2</a></ol></div>",
+        "a[^1]\n\n[^1]: b [table 2](https://a.test/d/p#c)",
+    );
+}
+
+#[test]
+fn bars_of_buttons_are_no_lines_of_code() {
+    for bar in [
+        "<div class=buttons><button title=Copy></button></div>",
+        "<div><button><svg></svg></button><button>Run</button></div>",
+        "<div><i class='fa fa-copy clip-button'></i></div>",
+    ] {
+        check(&format!("<pre>{bar}<code class='language-toml'>[package]</code></pre>"), "```toml\n[package]\n```");
+    }
+    check("<pre><div></div><div><span class=lineno>2</span></div><div>a</div></pre>", "```\n\n\na\n```");
+}
+
+#[test]
+fn items_in_cells_stand_behind_their_mark() {
+    let cell = |list: &str, expect: &str| {
+        check(
+            &format!("<table><tr><th>a<th>b<tr><td>{list}<td>z</table>"),
+            &format!("| a | b |\n| --- | --- |\n| {expect} | z |"),
+        );
+    };
+    cell("<ul><li><p>x</p></li><li><p>y</p><p>w</p></li></ul>v", "- x<br>- y<br>w<br>v");
+    cell("<ol><li><div><b>x</b></div></li><li>\n<pre>y</pre></li></ol>", "1. **x**<br>2. `y`");
+    cell("<ul><li><p>x</p><ul><li><p>y</p></li></ul></li></ul>", "- x<br>- y");
+    cell("u<ul><li>x</li><li></li><li><i class=icon></i></li></ul>v", "u<br>- x<br>-<br>v");
+}
+
+#[test]
+fn formulas_that_no_script_has_read() {
+    let numbered = |number: &str| format!("<div class=math id=e>{number}\\[e^{{i\\pi}}\\]</div>");
+    check(&numbered("\n<span class=eqno>(1)<a class=headerlink href='#e'>#</a></span>"), "$$e^{i\\pi}$$ (1)");
+    check(&numbered(""), "$$e^{i\\pi}$$");
+    check("<div class=math>", "");
+    let read = |html: &str, expect: &str| {
+        for source in ["https://x.test/mathjax/2.7.1/MathJax.js?config=a", "/katex/contrib/auto-render.min.js"] {
+            check(&format!("{html}<script src='{source}'></script>"), expect);
+        }
+        assert_ne!(whole(html, &MarkdownOptions::default()), expect);
+    };
+    read("<p>\\[ \\sum_{i=0} x_i \\]</p>", "$$\\sum_{i=0} x_i$$");
+    read("<p>a \\(x_1\\), \\(x_2\\) <code>\\(y\\)</code>", "a $x_1$, $x_2$ `\\(y\\)`");
+    read("<h2>a \\(x_1\\) \\(y</h2>", "## a $x_1$ \\\\(y");
+}
+
+#[test]
+fn classifiers_of_terms_are_parted() {
+    check("<dl><dt>term<span class=classifier>int</span><dd>a</dl>", "**term : int**\n\na");
+    check(
+        "<dl><dt>t<span class=classifier>one</span><span class=classifier>two</span><dd>a</dl>",
+        "**t : one : two**\n\na",
+    );
+    check(
+        "<dl><dt>t <span class=classifier-delimiter>:</span> <span class=classifier>int</span><dd>a</dl>",
+        "**t : int**\n\na",
+    );
+    check("<p>t<span class=classifier>s</span>", "ts");
+}
+
+#[test]
+fn tables_of_sphinx() {
+    let columns = "<tr><td><ul><li><p>a<li><p>b</ul><td><ul><li><p>c</ul></table>";
+    check(&format!("<table class=hlist>{columns}"), "- a\n- b\n\n* c");
+    check(&format!("<table class='hlist docutils'>{columns}"), "- a\n- b\n\n* c");
+    check(&format!("<table class=other>{columns}"), "| - a<br>- b | - c |\n| --- | --- |");
+    let head = "<table><tr><th>h<th>i<th>j";
+    let expect = "| h | i | j |\n| --- | --- | --- |\n";
+    check(
+        &format!("{head}<tr><td>a<td rowspan=2>b<td rowspan=2>c<tr><td>d</table>"),
+        &format!("{expect}| a | b | c |\n| d | | |"),
+    );
+    check(
+        &format!("{head}<tr><td rowspan=2>a<td>b<td rowspan=2>c<tr><td>d</table>"),
+        &format!("{expect}| a | b | c |\n| | d | |"),
+    );
+    check(
+        &format!("{head}<tr><td>a<td>b<td rowspan=9>c<tr><td>d<td>e</table>"),
+        &format!("{expect}| a | b | c |\n| d | e | |"),
+    );
+    check(&format!("{head}<tr><td>a<tr><td>d<td>e</table>"), &format!("{expect}| a |\n| d | e |"));
+}
+
+#[test]
+fn pictures_that_a_click_shows_larger_stand_once() {
+    check(
+        "<label><input type=checkbox><img src=p><span class=img-wrapper><img src=p></span></label>",
+        "![](https://a.test/d/p)",
+    );
+    check("<label><div><img src=p alt=a></div><div><img src=p alt=a></div></label>", "![a](https://a.test/d/p)");
+    check("<label><a href=p><img src=p></a><img src='p'></label>", "[![](https://a.test/d/p)](https://a.test/d/p)");
+    check("<p><img src=p><img src=p>", "![](https://a.test/d/p)![](https://a.test/d/p)");
+    check("<label><img src=p><img src=q></label>", "![](https://a.test/d/p)![](https://a.test/d/q)");
 }

@@ -15,6 +15,8 @@ use crate::marks;
 const MAX_BYTES: usize = 16 << 20;
 /// Elements around a link that are asked whether they name a place.
 const NEAR: usize = 3;
+/// Nodes of a label in which its first picture is looked for.
+const MAX_LABEL: usize = 20;
 /// Classes of headings that lead back to the table of contents (docutils).
 const CONTENTS: [&str; 1] = ["toc-backref"];
 /// Stands where the data of an embedded picture stood.
@@ -75,13 +77,22 @@ impl Writer<'_> {
     }
 
     pub(super) fn image(&mut self, index: Index) {
-        if self.link_bytes > MAX_BYTES || self.formula_image(index) {
+        if self.link_bytes > MAX_BYTES || self.is_zoomed(index) || self.formula_image(index) {
             return;
         }
         if let Some(image) = self.picture(index) {
             self.link_bytes += image.len();
             self.inline.raw(&image);
         }
+    }
+
+    /// Whether a picture stands twice in a label, as where a click on it shows it larger.
+    fn is_zoomed(&self, index: Index) -> bool {
+        let page = self.page;
+        let label = page.ancestors(index).take(NEAR).find(|&above| page.is(above, &local_name!("label")));
+        let first = label.and_then(|label| (label..index).take(MAX_LABEL).find(|&at| page.is(at, &local_name!("img"))));
+        let source = |at: Index| page.element(at).and_then(source);
+        first.is_some_and(|first| source(first) == source(index))
     }
 
     pub(super) fn embedded(&mut self, index: Index) {

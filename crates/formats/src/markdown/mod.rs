@@ -93,11 +93,13 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
         inner_tables: Vec::new(),
         grid: None,
         flat_lists: Vec::new(),
+        item_mark: None,
         callouts: Vec::new(),
         apart: Vec::new(),
         tabs: Tabs::of(content.page()),
         footnotes: None,
         notes: 0,
+        reads_tex: None,
         heading: false,
         bold_blocks: 0,
         link_bytes: 0,
@@ -136,6 +138,8 @@ enum Open {
     InnerPart(&'static str),
     /// A list in a cell.
     FlatList,
+    /// An item of one.
+    FlatItem,
     Callout,
     Quotation,
     /// The reading of a ruby text.
@@ -166,6 +170,8 @@ struct Writer<'c> {
     grid: Option<Index>,
     /// Lists in the cell that is open, with the number of the next item of those that have numbers.
     flat_lists: Vec<Option<i64>>,
+    /// Begins the next line of that cell.
+    item_mark: Option<String>,
     callouts: Vec<Callout>,
     /// Open elements whose children stand apart.
     apart: Vec<Index>,
@@ -174,6 +180,8 @@ struct Writer<'c> {
     footnotes: Option<Footnotes>,
     /// Footnotes that are open.
     notes: usize,
+    /// Whether a script of the page draws the formulas in its text, once that was asked.
+    reads_tex: Option<bool>,
     heading: bool,
     bold_blocks: usize,
     link_bytes: usize,
@@ -203,7 +211,11 @@ impl Visitor for Writer<'_> {
 
     fn text(&mut self, index: Index) {
         if let Some(text) = self.page.text(index) {
-            self.inline.text(text);
+            if math::may_hold_formulas(text) {
+                self.text_with_formulas(text);
+            } else {
+                self.inline.text(text);
+            }
             if self.inline.is_too_long() && !self.is_flat() {
                 self.flush();
             }
@@ -239,6 +251,7 @@ impl Visitor for Writer<'_> {
                 self.boundary();
                 self.flat_lists.pop();
             }
+            Some(Open::FlatItem) => self.end_flat_item(index),
             Some(Open::Cell) => {
                 self.flush();
                 if let Some(table) = &mut self.table {
@@ -294,6 +307,7 @@ impl Writer<'_> {
             local_name!("blockquote") if !self.is_flat() => {
                 self.start_callout(index).unwrap_or_else(|| self.start_quote())
             }
+            local_name!("dt") if self.is_term_of_note(index) => return None,
             local_name!("dt") | local_name!("summary") => self.start_bold_block(),
             local_name!("tr") | local_name!("td") | local_name!("th") => return self.start_table_part(index, name),
             _ => return self.start_other(index, name),
@@ -352,7 +366,8 @@ impl Writer<'_> {
             return self.inline.take(Place::Paragraph, |_| {});
         }
         if let Some(cell) = self.table.as_mut().and_then(Table::cell) {
-            return self.inline.take(Place::Cell, |block| cell.write(block));
+            let mark = &mut self.item_mark;
+            return self.inline.take(Place::Cell, |block| cell.write(&(mark.take().unwrap_or_default() + block)));
         }
         let first = self.blocks.in_item() && !self.blocks.started();
         let place = if first { Place::Item } else { Place::Paragraph };

@@ -2,6 +2,7 @@
 
 use page::{Index, LocalName, local_name};
 
+use super::layout::is_list_in_columns;
 use super::table::Table;
 use super::{Open, Writer, code, math};
 use crate::elements::is_box;
@@ -56,7 +57,9 @@ impl Writer<'_> {
             if math::is_unread(&class) && self.starts_unread_formula(index) {
                 return None;
             }
-            self.look_for_row_lists(index, &class);
+            if !(self.page.is(index, &local_name!("table")) && is_list_in_columns(&class)) {
+                self.look_for_row_lists(index, &class);
+            }
         }
         self.look_for_parts(index);
         let name = if self.page.is(index, &local_name!("table")) { local_name!("table") } else { local_name!("div") };
@@ -105,8 +108,11 @@ impl Writer<'_> {
             if self.is_drawn_formula(index, &class) || marks::is_icon(self.page, index, &class) {
                 return None;
             }
-            if math::is_unread(&class) && self.unread_formula(index) {
+            if math::is_unread(&class) && self.unread_formula(index) || self.is_number_of_note(index, &class) {
                 return None;
+            }
+            if &*class == "classifier" && self.bold_blocks > 0 {
+                self.inline.part_by(":");
             }
         }
         if let Some(mark) = self.shift_of(index) {

@@ -6,7 +6,7 @@ use url::Url;
 use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
 
-fn whole(html: &str, options: &MarkdownOptions) -> String {
+pub(super) fn whole(html: &str, options: &MarkdownOptions) -> String {
     let page = Page::parse(html, &Url::parse("https://a.test/d/p").unwrap());
     let all = ContentOptions { only_main_content: false, ..ContentOptions::default() };
     markdown(&content(&page, &all), options)
