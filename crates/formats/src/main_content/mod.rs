@@ -176,7 +176,7 @@ fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
 /// The title of the page: of two that stand outside of its main part and over the text of it, the one inside.
 fn own_title(outline: &Outline, title: Option<usize>) -> Option<usize> {
     let main = outline.groups.iter().find(|group| group.hints.has(Hint::Main));
-    let outside = main.filter(|main| title.is_some_and(|title| title < main.first));
+    let outside = main.filter(|main| title.is_none_or(|title| title < main.first));
     let Some(main) = outside else { return title };
     let is_title = |at: &usize| outline.blocks[*at].heading == 1;
     let mut over_text = (main.first..main.end).take_while(|&at| !outline.blocks[at].is_prose());
@@ -238,6 +238,7 @@ mod tests {
             let options = crate::content::ContentOptions { only_main_content: false, ..Default::default() };
             let outline = Outline::of(&crate::content::content(&page, &options));
             assert_eq!(own_title(&outline, Some(0)), Some(expect), "{main}");
+            assert_eq!(own_title(&outline, None), Some(expect).filter(|&own| own > 0), "{main}");
         };
         check(&format!("<h1>Saw</h1><p>{prose}"), 1);
         check(&format!("<p>Tools</p><div><h1>Saw</h1><p>{prose}</div><h2>Blade</h2>"), 2);

@@ -86,7 +86,11 @@ impl Lines<'_> {
             let (asks, opens) = (names::is_question(&words), names::opens_contents(&words));
             let follows = |block: &Block| {
                 asks && block.text.words <= LABEL && names::is_answer(&self.text(block))
-                    || opens && is_linked(block) && self.leads_within(block) && !self.leads_to_itself(block)
+                    || opens
+                        && block.heading == 0
+                        && is_linked(block)
+                        && self.leads_within(block)
+                        && !self.leads_to_itself(block)
             };
             let behind = blocks[at + 1..].iter().take_while(|block| follows(block)).count();
             // One word may be the text of a heading, an item or a paragraph.

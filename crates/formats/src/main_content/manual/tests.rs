@@ -155,6 +155,7 @@ fn a_table_of_the_page_and_a_question_about_it_go() {
     for heading in [
         "<h2 id=a><a class=header href=#a>Saw</a></h2>",
         "<h3><a href=#a id=a>Saw</a></h3>",
+        "<section id=a><h2><a class=toc-backref href=#id1>Saw</a></h2></section>",
         "<dl><dt id=a><a href=#a>Saw</a><dd>Cuts.</dl>",
         "<div id=a><p><a href=#a>Saw</a></p></div>",
     ] {
