@@ -65,6 +65,11 @@ fn panels_stand_below_the_labels_of_their_tabs() {
         "<div><p role=tablist><b role=tab>Oak</b><b role=tab>Item 2</b></p><ul><li role=tabpanel>a<li role=tabpanel>b</ul></div>",
         "- **Oak**\n\n  a\n- b",
     );
+    let long = "word ".repeat(60);
+    check(
+        &format!("<div><div role=tablist><p role=tab>{long}</p></div><p role=tabpanel>a</div>"),
+        &format!("{}\n\na", long.trim()),
+    );
     // An accordion is one list of tabs with everything in it.
     check(
         "<div role=tablist><h4 role=tab id=t>Oak</h4><div role=tabpanel aria-labelledby=t>a</div></div>",
@@ -180,8 +185,9 @@ fn classifiers_of_terms_are_parted() {
 #[test]
 fn tables_of_sphinx() {
     let columns = "<tr><td><ul><li><p>a<li><p>b</ul><td><ul><li><p>c</ul></table>";
-    check(&format!("<table class=hlist>{columns}"), "- a\n- b\n\n* c");
-    check(&format!("<table class='hlist docutils'>{columns}"), "- a\n- b\n\n* c");
+    check(&format!("<table class=hlist>{columns}"), "- a\n- b\n- c");
+    check(&format!("<table class='hlist docutils'>{columns}"), "- a\n- b\n- c");
+    check(&format!("<ul><li>x</ul><table class=hlist>{columns}<ul><li>y</ul>"), "- x\n\n* a\n* b\n* c\n\n- y");
     check(&format!("<table class=other>{columns}"), "| - a<br>- b | - c |\n| --- | --- |");
     let head = "<table><tr><th>h<th>i<th>j";
     let expect = "| h | i | j |\n| --- | --- | --- |\n";

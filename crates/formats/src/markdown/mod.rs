@@ -41,7 +41,7 @@ use self::callouts::Callout;
 use self::event::Mark;
 use self::footnote::Footnotes;
 use self::inline::Inline;
-use self::list::{Ended, List};
+use self::list::{Columns, Ended, List};
 use self::paragraph::Place;
 use self::table::Table;
 use self::tabs::Tabs;
@@ -88,6 +88,7 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
         lists: Vec::new(),
         ended: None,
         row_lists_end: 0,
+        columns: None,
         quote_end: 0,
         table: None,
         inner_tables: Vec::new(),
@@ -161,6 +162,8 @@ struct Writer<'c> {
     ended: Option<Ended>,
     /// Where the element ends whose lists are lines of items.
     row_lists_end: Index,
+    /// The last list in columns.
+    columns: Option<Columns>,
     /// Length of the document where the last quote ended.
     quote_end: usize,
     table: Option<Table>,

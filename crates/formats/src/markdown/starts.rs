@@ -2,7 +2,6 @@
 
 use page::{Index, LocalName, local_name};
 
-use super::layout::is_list_in_columns;
 use super::table::Table;
 use super::{Open, Writer, code, math};
 use crate::elements::is_box;
@@ -57,9 +56,7 @@ impl Writer<'_> {
             if math::is_unread(&class) && self.starts_unread_formula(index) {
                 return None;
             }
-            if !(self.page.is(index, &local_name!("table")) && is_list_in_columns(&class)) {
-                self.look_for_row_lists(index, &class);
-            }
+            self.look_for_laid_out_lists(index, &class);
         }
         self.look_for_parts(index);
         let name = if self.page.is(index, &local_name!("table")) { local_name!("table") } else { local_name!("div") };

@@ -10,8 +10,10 @@ use crate::marks::shown_text;
 
 /// Elements around a row of tabs in which its panels are looked for.
 const AROUND: usize = 3;
-/// Nodes of the largest tab whose text is a label.
-const MAX_LABEL: usize = 40;
+/// Nodes of the largest tab that is no more than a label.
+const MAX_LABEL: usize = 60;
+/// Bytes of its text.
+const MAX_TEXT: usize = 200;
 /// Nodes at the start of a panel in which its label may stand once more.
 const MAX_LEAD: usize = 20;
 
@@ -55,10 +57,12 @@ impl Tabs {
     pub(super) fn of(page: &Page) -> Tabs {
         let mut found = find(page);
         let mut tabs = Tabs::default();
-        // What holds panels too is no row but the whole.
-        let holds_panel =
-            |row: &Row| after(&found.panels, row.index).first().is_some_and(|at| *at < page.end(row.index));
-        found.rows = std::mem::take(&mut found.rows).into_iter().filter(|row| !holds_panel(row)).collect();
+        let is_row = |row: &Row| {
+            // What holds panels too is no row but the whole.
+            after(&found.panels, row.index).first().is_none_or(|panel| *panel >= page.end(row.index))
+                && row.tabs.iter().all(|tab| is_short(page, *tab))
+        };
+        found.rows = std::mem::take(&mut found.rows).into_iter().filter(is_row).collect();
         if !found.rows.is_empty() && !found.panels.is_empty() {
             tabs.pair_by_name(page, &found);
             found.rows.iter().for_each(|row| tabs.pair_by_order(page, row, &found.panels));
@@ -128,6 +132,13 @@ impl Tabs {
     }
 }
 
+/// Whether a tab is a label and not a text of its own.
+fn is_short(page: &Page, tab: Index) -> bool {
+    let nodes = page.subtree(tab);
+    nodes.len() <= MAX_LABEL
+        && nodes.filter_map(|at| page.text(at)).map(|text| text.trim().len()).sum::<usize>() <= MAX_TEXT
+}
+
 /// Whether a label only counts the panels.
 fn is_count(label: &str) -> bool {
     let mut words = label.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
@@ -187,9 +198,6 @@ impl Writer<'_> {
             return;
         };
         let page = self.page;
-        if page.end(tab) - tab > MAX_LABEL {
-            return;
-        }
         let label = shown_text(page, tab);
         let is_same = |text: &str| text.split_whitespace().eq(label.split_whitespace());
         let mut lead = page.subtree(index).take(MAX_LEAD).filter_map(|at| page.text(at));
