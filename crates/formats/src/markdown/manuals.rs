@@ -189,6 +189,10 @@ fn tables_of_sphinx() {
     check(&format!("<table class='hlist docutils'>{columns}"), "- a\n- b\n- c");
     check(&format!("<ul><li>x</ul><table class=hlist>{columns}<ul><li>y</ul>"), "- x\n\n* a\n* b\n* c\n\n- y");
     check(&format!("<table class=other>{columns}"), "| - a<br>- b | - c |\n| --- | --- |");
+    // A head alone is a table where it has columns.
+    check("<table><thead><tr><td>a<td>b</thead></table>", "| a | b |\n| --- | --- |");
+    check("<table><tr><td>a<td>b</table>", "a\n\nb");
+    check("<table><thead><tr><th>a</thead></table>", "**a**");
     let head = "<table><tr><th>h<th>i<th>j";
     let expect = "| h | i | j |\n| --- | --- | --- |\n";
     check(
