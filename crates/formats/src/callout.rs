@@ -56,11 +56,12 @@ pub(crate) const WORDS: [&str; 16] = [
 pub(crate) const CERTAIN_WORDS: [&str; 8] =
     ["admonition", "admonitionblock", "attention", "caution", "danger", "note", "seealso", "warning"];
 /// Classes of callouts; the kind is in another class or after a dash.
-const FRAMES: [&str; 16] = [
+const FRAMES: [&str; 17] = [
     "admonition",
     "admonitionblock",
     "alert",
     "bd-callout",
+    "blockquote-tag",
     "callout",
     "confluence-information-macro",
     "custom-block",
@@ -75,7 +76,7 @@ const FRAMES: [&str; 16] = [
     "awsdocs-note",
 ];
 /// What may stand in front of a kind in a class.
-const PREFIXES: [&str; 21] = [
+const PREFIXES: [&str; 22] = [
     "theme-admonition-",
     "admonition-",
     "admonish-",
@@ -85,6 +86,7 @@ const PREFIXES: [&str; 21] = [
     "starlight-aside--",
     "confluence-information-macro-",
     "bd-callout-",
+    "blockquote-tag-",
     "callout--",
     "callout-",
     "callout_",
@@ -149,7 +151,10 @@ fn declared(element: &Element) -> Option<Callout> {
     let class = &class[..class.floor_char_boundary(MAX_CLASS)];
     let names = || class.split_ascii_whitespace();
     let named = || by_attribute.flatten().or_else(|| names().find_map(kind_in));
-    if by_attribute.is_some() || names().any(|name| may_mean_callout(name) && is_frame(name)) {
+    // Docusaurus gives the colours of a callout to everything that unfolds.
+    let is_coloured =
+        element.name.local == local_name!("details") && class.contains("alert--") && !class.contains("admonition");
+    if by_attribute.is_some() || names().any(|name| may_mean_callout(name) && is_frame(name)) && !is_coloured {
         return Some(Callout { kind: named() });
     }
     let is_alone = |name: &&str| may_mean_callout(name) && ALONE.iter().any(|known| name.eq_ignore_ascii_case(known));
@@ -164,7 +169,7 @@ fn may_mean_callout(name: &str) -> bool {
     let begins = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     match name.as_bytes()[0].to_ascii_lowercase() {
         b'a' => begins("ad") || begins("alert") || begins("att") || begins("aws"),
-        b'b' => begins("bd-"),
+        b'b' => begins("bd-") || begins("blockquote-tag"),
         b'c' => begins("call") || begins("caut") || begins("conf") || begins("cust"),
         b'd' => begins("dang"),
         b'g' => begins("gl-"),
@@ -276,6 +281,9 @@ mod tests {
             ("<div class='hint-container tip'>x", "Tip"),
             ("<div class='admonition seealso'>x", "See also"),
             ("<details class='admonition bug'>x", "Bug"),
+            ("<details class='alert alert-warning'>x", "Warning"),
+            ("<details class='theme-admonition theme-admonition-tip alert alert--success'>x", "Tip"),
+            ("<blockquote class='blockquote-tag blockquote-tag-important'>x", "Important"),
             ("<details class=note><summary>a</summary>x</details>", "Note"),
             ("<div class='markdown-alert markdown-alert-caution'>x", "Caution"),
             ("<div class='gl-alert gl-alert-info'>x", "Info"),
@@ -293,7 +301,12 @@ mod tests {
         ] {
             check(html, Some(Some(kind)));
         }
-        for html in ["<div role=note>x", "<div class=alert>x", "<main><p>a<aside>x</aside><p>b</main>"] {
+        for html in [
+            "<blockquote class=blockquote-tag>x",
+            "<div role=note>x",
+            "<div class=alert>x",
+            "<main><p>a<aside>x</aside><p>b</main>",
+        ] {
             check(html, Some(None));
         }
     }
@@ -310,6 +323,10 @@ mod tests {
             "<div class='note'><h1>x",
             "<span class=note>x",
             "<div class=info>x",
+            "<details class='alert alert--info'><summary>x",
+            "<details class='details_lb9f alert alert--warning details_b_Ee' data-collapsed=true><summary>x",
+            "<details class='alert--secondary alert'><summary>x",
+            "<blockquote class=blockquote-tag-title>x",
             "<div class=note-list>x",
         ] {
             check(html, None);

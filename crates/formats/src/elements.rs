@@ -1,9 +1,13 @@
 //! Elements by what browsers make of them.
 
-use page::{LocalName, local_name};
+use page::{Element, Index, LocalName, Page, local_name};
 
 /// Attribute of what a rendered page hides until a control of it is used; the crate `browser` writes it.
 pub(crate) const COLLAPSED: &str = "data-collapsed";
+
+/// Boxes around the body of `<details>`, and parts of each, that are looked at.
+const BOXES: usize = 3;
+const PARTS: usize = 8;
 
 /// Elements that begin a new line in a browser and are nothing but a box there: no heading, list, table row or control.
 pub(crate) fn is_box(name: &LocalName) -> bool {
@@ -65,4 +69,37 @@ pub(crate) fn is_label(name: &LocalName) -> bool {
                 | local_name!("figcaption")
                 | local_name!("summary")
         )
+}
+
+/// Whether an element says that it is a footnote, or holds them: those of Sphinx stand in `<aside>`, others in `<footer>`.
+pub(crate) fn holds_footnotes(element: &Element) -> bool {
+    element.attrs.iter().any(|attribute| match &*attribute.name.local {
+        "role" => matches!(attribute.value.trim(), "doc-footnote" | "doc-endnote" | "doc-endnotes"),
+        "class" => attribute.value.split_ascii_whitespace().any(|name| {
+            matches!(name, "footnote" | "footnotes" | "footnote-list" | "footnotes-list" | "endnote" | "endnotes")
+        }),
+        "data-footnotes" => true,
+        _ => false,
+    })
+}
+
+/// Whether the element at `index` is all that `<details>` holds below its summary, also within boxes. A script that opens it
+/// shows that too, however it is hidden.
+pub(crate) fn is_body_of_details(page: &Page, index: Index) -> bool {
+    let (mut at, mut boxes) = (index, 0);
+    while let Some(parent) = page.parent(at).filter(|_| boxes < BOXES && !page.is(at, &local_name!("summary"))) {
+        let says_nothing = |beside: Index| {
+            beside == at
+                || page.is(beside, &local_name!("summary"))
+                || page.text(beside).is_some_and(|text| text.trim().is_empty())
+        };
+        if !page.children(parent).take(PARTS).all(says_nothing) {
+            return false;
+        }
+        if page.is(parent, &local_name!("details")) {
+            return true;
+        }
+        (at, boxes) = (parent, boxes + 1);
+    }
+    false
 }

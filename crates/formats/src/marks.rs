@@ -169,7 +169,8 @@ pub(crate) fn is_permalink(page: &Page, index: Index, named: impl Fn() -> bool) 
         let text = text.to_lowercase();
         SAYS.contains(&text.trim_end_matches(['!', '.', ':'])) || BEGINS.iter().any(|start| text.starts_with(start))
     };
-    let is_sign = SIGNS.contains(&&*text) || leads_to_place && text.len() < MAX_TEXT && says(&text);
+    let is_address = text.starts_with('#') && *text == *href.trim();
+    let is_sign = is_address || SIGNS.contains(&&*text) || leads_to_place && text.len() < MAX_TEXT && says(&text);
     is_sign && (named() || marked()) && stands_beside_text(page, index)
 }
 

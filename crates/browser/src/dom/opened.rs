@@ -133,7 +133,7 @@ impl<'s> Opened<'s> {
 
     /// Whether a control opens this hidden node.
     pub(super) fn is_opened(&self, node: Node) -> bool {
-        if self.is_in_closed_details(node) && !self.is_shut(node) {
+        if self.is_in_closed_details(node) && (!self.is_shut(node) || self.is_all_of_details(node)) {
             return true;
         }
         if self.tree.kinds[node] != Kind::Element || self.is_shut_component(node) || self.is_in_menu(node) {
@@ -201,6 +201,15 @@ impl<'s> Opened<'s> {
             above = self.document.parent(at);
         }
         above.is_some_and(|at| self.name(at) == "details" && self.attribute(at, "open").is_none())
+    }
+
+    /// Whether nothing but the summary stands beside it: a script that opens the two together hides it by a style of its own.
+    fn is_all_of_details(&self, node: Node) -> bool {
+        let says_more = |&at: &Node| at != node && self.letters[at] > 0 && self.name(at) != "summary";
+        self.tree.kinds[node] == Kind::Element
+            && self.name(node) != "summary"
+            && !is_layer(self.snapshot, self.document, node)
+            && !self.siblings(node).iter().take(NEAR).any(says_more)
     }
 
     fn is_in_menu(&self, node: Node) -> bool {

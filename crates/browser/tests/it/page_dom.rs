@@ -124,6 +124,7 @@ async fn what_a_control_opens_is_content() {
         <x-panel role=tabpanel aria-hidden=true hidden>Shut by its component</x-panel>
         <div hidden=until-found>Found by a search</div>
         <details><summary>Open me</summary>Bare text <p>and a paragraph</p><div hidden>but not this line of it</div></details>
+        <details><summary>Open me too</summary><div style='display: none'><p>Opened by a script</p><details><summary>And me</summary><div style='display: none'>Within it</div></details></div></details>
         <div id=waste class=shut>Left over by the template of the page.</div><button aria-controls=box>Buy</button><div id=box role=dialog hidden>Put into your basket for now</div>
         <dialog><p>Never opened dialog of the page</dialog><div hidden>By attribute alone and by nothing else</div></main>";
     let visited = check(
@@ -142,6 +143,8 @@ async fn what_a_control_opens_is_content() {
                 "long rest of the description",
                 "Found by a search",
                 "Bare text and a paragraph",
+                "Opened by a script",
+                "Within it",
             ],
             &[
                 "of the menu",

@@ -1,8 +1,8 @@
 //! What the author of a page says about an element: its tag, its role, and the words in its class and id.
 
-use page::{Element, LocalName, local_name};
+use page::{Element, local_name};
 
-use crate::elements::COLLAPSED;
+use crate::elements::{COLLAPSED, holds_footnotes};
 
 /// One thing that markup can say about an element and all below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ impl Hints {
         self.0 |= 1 << hint as u8;
     }
 
-    fn remove(&mut self, hint: Hint) {
+    pub(crate) fn remove(&mut self, hint: Hint) {
         self.0 &= !(1 << hint as u8);
     }
 
@@ -99,7 +99,7 @@ pub(crate) fn hints(element: &Element) -> Hints {
     // One that is open stands on the page like any other box.
     let is_open_dialog = element.name.local == local_name!("dialog") && element.attr("open").is_some();
     if !is_open_dialog {
-        by_tag(&element.name.local, &mut found);
+        by_tag(element, &mut found);
     }
     if matches!(element.name.local, local_name!("html") | local_name!("body")) {
         return found;
@@ -126,10 +126,11 @@ pub(crate) fn hints(element: &Element) -> Hints {
     found
 }
 
-fn by_tag(name: &LocalName, found: &mut Hints) {
-    let hint = match *name {
+fn by_tag(element: &Element, found: &mut Hints) {
+    let hint = match element.name.local {
         local_name!("nav") => Hint::Nav,
         local_name!("header") => Hint::Header,
+        local_name!("footer") | local_name!("aside") if holds_footnotes(element) => Hint::Section,
         local_name!("footer") => Hint::Footer,
         local_name!("aside") => Hint::Aside,
         local_name!("main") => Hint::Main,
@@ -381,6 +382,8 @@ mod tests {
         check("<p style='color: red; display : none'>", &[Hint::Paragraph, Hint::Hidden]);
         check("<p hidden>", &[Hint::Paragraph, Hint::Hidden]);
         check("<p style='display: block; overflow: hidden'>", &[Hint::Paragraph]);
+        check("<aside class='footnote brackets' role=doc-footnote>", &[Hint::Section]);
+        check("<aside class=notes>", &[Hint::Aside]);
         check("<footer id=colophon>", &[Hint::Footer, Hint::Bottom]);
         check("<div itemprop=articleBody>", &[Hint::ArticleBody]);
         check("<div class='navy adhesive'>", &[]);

@@ -127,7 +127,7 @@ fn choose(outline: &Outline, features: &Features, scores: &[f32], caution: f32, 
     let cut = if free { cut::cut(&odds) } else { CERTAIN_NOISE };
     let mut chosen: Vec<bool> = odds.iter().map(|block| block.odds >= cut).collect();
     if free {
-        add_titles(outline, features.title(), &mut chosen);
+        add_titles(outline, own_title(outline, features.title()), &mut chosen);
     }
     chosen
 }
@@ -173,6 +173,17 @@ fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
     }
 }
 
+/// The title of the page: of two that stand outside of its main part and over the text of it, the one inside.
+fn own_title(outline: &Outline, title: Option<usize>) -> Option<usize> {
+    let main = outline.groups.iter().find(|group| group.hints.has(Hint::Main));
+    let outside = main.filter(|main| title.is_none_or(|title| title < main.first));
+    let Some(main) = outside else { return title };
+    let is_title = |at: &usize| outline.blocks[*at].heading == 1;
+    let mut over_text = (main.first..main.end).take_while(|&at| !outline.blocks[at].is_prose());
+    let own = over_text.find(is_title).filter(|own| !(own + 1..main.end).any(|at| is_title(&at)));
+    own.or(title)
+}
+
 /// A reader expects the title of the page, and a heading over what stands below it.
 fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
     let last = chosen.iter().rposition(|&chosen| chosen).unwrap_or(0);
@@ -216,6 +227,25 @@ mod tests {
         let mut odds = vec![of(4.0, 2), of(-1.0, 9), of(0.0, 7)];
         draw_together(&outline, &mut odds);
         assert_eq!(odds.iter().map(|own| own.odds).collect::<Vec<_>>(), [3.25, -1.0, 0.25]);
+    }
+
+    #[test]
+    fn the_title_is_the_one_of_the_main_part() {
+        let prose = "It cuts along the line that was drawn before, and not beside it. ".repeat(4);
+        let check = |main: &str, expect: usize| {
+            let html = format!("<h1>Workshop</h1><main>{main}</main>");
+            let page = Page::parse(&html, &url::Url::parse("https://a.test/").unwrap());
+            let options = crate::content::ContentOptions { only_main_content: false, ..Default::default() };
+            let outline = Outline::of(&crate::content::content(&page, &options));
+            assert_eq!(own_title(&outline, Some(0)), Some(expect), "{main}");
+            assert_eq!(own_title(&outline, None), Some(expect).filter(|&own| own > 0), "{main}");
+        };
+        check(&format!("<h1>Saw</h1><p>{prose}"), 1);
+        check(&format!("<p>Tools</p><div><h1>Saw</h1><p>{prose}</div><h2>Blade</h2>"), 2);
+        // Chapters of one page, what is quoted, and a page that has no title in its main part.
+        check(&format!("<h1>Saw</h1><p>{prose}<h1>Plane</h1><p>{prose}"), 0);
+        check(&format!("<p>{prose}<blockquote><h1>Saw</h1></blockquote>"), 0);
+        check(&format!("<h2>Saw</h2><p>{prose}"), 0);
     }
 
     #[test]

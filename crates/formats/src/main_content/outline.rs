@@ -5,10 +5,10 @@ use std::ops::Range;
 use base::Fnv;
 use page::{Index, LocalName, Page, local_name};
 
-use super::hints::{Hints, hints};
+use super::hints::{Hint, Hints, hints};
 use super::measure::Text;
 use crate::content::{Content, Visitor};
-use crate::elements::{is_box, is_heading};
+use crate::elements::{is_body_of_details, is_box, is_heading};
 
 /// A run of text that nothing block-like interrupts: a paragraph, a heading, a menu entry.
 #[derive(Debug, Clone, Default)]
@@ -126,7 +126,11 @@ impl Visitor for Builder<'_> {
         if matches!(*name, local_name!("svg") | local_name!("canvas") | local_name!("datalist")) {
             return false;
         }
-        let found = self.page.element(index).map(|element| (hints(element), signature(element))).unwrap_or_default();
+        let mut found =
+            self.page.element(index).map(|element| (hints(element), signature(element))).unwrap_or_default();
+        if found.0.has(Hint::Hidden) && is_body_of_details(self.page, index) {
+            found.0.remove(Hint::Hidden);
+        }
         let span = is_block(name).then(|| {
             self.flush();
             let first = self.blocks.len();

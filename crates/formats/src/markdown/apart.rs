@@ -1,6 +1,6 @@
 //! Separates text that a style lays side by side, and raised and lowered letters, from the text before it.
 
-use page::{Index, LocalName};
+use page::{Index, LocalName, local_name};
 
 use super::code::sign_of_shift;
 use super::event::Mark;
@@ -16,12 +16,24 @@ enum Place {
     Unknown,
 }
 
+/// Bytes of a picture made of several characters.
+const MAX_PICTURE: usize = 32;
+
+/// Whether a text is nothing but one picture, or a few.
+fn is_picture(text: &str) -> bool {
+    let is_part = |c: char| {
+        matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{200d}')
+            || matches!(c, '\u{1f000}'..='\u{1faff}')
+    };
+    (1..=MAX_PICTURE).contains(&text.len()) && text.chars().all(is_part)
+}
+
 fn place(class: &str) -> Place {
     match class {
         "flex" | "inline-flex" | "grid" | "inline-grid" | "d-flex" | "d-inline-flex" | "d-grid" | "flex-row" => {
             Place::LaidOut
         }
-        "row" | "tr" | "table-row" | "table__row" | "columns" => Place::LaidOut,
+        "row" | "tr" | "table-row" | "table__row" | "columns" | "tabs" => Place::LaidOut,
         "cell" | "td" | "th" | "table-cell" | "table__cell" | "grid-cell" | "col" | "column" => Place::Cell,
         _ => Place::Unknown,
     }
@@ -43,6 +55,8 @@ impl Writer<'_> {
                         }
                     }
                 }
+                // Of tabs without panels.
+                "role" => is_laid_out |= &*attribute.value == "tablist",
                 "style" if attribute.value.contains("display") => {
                     let style = attribute.value.replace(' ', "");
                     is_laid_out |=
@@ -75,6 +89,28 @@ impl Writer<'_> {
         self.part(index);
     }
 
+    /// A `<span>` with a picture that is a character, and one with words, stand apart: their page sets them as icon and name.
+    pub(super) fn part_picture(&mut self, index: Index) {
+        let Some(before) = index.checked_sub(1).and_then(|before| self.page.text(before)) else { return };
+        // Most of what is in a span is neither.
+        if before.ends_with(|c: char| c.is_ascii_whitespace() || c.is_ascii_punctuation()) || self.inline.in_code() {
+            return;
+        }
+        let after = self.page.text(index + 1).unwrap_or_default();
+        let is_named = is_picture(before) && after.starts_with(char::is_alphanumeric)
+            || before.ends_with(char::is_alphanumeric) && is_picture(after);
+        let is_beside = || {
+            self.page.parent(index - 1).is_some_and(|beside| {
+                self.page.is(beside, &local_name!("span"))
+                    && self.page.end(beside) == index
+                    && self.page.parent(beside) == self.page.parent(index)
+            })
+        };
+        if is_named && is_beside() {
+            self.inline.part();
+        }
+    }
+
     /// Raised or lowered text. In code, where marks cannot be written, a sign in front keeps it from joining a number.
     pub(super) fn shifted(&mut self, index: Index, name: &LocalName, mark: Mark) -> Open {
         if self.inline.in_code() {
@@ -105,5 +141,29 @@ impl Writer<'_> {
             }
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use crate::{ContentOptions, MarkdownOptions, Page, content, markdown};
+
+    #[test]
+    fn a_picture_stands_apart_from_the_name_beside_it() {
+        let check = |html: &str, expect: &str| {
+            let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+            let found = markdown(&content(&page, &ContentOptions::default()), &MarkdownOptions::default());
+            assert_eq!(found, expect, "{html}");
+        };
+        check("<h2><span class=icon>📄\u{fe0f}</span><span>Tabs</span></h2>", "## 📄\u{fe0f} Tabs");
+        check("<p><span>Next</span><span>➡\u{fe0f}</span>", "Next ➡\u{fe0f}");
+        check("<p><span>👩\u{200d}🔧</span><span>1 saw</span>", "👩\u{200d}🔧 1 saw");
+        // Joined as it is written.
+        check("<p><span>📄</span><span>📄</span>", "📄📄");
+        check("<p><span>📄</span>s <span>a</span><span>b</span>", "📄s ab");
+        check("<p><code><span>x</span><span>📄</span></code>", "`x📄`");
+        check("<p><span>📄 of</span><span>wood</span>", "📄 ofwood");
     }
 }

@@ -7,6 +7,9 @@ use super::{Open, Writer};
 use crate::callout::{callout, is_title, kind};
 use crate::marks::shown_text;
 
+/// Parts of a callout that are looked at.
+const BESIDE: usize = 8;
+
 /// A callout that is open.
 #[derive(Debug)]
 pub(super) struct Callout {
@@ -19,6 +22,9 @@ pub(super) struct Callout {
 impl Writer<'_> {
     /// Starts a quote where the element at `index` is a callout.
     pub(super) fn start_callout(&mut self, index: Index) -> Option<Open> {
+        if self.is_body_of_callout(index) {
+            return Some(Open::Block);
+        }
         let found =
             callout(self.page, index).filter(|_| !self.is_flat() && !self.inline.in_link() && !self.is_note(index))?;
         let lead = self.lead(index)?;
@@ -42,6 +48,21 @@ impl Writer<'_> {
             }
         }
         Some(Open::Callout)
+    }
+
+    /// Whether the element at `index` is a quote that is all of an open callout, which is a quote itself.
+    fn is_body_of_callout(&self, index: Index) -> bool {
+        let page = self.page;
+        self.callouts.last().is_some_and(|open| {
+            page.is(index, &local_name!("blockquote"))
+                && page.parent(index) == Some(open.index)
+                && open.began == self.blocks.len()
+                && self.inline.is_empty()
+                && page
+                    .children(open.index)
+                    .take(BESIDE)
+                    .all(|beside| beside == index || page.text(beside).is_some_and(|text| text.trim().is_empty()))
+        })
     }
 
     pub(super) fn end_callout(&mut self, index: Index) {
@@ -165,4 +186,48 @@ impl Writer<'_> {
 /// Whether one of the words of a title names a kind.
 fn names_kind(title: &str) -> bool {
     title.split(|c: char| !c.is_alphanumeric()).any(|word| word.len() > 2 && kind(word).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use crate::{ContentOptions, MarkdownOptions, Page, content, markdown};
+
+    fn check(html: &str, expect: &str) {
+        let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+        let found = markdown(&content(&page, &ContentOptions::default()), &MarkdownOptions::default());
+        assert_eq!(found, expect, "{html}");
+    }
+
+    #[test]
+    fn a_quote_that_is_all_of_a_callout_is_no_further_level() {
+        let note = "> **Note**\n>\n> Text.";
+        check("<div class='alert alert-note'><blockquote><p class=alert-title>Note<p>Text.</blockquote></div>", note);
+        check("<div class=note>\n<blockquote>\n<p>Text.</blockquote>\n</div>", note);
+        check("<blockquote class=blockquote-tag><p class=blockquote-tag-title>Note<p>Text.</blockquote>", note);
+        check(
+            "<blockquote class='blockquote-tag blockquote-tag-note'><p class=blockquote-tag-title><svg></svg>Note<p>Text.",
+            note,
+        );
+        check(
+            "<div class=warning><blockquote><p>Mind it.</blockquote></div><blockquote>Said.</blockquote>",
+            "> **Warning**\n>\n> Mind it.\n\n> Said.",
+        );
+        // What somebody says within it is one.
+        check(
+            "<div class=note><p>He said:<blockquote>Mind it.</blockquote></div>",
+            "> **Note**\n>\n> He said:\n>\n> > Mind it.",
+        );
+        check("<div class=note><blockquote>Mind it.</blockquote><p>He.</div>", "> **Note**\n>\n> > Mind it.\n>\n> He.");
+    }
+
+    #[test]
+    fn what_unfolds_is_a_callout_only_where_its_page_calls_it_one() {
+        check(
+            "<details class='alert alert--info'><summary>Toggle me!</summary><div>Text.</div></details>",
+            "**Toggle me!**\n\nText.",
+        );
+        check("<details class=tip><summary>Saw</summary>Text.</details>", "> **Saw**\n>\n> Text.");
+    }
 }

@@ -166,22 +166,35 @@ impl Lines {
         self.out.len()
     }
 
-    fn finish_line(&mut self, began: usize) {
+    fn finish_line(&mut self, line: &Line) {
+        let (began, is_bar) = (line.began, line.controls);
+        // A bar of buttons is no line.
+        if is_bar && self.out.len() == began {
+            return;
+        }
         self.end_line();
         self.ended = self.out.len() == began || !self.out.ends_with('\n');
     }
+}
+
+/// An open element that is a line.
+struct Line {
+    end: Index,
+    /// Where its text began.
+    began: usize,
+    /// Buttons were left out of it.
+    controls: bool,
 }
 
 /// The text below `index` with its line breaks, without line numbers and buttons.
 fn text(content: &Content, index: Index) -> String {
     let page = content.page();
     let mut lines = Lines::default();
-    // Ends of the open elements that are lines, and where their text began.
-    let mut open: Vec<(Index, usize)> = Vec::new();
+    let mut open: Vec<Line> = Vec::new();
     let mut at = index + 1;
     while at < page.end(index) {
-        while let Some((_, began)) = open.pop_if(|(end, _)| *end <= at) {
-            lines.finish_line(began);
+        while let Some(line) = open.pop_if(|line| line.end <= at) {
+            lines.finish_line(&line);
         }
         let Some(name) = page.name(at) else {
             if let Some(text) = page.text(at).filter(|_| !content.is_removed(at)) {
@@ -191,6 +204,9 @@ fn text(content: &Content, index: Index) -> String {
             continue;
         };
         if content.is_removed(at) || is_decoration(page, at, name) {
+            if let Some(line) = open.last_mut() {
+                line.controls |= is_control(page, at);
+            }
             at = page.end(at);
             continue;
         }
@@ -200,12 +216,12 @@ fn text(content: &Content, index: Index) -> String {
         if *name == local_name!("br") {
             lines.push("\n");
         } else if is_line(page, at, name) {
-            open.push((page.end(at), lines.start_line()));
+            open.push(Line { end: page.end(at), began: lines.start_line(), controls: false });
         }
         at += 1;
     }
-    while let Some((_, began)) = open.pop() {
-        lines.finish_line(began);
+    while let Some(line) = open.pop() {
+        lines.finish_line(&line);
     }
     lines.out
 }
@@ -258,6 +274,13 @@ fn is_decoration(page: &Page, index: Index, name: &LocalName) -> bool {
     let unselectable = || element.attr("style").is_some_and(|style| style.contains("user-select"));
     let hidden = || element.attr("aria-hidden").is_some() || element.attr("data-line-number").is_some();
     (unselectable() || hidden()) && page.end(index) - index < 4 && is_number(&page.text_of(index))
+}
+
+fn is_control(page: &Page, index: Index) -> bool {
+    page.element(index).is_some_and(|element| {
+        matches!(element.name.local, local_name!("button") | local_name!("select") | local_name!("svg"))
+            || is_copy_control_in_code(element)
+    })
 }
 
 fn is_number(text: &str) -> bool {

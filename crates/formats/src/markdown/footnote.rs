@@ -65,12 +65,30 @@ impl Writer<'_> {
         Some(if opened { Open::Note } else { Open::Flat })
     }
 
+    /// Whether an element of a note holds its number, or the links back from it (docutils).
+    pub(super) fn is_number_of_note(&self, index: Index, class: &str) -> bool {
+        self.notes > 0
+            && matches!(class, "label" | "backrefs")
+            && self.page.parent(index).is_some_and(|above| self.is_note(above))
+    }
+
+    /// Whether a `<dt>` holds the number of the note after it.
+    pub(super) fn is_term_of_note(&self, index: Index) -> bool {
+        self.footnotes.is_some() && definition(self.page, index).is_some_and(|note| self.is_note(note))
+    }
+
     /// Whether the link at `index`, in a note, leads back to its reference or repeats its number.
     pub(super) fn is_way_back(&self, index: Index) -> bool {
         if self.notes == 0 || !self.page.attr(index, "href").is_some_and(|href| href.contains('#')) {
             return false;
         }
+        if self.page.attr(index, "role").is_some_and(|role| &*role == "doc-backlink") {
+            return true;
+        }
         let text = self.page.text_of(index);
+        // An arrow back to the second of several references has its number.
+        let arrow = text.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace());
+        let text = if arrow.ends_with(['↩', '↑', '^', '\u{fe0e}']) { arrow } else { &text };
         let text = text.trim().trim_end_matches('\u{fe0e}');
         let number = || text.trim_matches(['[', ']', '.', ')', '(']).bytes().all(|b| b.is_ascii_digit());
         matches!(text, "↩" | "↑" | "^" | "⏎" | "⤴" | "↵" | "⬆" | "Back" | "back") || !self.blocks.started() && number()
@@ -151,7 +169,7 @@ impl Visitor for Search<'_> {
                 | local_name!("p")
                 | local_name!("dd")
         );
-        if block && holds_notes(element) {
+        if (block || *name == local_name!("dl")) && holds_notes(element) {
             self.holders.push(self.page.end(index));
         }
         if self.holders.is_empty() {
@@ -160,7 +178,10 @@ impl Visitor for Search<'_> {
         if block {
             self.blocks.push((index, self.page.end(index)));
         }
-        if let Some(&(note, _)) = self.blocks.last() {
+        let note = self.blocks.last().map(|(note, _)| *note);
+        // Docutils writes lists of terms: the number with the `id`, then the note.
+        let defined = if *name == local_name!("dt") { definition(self.page, index) } else { None };
+        if let Some(note) = defined.or(note) {
             for id in ["id", "name"].iter().filter_map(|attribute| element.attr(attribute)) {
                 self.found.places.entry(id.to_string()).or_insert(note);
             }
@@ -171,6 +192,13 @@ impl Visitor for Search<'_> {
     fn text(&mut self, _index: Index) {}
 
     fn leave(&mut self, _index: Index) {}
+}
+
+/// The `<dd>` right after a `<dt>`.
+fn definition(page: &Page, term: Index) -> Option<Index> {
+    let end = page.parent(term).map(|above| page.end(above))?;
+    let next = (page.end(term)..end).take(2).find(|&at| page.name(at).is_some())?;
+    page.is(next, &local_name!("dd")).then_some(next)
 }
 
 fn holds_notes(element: &Element) -> bool {

@@ -133,6 +133,15 @@ impl Inline {
         }
     }
 
+    /// A sign between this and what follows, where text stands before it that does not end with the sign.
+    pub(super) fn part_by(&mut self, sign: &str) {
+        self.part();
+        if self.visible && !self.text.trim_end().ends_with(sign) {
+            self.text(sign);
+            self.blank();
+        }
+    }
+
     pub(super) fn in_code(&self) -> bool {
         self.code > 0
     }

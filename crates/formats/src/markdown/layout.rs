@@ -29,6 +29,12 @@ impl Writer<'_> {
     }
 }
 
+/// Whether a table holds the columns of one list (Sphinx). Wikis name the class beside that of a box.
+pub(super) fn is_list_in_columns(class: &str) -> bool {
+    let mut names = class.split_ascii_whitespace().filter(|name| *name != "docutils");
+    names.next() == Some("hlist") && names.next().is_none()
+}
+
 /// What was counted in one table, tables inside it apart.
 #[derive(Debug, Default)]
 struct Shape {
@@ -81,6 +87,7 @@ impl Shape {
             (_, 0) => false,
             // One row is data when it is a header, or lists side by side.
             (0 | 1, 1) => false,
+            (0 | 1, _) if self.is_headed() => true,
             (0 | 1, _) => self.headers == self.cells || self.items > 0 && self.text < LONG_LONE_CELL * self.cells,
             // One column of paragraphs reads better without a frame.
             (_, 1) => declared && !self.paragraphs,
@@ -134,6 +141,7 @@ fn data_tables(content: &Content, first: Index) -> HashMap<Index, bool> {
             let role = page.attr(at, "role").unwrap_or_default();
             let presentation = role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none");
             let class = page.attr(at, "class").unwrap_or_default();
+            let presentation = presentation || is_list_in_columns(&class);
             let boxed = class.split_ascii_whitespace().any(|name| BOXES.contains(&name));
             open.push((at, Shape { end: page.end(at), presentation, boxed, ..Shape::default() }));
         } else if let Some((_, shape)) = open.last_mut() {

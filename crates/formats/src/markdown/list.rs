@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use page::Index;
+use page::{Index, local_name};
 
 use super::blocks::{Gap, Marker};
+use super::layout::is_list_in_columns;
 use super::{Open, Writer};
 
 /// Numbers that markdown reads.
@@ -64,7 +65,25 @@ impl List {
     }
 }
 
+/// A table that lays out the columns of one list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Columns {
+    end: Index,
+    /// Length of the document when it began.
+    began: usize,
+}
+
 impl Writer<'_> {
+    /// Notes where a list in columns begins, and where lists are shown as lines of items.
+    pub(super) fn look_for_laid_out_lists(&mut self, index: Index, class: &str) {
+        if self.page.is(index, &local_name!("table")) && is_list_in_columns(class) {
+            self.flush();
+            self.columns = Some(Columns { end: self.page.end(index), began: self.blocks.len() });
+        } else {
+            self.look_for_row_lists(index, class);
+        }
+    }
+
     /// Lists below an element with this class are shown as lines of items (MediaWiki).
     pub(super) fn look_for_row_lists(&mut self, index: Index, class: &str) {
         if class.split_ascii_whitespace().any(|name| name == "hlist") {
@@ -96,8 +115,13 @@ impl Writer<'_> {
         if !self.blocks.fits_list() {
             return Open::Block;
         }
-        let list = List::new(ordered, start, self.ended, self.blocks.len());
-        let is_next = follows_item && self.lists.last().is_some_and(|outer| outer.ended_at == self.blocks.len());
+        let mut list = List::new(ordered, start, self.ended, self.blocks.len());
+        // The next column of a list that a table lays out goes on with it.
+        let column = self.columns.filter(|columns| index < columns.end && columns.began < list.began && !ordered);
+        let before = self.ended.filter(|ended| column.is_some() && ended.at == list.began && !ended.ordered);
+        list.alternate = before.map_or(list.alternate, |ended| ended.alternate);
+        let is_next = before.is_some()
+            || follows_item && self.lists.last().is_some_and(|outer| outer.ended_at == self.blocks.len());
         if is_next && list.interrupts() {
             self.blocks.set_gap(Gap::Line);
         } else if list.interrupts() {
@@ -142,13 +166,13 @@ impl Writer<'_> {
         }
         if self.is_flat() {
             self.boundary();
-            if self.in_cell() {
-                let number = self.flat_lists.last_mut().and_then(Option::as_mut);
-                let mark = number.map(|next| (std::mem::replace(next, next.saturating_add(1)), ". "));
-                let mark = mark.map_or_else(|| "- ".to_owned(), |(number, end)| format!("{number}{end}"));
-                self.inline.text(&mark);
+            if !self.in_cell() {
+                return Open::Block;
             }
-            return Open::Block;
+            let number = self.flat_lists.last_mut().and_then(Option::as_mut);
+            let number = number.map(|next| std::mem::replace(next, next.saturating_add(1)));
+            self.item_mark = Some(number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. ")));
+            return Open::FlatItem;
         }
         self.flush();
         let value = self.page.attr(index, "value").and_then(|value| value.trim().parse().ok());
@@ -164,6 +188,15 @@ impl Writer<'_> {
             None => Marker::Bullet('-'),
         };
         if self.blocks.open_item(marker) { Open::Item } else { Open::Flat }
+    }
+
+    /// Ends an item in a cell; the mark of one without anything in it shows as that of others does.
+    pub(super) fn end_flat_item(&mut self, index: Index) {
+        self.boundary();
+        if let Some(mark) = self.item_mark.take().filter(|_| self.is_bare(index)) {
+            self.inline.raw(mark.trim_end());
+            self.flush();
+        }
     }
 
     /// An item without anything in it shows when it was written so, and not left over by a script or a style.

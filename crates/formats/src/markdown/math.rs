@@ -52,32 +52,54 @@ impl Writer<'_> {
         latex.is_some()
     }
 
-    /// TeX between the delimiters that a script would look for, in an element that says that it holds a formula.
+    /// TeX between the delimiters that a script would look for, in an element that says that it holds a formula, perhaps
+    /// with its number.
     pub(super) fn unread_formula(&mut self, index: Index) -> bool {
         let page = self.page;
-        if page.end(index) != index + 2 {
-            return false;
+        let (mut text, mut number) = (None, None);
+        for child in page.children(index) {
+            match page.text(child) {
+                Some(blank) if blank.trim().is_empty() => {}
+                Some(found) if text.is_none() => text = Some(found.trim()),
+                None if number.is_none() && has_class(page, child, "eqno") => number = Some(child),
+                _ => return false,
+            }
         }
-        let text = page.text(index + 1).unwrap_or_default().trim();
+        let Some(text) = text else { return false };
         let between = |open: &str, close: &str| text.strip_prefix(open)?.strip_suffix(close);
         let found = between("\\[", "\\]").or(between("$$", "$$")).map(|tex| (tex, true));
         match found.or(between("\\(", "\\)").or(between("$", "$")).map(|tex| (tex, false))) {
             Some((tex, shown)) => self.tex(tex, shown),
             None => return false,
         }
+        // Behind it stands a link to it.
+        if let Some(number) = number.and_then(|number| page.subtree(number).find_map(|at| page.text(at))) {
+            self.inline.part();
+            self.inline.text(number);
+        }
         true
     }
 
     /// The same in a block of its own.
     pub(super) fn starts_unread_formula(&mut self, index: Index) -> bool {
-        let text = self.page.text(index + 1).filter(|_| self.page.end(index) == index + 2);
-        if !text.is_some_and(|text| text.trim_start().starts_with(['\\', '$'])) {
-            return false;
-        }
         self.boundary();
         let is_formula = self.unread_formula(index);
         self.boundary();
         is_formula
+    }
+
+    /// Writes a text with the formulas in it, where a script of the page would draw them.
+    pub(super) fn text_with_formulas(&mut self, text: &str) {
+        let page = self.page;
+        let mut rest = text;
+        if !self.inline.in_code() && *self.reads_tex.get_or_insert_with(|| reads_tex(page)) {
+            while let Some(found) = next_formula(rest) {
+                self.inline.text(found.before);
+                self.tex(found.tex, found.shown);
+                rest = found.after;
+            }
+        }
+        self.inline.text(rest);
     }
 
     /// `<script type="math/tex">`, which MathJax draws.
@@ -152,6 +174,36 @@ impl Writer<'_> {
         }
         self.inline.raw(&written);
     }
+}
+
+/// A formula in a text, with what stands around it.
+struct Found<'t> {
+    before: &'t str,
+    tex: &'t str,
+    shown: bool,
+    after: &'t str,
+}
+
+/// Whether a text has a delimiter of formulas.
+pub(super) fn may_hold_formulas(text: &str) -> bool {
+    text.contains('\\') && (text.contains("\\(") || text.contains("\\["))
+}
+
+/// The first formula of a text.
+fn next_formula(text: &str) -> Option<Found<'_>> {
+    let start = text.match_indices('\\').map(|(at, _)| at).find(|at| text[at + 1..].starts_with(['(', '[']))?;
+    let shown = text[start + 1..].starts_with('[');
+    let inner = &text[start + 2..];
+    let end = inner.find(if shown { "\\]" } else { "\\)" })?;
+    Some(Found { before: &text[..start], tex: &inner[..end], shown, after: &inner[end + 2..] })
+}
+
+/// Whether a script of the page looks for formulas in its text: MathJax, or KaTeX with its `auto-render`.
+fn reads_tex(page: &Page) -> bool {
+    (0..page.node_count()).filter(|&at| page.is(at, &local_name!("script"))).any(|at| {
+        let source = page.attr(at, "src").unwrap_or_default().to_ascii_lowercase();
+        source.contains("mathjax") || source.contains("katex") && source.contains("auto-render")
+    })
 }
 
 /// `{\displaystyle x}`, as MediaWiki wraps every formula, without the wrapping.

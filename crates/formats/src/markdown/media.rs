@@ -7,6 +7,7 @@ use super::escape::{Spot, push_text};
 use super::paragraph::push_target;
 use super::spaces::fold_spaces;
 use super::{LinkStyle, Open, Writer};
+use crate::elements::is_label;
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::marks;
 
@@ -14,6 +15,10 @@ use crate::marks;
 const MAX_BYTES: usize = 16 << 20;
 /// Elements around a link that are asked whether they name a place.
 const NEAR: usize = 3;
+/// Nodes of a label in which its first picture is looked for.
+const MAX_LABEL: usize = 20;
+/// Classes of headings that lead back to the table of contents (docutils).
+const CONTENTS: [&str; 1] = ["toc-backref"];
 /// Stands where the data of an embedded picture stood.
 const REMOVED: &str = "<Base64-Image-Removed>";
 
@@ -23,7 +28,7 @@ impl Writer<'_> {
             return None;
         }
         self.look_for_parts(index);
-        if self.link_bytes > MAX_BYTES {
+        if self.link_bytes > MAX_BYTES || self.names_its_own_place(index) {
             return Some(Open::Inline);
         }
         let Some((target, title)) = self.link(index) else {
@@ -40,14 +45,54 @@ impl Writer<'_> {
         marks::is_permalink(page, index, named)
     }
 
+    /// Whether a link is the text of a heading or a term and leads to that, or back to a table of contents.
+    fn names_its_own_place(&self, index: Index) -> bool {
+        let page = self.page;
+        let Some(href) = page.attr(index, "href") else { return false };
+        let Some((before, place)) = href.trim().split_once('#').filter(|(_, place)| !place.is_empty()) else {
+            return false;
+        };
+        let is_label = |at: Index| page.name(at).is_some_and(is_label);
+        let is_place =
+            |at: Index| ["id", "name"].iter().any(|name| page.attr(at, name).is_some_and(|id| is_id(place, &id)));
+        let near = || page.ancestors(index).take(NEAR);
+        let is_found = if self.heading || near().any(is_label) {
+            page.element(index).is_some_and(|link| marks::holds_any(link, &CONTENTS))
+                || is_place(index)
+                || near().any(is_place)
+        } else {
+            // Around a heading.
+            let inner = page.children(index).find(|&child| page.name(child).is_some());
+            inner.is_some_and(|inner| is_label(inner) && (is_place(inner) || is_place(index)))
+        };
+        let is_here = || {
+            absolute(page.base(), before).is_some_and(|mut there| {
+                there.set_fragment(None);
+                let mut here = page.url().clone();
+                here.set_fragment(None);
+                there == here
+            })
+        };
+        is_found && (before.is_empty() || is_here())
+    }
+
     pub(super) fn image(&mut self, index: Index) {
-        if self.link_bytes > MAX_BYTES || self.formula_image(index) {
+        if self.link_bytes > MAX_BYTES || self.is_zoomed(index) || self.formula_image(index) {
             return;
         }
         if let Some(image) = self.picture(index) {
             self.link_bytes += image.len();
             self.inline.raw(&image);
         }
+    }
+
+    /// Whether a picture stands twice in a label, as where a click on it shows it larger.
+    fn is_zoomed(&self, index: Index) -> bool {
+        let page = self.page;
+        let label = page.ancestors(index).take(NEAR).find(|&above| page.is(above, &local_name!("label")));
+        let first = label.and_then(|label| (label..index).take(MAX_LABEL).find(|&at| page.is(at, &local_name!("img"))));
+        let source = |at: Index| page.element(at).and_then(source);
+        first.is_some_and(|first| source(first) == source(index))
     }
 
     pub(super) fn embedded(&mut self, index: Index) {
@@ -123,6 +168,20 @@ impl Writer<'_> {
         let named = ["title", "aria-label"].iter().find_map(|name| element.attr(name).filter(|v| !v.trim().is_empty()));
         Some((target, named.map_or_else(|| element.name.local.to_string(), String::from)))
     }
+}
+
+/// Whether the fragment of a link is this `id`, perhaps with percent signs.
+fn is_id(fragment: &str, id: &str) -> bool {
+    let hex = |at: usize| u8::from_str_radix(fragment.get(at + 1..at + 3)?, 16).ok();
+    let (mut at, mut bytes) = (0, id.bytes());
+    while let Some(&byte) = fragment.as_bytes().get(at) {
+        let decoded = if byte == b'%' { hex(at) } else { None };
+        at += if decoded.is_some() { 3 } else { 1 };
+        if bytes.next() != Some(decoded.unwrap_or(byte)) {
+            return false;
+        }
+    }
+    bytes.next().is_none()
 }
 
 /// Whether an element names what stands below it or beside it.

@@ -16,6 +16,8 @@ mod inline;
 mod language;
 mod layout;
 mod list;
+#[cfg(test)]
+mod manuals;
 mod math;
 mod mathml;
 pub(crate) mod media;
@@ -26,6 +28,7 @@ mod sections;
 mod spaces;
 mod starts;
 mod table;
+mod tabs;
 #[cfg(test)]
 mod tests;
 
@@ -38,9 +41,10 @@ use self::callouts::Callout;
 use self::event::Mark;
 use self::footnote::Footnotes;
 use self::inline::Inline;
-use self::list::{Ended, List};
+use self::list::{Columns, Ended, List};
 use self::paragraph::Place;
 use self::table::Table;
+use self::tabs::Tabs;
 use crate::content::{Content, Visitor};
 
 /// How the targets of links, pictures and players are written.
@@ -84,15 +88,19 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
         lists: Vec::new(),
         ended: None,
         row_lists_end: 0,
+        columns: None,
         quote_end: 0,
         table: None,
         inner_tables: Vec::new(),
         grid: None,
         flat_lists: Vec::new(),
+        item_mark: None,
         callouts: Vec::new(),
         apart: Vec::new(),
+        tabs: Tabs::of(content.page()),
         footnotes: None,
         notes: 0,
+        reads_tex: None,
         heading: false,
         bold_blocks: 0,
         link_bytes: 0,
@@ -131,6 +139,8 @@ enum Open {
     InnerPart(&'static str),
     /// A list in a cell.
     FlatList,
+    /// An item of one.
+    FlatItem,
     Callout,
     Quotation,
     /// The reading of a ruby text.
@@ -152,6 +162,8 @@ struct Writer<'c> {
     ended: Option<Ended>,
     /// Where the element ends whose lists are lines of items.
     row_lists_end: Index,
+    /// The last list in columns.
+    columns: Option<Columns>,
     /// Length of the document where the last quote ended.
     quote_end: usize,
     table: Option<Table>,
@@ -161,13 +173,18 @@ struct Writer<'c> {
     grid: Option<Index>,
     /// Lists in the cell that is open, with the number of the next item of those that have numbers.
     flat_lists: Vec<Option<i64>>,
+    /// Begins the next line of that cell.
+    item_mark: Option<String>,
     callouts: Vec<Callout>,
     /// Open elements whose children stand apart.
     apart: Vec<Index>,
+    tabs: Tabs,
     /// Looked up when the first reference is met.
     footnotes: Option<Footnotes>,
     /// Footnotes that are open.
     notes: usize,
+    /// Whether a script of the page draws the formulas in its text, once that was asked.
+    reads_tex: Option<bool>,
     heading: bool,
     bold_blocks: usize,
     link_bytes: usize,
@@ -176,9 +193,19 @@ struct Writer<'c> {
 impl Visitor for Writer<'_> {
     fn enter(&mut self, index: Index, name: &LocalName) -> bool {
         self.part(index);
+        let (has_tabs, is_item) = (!self.tabs.is_empty(), *name == local_name!("li"));
+        if has_tabs && self.is_row_of_tabs(index) {
+            return false;
+        }
+        if has_tabs && !is_item {
+            self.label_panel(index);
+        }
         match self.start(index, name) {
             Some(open) => {
                 self.open.push(open);
+                if has_tabs && is_item {
+                    self.label_panel(index);
+                }
                 true
             }
             None => false,
@@ -187,7 +214,11 @@ impl Visitor for Writer<'_> {
 
     fn text(&mut self, index: Index) {
         if let Some(text) = self.page.text(index) {
-            self.inline.text(text);
+            if math::may_hold_formulas(text) {
+                self.text_with_formulas(text);
+            } else {
+                self.inline.text(text);
+            }
             if self.inline.is_too_long() && !self.is_flat() {
                 self.flush();
             }
@@ -223,6 +254,7 @@ impl Visitor for Writer<'_> {
                 self.boundary();
                 self.flat_lists.pop();
             }
+            Some(Open::FlatItem) => self.end_flat_item(index),
             Some(Open::Cell) => {
                 self.flush();
                 if let Some(table) = &mut self.table {
@@ -278,6 +310,7 @@ impl Writer<'_> {
             local_name!("blockquote") if !self.is_flat() => {
                 self.start_callout(index).unwrap_or_else(|| self.start_quote())
             }
+            local_name!("dt") if self.is_term_of_note(index) => return None,
             local_name!("dt") | local_name!("summary") => self.start_bold_block(),
             local_name!("tr") | local_name!("td") | local_name!("th") => return self.start_table_part(index, name),
             _ => return self.start_other(index, name),
@@ -336,7 +369,8 @@ impl Writer<'_> {
             return self.inline.take(Place::Paragraph, |_| {});
         }
         if let Some(cell) = self.table.as_mut().and_then(Table::cell) {
-            return self.inline.take(Place::Cell, |block| cell.write(block));
+            let mark = &mut self.item_mark;
+            return self.inline.take(Place::Cell, |block| cell.write(&(mark.take().unwrap_or_default() + block)));
         }
         let first = self.blocks.in_item() && !self.blocks.started();
         let place = if first { Place::Item } else { Place::Paragraph };

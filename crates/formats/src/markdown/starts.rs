@@ -24,6 +24,7 @@ impl Writer<'_> {
             local_name!("iframe") | local_name!("video") | local_name!("audio") | local_name!("embed") => {
                 self.embedded(index);
             }
+            local_name!("label") if self.is_tab_label(index) => return Some(self.start_bold_block()),
             local_name!("object") => {
                 self.embedded(index);
                 return Some(Open::Inline);
@@ -55,7 +56,7 @@ impl Writer<'_> {
             if math::is_unread(&class) && self.starts_unread_formula(index) {
                 return None;
             }
-            self.look_for_row_lists(index, &class);
+            self.look_for_laid_out_lists(index, &class);
         }
         self.look_for_parts(index);
         let name = if self.page.is(index, &local_name!("table")) { local_name!("table") } else { local_name!("div") };
@@ -96,6 +97,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn start_span(&mut self, index: Index) -> Option<Open> {
+        self.part_picture(index);
         if self.page.element(index).is_none_or(|element| element.attrs.is_empty()) {
             return Some(Open::Inline);
         }
@@ -103,8 +105,11 @@ impl Writer<'_> {
             if self.is_drawn_formula(index, &class) || marks::is_icon(self.page, index, &class) {
                 return None;
             }
-            if math::is_unread(&class) && self.unread_formula(index) {
+            if math::is_unread(&class) && self.unread_formula(index) || self.is_number_of_note(index, &class) {
                 return None;
+            }
+            if &*class == "classifier" && self.bold_blocks > 0 {
+                self.inline.part_by(":");
             }
         }
         if let Some(mark) = self.shift_of(index) {
@@ -116,6 +121,14 @@ impl Writer<'_> {
 
     pub(super) fn is_icon(&self, index: Index) -> bool {
         self.page.attr(index, "class").is_some_and(|class| marks::is_icon(self.page, index, &class))
+    }
+
+    /// Whether an element is the label of a tab that stands before its panel (sphinx-design, sphinx-inline-tabs).
+    fn is_tab_label(&self, index: Index) -> bool {
+        let class = self.page.attr(index, "class");
+        class.is_some_and(|class| {
+            class.split_ascii_whitespace().any(|name| matches!(name, "sd-tab-label" | "tab-label"))
+        })
     }
 
     fn is_copy_button(&self, index: Index) -> bool {

@@ -186,6 +186,11 @@ fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
                 below[first..line.len()].fill(cell.rows.min(rows.len()));
             }
         }
+        // Cells from above behind the last one.
+        while below.get(line.len()).is_some_and(|rows| *rows > 0) && spare > 0 {
+            line.push(None);
+            spare -= 1;
+        }
         covered = below.into_iter().map(|rows| rows.saturating_sub(1)).collect();
         grid.push(line);
     }

@@ -6,13 +6,13 @@ use url::Url;
 use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
 
-fn whole(html: &str, options: &MarkdownOptions) -> String {
+pub(super) fn whole(html: &str, options: &MarkdownOptions) -> String {
     let page = Page::parse(html, &Url::parse("https://a.test/d/p").unwrap());
     let all = ContentOptions { only_main_content: false, ..ContentOptions::default() };
     markdown(&content(&page, &all), options)
 }
 
-fn check(html: &str, expect: &str) {
+pub(super) fn check(html: &str, expect: &str) {
     assert_eq!(whole(html, &MarkdownOptions::default()), expect, "{html}");
 }
 
@@ -418,6 +418,14 @@ fn bombs_end() {
         "<div class=hlist><ul><li>x".repeat(200),
         "<span class=MathJax>x</span>".repeat(5_000),
         "*_".repeat(20_000),
+        "<div role=tablist><b role=tab>x</b></div>".repeat(400) + &"<p role=tabpanel>x".repeat(5_000),
+        format!(
+            "<p role=tablist><b role=tab id=t>{}</b>{}",
+            "x".repeat(90),
+            "<p role=tabpanel aria-labelledby=t>y".repeat(5_000)
+        ),
+        "<div role=tabpanel><div role=tablist><b role=tab>x</b></div>".repeat(400),
+        format!("<script src=mathjax.js></script>{}", "\\(x".repeat(20_000)),
     ];
     for bomb in bombs {
         let found = whole(&bomb, &MarkdownOptions::default());

@@ -1,6 +1,6 @@
 //! The beginning and the end of a page's own text: links around the site that no markup tells.
 
-use page::{Index, Page, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use super::frame::Frame;
 use super::names;
@@ -23,6 +23,11 @@ const NEAR: usize = 20;
 const END: usize = 12;
 /// Texts of a block whose links are looked at.
 const LINKS: usize = 12;
+/// Elements around a link whose names are looked at.
+const AROUND: usize = 3;
+/// Items of a list that are looked at, and elements and texts of one that can be a label.
+const ITEMS: usize = 64;
+const NODES: usize = 12;
 /// Part of a block that links fill when it is nothing else.
 const ALL_LINKS: f32 = 0.7;
 
@@ -81,12 +86,16 @@ impl Lines<'_> {
             let (asks, opens) = (names::is_question(&words), names::opens_contents(&words));
             let follows = |block: &Block| {
                 asks && block.text.words <= LABEL && names::is_answer(&self.text(block))
-                    || opens && is_linked(block) && self.leads_within(block)
+                    || opens
+                        && block.heading == 0
+                        && is_linked(block)
+                        && self.leads_within(block)
+                        && !self.leads_to_itself(block)
             };
             let behind = blocks[at + 1..].iter().take_while(|block| follows(block)).count();
             // One word may be the text of a heading, an item or a paragraph.
             let is_free = block.heading == 0 && (block.text.words > 1 || is_linked(block));
-            if (is_free || opens) && names::is_label(&words) || behind >= FEW {
+            if (is_free || opens) && names::is_label(&words) && !self.is_name(block) || behind >= FEW {
                 chosen[at..=at + behind].fill(false);
             }
         }
@@ -147,6 +156,38 @@ impl Lines<'_> {
     /// Whether the block begins with a link to another part of the page.
     fn leads_within(&self, block: &Block) -> bool {
         self.first_link(block).is_some_and(|href| href.starts_with('#'))
+    }
+
+    /// Whether the link with which the block begins leads to the place where it stands.
+    fn leads_to_itself(&self, block: &Block) -> bool {
+        let Some(link) = self.outline.texts.get(block.texts.start).and_then(|&first| self.link_around(first)) else {
+            return false;
+        };
+        let href = self.page.attr(link, "href").unwrap_or_default();
+        let id = href.trim_start_matches('#');
+        let mut around = std::iter::once(link).chain(self.page.ancestors(link).take(AROUND));
+        around.any(|at| self.page.attr(at, "id").is_some_and(|own| &*own == id))
+    }
+
+    /// Whether one word is a name in a list rather than a button: it is written as code, or most of the list are no labels.
+    fn is_name(&self, block: &Block) -> bool {
+        if block.kind != Kind::Item || block.text.words > 1 {
+            return false;
+        }
+        let page = self.page;
+        let above = |is: fn(&LocalName) -> bool| {
+            let first = self.outline.texts.get(block.texts.start).copied();
+            first.and_then(|first| page.ancestors(first).take(AROUND * 2).find(|&at| page.name(at).is_some_and(is)))
+        };
+        if above(|name| *name == local_name!("code")).is_some() {
+            return true;
+        }
+        let list = above(|name| *name == local_name!("li")).and_then(|item| page.parent(item));
+        let items = list.into_iter().flat_map(|list| page.children(list)).filter(|&at| page.name(at).is_some());
+        let is_label = |at: Index| page.end(at) - at <= NODES && names::is_label(&page.text_of(at));
+        let (all, labels) =
+            items.take(ITEMS).fold((0, 0), |(all, labels), at| (all + 1, labels + usize::from(is_label(at))));
+        labels * 2 <= all
     }
 
     /// Where the link leads with which the block begins.

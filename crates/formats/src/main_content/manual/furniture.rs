@@ -8,7 +8,7 @@ use page::{Element, Index, Page, local_name};
 use super::frame::Frame;
 use super::letters::Letters;
 use super::names::{self, Mark};
-use crate::elements::{self, COLLAPSED};
+use crate::elements::{self, COLLAPSED, holds_footnotes, is_body_of_details};
 use crate::main_content::hints::hides;
 use crate::main_content::outline::{Block, Outline};
 
@@ -94,6 +94,7 @@ impl Judge<'_> {
             return true;
         }
         match element.name.local {
+            local_name!("aside") | local_name!("footer") if holds_footnotes(element) => return false,
             local_name!("footer") => return !stands_in_quote(page, index),
             local_name!("aside") => return self.is_aside_of_site(index, element),
             local_name!("header") => return self.is_header_of_site(index),
@@ -190,7 +191,7 @@ impl Judge<'_> {
 
     /// Text that a browser does not show, and that no control opens.
     fn is_closed(&self, index: Index, element: &Element) -> bool {
-        if !is_hidden(self.page, index) {
+        if !is_hidden(self.page, index) || is_body_of_details(self.page, index) {
             return false;
         }
         let id = element.attr("id").map(|id| hash(&id));

@@ -24,6 +24,8 @@ pub(super) enum Sign {
     /// A program that writes documentation made it.
     Generator,
     Comment,
+    /// A comment, or a remark of the author.
+    Remark,
     /// Posts of a forum, or comments kept by another site.
     Thread,
 }
@@ -336,21 +338,24 @@ const MARKS: [(&str, Mark); 250] = [
 
 /// Names that tell what a page is, in lower case and sorted.
 #[rustfmt::skip]
-const SIGNS: [(&str, Sign); 54] = [
+const SIGNS: [(&str, Sign); 59] = [
     ("bd-article-container", Sign::Generator), ("blockpost", Sign::Thread), ("bodywrapper", Sign::Generator),
-    ("comment", Sign::Comment), ("comment-body", Sign::Comment), ("comment-content", Sign::Comment),
+    ("comment", Sign::Remark), ("comment-body", Sign::Comment), ("comment-content", Sign::Comment),
     ("comment-list", Sign::Comment), ("comment-text", Sign::Comment), ("comment-wrapper", Sign::Comment),
     ("commentarea", Sign::Comment), ("commentlist", Sign::Comment), ("comments", Sign::Comment),
     ("comments-area", Sign::Comment), ("disqus_thread", Sign::Thread), ("docbook", Sign::Generator),
     ("docs-story", Sign::Generator), ("documentwrapper", Sign::Generator), ("dokuwiki", Sign::Generator),
     ("doxygen-awesome", Sign::Generator), ("forumpost", Sign::Thread), ("gitbook-root", Sign::Generator),
     ("headertitle", Sign::Generator), ("markdown-section", Sign::Generator), ("md-content__inner", Sign::Generator),
-    ("md-main", Sign::Generator), ("mdx-content", Sign::Generator), ("mw-content-text", Sign::Generator),
-    ("mw-parser-output", Sign::Generator), ("nextra-content", Sign::Generator), ("odoc", Sign::Generator),
-    ("odoc-content", Sign::Generator), ("post-body", Sign::Thread), ("post-content-wrapper", Sign::Thread),
-    ("postbody", Sign::Thread), ("postleft", Sign::Thread), ("postlist", Sign::Thread), ("postprofile", Sign::Thread),
-    ("postright", Sign::Thread), ("refentry", Sign::Generator), ("rst-content", Sign::Generator),
-    ("rustdoc", Sign::Generator), ("sect1", Sign::Generator), ("sl-markdown-content", Sign::Generator),
+    ("md-main", Sign::Generator), ("mdbook-body-container", Sign::Generator),
+    ("mdbook-help-container", Sign::Generator), ("mdbook-menu-bar-hover-placeholder", Sign::Generator),
+    ("mdx-content", Sign::Generator), ("menu-bar-hover-placeholder", Sign::Generator),
+    ("mw-content-text", Sign::Generator), ("mw-parser-output", Sign::Generator), ("nextra-content", Sign::Generator),
+    ("odoc", Sign::Generator), ("odoc-content", Sign::Generator), ("post-body", Sign::Thread),
+    ("post-content-wrapper", Sign::Thread), ("postbody", Sign::Thread), ("postleft", Sign::Thread),
+    ("postlist", Sign::Thread), ("postprofile", Sign::Thread), ("postright", Sign::Thread),
+    ("refentry", Sign::Generator), ("rst-content", Sign::Generator), ("rustdoc", Sign::Generator),
+    ("sect1", Sign::Generator), ("sidebar-scrollbox", Sign::Generator), ("sl-markdown-content", Sign::Generator),
     ("sphinxsidebarwrapper", Sign::Generator), ("theme-doc-markdown", Sign::Generator),
     ("theme-doc-sidebar-container", Sign::Generator), ("titlepage", Sign::Generator),
     ("toctree-wrapper", Sign::Generator), ("topic-body", Sign::Thread), ("usercomment", Sign::Comment),

@@ -11,6 +11,8 @@ const IMAGES: u32 = 12;
 /// Scripts from other sites that a page may have: the press and shops have dozens.
 const FOREIGN: u32 = 2;
 
+/// The namespace of elements that are no part of a drawing or a formula.
+const HTML: &str = "http://www.w3.org/1999/xhtml";
 /// Networks that no documentation links to.
 const NETWORKED: u32 = 2;
 /// Articles or comments that no documentation has.
@@ -36,6 +38,8 @@ struct Signs {
     images: u32,
     code: u32,
     comments: u32,
+    /// Those of the comments that may be remarks of the author.
+    remarks: u32,
 }
 
 /// Networks that the press, shops and blogs link to from each page.
@@ -131,8 +135,11 @@ impl Signs {
         if self.known {
             return true;
         }
-        let alone = self.articles <= 1 && self.times <= 1 && self.fields == 0 && self.comments <= 1;
         let is_quiet = self.networks == 0 && self.previews == 0 && self.data == 0 && self.foreign <= FOREIGN;
+        // A manual may call its own remarks comments, and shows more code than those.
+        let are_remarks = is_quiet && self.comments == self.remarks;
+        let comments = if are_remarks { (self.code / 2).clamp(1, MANY) } else { 1 };
+        let alone = self.articles <= 1 && self.times <= 1 && self.fields == 0 && self.comments <= comments;
         let is_technical = self.code >= CODE && self.networks.count_ones() <= 1 && !self.says_article;
         alone && !self.general && self.images <= IMAGES.max(self.code) && (is_quiet || is_technical)
     }
@@ -162,7 +169,13 @@ impl Signs {
             for token in names::tokens(element) {
                 match names::sign(token) {
                     Some(Sign::Generator) => self.known = true,
+                    // Drawings have names of their own.
+                    _ if &*element.name.ns != HTML => {}
                     Some(Sign::Comment) => self.comments += 1,
+                    Some(Sign::Remark) => {
+                        self.comments += 1;
+                        self.remarks += 1;
+                    }
                     Some(Sign::Thread) => self.comments += 2,
                     None => {}
                 }
@@ -237,6 +250,20 @@ mod tests {
         check(&"<script src=//ads.test/a.js></script>".repeat(3), false);
         check("<article>One</article><article>Two</article>", false);
         check("<p>Cut.<div class=comments><div class=comment>First!</div></div>", false);
+    }
+
+    #[test]
+    fn a_few_remarks_that_a_manual_calls_comments_do_not_make_it_a_forum() {
+        let remarks = "<div class=comment>Mind the blade.</div>".repeat(2);
+        let code = "<pre>saw</pre>".repeat(4);
+        check(&format!("{remarks}{code}"), true);
+        check(&format!("<svg>{}</svg>", "<text class=comment>blade</text>".repeat(9)), true);
+        check(&format!("<div id=mdbook-menu-bar-hover-placeholder></div>{}", remarks.repeat(4)), true);
+        check(&format!("{remarks}{remarks}{code}"), false);
+        check(&format!("{remarks}{code}<form><textarea></textarea></form>"), false);
+        check(&format!("{remarks}<pre>saw</pre>"), false);
+        check(&format!("<div class=comments><div class=comment>First!</div></div>{code}"), false);
+        check(&format!("<div id=disqus_thread></div>{code}"), false);
     }
 
     #[test]

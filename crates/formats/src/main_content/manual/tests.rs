@@ -65,6 +65,21 @@ fn a_note_is_content_whatever_it_is_made_of() {
 }
 
 #[test]
+fn footnotes_are_content_whatever_they_are_made_of() {
+    for notes in [
+        "<aside class='footnote-list brackets'><aside class='footnote brackets' id=f role=doc-footnote>\
+         <span class=label>[<a role=doc-backlink href=#r>1</a>]</span><p>Of beech.</aside></aside>",
+        "<footer class=footnotes><ol><li id=f>Of beech. <a href=#r>↩</a></ol></footer>",
+        "<aside role=doc-endnotes><p id=f><a href=#r>1</a> Of beech.</aside>",
+    ] {
+        check(&format!(
+            "{SITE}<main>{FIRST}<p>A top<a href=#f id=r role=doc-noteref>1</a> of wood.{notes}</main>{END}"
+        ));
+    }
+    check(&format!("{SITE}<main>{FIRST}{{<aside class=notes><a href=/n>News</a></aside>}}</main>{END}"));
+}
+
+#[test]
 fn a_chapter_may_be_called_what_it_likes() {
     for name in
         ["search", "navigation", "footer", "ads", "related-work", "sidebar", "pagination", "cookies", "menu", "share"]
@@ -86,6 +101,19 @@ fn hidden_text_is_content_when_a_control_opens_it() {
     check(&format!(
         "<main>{FIRST}<div role=tablist><a role=tab href=#n>npm</a></div><div role=tabpanel style='display: none'>npm i</div></main>"
     ));
+    for body in ["<div style='display: none'><p>Two hours.</div>", "<p hidden>Two hours.</p>"] {
+        check(&format!("<main>{FIRST}<details><summary>How long?</summary>{body}</details><p>The end.</main>"));
+        check(&format!(
+            "<main>{FIRST}<details><summary>How long?</summary><div><div>{body}</div></div></details><p>The end.</main>"
+        ));
+        let inner = format!("<details><summary>How long?</summary>{body}</details>");
+        check(&format!(
+            "<main>{FIRST}<details><summary>Why?</summary><div style='display:none'><p>So.{inner}</div></details></main>"
+        ));
+        check(&format!(
+            "<main>{FIRST}<details><summary>How long?</summary><p>A day.{{{body}}}</details><p>The end.</main>"
+        ));
+    }
     check(&format!("<main>{FIRST}{{<div hidden><p>Nothing opens this.</div>}}<p>The end of it.</main>"));
     check(&format!(
         "<main>{FIRST}<div hidden data-collapsed><p>A control of the page opens this.</div><p>The end.</main>"
@@ -123,8 +151,30 @@ fn a_table_of_the_page_and_a_question_about_it_go() {
          <h2 id=a>Saw</h2><p>Cut along the line.<h2 id=b>Sand</h2><p>Along the grain.\
          {{<p>Did this page help you?</p><p><a href=/y>Yes</a></p><p><a href=/n>No</a></p>}}</main>"
     ));
+    // The heading behind it is none of its lines, although it leads to itself.
+    for heading in [
+        "<h2 id=a><a class=header href=#a>Saw</a></h2>",
+        "<h3><a href=#a id=a>Saw</a></h3>",
+        "<section id=a><h2><a class=toc-backref href=#id1>Saw</a></h2></section>",
+        "<dl><dt id=a><a href=#a>Saw</a><dd>Cuts.</dl>",
+        "<div id=a><p><a href=#a>Saw</a></p></div>",
+    ] {
+        check(&format!(
+            "<main>{FIRST}{{<h2>Contents</h2><ul><li><a href=#a>Saw</a><li><a href=#b>Sand</a></ul>}}{heading}<p>Cut.</main>"
+        ));
+    }
     // A list of links to other pages is the text of an index.
     check(&format!("<main>{FIRST}<h2>Contents</h2><ul><li><a href=a>Saw</a><li><a href=b>Sand</a></ul></main>"));
+}
+
+#[test]
+fn names_in_a_list_may_be_those_of_buttons() {
+    let list = |names: &[&str]| names.iter().map(|name| format!("<li><a href=x>{name}</a>")).collect::<String>();
+    check(&format!("<main>{FIRST}<ul>{}</ul></main>", list(&["<code>Clone</code>", "<code>Copy</code>", "Debug"])));
+    check(&format!("<main>{FIRST}<ul>{}</ul></main>", list(&["Print", "Scan", "Edit", "Fax"])));
+    check(&format!("<main>{FIRST}<ul>{}</ul></main>", list(&["<code>Copy</code>", "<code>Print</code>"])));
+    check(&format!("<main>{FIRST}{{<ul>{}</ul>}}<p>Its top is of beech.</main>", list(&["Edit", "Print"])));
+    check(&format!("<main>{FIRST}{{<div><a href=x>Edit</a></div>}}<p>Its top is of beech.</main>"));
 }
 
 #[test]

@@ -1,0 +1,216 @@
+//! Tabs: every panel stands below the label of its tab, and the row of labels is left out.
+
+use std::collections::{HashMap, HashSet};
+
+use page::{Index, Page, local_name};
+
+use super::Writer;
+use super::event::Mark;
+use crate::marks::shown_text;
+
+/// Elements around a row of tabs in which its panels are looked for.
+const AROUND: usize = 3;
+/// Nodes of the largest tab that is no more than a label.
+const MAX_LABEL: usize = 60;
+/// Bytes of its text.
+const MAX_TEXT: usize = 200;
+/// Nodes at the start of a panel in which its label may stand once more.
+const MAX_LEAD: usize = 20;
+
+/// The tabs of a page.
+#[derive(Debug, Default)]
+pub(super) struct Tabs {
+    /// The tab of each panel.
+    labels: HashMap<Index, Index>,
+    /// Rows of tabs that have panels.
+    rows: HashSet<Index>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Row,
+    Tab,
+    Panel,
+}
+
+/// A row of tabs.
+#[derive(Debug)]
+struct Row {
+    index: Index,
+    tabs: Vec<Index>,
+}
+
+/// What a page has of tabs, in document order.
+#[derive(Debug, Default)]
+struct Found {
+    rows: Vec<Row>,
+    panels: Vec<Index>,
+}
+
+impl Tabs {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The tabs of `page`, which most pages have none of.
+    pub(super) fn of(page: &Page) -> Tabs {
+        let mut found = find(page);
+        let mut tabs = Tabs::default();
+        let is_row = |row: &Row| {
+            // What holds panels too is no row but the whole.
+            after(&found.panels, row.index).first().is_none_or(|panel| *panel >= page.end(row.index))
+                && row.tabs.iter().all(|tab| is_short(page, *tab))
+        };
+        found.rows = std::mem::take(&mut found.rows).into_iter().filter(is_row).collect();
+        if !found.rows.is_empty() && !found.panels.is_empty() {
+            tabs.pair_by_name(page, &found);
+            found.rows.iter().for_each(|row| tabs.pair_by_order(page, row, &found.panels));
+        }
+        tabs
+    }
+
+    /// Pairs the tabs and panels that name each other.
+    fn pair_by_name(&mut self, page: &Page, found: &Found) {
+        let names = found.panels.iter().filter_map(|&panel| Some((page.attr(panel, "id")?.to_string(), panel)));
+        let panels: HashMap<String, Index> = names.collect();
+        let mut tabs: HashMap<String, (Index, Index)> = HashMap::new();
+        for row in &found.rows {
+            for &tab in &row.tabs {
+                tabs.extend(page.attr(tab, "id").map(|id| (id.to_string(), (tab, row.index))));
+                let named = page.attr(tab, "aria-controls").and_then(|id| panels.get(&*id));
+                let link = || page.attr(tab, "href").and_then(|href| panels.get(href.strip_prefix('#')?));
+                if let Some(&panel) = named.or_else(link) {
+                    self.rows.insert(row.index);
+                    self.labels.entry(panel).or_insert(tab);
+                }
+            }
+        }
+        for &panel in &found.panels {
+            if let Some(&(tab, row)) = page.attr(panel, "aria-labelledby").and_then(|id| tabs.get(&*id)) {
+                self.rows.insert(row);
+                self.labels.insert(panel, tab);
+            }
+        }
+    }
+
+    /// Pairs the tabs of a row without names with the panels that follow it.
+    fn pair_by_order(&mut self, page: &Page, row: &Row, panels: &[Index]) {
+        if self.rows.contains(&row.index) || row.tabs.is_empty() {
+            return;
+        }
+        for around in page.ancestors(row.index).take(AROUND) {
+            let found = self.panels_within(page, (page.end(row.index), page.end(around)), panels, row.tabs.len());
+            if found.is_empty() {
+                continue;
+            }
+            let is_shown = |tab: &&Index| page.attr(**tab, "aria-selected").is_some_and(|said| &*said == "true");
+            if found.len() == row.tabs.len() {
+                self.labels.extend(found.into_iter().zip(row.tabs.iter().copied()));
+                self.rows.insert(row.index);
+            } else if let (&[panel], Some(&tab)) = (&*found, row.tabs.iter().find(is_shown)) {
+                // The others come when they are asked for.
+                self.labels.insert(panel, tab);
+                self.rows.insert(row.index);
+            }
+            return;
+        }
+    }
+
+    /// Panels between two nodes that have no tab yet, none inside another, up to one more than `most`.
+    fn panels_within(&self, page: &Page, (start, end): (Index, Index), panels: &[Index], most: usize) -> Vec<Index> {
+        let mut found = Vec::new();
+        let mut at = start;
+        while let Some(&panel) = after(panels, at.saturating_sub(1)).first().filter(|panel| **panel < end) {
+            if self.labels.contains_key(&panel) || found.len() > most {
+                break;
+            }
+            found.push(panel);
+            at = page.end(panel);
+        }
+        found
+    }
+}
+
+/// Whether a tab is a label and not a text of its own.
+fn is_short(page: &Page, tab: Index) -> bool {
+    let nodes = page.subtree(tab);
+    nodes.len() <= MAX_LABEL
+        && nodes.filter_map(|at| page.text(at)).map(|text| text.trim().len()).sum::<usize>() <= MAX_TEXT
+}
+
+/// Whether a label only counts the panels.
+fn is_count(label: &str) -> bool {
+    let mut words = label.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
+    match words.next() {
+        Some("Item" | "Page" | "Slide") => words.next().is_none() && label.ends_with(|c: char| c.is_ascii_digit()),
+        first => first.is_none(),
+    }
+}
+
+/// Those of `sorted` that are greater than `at`.
+fn after(sorted: &[Index], at: Index) -> &[Index] {
+    &sorted[sorted.partition_point(|index| *index <= at)..]
+}
+
+fn find(page: &Page) -> Found {
+    let mut found = Found::default();
+    for index in 0..page.node_count() {
+        match part(page, index) {
+            Some(Part::Row) => found.rows.push(Row { index, tabs: Vec::new() }),
+            Some(Part::Tab) => {
+                if let Some(row) = found.rows.last_mut().filter(|row| index < page.end(row.index)) {
+                    row.tabs.push(index);
+                }
+            }
+            Some(Part::Panel) => found.panels.push(index),
+            None => {}
+        }
+    }
+    found
+}
+
+/// What an element is by its role, or by its class in MkDocs Material.
+fn part(page: &Page, index: Index) -> Option<Part> {
+    page.element(index)?.attrs.iter().find_map(|attribute| match (&attribute.name.local, &*attribute.value) {
+        (&local_name!("role"), "tablist") => Some(Part::Row),
+        (&local_name!("role"), "tab") => Some(Part::Tab),
+        (&local_name!("role"), "tabpanel") => Some(Part::Panel),
+        (&local_name!("class"), class) if class.starts_with("tabbed-labels") => Some(Part::Row),
+        (&local_name!("class"), class) if class.starts_with("tabbed-block") => Some(Part::Panel),
+        (&local_name!("for"), _) => page
+            .parent(index)
+            .is_some_and(|above| page.attr(above, "role").is_none() && part(page, above) == Some(Part::Row))
+            .then_some(Part::Tab),
+        _ => None,
+    })
+}
+
+impl Writer<'_> {
+    /// Whether an element is a row of tabs whose labels stand before their panels.
+    pub(super) fn is_row_of_tabs(&self, index: Index) -> bool {
+        self.tabs.rows.contains(&index)
+    }
+
+    /// Writes the label of a panel, if the element is one.
+    pub(super) fn label_panel(&mut self, index: Index) {
+        let Some(&tab) = self.tabs.labels.get(&index).filter(|_| !self.heading && !self.inline.in_link()) else {
+            return;
+        };
+        let page = self.page;
+        let label = shown_text(page, tab);
+        let is_same = |text: &str| text.split_whitespace().eq(label.split_whitespace());
+        let mut lead = page.subtree(index).take(MAX_LEAD).filter_map(|at| page.text(at));
+        let is_repeated = lead.find(|text| !text.trim().is_empty()).is_some_and(is_same);
+        if is_repeated || is_count(&label) {
+            return;
+        }
+        self.boundary();
+        let opened = self.inline.open(Mark::Strong, false);
+        self.inline.text(&label);
+        self.boundary();
+        if opened {
+            self.inline.close();
+        }
+    }
+}
