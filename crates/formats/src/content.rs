@@ -2,7 +2,7 @@
 
 use page::{Element, Index, LocalName, Page, local_name};
 
-use crate::{furniture, hidden_lines, main_content};
+use crate::{furniture, main_content};
 
 /// Value of the attribute `hidden` on what a browser has not shown. Another one says nothing: a page that scripts were not
 /// run on may hide what they would show.
@@ -131,18 +131,13 @@ impl<'p> Content<'p> {
         search.1
     }
 
-    /// Scripts, styles and what belongs to the head; and what a browser that has shown the page says cannot be seen, and hidden
-    /// lines of code.
+    /// Scripts, styles and what belongs to the head; and what a browser that has shown the page says cannot be seen.
     fn remove_machinery(&mut self) {
-        let mut lines = Vec::new();
         for index in 0..self.page.node_count() {
-            let Some(element) = self.page.element(index) else { continue };
-            self.removed[index] = is_machinery(&element.name.local) || is_unseen(element);
-            if hidden_lines::is_line(element) {
-                lines.push(index);
-            }
+            let element = self.page.element(index);
+            self.removed[index] =
+                element.is_some_and(|element| is_machinery(&element.name.local) || is_unseen(element));
         }
-        hidden_lines::unseen(self.page, lines).into_iter().for_each(|line| self.removed[line] = true);
     }
 
     /// Pages that are drawn by scripts often keep their text for readers without scripts.

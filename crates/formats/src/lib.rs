@@ -29,7 +29,6 @@ mod content;
 mod elements;
 mod feed;
 mod furniture;
-mod hidden_lines;
 mod images;
 mod links;
 mod main_content;
