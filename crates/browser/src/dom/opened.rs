@@ -237,10 +237,11 @@ impl<'s> Opened<'s> {
         false
     }
 
-    /// The kind of a hidden element and of the control before it, if there is one that can be used.
+    /// The kind of a hidden element and of the control before it, if there is one that can be used. A summary opens what
+    /// stands in its `details`, and nothing that is hidden in there.
     fn pair(&self, node: Node) -> Option<Pair> {
         let control = self.before(node)?;
-        let is_control = self.controls.is_usable(control);
+        let is_control = self.name(control) != "summary" && self.controls.is_usable(control);
         is_control.then(|| Pair { hidden: self.make(node), control: self.make(control) })
     }
 
