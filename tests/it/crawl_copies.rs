@@ -75,6 +75,28 @@ async fn copies_are_left_out_and_reported() {
     }
 }
 
+/// The page that counts may be known by the links of its copy alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_waits_for_a_page_that_only_it_leads_to() {
+    let app = TestApp::with_keys().await;
+    app.site.html("/", links(&["/list?sort=price"]));
+    for path in ["/list?sort=price", "/list"] {
+        let words = "<link rel=canonical href='/list'><h1>Saws</h1><p>All the saws of the workshop.</p>";
+        app.site.html(path, format!("{words}{}", links(&["/list"])));
+    }
+    let team = app.team(Some(50), json!({})).await;
+    for most in [json!(null), json!(5)] {
+        let mut body = in_order(&app);
+        if !most.is_null() {
+            body["maxDiscoveryDepth"] = most;
+        }
+        let (ended, found, errors) = crawl(&team, &body).await;
+        assert_eq!(found, set(&["/", "/list"]));
+        assert_eq!((&ended["total"], &ended["creditsUsed"]), (&json!(2), &json!(2)));
+        assert_eq!((&errors[0]["code"], errors.as_array().unwrap().len()), (&json!("DUPLICATE_PAGE"), 1), "{errors}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_leads_to_one_that_is_known_is_reported() {
     let app = TestApp::start().await;

@@ -15,6 +15,7 @@ mod erase;
 mod errors;
 mod kind;
 mod known;
+mod left;
 mod links;
 mod page;
 mod pages;
@@ -45,6 +46,7 @@ pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
 pub(crate) use self::kind::kind_of;
 pub(crate) use self::known::MAX_LISTED;
+pub(crate) use self::left::release as release_waiting;
 pub(crate) use self::page::{PageHandler, PagePayload};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{

@@ -24,6 +24,7 @@ const TASKS: &[(&str, Task)] = &[
     ("robots", |app| Box::pin(forget_robots(app))),
     ("webhooks", |app| Box::pin(forget_webhooks(app))),
     ("runs", |app| Box::pin(erase_runs(app))),
+    ("waiting", |app| Box::pin(release_waiting(app))),
     ("files", |app| Box::pin(async move { files::sweep(&app).await })),
     ("orphans", |app| Box::pin(async move { orphans::sweep(&app).await })),
     ("sessions", |app| Box::pin(sweep_sessions(app))),
@@ -124,6 +125,12 @@ async fn erase_runs(app: App) -> Result<usize, AppError> {
         runs::erase(&app, &run).await?;
         sum += 1;
     }
+}
+
+/// Pages that wait for others which have ended. Nothing is removed.
+async fn release_waiting(app: App) -> Result<usize, AppError> {
+    runs::release_waiting(&app).await?;
+    Ok(0)
 }
 
 /// Sessions whose server is gone, and the rows of old ones.

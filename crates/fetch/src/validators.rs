@@ -4,7 +4,7 @@ use http::header::{ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{HeaderMap, HeaderValue};
 
 /// Longest value that is kept.
-const MAX_BYTES: usize = 1024;
+const MAX_BYTES: usize = 256;
 
 /// The validators of one version of a page: with them a site can be asked to send the page only if it has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

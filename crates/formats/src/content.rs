@@ -31,6 +31,8 @@ pub struct Content<'p> {
     /// In document order, none inside another.
     roots: Vec<Index>,
     removed: Vec<bool>,
+    /// What the caller left out, in document order.
+    excluded: Vec<Index>,
 }
 
 /// Receives the nodes of a content in document order.
@@ -48,13 +50,13 @@ pub(crate) trait Visitor {
 /// Never empty where the page has text, unless the selectors say so: when the main content cannot be told, the whole
 /// body is taken; when that has no text, `<noscript>` counts.
 pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
-    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.node_count()] };
-    content.remove_machinery();
     let excluded = page.select(&options.exclude_tags);
-    for &index in &excluded {
+    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.node_count()], excluded };
+    content.remove_machinery();
+    for &index in &content.excluded {
         content.removed[index] = true;
     }
-    content.use_noscript_if_richer(&excluded);
+    content.use_noscript_if_richer();
     if options.only_main_content {
         main_content::keep_main(&mut content, options.include_tags.is_empty());
         furniture::remove(&mut content);
@@ -79,6 +81,12 @@ impl<'p> Content<'p> {
     /// Whether the node was removed itself; nodes below a removed one do not say so.
     pub(crate) fn is_removed(&self, index: Index) -> bool {
         self.removed[index]
+    }
+
+    /// Whether the caller left out the node, or one around it.
+    pub(crate) fn is_excluded(&self, index: Index) -> bool {
+        let is_named = |at: Index| self.excluded.binary_search(&at).is_ok();
+        !self.excluded.is_empty() && std::iter::once(index).chain(self.page.ancestors(index)).any(is_named)
     }
 
     pub(crate) fn set_removed(&mut self, index: Index, removed: bool) {
@@ -141,9 +149,9 @@ impl<'p> Content<'p> {
     }
 
     /// Pages that are drawn by scripts often keep their text for readers without scripts.
-    fn use_noscript_if_richer(&mut self, excluded: &[Index]) {
+    fn use_noscript_if_richer(&mut self) {
         let page = self.page;
-        let may_stay = |index: &Index| excluded.binary_search(index).is_err();
+        let may_stay = |index: &Index| self.excluded.binary_search(index).is_err();
         let all = (0..page.node_count()).filter(|&i| page.is(i, &local_name!("noscript")));
         let hidden: Vec<Index> = all.filter(may_stay).collect();
         let kept = hidden.iter().map(|&index| letters_of(page, page.subtree(index))).sum::<usize>();

@@ -8,6 +8,8 @@ pub(crate) const COLLAPSED: &str = "data-collapsed";
 /// Boxes around the body of `<details>`, and parts of each, that are looked at.
 const BOXES: usize = 3;
 const PARTS: usize = 8;
+/// Bytes of the longest text that is trimmed to see whether it is blank, or how long it is: it may be asked for many times.
+const SPACES: usize = 500;
 
 /// Elements that begin a new line in a browser and are nothing but a box there: no heading, list, table row or control.
 pub(crate) fn is_box(name: &LocalName) -> bool {
@@ -75,12 +77,23 @@ pub(crate) fn is_label(name: &LocalName) -> bool {
 pub(crate) fn holds_footnotes(element: &Element) -> bool {
     element.attrs.iter().any(|attribute| match &*attribute.name.local {
         "role" => matches!(attribute.value.trim(), "doc-footnote" | "doc-endnote" | "doc-endnotes"),
-        "class" => attribute.value.split_ascii_whitespace().any(|name| {
-            matches!(name, "footnote" | "footnotes" | "footnote-list" | "footnotes-list" | "endnote" | "endnotes")
-        }),
+        "class" => names_footnote(&attribute.value),
         "data-footnotes" => true,
         _ => false,
     })
+}
+
+/// Whether a class attribute tells of footnotes.
+pub(crate) fn names_footnote(class: &str) -> bool {
+    let class = class.to_ascii_lowercase();
+    class.contains("footnote") || class.contains("endnote")
+}
+
+/// Whether an element can be a label by its size: no more than `nodes`, and no more than `bytes` of text in them.
+pub(crate) fn is_short(page: &Page, index: Index, nodes: usize, bytes: usize) -> bool {
+    let length = |text: &str| if text.len() > SPACES { text.len() } else { text.trim().len() };
+    page.end(index) - index <= nodes
+        && page.subtree(index).filter_map(|at| page.text(at)).map(length).sum::<usize>() <= bytes
 }
 
 /// Whether the element at `index` is all that `<details>` holds below its summary, also within boxes. A script that opens it
@@ -91,7 +104,7 @@ pub(crate) fn is_body_of_details(page: &Page, index: Index) -> bool {
         let says_nothing = |beside: Index| {
             beside == at
                 || page.is(beside, &local_name!("summary"))
-                || page.text(beside).is_some_and(|text| text.trim().is_empty())
+                || page.text(beside).is_some_and(|text| text.len() <= SPACES && text.trim().is_empty())
         };
         if !page.children(parent).take(PARTS).all(says_nothing) {
             return false;

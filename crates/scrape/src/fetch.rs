@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::Timestamp;
 use branding::Sheet;
-use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Validators, Verdict};
+use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use wire::{CacheState, Format, FormatKind, ParserKind, ProxyUsed};
@@ -108,9 +108,9 @@ pub(crate) async fn steps(
     let (mut refused, mut failed) = (None, None);
     let export = export::of(tools, target);
     let url = export.as_ref().unwrap_or(&target.url);
-    let validators = outdated.filter(|copy| copy.is_at(url)).map(|copy| &copy.validators);
+    let outdated = outdated.filter(|copy| copy.is_at(url));
     loop {
-        let answer = take(tools, target, url, plan, validators).await;
+        let answer = take(tools, target, url, plan, outdated).await;
         let goes_on = plan.improve(Verdict::of(&answer));
         match answer {
             Ok(page) if goes_on => refused = Some(page),
@@ -129,7 +129,7 @@ async fn take(
     target: &Target,
     url: &Url,
     plan: &Plan,
-    validators: Option<&Validators>,
+    outdated: Option<&Outdated>,
 ) -> Result<Fetched, FetchError> {
     let Some(step) = plan.step() else {
         let reason = "nothing on this server can do all that the request asks for".to_owned();
@@ -137,7 +137,8 @@ async fn take(
     };
     let deadline = plan.share(target.deadline);
     // What a browser has made of the page is another body than the one that the site named.
-    let validators = validators.filter(|_| !plan.runs_scripts());
+    let outdated = outdated.filter(|copy| !plan.runs_scripts() && copy.proxy == step.proxy);
+    let validators = outdated.map(|copy| &copy.validators);
     let request = FetchRequest { validators, ..request(tools, target, url, step, deadline) };
     let cut = if plan.runs_scripts() { deadline + OVERRUN } else { deadline };
     let answer = timeout_at(cut, step.engine.fetch(&request)).await.unwrap_or(Err(FetchError::Timeout));

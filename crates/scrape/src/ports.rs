@@ -7,6 +7,7 @@ use base::Timestamp;
 use bytes::Bytes;
 use fetch::{Fetched, Validators};
 use url::{Position, Url};
+use wire::ProxyUsed;
 
 use crate::ScrapeError;
 
@@ -100,6 +101,8 @@ pub struct Outdated {
     pub url: Url,
     /// What the site named this version of the page by.
     pub validators: Validators,
+    /// Through which kind of proxy it was found: what is asked through another may not tell that both have one caller.
+    pub proxy: ProxyUsed,
 }
 
 impl Outdated {

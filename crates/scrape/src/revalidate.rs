@@ -2,6 +2,7 @@
 //! that the site need not send it again while it has not changed.
 
 use fetch::{FetchError, Fetched, Plan};
+use tokio::time::{Instant, timeout_at};
 
 use crate::fetch::steps;
 use crate::{Copies, Ports, Target, Tools};
@@ -19,7 +20,10 @@ pub(crate) async fn page(
     let outdated = ports.copies.filter(|_| !plan.runs_scripts()).and_then(Copies::outdated);
     let answer = steps(tools, target, plan, outdated.as_ref()).await?;
     let Some(copies) = ports.copies.filter(|_| answer.not_modified) else { return Ok(answer) };
-    match copies.revalidated().await {
+    // Half of the time is left for the page itself, should the copy not come.
+    let now = Instant::now();
+    let until = now + plan.share(target.deadline).saturating_duration_since(now) / 2;
+    match timeout_at(until, copies.revalidated()).await.ok().flatten() {
         Some(copy) => Ok(renewed(copy, answer)),
         None => steps(tools, target, plan, None).await,
     }

@@ -25,7 +25,9 @@ use crate::error::Result;
 use crate::schema::{run, run_progress};
 use crate::sql::Sql;
 
-pub use copies::{Standing, Wait, Waiting, end_of_wait, read_again, set_read, standings, wait, waiting_for};
+pub use copies::{
+    Awaited, Standing, Wait, Waiting, awaited, end_of_wait, read_again, set_read, standings, wait, waiting_for,
+};
 pub use crawl::{landed, set_landed};
 pub use documents::{KnownUrl, NewDocument, StoredDocument, document_sizes, documents, end_pages, known_urls};
 pub use erase::{erase, expired, first_documents, known_blobs, remove};

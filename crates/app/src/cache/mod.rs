@@ -142,7 +142,7 @@ fn has_validators(entry: &CacheEntry) -> bool {
 /// What the site is asked by whether this is the page still.
 pub(crate) fn outdated(entry: &CacheEntry) -> Option<Outdated> {
     let url = Url::parse(&entry.final_url).ok()?;
-    Some(Outdated { url, validators: validators(entry) })
+    Some(Outdated { url, validators: validators(entry), proxy: proxy(entry) })
 }
 
 /// The page that the site says this is still. Nothing when its body cannot be read: the page is fetched then.
@@ -160,6 +160,10 @@ pub(crate) async fn revalidated(app: &App, slot: &CacheSlot, entry: CacheEntry) 
 
 fn validators(entry: &CacheEntry) -> Validators {
     Validators { etag: entry.etag.clone(), last_modified: entry.last_modified.clone() }
+}
+
+fn proxy(entry: &CacheEntry) -> ProxyUsed {
+    if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic }
 }
 
 /// The copy with this id, unless it has left the cache.
@@ -278,8 +282,7 @@ async fn read(app: &App, entry: CacheEntry, owner: &Owner) -> Result<Option<Copy
 
 /// The page that an entry stands for, as if it had just been fetched.
 fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
-    let proxy = if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic };
-    let (status, validators) = (status(&entry), validators(&entry));
+    let (status, validators, proxy) = (status(&entry), validators(&entry), proxy(&entry));
     let (body, rendered) = match entry.rendered {
         true => (Bytes::new(), Some(Box::new(Rendered { dom: Some(body), ..Rendered::default() }))),
         false => (body, None),

@@ -147,7 +147,7 @@ mod tests {
 
     use super::super::page::Outcome;
     use super::super::tests::{app, document, page};
-    use super::super::{Context, digest, pages};
+    use super::super::{Context, digest, left, pages};
     use super::*;
     use crate::App;
 
@@ -237,6 +237,19 @@ mod tests {
             }
             assert_eq!(crawl.progress().await.pending, 2, "{b:?}");
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_page_goes_on_when_an_older_worker_has_ended_the_other() {
+        let mut crawl = Crawl::of(60, &["a", "b"]).await;
+        let a = crawl.naming("a", "b", 7);
+        assert_eq!(crawl.record(&[(0, a)]).await, [Waits, Queued]);
+        left::release(&crawl.app).await.unwrap();
+        assert_eq!(crawl.record(&[]).await, [Waits, Queued]);
+        let ended = runs::EndedPage { id: &crawl.pages[1].id, state: Done, reason: None, content: None };
+        runs::end_pages(&mut crawl.conn, &[ended], Vec::new(), crawl.app.now()).await.unwrap();
+        left::release(&crawl.app).await.unwrap();
+        assert_eq!(crawl.record(&[]).await, [Queued, Done]);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -72,6 +72,15 @@ impl Links {
         self.blocked.extend_from_slice(&links.blocked);
     }
 
+    /// The page that is known by a key, where one of them leads to it; `depth` as in [`Self::take`].
+    pub(super) fn find(&self, key: &[u8], depth: Option<i32>) -> Option<Found> {
+        let found = self.found.iter().find(|found| found.page.key == key)?.clone();
+        Some(match depth {
+            Some(depth) => found.beyond(depth),
+            None => found,
+        })
+    }
+
     /// All keys; without `found`, not those of pages that could be taken on.
     pub(super) fn keys(&self, found: bool) -> impl Iterator<Item = &[u8]> {
         let found = self.found.iter().filter(move |_| found).map(|found| &found.page);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::Timestamp;
 use queue::Finished;
 use store::ledger::{self, Booking};
-use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Standing, Waiting, Way};
+use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Run, Standing, Waiting, Way};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
 use wire::WebhookEvent;
@@ -17,7 +17,7 @@ use super::copies::{self, Copies, Judgement, Reason};
 use super::deposit::Deposit;
 use super::document::Packed;
 use super::end;
-use super::links::{self, Links};
+use super::links::{self, Found, Links};
 use super::page::{Outcome, PagePayload, PageResult};
 use super::walk::Walk;
 use crate::cache::write_copies;
@@ -101,10 +101,13 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     let keys = results.iter().flat_map(|(_, result)| result.keys(!progress.is_full()));
     let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
     let keys = keys.iter().map(Vec::as_slice);
-    let walk = Walk::begin(conn, &first.context, progress, keys, app.now()).await?;
+    let mut walk = Walk::begin(conn, &first.context, progress, keys, app.now()).await?;
+    let depths = depths(conn, &first.context, results).await?;
+    // Some are known by the links of their copies alone, which wait for them.
+    walk.take_on_first(conn, canonical(results, &depths)).await?;
     let copies = Copies::of(conn, &first.context.id, results).await?;
     let mut record = Record { app, context: &first.context, walk, copies, now: app.now() };
-    record.write(conn, results).await?;
+    record.write(conn, results, &depths).await?;
     if record.walk.progress.is_open {
         first.learnt.set(record.walk.into_known());
     } else {
@@ -112,6 +115,44 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
         app.contexts().forget(&first.context.id);
     }
     Ok(())
+}
+
+/// Has pages of a run go on that wait for these, given by their ids, which have ended. The team's row is locked.
+pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
+    let Some(progress) = runs::lock(conn, &row.id).await? else { return Ok(()) };
+    let context = app.contexts().of(conn, row).await?;
+    let walk = Walk::begin(conn, &context, progress, std::iter::empty(), app.now()).await?;
+    let copies = Copies::of(conn, &row.id, &[]).await?;
+    let mut record = Record { app, context: &context, walk, copies, now: app.now() };
+    record.release(conn, ended).await?;
+    record.walk.bring_near(conn, HashMap::new()).await?;
+    end::save(app, conn, context.kind, &mut record.walk.progress).await?;
+    if !record.walk.progress.is_open {
+        context.known.clear();
+        app.contexts().forget(&context.id);
+    }
+    Ok(())
+}
+
+/// The pages that others name as canonical and lead to themselves.
+fn canonical(results: &[(&str, &PageResult)], depths: &HashMap<String, i32>) -> Vec<Found> {
+    let named = results.iter().filter_map(|(id, result)| {
+        let canonical = result.canonical.as_deref()?;
+        result.links.find(canonical, depths.get(*id).copied())
+    });
+    named.collect()
+}
+
+/// How many hops these pages are from the start by now. Empty where that does not matter.
+async fn depths(
+    conn: &mut Conn,
+    context: &Context,
+    results: &[(&str, &PageResult)],
+) -> Result<HashMap<String, i32>, StoreError> {
+    match context.has_max_depth() {
+        true => runs::depths(conn, &results.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await,
+        false => Ok(HashMap::new()),
+    }
 }
 
 /// The pages of one run that are written down together.
@@ -127,10 +168,14 @@ struct Record<'a> {
 type Kept<'a> = (&'a str, &'a PageResult, &'a Packed);
 
 impl Record<'_> {
-    async fn write(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
+    async fn write(
+        &mut self,
+        conn: &mut Conn,
+        results: &[(&str, &PageResult)],
+        depths: &HashMap<String, i32>,
+    ) -> Result<(), StoreError> {
         let (mut ended, mut kept, mut links) = (Vec::new(), Vec::new(), Links::default());
         let (mut credits, mut surcharges) = (0, Vec::new());
-        let depths = self.depths(conn, results).await?;
         for (id, result) in copies::last(results) {
             links.take(&result.links, depths.get(id).copied());
             let Some(page) = self.settle(conn, id, result).await? else { continue };
@@ -183,22 +228,24 @@ impl Record<'_> {
     async fn release(&mut self, conn: &mut Conn, mut ended: Vec<String>) -> Result<(), StoreError> {
         while !ended.is_empty() {
             let ids: Vec<&str> = ended.iter().map(String::as_str).collect();
-            let mut copies = Vec::new();
+            let (mut copies, mut again) = (Vec::new(), Vec::new());
             for waiting in runs::waiting_for(conn, &ids).await? {
                 match copies::reason_of(&waiting) {
                     Some(reason) => copies.push((waiting, reason)),
-                    None => self.read_again(conn, waiting.page).await?,
+                    None => again.push(waiting.page),
                 }
             }
+            self.read_again(conn, again).await?;
             self.leave_out(conn, &copies).await?;
             ended = copies.into_iter().map(|(waiting, _)| waiting.page.id).collect();
         }
         Ok(())
     }
 
-    async fn read_again(&mut self, conn: &mut Conn, page: NewPage) -> Result<(), StoreError> {
-        runs::read_again(conn, &[&page.id]).await?;
-        self.walk.read_again(page);
+    async fn read_again(&mut self, conn: &mut Conn, pages: Vec<NewPage>) -> Result<(), StoreError> {
+        let ids: Vec<&str> = pages.iter().map(|page| page.id.as_str()).collect();
+        runs::read_again(conn, &ids).await?;
+        pages.into_iter().for_each(|page| self.walk.read_again(page));
         Ok(())
     }
 
@@ -230,18 +277,6 @@ impl Record<'_> {
         match nearer.is_empty() {
             true => Ok(()),
             false => self.walk.bring_near(conn, nearer).await,
-        }
-    }
-
-    /// How many hops these pages are from the start by now. Empty where that does not matter.
-    async fn depths(
-        &self,
-        conn: &mut Conn,
-        results: &[(&str, &PageResult)],
-    ) -> Result<HashMap<String, i32>, StoreError> {
-        match self.context.has_max_depth() {
-            true => runs::depths(conn, &results.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await,
-            false => Ok(HashMap::new()),
         }
     }
 

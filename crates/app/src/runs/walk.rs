@@ -74,6 +74,17 @@ impl<'a> Walk<'a> {
         self.fresh.push(page);
     }
 
+    /// Queues pages that links lead to before all others, unless they are traps.
+    /// What else is decided in this transaction can count with them.
+    pub(super) async fn take_on_first(&mut self, conn: &mut Conn, found: Vec<Found>) -> Result<(), StoreError> {
+        if self.is_full || found.is_empty() {
+            return Ok(());
+        }
+        // Shorter ways to known pages are followed with all other links.
+        self.take_on_nearest(conn, found).await?;
+        self.flush(conn).await
+    }
+
     /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
     pub(super) async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
         let Links { found, external, blocked } = links;

@@ -6,6 +6,9 @@ use serde::Deserialize;
 
 use super::lists::Lists;
 
+/// Attributes of an element among which one is looked for.
+const MAX_ATTRIBUTES: usize = 256;
+
 /// The computed styles that are asked for, in the order of their columns.
 pub(super) const STYLES: [&str; 2] = ["visibility", "content-visibility"];
 
@@ -113,7 +116,7 @@ impl Snapshot {
     /// The number of an attribute's value: the same for the same text. -1 for none.
     pub(super) fn attribute_number(&self, document: &Document, node: Node, name: &str) -> i32 {
         let pairs = document.nodes.attributes.get(node).unwrap_or_default();
-        pairs.chunks_exact(2).find(|pair| self.string(pair[0]) == name).map_or(-1, |pair| pair[1])
+        pairs.chunks_exact(2).take(MAX_ATTRIBUTES).find(|pair| self.string(pair[0]) == name).map_or(-1, |pair| pair[1])
     }
 
     /// Names and values, as they are written.
@@ -127,7 +130,7 @@ impl Snapshot {
     }
 
     pub(super) fn attribute<'a>(&'a self, document: &'a Document, node: Node, name: &str) -> Option<&'a str> {
-        self.attributes(document, node).find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.attributes(document, node).take(MAX_ATTRIBUTES).find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 }
 

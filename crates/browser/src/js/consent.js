@@ -9,7 +9,7 @@
     'utilizziamo [^.]{0,30}cookie', 'questo sito [^.]{0,30}cookie', 'gebruiken [^.]{0,30}cookies', 'używamy [^.]{0,30}cookies',
     'pliki cookie', 'файлы cookie', 'クッキー', 'cookie ?を', 'cookie ?设置', '쿠키',
   ].join('|'), 'i');
-  const YES = new RegExp('^\\W*((i |we )?(accept|agree|allow|consent)|got it|i understand|ok(ay)?\\W*$|(alle |alles )?(akzeptieren|zulassen)|'
+  const YES = new RegExp('^\\W*((i |we )?(accept|agree|allow|consent)\\b|got it|i understand|ok(ay)?\\W*$|(alle |alles )?(akzeptieren|zulassen)|'
     + 'zustimmen|einverstanden|(tout |j.)?accept(er|e)|aceptar|accett|aceitar|concordo|accepteren|akkoord|zaakceptuj|akceptuj|'
     + 'zgadzam|godkänn|принять|согласен|同意|接受|すべて|동의)', 'i');
   const LAYERS = 'dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true], [class*=cookie i], [id*=cookie i], [class*=consent i], [id*=consent i]';
@@ -20,6 +20,7 @@
   const asks = (element) => {
     const text = element.innerText || '';
     if (!text || text.length > MAX_TEXT || !ABOUT.test(text)) return false;
+    if (element.querySelector('input[type=password], input[type=email]')) return false;
     const buttons = element.querySelectorAll('button, a, [role=button], input[type=button], input[type=submit]');
     return Array.from(buttons).some((button) => YES.test((button.innerText || button.value || '').trim()));
   };
@@ -31,6 +32,10 @@
   const asking = layers.filter((one) => isLayer(one) && !isPage(one) && asks(one));
   // Only the innermost.
   const found = asking.filter((one) => !asking.some((other) => other !== one && one.contains(other)));
-  for (const one of found) one.style.setProperty('display', 'none', 'important');
+  for (const one of found) {
+    one.style.setProperty('display', 'none', 'important');
+    // A link to the settings in the footer does not make it content.
+    one.setAttribute('aria-modal', 'true');
+  }
   return found.length;
 }

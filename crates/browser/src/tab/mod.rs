@@ -253,15 +253,25 @@ impl Tab {
 
     /// Remembers that the document goes on asking for something for ever.
     pub(crate) fn note_poll(&self, address: Address) {
+        self.remember_poll(address.folded);
+    }
+
+    /// Remembers that a question of the document had no answer for long. Others that only look like it may have one.
+    pub(crate) fn note_unanswered(&self, address: Address) {
+        self.remember_poll(address.exact);
+    }
+
+    fn remember_poll(&self, hash: u64) {
         let mut polls = self.view.polls.lock();
         if polls.len() < MAX_POLLS {
-            polls.insert(address.folded);
+            polls.insert(hash);
         }
     }
 
     /// Whether it is known to go on asking for something for ever.
     pub(crate) fn is_poll(&self, address: Address) -> bool {
-        self.view.polls.lock().contains(&address.folded)
+        let polls = self.view.polls.lock();
+        polls.contains(&address.folded) || polls.contains(&address.exact)
     }
 
     /// Remembers that the text of the document never comes to rest.

@@ -1,8 +1,9 @@
 //! What a page asks again and again: polls, which say nothing of whether its text is still to come.
 //!
-//! A request is judged when it begins. A place that was never asked is a question. One that is asked again, without that the
-//! text has changed since, is doubtful, and soon a poll: at once where a timer asks for the same, later where one answer leads
-//! to the next question. Another question that follows from an answer is one like the first, for a few times.
+//! A request is judged when it begins. A place that was never asked is a question. One that is asked again while the text stays
+//! the same is doubtful, and soon a poll: at once where a timer asks for the same, the second time where only what counts or
+//! tells the time is another, later where one answer leads to the next question. Another question that follows from an answer
+//! is one like the first, for a few times.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -110,7 +111,7 @@ impl Habit {
         let weight = if is_exact || is_same && !is_caused { POLL } else { 1 };
         self.repetition += weight;
         self.weight = weight;
-        if self.repetition >= MANY || weight == POLL {
+        if self.repetition >= MANY || is_exact || weight == POLL && self.repetition > POLL {
             Sort::Poll
         } else if is_caused && !is_same {
             Sort::Question
@@ -203,7 +204,9 @@ mod tests {
         {
             let mut page = Page::new();
             assert_eq!(page.ask(1000, urls[0]), Sort::Question);
-            assert_eq!(page.ask(2000, urls[1]), Sort::Poll, "{urls:?}");
+            let second = if urls[0] == urls[1] { Sort::Poll } else { Sort::Doubtful };
+            assert_eq!(page.ask(2000, urls[1]), second, "{urls:?}");
+            assert_eq!(page.ask(3000, urls[0]), Sort::Poll, "{urls:?}");
         }
     }
 

@@ -39,7 +39,13 @@ pub(super) struct Traffic<'t> {
     /// When a poll was.
     last_poll: Instant,
     last_answer: Instant,
-    last_failure: Option<Instant>,
+    last_failure: Option<Failure>,
+}
+
+/// An answer that was an error, or none.
+struct Failure {
+    place: u64,
+    at: Instant,
 }
 
 struct Asked {
@@ -158,9 +164,15 @@ impl<'t> Traffic<'t> {
 
     /// A failure that is repeated says nothing.
     fn note_failure(&mut self, address: Address, counts: bool) {
-        if counts {
-            self.last_failure = (!self.habits.has_failed(address)).then(Instant::now);
+        if counts && self.habits.has_failed(address) {
+            self.forget_failure(address);
+        } else if counts {
+            self.last_failure = Some(Failure { place: address.place, at: Instant::now() });
         }
+    }
+
+    fn forget_failure(&mut self, address: Address) {
+        self.last_failure = self.last_failure.take().filter(|failure| failure.place != address.place);
     }
 
     fn note_sign(&mut self, sort: Sort, now: Instant) {
@@ -179,7 +191,7 @@ impl<'t> Traffic<'t> {
         // What failed has come after all.
         let is_well = !has_failed && !asked.has_failed;
         if is_well && asked.counts() && self.habits.has_failed(asked.address) {
-            self.last_failure = None;
+            self.forget_failure(asked.address);
         }
         self.habits.answer(asked.address, has_failed || asked.has_failed, now);
         self.note_sign(asked.sort, now);
@@ -203,7 +215,12 @@ impl<'t> Traffic<'t> {
     pub(super) fn give_up(&self) {
         let open = self.tab.network().open();
         let asked = open.iter().filter(|request| matches!(request.kind, ResourceKind::Xhr | ResourceKind::Fetch));
-        asked.for_each(|request| self.tab.note_poll(request.address));
+        for request in asked {
+            match self.open.get(&request.key).map(|asked| asked.sort) {
+                Some(Sort::Question) => self.tab.note_unanswered(request.address),
+                _ => self.tab.note_poll(request.address),
+            }
+        }
     }
 
     /// How many questions of scripts were answered.
@@ -228,7 +245,7 @@ impl<'t> Traffic<'t> {
 
     /// Whether a question failed, and nothing has changed since: the text changed last at `change`.
     pub(super) fn has_failed_after(&self, change: Instant) -> bool {
-        self.last_failure.is_some_and(|failure| failure >= change)
+        self.last_failure.as_ref().is_some_and(|failure| failure.at >= change)
     }
 
     /// Whether something is open that may send more at any time.

@@ -14,6 +14,9 @@ const RESERVED: &[u8] = b":/?#[]@!&'()+,;=";
 /// Those of them that mean nothing in a query.
 const PLAIN_IN_QUERY: &[u8] = b":/?@";
 
+/// Stars of a pattern in which a query is thought to begin.
+const MAX_STARS: usize = 8;
+
 /// A path with its query. `*` and `$` are escaped, as they mean something else in a pattern.
 pub(super) fn path(raw: &[u8]) -> Cow<'_, str> {
     alike(raw, |_| false)
@@ -25,15 +28,18 @@ pub(super) fn pattern(raw: &[u8]) -> Cow<'_, str> {
     alike(raw, |at| raw[at] == b'*' || (raw[at] == b'$' && at == last))
 }
 
-/// A pattern whose query, if there is one, begins somewhere in a `*`: as it is for escapes in that query. None for others, and
-/// where both are the same.
-pub(super) fn in_query(pattern: &str) -> Option<String> {
+/// What a pattern means where a query begins in one of its stars, one for each of them: as it is for escapes in that query.
+/// None where that is the same.
+pub(super) fn in_query(pattern: &str) -> Vec<String> {
     const ESCAPES: [(&str, &str); 4] = [("%3A", ":"), ("%2F", "/"), ("%3F", "?"), ("%40", "@")];
-    let first = ESCAPES.iter().filter_map(|(escape, _)| pattern.find(escape)).min()?;
-    let star = pattern[..first].rfind('*').filter(|_| !pattern[..first].contains('?'))?;
-    let (path, query) = pattern.split_at(star + 1);
-    let query = ESCAPES.iter().fold(query.to_owned(), |query, (escape, plain)| query.replace(escape, plain));
-    Some(format!("{path}?*{query}"))
+    let end = pattern.find('?').unwrap_or(pattern.len());
+    let stars = pattern[..end].match_indices('*').take(MAX_STARS);
+    let variant = |(star, _): (usize, &str)| {
+        let (path, query) = pattern.split_at(star + 1);
+        let plain = ESCAPES.iter().fold(query.to_owned(), |query, (escape, plain)| query.replace(escape, plain));
+        (plain != query).then(|| format!("{path}?*{plain}"))
+    };
+    stars.filter_map(variant).collect()
 }
 
 /// `stays` tells by its place whether a `*` or `$` is kept.
@@ -98,15 +104,20 @@ mod tests {
 
     #[test]
     fn a_query_may_begin_in_a_star() {
-        for (one, other) in [
-            ("/*u=https%3A%2F%2Fa.test", Some("/*?*u=https://a.test")),
-            ("/*a*b%40%26$", Some("/*a*?*b@%26$")),
-            ("/*?u=/", None),
-            ("/*a?*%2F", None),
-            ("/r%2F*", None),
-            ("/*r", None),
-        ] {
-            assert_eq!(in_query(one).as_deref(), other, "{one}");
+        let cases: [(&str, &[&str]); 9] = [
+            ("/*u=https%3A%2F%2Fa.test", &["/*?*u=https://a.test"]),
+            ("/*url=*%2F", &["/*?*url=*/", "/*url=*?*/"]),
+            ("/*a*b%40%26$", &["/*?*a*b@%26$", "/*a*?*b@%26$"]),
+            ("/%2Fx*y%3A", &["/%2Fx*?*y:"]),
+            ("/*%2Fa*b", &["/*?*/a*b"]),
+            ("/*?u=/", &[]),
+            ("/*a?*/", &[]),
+            ("/r%2F*", &[]),
+            ("/*r", &[]),
+        ];
+        for (one, others) in cases {
+            assert_eq!(in_query(one), others, "{one}");
         }
+        assert_eq!(in_query(&format!("/{}%2F", "*a".repeat(20))).len(), MAX_STARS);
     }
 }

@@ -45,7 +45,8 @@ pub struct Rules {
 impl Rules {
     pub(super) fn new(mut rules: Vec<Rule>, delay: Option<Duration>, denied: Option<Denied>) -> Self {
         rules.retain(|rule| !rule.pattern.is_empty());
-        let more: Vec<Rule> = rules.iter().flat_map(|rule| [folder_of_index(rule), in_query(rule)]).flatten().collect();
+        let more = rules.iter().flat_map(|rule| folder_of_index(rule).into_iter().chain(in_query(rule)));
+        let more: Vec<Rule> = more.collect();
         rules.extend(more);
         rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.len()), !rule.allow));
         rules.shrink_to_fit();
@@ -128,8 +129,8 @@ fn folder_of_index(rule: &Rule) -> Option<Rule> {
 }
 
 /// What a rule means where a query begins in one of its stars.
-fn in_query(rule: &Rule) -> Option<Rule> {
-    Some(Rule { pattern: alike::in_query(&rule.pattern)?, ..rule.clone() })
+fn in_query(rule: &Rule) -> impl Iterator<Item = Rule> {
+    alike::in_query(&rule.pattern).into_iter().map(move |pattern| Rule { pattern, ..rule.clone() })
 }
 
 #[cfg(test)]
@@ -202,6 +203,10 @@ mod tests {
         check("Disallow: /*%2Fa", "/x/a", None);
         check("Disallow: /*%2Fa", "/x%2fa", Some(2));
         check("Disallow: /*%2Fa", "/x?y=/a", Some(2));
+        check("Disallow: /*url=*%2F", "/r?url=x%2Fy", Some(2));
+        check("Disallow: /*url=*%2F", "/url=x?url=x/y", Some(2));
+        check("Disallow: /*url=*%2F", "/url=x/y", None);
+        check("Disallow: /%2Fx*y%3A", "/%2Fxq?y%3A", Some(2));
         // What divides a query is not what its escape is.
         check("Disallow: /r?a=b&c", "/r?a=b%26c", None);
     }

@@ -96,7 +96,7 @@ impl Writer<'_> {
         if before.ends_with(|c: char| c.is_ascii_whitespace() || c.is_ascii_punctuation()) || self.inline.in_code() {
             return;
         }
-        let after = self.page.text(index + 1).unwrap_or_default();
+        let after = self.page.children(index).next().and_then(|at| self.page.text(at)).unwrap_or_default();
         let is_named = is_picture(before) && after.starts_with(char::is_alphanumeric)
             || before.ends_with(char::is_alphanumeric) && is_picture(after);
         let is_beside = || {
@@ -160,6 +160,8 @@ mod tests {
         check("<h2><span class=icon>📄\u{fe0f}</span><span>Tabs</span></h2>", "## 📄\u{fe0f} Tabs");
         check("<p><span>Next</span><span>➡\u{fe0f}</span>", "Next ➡\u{fe0f}");
         check("<p><span>👩\u{200d}🔧</span><span>1 saw</span>", "👩\u{200d}🔧 1 saw");
+        check("<p>Saw<span></span>", "Saw");
+        check("<p>Saw<span id=end></span></p></body></html>", "Saw");
         // Joined as it is written.
         check("<p><span>📄</span><span>📄</span>", "📄📄");
         check("<p><span>📄</span>s <span>a</span><span>b</span>", "📄s ab");

@@ -166,12 +166,7 @@ impl Lines {
         self.out.len()
     }
 
-    fn finish_line(&mut self, line: &Line) {
-        let (began, is_bar) = (line.began, line.controls);
-        // A bar of buttons is no line.
-        if is_bar && self.out.len() == began {
-            return;
-        }
+    fn finish_line(&mut self, began: usize) {
         self.end_line();
         self.ended = self.out.len() == began || !self.out.ends_with('\n');
     }
@@ -186,6 +181,17 @@ struct Line {
     controls: bool,
 }
 
+/// The innermost of the open lines has ended.
+fn finish(lines: &mut Lines, line: &Line, open: &mut [Line]) {
+    // A bar of buttons above the code is no line.
+    if !line.controls || !lines.out.is_empty() {
+        return lines.finish_line(line.began);
+    }
+    if let Some(outer) = open.last_mut() {
+        outer.controls = true;
+    }
+}
+
 /// The text below `index` with its line breaks, without line numbers and buttons.
 fn text(content: &Content, index: Index) -> String {
     let page = content.page();
@@ -194,7 +200,7 @@ fn text(content: &Content, index: Index) -> String {
     let mut at = index + 1;
     while at < page.end(index) {
         while let Some(line) = open.pop_if(|line| line.end <= at) {
-            lines.finish_line(&line);
+            finish(&mut lines, &line, &mut open);
         }
         let Some(name) = page.name(at) else {
             if let Some(text) = page.text(at).filter(|_| !content.is_removed(at)) {
@@ -221,7 +227,7 @@ fn text(content: &Content, index: Index) -> String {
         at += 1;
     }
     while let Some(line) = open.pop() {
-        lines.finish_line(&line);
+        finish(&mut lines, &line, &mut open);
     }
     lines.out
 }

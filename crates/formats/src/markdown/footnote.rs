@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use page::{Element, Index, LocalName, Page, local_name};
+use page::{Index, LocalName, Page, local_name};
 
 use super::blocks::Marker;
 use super::{Open, Writer};
 use crate::content::{Content, Visitor};
+use crate::elements::{holds_footnotes, names_footnote};
 
 /// Letters of a reference: a number, a letter or a star, in brackets.
 const MAX_TEXT: usize = 8;
@@ -72,9 +73,11 @@ impl Writer<'_> {
             && self.page.parent(index).is_some_and(|above| self.is_note(above))
     }
 
-    /// Whether a `<dt>` holds the number of the note after it.
+    /// Whether a `<dt>` holds the number of the note after it, and no name.
     pub(super) fn is_term_of_note(&self, index: Index) -> bool {
-        self.footnotes.is_some() && definition(self.page, index).is_some_and(|note| self.is_note(note))
+        self.footnotes.is_some()
+            && definition(self.page, index).is_some_and(|note| self.is_note(note))
+            && is_number(self.page, index)
     }
 
     /// Whether the link at `index`, in a note, leads back to its reference or repeats its number.
@@ -123,15 +126,10 @@ fn reference(page: &Page, index: Index) -> Option<String> {
     let above = page.parent(index);
     let marked = element.attr("data-footnote-ref").is_some()
         || element.attr("role").is_some_and(|role| &*role == "doc-noteref")
-        || element.attr("class").is_some_and(|class| names_note(&class))
+        || element.attr("class").is_some_and(|class| names_footnote(&class))
         || above.is_some_and(|above| page.is(above, &local_name!("sup")));
     let short = || page.end(index) - index < 8 && (1..=MAX_TEXT).contains(&page.text_of(index).trim().chars().count());
     (marked && short()).then(|| target.to_owned())
-}
-
-fn names_note(class: &str) -> bool {
-    let class = class.to_ascii_lowercase();
-    class.contains("footnote") || class.contains("endnote")
 }
 
 /// The notes in `content`: what has an `id` inside an element that is marked up as holding notes.
@@ -169,7 +167,7 @@ impl Visitor for Search<'_> {
                 | local_name!("p")
                 | local_name!("dd")
         );
-        if (block || *name == local_name!("dl")) && holds_notes(element) {
+        if (block || *name == local_name!("dl")) && holds_footnotes(element) {
             self.holders.push(self.page.end(index));
         }
         if self.holders.is_empty() {
@@ -201,10 +199,14 @@ fn definition(page: &Page, term: Index) -> Option<Index> {
     page.is(next, &local_name!("dd")).then_some(next)
 }
 
-fn holds_notes(element: &Element) -> bool {
-    let role = || element.attr("role").unwrap_or_default();
-    !element.attrs.is_empty()
-        && (element.attr("data-footnotes").is_some()
-            || matches!(&*role(), "doc-endnotes" | "doc-footnote" | "doc-endnote")
-            || element.attr("class").is_some_and(|class| names_note(&class)))
+/// Whether a term is a number or a sign, perhaps with links back to its references behind it, or as such a link.
+fn is_number(page: &Page, term: Index) -> bool {
+    let is_link = |at: Index| page.is(at, &local_name!("a")) && page.attr(at, "href").is_some();
+    let link = page.subtree(term).find(|&at| is_link(at));
+    let text_to = |end: Index| (term..end).filter_map(|at| page.text(at)).collect::<String>();
+    let mut text = text_to(link.unwrap_or(page.end(term)));
+    if text.trim().is_empty() {
+        text = text_to(link.map_or(term, |link| page.end(link)));
+    }
+    text.trim().chars().count() <= MAX_TEXT || !text.contains(char::is_alphabetic)
 }

@@ -15,10 +15,10 @@ use crate::marks;
 const MAX_BYTES: usize = 16 << 20;
 /// Elements around a link that are asked whether they name a place.
 const NEAR: usize = 3;
-/// Nodes of a label in which its first picture is looked for.
+/// Nodes of a label among which a picture that stands twice is looked for.
 const MAX_LABEL: usize = 20;
-/// Classes of headings that lead back to the table of contents (docutils).
-const CONTENTS: [&str; 1] = ["toc-backref"];
+/// Class of headings that lead back to the table of contents (docutils).
+const CONTENTS: &str = "toc-backref";
 /// Stands where the data of an embedded picture stood.
 const REMOVED: &str = "<Base64-Image-Removed>";
 
@@ -57,7 +57,7 @@ impl Writer<'_> {
             |at: Index| ["id", "name"].iter().any(|name| page.attr(at, name).is_some_and(|id| is_id(place, &id)));
         let near = || page.ancestors(index).take(NEAR);
         let is_found = if self.heading || near().any(is_label) {
-            page.element(index).is_some_and(|link| marks::holds_any(link, &CONTENTS))
+            page.element(index).is_some_and(|link| marks::holds_any(link, &[CONTENTS]))
                 || is_place(index)
                 || near().any(is_place)
         } else {
@@ -90,7 +90,10 @@ impl Writer<'_> {
     fn is_zoomed(&self, index: Index) -> bool {
         let page = self.page;
         let label = page.ancestors(index).take(NEAR).find(|&above| page.is(above, &local_name!("label")));
-        let first = label.and_then(|label| (label..index).take(MAX_LABEL).find(|&at| page.is(at, &local_name!("img"))));
+        let label = label.filter(|label| index - label < MAX_LABEL);
+        let first = label.and_then(|label| (label..index).find(|&at| page.is(at, &local_name!("img"))));
+        // Stars and the like stand beside each other.
+        let first = first.filter(|&first| page.parent(first) != page.parent(index));
         let source = |at: Index| page.element(at).and_then(source);
         first.is_some_and(|first| source(first) == source(index))
     }
@@ -171,7 +174,7 @@ impl Writer<'_> {
 }
 
 /// Whether the fragment of a link is this `id`, perhaps with percent signs.
-fn is_id(fragment: &str, id: &str) -> bool {
+pub(crate) fn is_id(fragment: &str, id: &str) -> bool {
     let hex = |at: usize| u8::from_str_radix(fragment.get(at + 1..at + 3)?, 16).ok();
     let (mut at, mut bytes) = (0, id.bytes());
     while let Some(&byte) = fragment.as_bytes().get(at) {

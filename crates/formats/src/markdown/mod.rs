@@ -17,7 +17,7 @@ mod language;
 mod layout;
 mod list;
 #[cfg(test)]
-mod manuals;
+mod manual_tests;
 mod math;
 mod mathml;
 pub(crate) mod media;

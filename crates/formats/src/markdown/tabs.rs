@@ -6,6 +6,7 @@ use page::{Index, Page, local_name};
 
 use super::Writer;
 use super::event::Mark;
+use crate::elements::is_short;
 use crate::marks::shown_text;
 
 /// Elements around a row of tabs in which its panels are looked for.
@@ -16,6 +17,8 @@ const MAX_LABEL: usize = 60;
 const MAX_TEXT: usize = 200;
 /// Nodes at the start of a panel in which its label may stand once more.
 const MAX_LEAD: usize = 20;
+/// Greater numbers do not count panels.
+const MAX_COUNT: u32 = 100;
 
 /// The tabs of a page.
 #[derive(Debug, Default)]
@@ -60,7 +63,7 @@ impl Tabs {
         let is_row = |row: &Row| {
             // What holds panels too is no row but the whole.
             after(&found.panels, row.index).first().is_none_or(|panel| *panel >= page.end(row.index))
-                && row.tabs.iter().all(|tab| is_short(page, *tab))
+                && row.tabs.iter().all(|tab| is_label(page, *tab))
         };
         found.rows = std::mem::take(&mut found.rows).into_iter().filter(is_row).collect();
         if !found.rows.is_empty() && !found.panels.is_empty() {
@@ -82,7 +85,11 @@ impl Tabs {
                 let link = || page.attr(tab, "href").and_then(|href| panels.get(href.strip_prefix('#')?));
                 if let Some(&panel) = named.or_else(link) {
                     self.rows.insert(row.index);
-                    self.labels.entry(panel).or_insert(tab);
+                    let label = self.labels.entry(panel).or_insert(tab);
+                    // Several tabs may share one panel.
+                    if is_selected(page, tab) {
+                        *label = tab;
+                    }
                 }
             }
         }
@@ -104,11 +111,10 @@ impl Tabs {
             if found.is_empty() {
                 continue;
             }
-            let is_shown = |tab: &&Index| page.attr(**tab, "aria-selected").is_some_and(|said| &*said == "true");
             if found.len() == row.tabs.len() {
                 self.labels.extend(found.into_iter().zip(row.tabs.iter().copied()));
                 self.rows.insert(row.index);
-            } else if let (&[panel], Some(&tab)) = (&*found, row.tabs.iter().find(is_shown)) {
+            } else if let (&[panel], Some(&tab)) = (&*found, row.tabs.iter().find(|tab| is_selected(page, **tab))) {
                 // The others come when they are asked for.
                 self.labels.insert(panel, tab);
                 self.rows.insert(row.index);
@@ -132,19 +138,24 @@ impl Tabs {
     }
 }
 
-/// Whether a tab is a label and not a text of its own.
-fn is_short(page: &Page, tab: Index) -> bool {
-    let nodes = page.subtree(tab);
-    nodes.len() <= MAX_LABEL
-        && nodes.filter_map(|at| page.text(at)).map(|text| text.trim().len()).sum::<usize>() <= MAX_TEXT
+/// Whether a tab is a label that can be written: no text of its own, and no picture alone.
+fn is_label(page: &Page, tab: Index) -> bool {
+    let is_picture =
+        || page.subtree(tab).any(|at| page.is(at, &local_name!("img"))) && shown_text(page, tab).is_empty();
+    is_short(page, tab, MAX_LABEL, MAX_TEXT) && !is_picture()
 }
 
-/// Whether a label only counts the panels.
+fn is_selected(page: &Page, tab: Index) -> bool {
+    page.attr(tab, "aria-selected").is_some_and(|said| &*said == "true")
+}
+
+/// Whether a label only counts the panels, or is a sign. Years and versions are names.
 fn is_count(label: &str) -> bool {
     let mut words = label.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
     match words.next() {
         Some("Item" | "Page" | "Slide") => words.next().is_none() && label.ends_with(|c: char| c.is_ascii_digit()),
-        first => first.is_none(),
+        Some(_) => false,
+        None => label.trim().parse::<u32>().map_or(!label.contains(|c: char| c.is_ascii_digit()), |n| n < MAX_COUNT),
     }
 }
 
@@ -176,14 +187,21 @@ fn part(page: &Page, index: Index) -> Option<Part> {
         (&local_name!("role"), "tablist") => Some(Part::Row),
         (&local_name!("role"), "tab") => Some(Part::Tab),
         (&local_name!("role"), "tabpanel") => Some(Part::Panel),
-        (&local_name!("class"), class) if class.starts_with("tabbed-labels") => Some(Part::Row),
+        (&local_name!("class"), class) if names_labels(class) => Some(Part::Row),
         (&local_name!("class"), class) if class.starts_with("tabbed-block") => Some(Part::Panel),
         (&local_name!("for"), _) => page
             .parent(index)
-            .is_some_and(|above| page.attr(above, "role").is_none() && part(page, above) == Some(Part::Row))
+            .is_some_and(|above| {
+                page.attr(above, "role").is_none()
+                    && page.attr(above, "class").is_some_and(|class| names_labels(&class))
+            })
             .then_some(Part::Tab),
         _ => None,
     })
+}
+
+fn names_labels(class: &str) -> bool {
+    class.starts_with("tabbed-labels")
 }
 
 impl Writer<'_> {
@@ -197,6 +215,9 @@ impl Writer<'_> {
         let Some(&tab) = self.tabs.labels.get(&index).filter(|_| !self.heading && !self.inline.in_link()) else {
             return;
         };
+        if self.content.is_excluded(tab) {
+            return;
+        }
         let page = self.page;
         let label = shown_text(page, tab);
         let is_same = |text: &str| text.split_whitespace().eq(label.split_whitespace());

@@ -114,6 +114,25 @@ fn long_text() {
 }
 
 #[test]
+fn long_texts_beside_many_elements() {
+    let spaces = " ".repeat(1 << 20);
+    let words = "word ".repeat(200_000);
+    let picture = format!("<img src='data:image/png;base64,{}'>", "A".repeat(1 << 20));
+    let sphinx = "<meta name=generator content=Sphinx><main><h1>Saw</h1><p>It cuts along the line.";
+    for source in [
+        format!("<title>t</title><main><h1>Saw</h1><p>It cuts.<div>{spaces}{}", "<p hidden>x</p>".repeat(10_000)),
+        format!("{sphinx}<ul><li>{words}</li>{}", "<li><a href=x>Edit</a>".repeat(5_000)),
+        format!("<label>{picture}{}", "<img src=x>".repeat(10_000)),
+        format!("{}{}", "<b for=x>".repeat(500), "<i for=x>x</i>".repeat(20_000)),
+    ] {
+        let began = Instant::now();
+        convert(&source);
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(8), "{}: {took:?}", &source[..60]);
+    }
+}
+
+#[test]
 fn a_page_past_the_limit_says_so_and_keeps_its_start() {
     let page = Page::parse(&"<p>word</p>".repeat(310_000), &Url::parse("https://example.com/").unwrap());
     assert!(page.truncated());

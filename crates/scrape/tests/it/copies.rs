@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use base::Timestamp;
-use fetch::{Fetched, Rendered};
-use scrape::{Copies, CopyLookup, Ports, ScrapeError, Target, Wants};
-use testkit::Site;
+use fetch::{Fetched, Proxies, Rendered, Validators};
+use scrape::{Copies, CopyLookup, Outdated, Ports, ScrapeError, Target, Tools, Wants};
+use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
-use wire::{CacheState, Document, ScrapeOptions};
+use wire::{CacheState, Document, ProxyMode, ProxyUsed, ScrapeOptions};
 
 use crate::browser::Browser;
 use crate::setup::{QUIET, target, tools};
@@ -19,6 +19,8 @@ use crate::setup::{QUIET, target, tools};
 #[derive(Default)]
 struct Shelf {
     copy: Option<Fetched>,
+    /// One that is too old, under the validator `"v1"`.
+    old: Option<Fetched>,
     must_have: bool,
     keeps: bool,
     is_slow: bool,
@@ -33,6 +35,18 @@ impl Copies for Shelf {
             None if self.must_have => Err(ScrapeError::NoCopy),
             None => Ok(CopyLookup::Miss),
         }
+    }
+
+    fn outdated(&self) -> Option<Outdated> {
+        let validators = Validators { etag: Some("\"v1\"".to_owned()), last_modified: None };
+        self.old.as_ref().map(|old| Outdated { url: old.url.clone(), validators, proxy: old.proxy })
+    }
+
+    async fn revalidated(&self) -> Option<Fetched> {
+        if self.is_slow {
+            std::future::pending::<()>().await;
+        }
+        self.old.clone()
     }
 
     fn is_all(&self) -> bool {
@@ -99,6 +113,47 @@ async fn slow_storage_costs_the_copy_only() {
     site.html("/", "<p>new");
     let shelf = Shelf { keeps: true, is_slow: true, ..Shelf::default() };
     assert_eq!(scrape(&site, &shelf).await.unwrap().markdown.as_deref(), Some("new"));
+}
+
+/// A page that was found before, under a validator.
+fn old(site: &Site, proxy: ProxyUsed) -> Shelf {
+    let old = Fetched::new(site.url("/"), 200, Some("text/html".to_owned()), "<p>old".into());
+    Shelf { old: Some(Fetched { proxy, ..old }), ..Shelf::default() }
+}
+
+#[tokio::test]
+async fn a_copy_that_does_not_come_after_all_is_fetched() {
+    let site = Site::start().await;
+    for (is_slow, expect) in [(false, "old"), (true, "new")] {
+        let same = Reply { status: 304, ..Reply::default() };
+        let new = Reply { body: "<p>new".into(), ..Reply::default() }.header("content-type", "text/html");
+        site.script("/", [same, new].map(Script::Reply).into());
+        let shelf = Shelf { is_slow, ..old(&site, ProxyUsed::Basic) };
+        assert_eq!(scrape(&site, &shelf).await.unwrap().markdown.as_deref(), Some(expect));
+    }
+}
+
+/// What a site is told through one proxy does not tell it who asks through the other.
+#[tokio::test]
+async fn a_validator_goes_through_the_kind_of_proxy_that_it_came_through() {
+    let _quiet = QUIET.read().await;
+    for (came, expect) in [(ProxyUsed::Basic, ["\"v1\"", ""]), (ProxyUsed::Stealth, ["", "\"v1\""])] {
+        let (site, plain, strong) = (Site::start().await, Site::start().await, Site::start().await);
+        let address = site.url("/");
+        let page =
+            |text: &'static str| Reply { body: text.into(), ..Reply::default() }.header("content-type", "text/html");
+        plain.respond(address.as_str(), Reply { status: 403, ..page("no") });
+        strong.respond(address.as_str(), page("<p>new"));
+        let proxy = |site: &Site| net::Proxy { url: site.url("/"), resolves: true };
+        let proxies = Arc::new(Proxies::new(vec![proxy(&plain)], vec![proxy(&strong)]));
+        let tools = Tools { proxies, ..tools(&[&site]) };
+        let shelf = old(&site, came);
+        let ports = Ports { copies: Some(&shelf), ..Ports::default() };
+        let asked = target(address, ScrapeOptions { proxy: ProxyMode::Auto, ..ScrapeOptions::default() });
+        scrape::run(&tools, ports, &asked, |scraped, _| scraped.document).await.unwrap();
+        let asked = [&plain, &strong].map(|proxy| proxy.requests()[0].header("if-none-match").to_owned());
+        assert_eq!(asked, expect, "{came:?}");
+    }
 }
 
 const SHELL: &str = "<title>Shop</title><div id=app></div><script>start()</script>";

@@ -50,6 +50,14 @@ impl Budget {
         let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         Some(Share { budget: self, count: count(before) })
     }
+
+    /// Sets requests aside for an answer after as many redirects as are followed. `None` when there are not so many.
+    pub(super) fn take_whole(&self) -> Option<Share<'_>> {
+        let count = 1 + MAX_REDIRECTS;
+        let take = |left: usize| left.checked_sub(count);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(Share { budget: self, count })
+    }
 }
 
 impl Share<'_> {
@@ -118,6 +126,15 @@ fn busy(answer: &Result<Download, net::Error>, context: &Context<'_>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_share_is_not_cut() {
+        let budget = Budget::new();
+        budget.take_whole().unwrap().spend(1);
+        let whole: Vec<Share<'_>> = std::iter::from_fn(|| budget.take_whole()).collect();
+        assert!(!whole.is_empty() && whole.iter().all(|share| share.count == 1 + MAX_REDIRECTS));
+        assert_eq!(budget.take().map(|share| share.count), Some((MAX_REQUESTS - 1) % (1 + MAX_REDIRECTS)));
+    }
 
     #[test]
     fn what_is_not_spent_goes_back() {

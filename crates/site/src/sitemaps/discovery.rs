@@ -38,7 +38,7 @@ impl Discovery {
         let mut running = FuturesUnordered::new();
         loop {
             while running.len() < PARALLEL
-                && let Some((candidate, share)) = self.next(context)
+                && let Some((candidate, share)) = self.next(context, running.is_empty())
             {
                 running.push(read(context, candidate, share, sender.clone()));
             }
@@ -69,11 +69,12 @@ impl Discovery {
     }
 
     /// The next candidate and the requests for it, unless the limits are reached.
-    fn next<'c>(&mut self, context: &'c Context<'_>) -> Option<(Candidate, Share<'c>)> {
+    /// Beside others only with all the requests that one may need: most of what they have set aside comes back in a moment.
+    fn next<'c>(&mut self, context: &'c Context<'_>, is_alone: bool) -> Option<(Candidate, Share<'c>)> {
         if self.queue.is_empty() || Instant::now() >= context.approach.deadline {
             return None;
         }
-        let share = context.budget.take()?;
+        let share = if is_alone { context.budget.take()? } else { context.budget.take_whole()? };
         Some((self.queue.pop_front()?, share))
     }
 

@@ -153,6 +153,21 @@ async fn indexes_in_a_circle_in_depth_and_in_breadth() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_last_ones_may_be_redirected_as_well() {
+    let world = World::start().await;
+    let children = (MAX_REQUESTS - 1) / 2;
+    let index: String = (0..children).map(|child| format!("<sitemap><loc>/c{child}.xml</loc></sitemap>")).collect();
+    world.site.respond("/sitemap.xml", text(format!("<sitemapindex>{index}</sitemapindex>")));
+    for child in 0..children {
+        let away = Reply { status: 301, ..Reply::default() }.header("location", &format!("/new{child}.xml"));
+        world.site.respond(&format!("/c{child}.xml"), away);
+        world.site.respond(&format!("/new{child}.xml"), urlset(&[&format!("/p{child}")]));
+    }
+    let (_, found) = read(&world, "/", 1000).await;
+    assert_eq!(found, SitemapTotals { sitemaps: 1 + children, pages: children, failed: 0, is_cut: false });
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn broken_and_hostile_ones_give_what_can_be_read() {
     let world = World::start().await;
     let canary = Canary::start().await;

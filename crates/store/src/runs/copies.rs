@@ -192,6 +192,35 @@ impl WaitingRow {
     }
 }
 
+/// A page that has ended while others wait for it still.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable)]
+pub struct Awaited {
+    /// Its run, which is open.
+    pub run: String,
+    /// Its id.
+    pub page: String,
+}
+
+/// Pages that have ended while others wait for them, of any run, up to `limit`.
+/// A worker of a version that knows nothing of waiting has ended them.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn awaited(conn: &mut Conn, limit: i64) -> Result<Vec<Awaited>> {
+    let awaited: Vec<Awaited> = on!(
+        conn,
+        pg | c | Sql::<Pg, (Text, Text)>::new(AWAITED).bind::<BigInt, _>(limit).load(c).await,
+        sqlite | c | Sql::<Sqlite, (Text, Text)>::new(AWAITED).bind::<BigInt, _>(limit).load(c).await
+    )?;
+    Ok(awaited)
+}
+
+/// The words of the index stand in it.
+const AWAITED: &str = "SELECT DISTINCT w.run_id, w.other FROM run_page AS w WHERE w.state = 'waiting' AND w.other > ''
+    AND EXISTS (SELECT 1 FROM run_page AS o WHERE o.id = w.other AND o.state NOT IN ('queued', 'waiting'))
+    AND EXISTS (SELECT 1 FROM run_progress AS p WHERE p.run_id = w.run_id AND p.is_open) LIMIT {}";
+
 /// Makes pages that have waited, given by their ids, such as are to be read. That they have waited stays known.
 ///
 /// # Errors

@@ -256,8 +256,11 @@ async fn pages_wait_for_others(store: Store) {
         assert_eq!(runs::end_of_wait(&mut conn, page).await.unwrap().as_deref(), Some(three));
     }
     assert_eq!(runs::waiting_for(&mut conn, &[one, four]).await.unwrap(), []);
+    assert_eq!(runs::awaited(&mut conn, 9).await.unwrap(), []);
     let done = EndedPage { id: three, state: PageState::Done, reason: None, content: Some(u64::MAX) };
     runs::end_pages(&mut conn, &[done], Vec::new(), at(1)).await.unwrap();
+    let awaited = runs::Awaited { run: "one".to_owned(), page: three.to_owned() };
+    assert_eq!(runs::awaited(&mut conn, 9).await.unwrap(), [awaited]);
     let waiting = runs::waiting_for(&mut conn, &[three, one]).await.unwrap();
     let copies: Vec<_> = waiting.iter().map(|waiting| (waiting.page.id.as_str(), waiting.is_copy())).collect();
     assert_eq!(copies, [(two, true), (four, false)]);

@@ -4,8 +4,10 @@ use page::{Index, LocalName, Page, local_name};
 
 use super::frame::Frame;
 use super::names;
+use crate::elements::is_short;
 use crate::main_content::hints::Hint;
 use crate::main_content::outline::{Block, Kind, Outline};
+use crate::markdown::media::is_id;
 
 /// Words of a line that is more than a note of the site …
 const LONG: u32 = 40;
@@ -25,9 +27,10 @@ const END: usize = 12;
 const LINKS: usize = 12;
 /// Elements around a link whose names are looked at.
 const AROUND: usize = 3;
-/// Items of a list that are looked at, and elements and texts of one that can be a label.
+/// Items of a list that are looked at, and elements and texts of one that can be a label, with the bytes of these.
 const ITEMS: usize = 64;
 const NODES: usize = 12;
+const BYTES: usize = 200;
 /// Part of a block that links fill when it is nothing else.
 const ALL_LINKS: f32 = 0.7;
 
@@ -78,6 +81,9 @@ impl Lines<'_> {
     fn leave_out_labels(&self, chosen: &mut [bool]) {
         let blocks = &self.outline.blocks;
         for at in 0..blocks.len() {
+            if self.page.stop().is_set() {
+                return;
+            }
             let block = &blocks[at];
             if !chosen[at] || block.text.words > LABEL || matches!(block.kind, Kind::Code | Kind::Term | Kind::Cell) {
                 continue;
@@ -164,9 +170,9 @@ impl Lines<'_> {
             return false;
         };
         let href = self.page.attr(link, "href").unwrap_or_default();
-        let id = href.trim_start_matches('#');
+        let Some(place) = href.trim().strip_prefix('#') else { return false };
         let mut around = std::iter::once(link).chain(self.page.ancestors(link).take(AROUND));
-        around.any(|at| self.page.attr(at, "id").is_some_and(|own| &*own == id))
+        around.any(|at| self.page.attr(at, "id").is_some_and(|own| is_id(place, &own)))
     }
 
     /// Whether one word is a name in a list rather than a button: it is written as code, or most of the list are no labels.
@@ -183,8 +189,9 @@ impl Lines<'_> {
             return true;
         }
         let list = above(|name| *name == local_name!("li")).and_then(|item| page.parent(item));
-        let items = list.into_iter().flat_map(|list| page.children(list)).filter(|&at| page.name(at).is_some());
-        let is_label = |at: Index| page.end(at) - at <= NODES && names::is_label(&page.text_of(at));
+        let items =
+            list.into_iter().flat_map(|list| page.children(list).take(ITEMS * 4)).filter(|&at| page.name(at).is_some());
+        let is_label = |at: Index| is_short(page, at, NODES, BYTES) && names::is_label(&page.text_of(at));
         let (all, labels) =
             items.take(ITEMS).fold((0, 0), |(all, labels), at| (all + 1, labels + usize::from(is_label(at))));
         labels * 2 <= all

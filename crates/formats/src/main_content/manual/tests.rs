@@ -70,6 +70,7 @@ fn footnotes_are_content_whatever_they_are_made_of() {
         "<aside class='footnote-list brackets'><aside class='footnote brackets' id=f role=doc-footnote>\
          <span class=label>[<a role=doc-backlink href=#r>1</a>]</span><p>Of beech.</aside></aside>",
         "<footer class=footnotes><ol><li id=f>Of beech. <a href=#r>↩</a></ol></footer>",
+        "<aside class=my-footnotes><p id=f><a href=#r>1</a> Of beech.</aside>",
         "<aside role=doc-endnotes><p id=f><a href=#r>1</a> Of beech.</aside>",
     ] {
         check(&format!(
@@ -158,6 +159,7 @@ fn a_table_of_the_page_and_a_question_about_it_go() {
         "<section id=a><h2><a class=toc-backref href=#id1>Saw</a></h2></section>",
         "<dl><dt id=a><a href=#a>Saw</a><dd>Cuts.</dl>",
         "<div id=a><p><a href=#a>Saw</a></p></div>",
+        "<div id=é><p><a href=#%C3%A9>Saw</a></p></div>",
     ] {
         check(&format!(
             "<main>{FIRST}{{<h2>Contents</h2><ul><li><a href=#a>Saw</a><li><a href=#b>Sand</a></ul>}}{heading}<p>Cut.</main>"

@@ -1,7 +1,10 @@
 //! What the generators of manuals write: Sphinx, mdBook, Docusaurus and their kin.
 
-use super::MarkdownOptions;
+use page::Page;
+
 use super::tests::{check, whole};
+use super::{MarkdownOptions, markdown};
+use crate::content::{ContentOptions, content};
 
 #[test]
 fn headings_that_lead_to_themselves_are_no_links() {
@@ -70,11 +73,35 @@ fn panels_stand_below_the_labels_of_their_tabs() {
         &format!("<div><div role=tablist><p role=tab>{long}</p></div><p role=tabpanel>a</div>"),
         &format!("{}\n\na", long.trim()),
     );
+    let two = |oak: &str, elm: &str| {
+        format!(
+            "<div><div role=tablist><b role=tab>{oak}</b><b role=tab>{elm}</b></div><p role=tabpanel>a</p><p role=tabpanel>b</p></div>"
+        )
+    };
+    check(&two("2023", "2024"), "**2023**\n\na\n\n**2024**\n\nb");
+    check(&two("1.0", "2.0"), "**1.0**\n\na\n\n**2.0**\n\nb");
+    check(&two("1", "•"), "a\n\nb");
+    // Labels that are pictures stay where they are.
+    check(&two("<img src=p alt=Linux>", "Oak"), "**![Linux](https://a.test/d/p)** **Oak**\n\na\n\nb");
+    check(&two("<svg></svg>", "Oak"), "a\n\n**Oak**\n\nb");
+    let shared = "<b role=tab aria-controls=p>Oak</b><b role=tab aria-controls=p aria-selected=true>Elm</b>";
+    check(&format!("<div role=tablist>{shared}</div><div id=p role=tabpanel>a</div>"), "**Elm**\n\na");
     // An accordion is one list of tabs with everything in it.
     check(
         "<div role=tablist><h4 role=tab id=t>Oak</h4><div role=tabpanel aria-labelledby=t>a</div></div>",
         "#### Oak\n\na",
     );
+}
+
+#[test]
+fn labels_that_the_caller_leaves_out_do_not_stand_above_panels() {
+    let html = "<nav><div role=tablist><b role=tab>Oak</b></div><div role=tabpanel>a</div></nav>";
+    let page = Page::parse(html, &url::Url::parse("https://a.test/").unwrap());
+    for (selector, expect) in [("[role=tablist]", "a"), ("[role=tab]", "a"), ("nav", ""), ("p", "**Oak**\n\na")] {
+        let options =
+            ContentOptions { only_main_content: false, exclude_tags: vec![selector.into()], ..Default::default() };
+        assert_eq!(markdown(&content(&page, &options), &MarkdownOptions::default()), expect, "{selector}");
+    }
 }
 
 #[test]
@@ -106,6 +133,15 @@ fn footnotes_of_sphinx() {
         expect,
     );
     check("<dl><dt id=f1>One<dd>Two</dl>", "**One**\n\nTwo");
+    // A term that is a name.
+    check(
+        "<p>x<sup><a href='#s'>1</a></sup><dl class=footnotes><dt id=s>Smith 2020<dd>On wood</dl>",
+        "x[^1]\n\n**Smith 2020**\n\n[^1]: On wood",
+    );
+    check(
+        "<p>x<sup><a href='#s'>1</a></sup><dl class=footnotes><dt id=s><a href='/s'>Smith 2020</a><dd>On wood</dl>",
+        "x[^1]\n\n**[Smith 2020](https://a.test/s)**\n\n[^1]: On wood",
+    );
     check("<p><span class=label>New</span> x</p>", "New x");
 }
 
@@ -134,6 +170,13 @@ fn bars_of_buttons_are_no_lines_of_code() {
     ] {
         check(&format!("<pre>{bar}<code class='language-toml'>[package]</code></pre>"), "```toml\n[package]\n```");
     }
+    check(
+        "<pre><div class=toolbar><div class=buttons><button>Copy</button></div></div><code>x</code></pre>",
+        "```\nx\n```",
+    );
+    // Blank lines with buttons.
+    let line = |code: &str| format!("<div class=line><button>+</button>{code}</div>");
+    check(&format!("<pre>{}{}{}</pre>", line("a"), line(""), line("b")), "```\na\n\nb\n```");
     check("<pre><div></div><div><span class=lineno>2</span></div><div>a</div></pre>", "```\n\n\na\n```");
 }
 
@@ -219,5 +262,6 @@ fn pictures_that_a_click_shows_larger_stand_once() {
     check("<label><div><img src=p alt=a></div><div><img src=p alt=a></div></label>", "![a](https://a.test/d/p)");
     check("<label><a href=p><img src=p></a><img src='p'></label>", "[![](https://a.test/d/p)](https://a.test/d/p)");
     check("<p><img src=p><img src=p>", "![](https://a.test/d/p)![](https://a.test/d/p)");
+    check("<label><img src=p><img src=p> 2</label>", "![](https://a.test/d/p)![](https://a.test/d/p) 2");
     check("<label><img src=p><img src=q></label>", "![](https://a.test/d/p)![](https://a.test/d/q)");
 }

@@ -1,0 +1,40 @@
+//! Pages that wait for one that has ended already: workers of an older version end pages, and do not know that others wait.
+
+use std::collections::BTreeMap;
+
+use store::{Conn, StoreError, jobs, runs};
+
+use super::{PAGES, pages};
+use crate::{App, AppError};
+
+/// Pages that are looked for in one round.
+const MOST: i64 = 500;
+
+/// Has them go on, as they would have when the other page ended.
+pub(crate) async fn release(app: &App) -> Result<(), AppError> {
+    let found = runs::awaited(&mut app.conn().await?, MOST).await?;
+    let mut ended: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for awaited in found {
+        ended.entry(awaited.run).or_default().push(awaited.page);
+    }
+    for (run, ended) in ended {
+        tracing::info!(run, pages = ended.len(), "pages released that a worker of an older version left waiting");
+        release_of(app, &run, ended).await?;
+        app.changes.notify(&run);
+        app.waker.wake(PAGES);
+    }
+    Ok(())
+}
+
+async fn release_of(app: &App, run: &str, ended: Vec<String>) -> Result<(), AppError> {
+    let mut conn = app.conn().await?;
+    let released: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| {
+            let Some(row) = runs::find(conn, run).await? else { return Ok(()) };
+            // Everybody locks the team before the run.
+            jobs::lock_team(conn, PAGES.name, &row.team_id).await?;
+            pages::release(app, conn, &row, ended).await
+        })
+        .await;
+    Ok(released?)
+}
