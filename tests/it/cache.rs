@@ -86,7 +86,7 @@ async fn a_crawl_asks_whether_its_pages_have_changed() {
         Some(reply.header("etag", "\"v1\""))
     });
     let client = app.anonymous();
-    let body = json!({"url": app.page("/"), "limit": 5, "sitemap": "skip", "scrapeOptions": {"maxAge": 0}});
+    let body = json!({"url": app.page("/"), "limit": 5, "sitemap": "skip", "scrapeOptions": {"maxAge": 1}});
     for is_known in [false, true] {
         drop(app.site.take_requests());
         let job = client.start("/v2/crawl", &body).await;

@@ -84,7 +84,7 @@ async fn a_copy_waits_for_a_page_that_only_it_leads_to() {
         let words = "<link rel=canonical href='/list'><h1>Saws</h1><p>All the saws of the workshop.</p>";
         app.site.html(path, format!("{words}{}", links(&["/list"])));
     }
-    let team = app.team(Some(50), json!({})).await;
+    let team = app.team(Some(100), json!({})).await;
     for most in [json!(null), json!(5)] {
         let mut body = in_order(&app);
         if !most.is_null() {

@@ -75,8 +75,8 @@ impl CacheSlot {
 /// Which copies are looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search {
-    /// When one was fetched that answers; `None`: none does.
-    pub(crate) window: Option<Window>,
+    /// When one was fetched that answers.
+    pub(crate) window: Window,
     /// Whether one that was fetched before is wanted if none answers.
     pub(crate) revalidates: bool,
     pub(crate) wants: Wants,
@@ -114,9 +114,8 @@ async fn find_variant(app: &App, slot: &CacheSlot, variant: &str, search: Search
         Wants::Rendered => Some(true),
         Wants::Sent => Some(false),
     };
-    let since = search.window.map_or(Timestamp::MAX_UTC, |window| window.not_before);
+    let Window { not_before: since, not_after } = search.window;
     let not_before = if search.revalidates { Timestamp::UNIX_EPOCH } else { since };
-    let not_after = search.window.map_or_else(|| app.now(), |window| window.not_after);
     let wanted = Wanted { scope, key, variant, not_before, not_after, rendered };
     let entries = rows::find(&mut app.conn().await?, &wanted).await?;
     let (mut young, old): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.fetched_at >= since);

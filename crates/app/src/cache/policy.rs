@@ -12,7 +12,7 @@ use wire::{FormatKind, ScrapeOptions};
 pub(crate) struct Policy {
     /// Copies fetched within these two moments may answer; `None`: the cache is not consulted.
     pub(crate) window: Option<Window>,
-    /// Whether the site may be asked if an older copy is the page still. With `maxAge: 0` too: it is the site that says so.
+    /// Whether the site may be asked if an older copy is the page still. With `maxAge: 0` the page itself is wanted.
     pub(crate) revalidates: bool,
     /// What to do when no copy answers.
     pub(crate) on_miss: OnMiss,
@@ -74,8 +74,7 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
         && options.store_in_cache
         && on_miss == OnMiss::Fetch;
     let window = window(options, situation.retention, now).filter(|_| readable);
-    // Who takes no copy and leaves none has nothing to do with the cache.
-    let revalidates = readable && on_miss == OnMiss::Fetch && (window.is_some() || store);
+    let revalidates = on_miss == OnMiss::Fetch && window.is_some();
     Policy { window, revalidates, on_miss, store }
 }
 
@@ -195,9 +194,8 @@ mod tests {
         let some = ScrapeOptions::default;
         for (options, expect) in [
             (some(), true),
-            (ScrapeOptions { max_age: Some(0), ..some() }, true),
+            (ScrapeOptions { max_age: Some(0), ..some() }, false),
             (ScrapeOptions { store_in_cache: false, ..some() }, true),
-            (ScrapeOptions { store_in_cache: false, max_age: Some(0), ..some() }, false),
             (ScrapeOptions { min_age: Some(1), ..some() }, false),
             (ScrapeOptions { lockdown: true, ..some() }, false),
             (ScrapeOptions { formats: vec![Format::Branding], ..some() }, false),

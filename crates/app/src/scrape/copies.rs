@@ -46,16 +46,13 @@ impl<'a> CacheCopies<'a> {
 #[async_trait]
 impl Copies for CacheCopies<'_> {
     async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError> {
-        let Policy { window, revalidates, .. } = self.policy;
-        // What a browser makes of the page, no site can name.
-        let search = Search { window, revalidates: revalidates && wants != Wants::Rendered, wants };
         let mut miss = CopyLookup::NotAsked;
-        if window.is_some() || search.revalidates {
-            let look = self.look_up(search).await.map_err(ScrapeError::port)?;
-            if window.is_some() {
-                metrics::cache_lookup(look.copy.is_some());
-                miss = CopyLookup::Miss;
-            }
+        if let Some(window) = self.policy.window {
+            // What a browser makes of the page, no site can name.
+            let revalidates = self.policy.revalidates && wants != Wants::Rendered;
+            let look = self.look_up(Search { window, revalidates, wants }).await.map_err(ScrapeError::port)?;
+            metrics::cache_lookup(look.copy.is_some());
+            miss = CopyLookup::Miss;
             if let Some(copy) = look.copy {
                 *self.used.lock() = Some(PageCopy::Kept(copy.id));
                 return Ok(CopyLookup::Hit(Box::new(copy.fetched), copy.fetched_at));

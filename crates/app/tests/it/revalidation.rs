@@ -58,8 +58,8 @@ async fn an_unchanged_page_is_not_sent_again() {
     assert_eq!((first.markdown.as_deref(), first.metadata.cache_state), (Some("Version 1"), Some(CacheState::Miss)));
 
     world.clock.advance(MINUTE);
-    let fresh = scrape(&world, &team, Some(0)).await;
-    assert_eq!((fresh.markdown.as_deref(), fresh.metadata.cache_state), (Some("Version 1"), None));
+    let fresh = scrape(&world, &team, Some(30_000)).await;
+    assert_eq!((fresh.markdown.as_deref(), fresh.metadata.cache_state), (Some("Version 1"), Some(CacheState::Miss)));
     assert_eq!((fresh.metadata.status_code, fresh.metadata.credits_used), (200, 1));
     assert_eq!((&fresh.metadata.cached_at, &fresh.warning), (&None, &first.warning));
     assert_eq!(fresh.metadata.content_type, first.metadata.content_type);
@@ -91,7 +91,8 @@ async fn a_date_alone_does() {
     let replies = [page(200, "<p>Dated</p>").header("last-modified", DATE), page(304, "")];
     world.site.script("/", replies.map(Script::Reply).into());
     for _ in 0..3 {
-        let document = scrape(&world, &team, Some(0)).await;
+        world.clock.advance(MINUTE);
+        let document = scrape(&world, &team, Some(30_000)).await;
         assert_eq!((document.markdown.as_deref(), document.metadata.status_code), (Some("Dated"), 200));
     }
     let dates: Vec<String> =
@@ -109,7 +110,8 @@ async fn a_page_whose_copy_cannot_be_read_is_fetched() {
     world.site.script("/", vec![page(200, &body), page(304, ""), page(200, &body)]);
     scrape(&world, &team, None).await;
     std::fs::remove_file(&world.bodies()[0]).unwrap();
-    let document = scrape(&world, &team, Some(0)).await;
+    world.clock.advance(MINUTE);
+    let document = scrape(&world, &team, Some(30_000)).await;
     assert!(document.metadata.status_code == 200 && document.markdown.unwrap().starts_with("Long"));
     assert_eq!(conditions(&world), told(&[("/", ""), ("/", "\"v1\""), ("/", "")]));
 }
@@ -123,7 +125,10 @@ async fn conditions_go_to_the_address_of_the_copy_alone() {
     world.site.respond("/away", to_other.clone());
     let tagged = page(200, "<p>Other</p>").header("etag", "\"o1\"");
     world.site.script("/other", [tagged.clone(), tagged, page(304, "")].map(Script::Reply).into());
-    let fresh = || ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() };
+    let fresh = || {
+        world.clock.advance(MINUTE);
+        ScrapeOptions { max_age: Some(1000), ..ScrapeOptions::default() }
+    };
     for _ in 0..2 {
         world.scrape_with(&team, "/away", fresh()).await.unwrap();
     }
@@ -144,17 +149,21 @@ async fn who_has_nothing_to_do_with_the_cache_asks_for_the_page() {
     let world = World::start().await;
     let (team, other) = (world.team(None).await, world.team(None).await);
     in_versions(&world.site);
-    let fresh = || ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() };
+    let fresh = || {
+        world.clock.advance(MINUTE);
+        ScrapeOptions { max_age: Some(1000), ..ScrapeOptions::default() }
+    };
     world.scrape_with(&team, "/", fresh()).await.unwrap();
     for options in [
-        ScrapeOptions { store_in_cache: false, ..fresh() },
+        ScrapeOptions { max_age: Some(0), ..fresh() },
+        ScrapeOptions { max_age: Some(0), store_in_cache: false, ..fresh() },
         ScrapeOptions { headers: [("x-a".into(), "1".into())].into(), ..fresh() },
         ScrapeOptions { mobile: true, ..fresh() },
     ] {
         world.scrape_with(&team, "/", options).await.unwrap();
     }
     world.scrape_with(&other, "/", fresh()).await.unwrap();
-    assert_eq!(conditions(&world), told(&[("/", ""); 5]));
+    assert_eq!(conditions(&world), told(&[("/", ""); 6]));
     // One that may be read, and is not kept again.
     world.clock.advance(MINUTE);
     let unkept = || ScrapeOptions { store_in_cache: false, max_age: Some(1000), ..ScrapeOptions::default() };
@@ -162,5 +171,5 @@ async fn who_has_nothing_to_do_with_the_cache_asks_for_the_page() {
         let document = world.scrape_with(&team, "/", unkept()).await.unwrap();
         assert_eq!((document.markdown.as_deref(), document.metadata.status_code), (Some("Version 1"), 200));
     }
-    assert_eq!(conditions(&world)[5..], told(&[("/", "\"v1\""); 2]));
+    assert_eq!(conditions(&world)[6..], told(&[("/", "\"v1\""); 2]));
 }
