@@ -1,4 +1,4 @@
-//! What sites name the versions of their pages by (RFC 9110 section 8.8), and asking with it.
+//! Validators (`ETag`, `Last-Modified`) and conditional requests (RFC 9110 sections 8.8 and 13).
 
 use http::header::{ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{HeaderMap, HeaderValue};
@@ -36,7 +36,7 @@ impl Validators {
         conditions
     }
 
-    /// Those of the same version that the site has told since; what it has not told stays.
+    /// The validators of a 304 over these: what it does not name stays.
     #[must_use]
     pub fn renewed(self, told: Self) -> Self {
         Self { etag: told.etag.or(self.etag), last_modified: told.last_modified.or(self.last_modified) }

@@ -63,14 +63,13 @@ pub trait Copies: Send + Sync {
     /// cannot be read and nothing else will do.
     async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError>;
 
-    /// What is known of a copy that is too old to answer, where [`Copies::find`] found one and no other.
-    /// The page may be the same still: the site can be asked that.
+    /// The URL and validators of a copy that is too old, where [`Copies::find`] found no other.
+    /// A conditional request tells whether it is still the page.
     fn outdated(&self) -> Option<Outdated> {
         None
     }
 
-    /// That copy, as if it had just been fetched: the site has said that it is the page still.
-    /// Nothing when it cannot be read.
+    /// The copy that a 304 has confirmed, as if it had just been fetched. `None` when it cannot be read.
     async fn revalidated(&self) -> Option<Fetched> {
         None
     }
@@ -95,7 +94,7 @@ pub enum CopyLookup {
     Hit(Box<Fetched>, Timestamp),
 }
 
-/// What is known of a copy that is too old to answer.
+/// The URL and validators of a copy that is too old to answer.
 pub struct Outdated {
     /// Where the page was found after redirects.
     pub url: Url,

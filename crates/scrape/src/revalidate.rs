@@ -1,5 +1,5 @@
-//! Conditional requests (RFC 9110 section 13): a page whose copy is too old is asked for by the validators of that copy, so
-//! that the site need not send it again while it has not changed.
+//! Conditional requests (RFC 9110 section 13): a page whose copy is too old is requested with the validators of that copy, and
+//! is not sent again while it is unchanged.
 
 use fetch::{FetchError, Fetched, Plan};
 use tokio::time::{Instant, timeout_at};
@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::fetch::steps;
 use crate::{Copies, Ports, Target, Tools};
 
-/// The page that the steps of the plan bring; where the site says that it has not changed, the copy in its place.
+/// The page that the steps of the plan bring; after a 304 the copy.
 ///
 /// # Errors
 /// As [`steps`].
@@ -29,7 +29,7 @@ pub(crate) async fn page(
     }
 }
 
-/// The copy as the page of now, that came the way of the answer.
+/// The copy with the URL, proxy and warnings of the 304.
 fn renewed(copy: Fetched, answer: Fetched) -> Fetched {
     let validators = copy.validators.renewed(answer.validators);
     Fetched { url: answer.url, proxy: answer.proxy, warnings: answer.warnings, validators, ..copy }

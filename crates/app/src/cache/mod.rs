@@ -87,7 +87,7 @@ pub(crate) struct Search {
 pub(crate) struct Look {
     /// The copy that answers.
     pub(crate) copy: Option<Copy>,
-    /// Where none does: the newest one, if the site can be asked whether it is the page still.
+    /// Where none does: the newest one, if it can be revalidated.
     pub(crate) outdated: Option<CacheEntry>,
 }
 
@@ -133,18 +133,18 @@ async fn find_variant(app: &App, slot: &CacheSlot, variant: &str, search: Search
     Ok(Look { copy: None, outdated: newest.filter(|entry| search.revalidates && has_validators(entry)) })
 }
 
-/// Whether the site can be asked if this is the page still: it is the page as the site sent it, and under a validator.
+/// Whether a copy can be revalidated: it is the page as the site sent it, with a validator.
 fn has_validators(entry: &CacheEntry) -> bool {
     !entry.rendered && status(entry) == 200 && (entry.etag.is_some() || entry.last_modified.is_some())
 }
 
-/// What the site is asked by whether this is the page still.
+/// The URL and validators for a conditional request.
 pub(crate) fn outdated(entry: &CacheEntry) -> Option<Outdated> {
     let url = Url::parse(&entry.final_url).ok()?;
     Some(Outdated { url, validators: validators(entry), proxy: proxy(entry) })
 }
 
-/// The page that the site says this is still. Nothing when its body cannot be read: the page is fetched then.
+/// The copy that a 304 has confirmed. `None` when its body cannot be read: the page is fetched then.
 pub(crate) async fn revalidated(app: &App, slot: &CacheSlot, entry: CacheEntry) -> Option<Fetched> {
     match read(app, entry, &slot.owner).await {
         Ok(copy) => copy.map(|copy| copy.fetched),

@@ -12,7 +12,7 @@ use wire::{FormatKind, ScrapeOptions};
 pub(crate) struct Policy {
     /// Copies fetched within these two moments may answer; `None`: the cache is not consulted.
     pub(crate) window: Option<Window>,
-    /// Whether the site may be asked if an older copy is the page still. With `maxAge: 0` the page itself is wanted.
+    /// Whether an older copy may be revalidated. With `maxAge: 0` the page itself is wanted.
     pub(crate) revalidates: bool,
     /// What to do when no copy answers.
     pub(crate) on_miss: OnMiss,

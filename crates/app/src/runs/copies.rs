@@ -22,7 +22,7 @@ pub(super) struct Copies {
     known: HashMap<Vec<u8>, Standing>,
 }
 
-/// What a document is to its run.
+/// Whether a document counts in its run.
 pub(super) enum Judgement {
     /// One of its own. The page that it was redirected to, as it stood, where the run knows that.
     Own(Option<Standing>),
@@ -57,7 +57,8 @@ impl Copies {
         Ok(Self { known: runs::standings(conn, run, &keys).await? })
     }
 
-    /// What a document is; has it wait where that is not certain. One of its own counts as read from now on.
+    /// Judges a document: one of its own, a copy, or one that has to wait until that is known. One of its own counts as read
+    /// from now on.
     pub(super) async fn judge(
         &mut self,
         conn: &mut Conn,
@@ -128,7 +129,7 @@ impl Copies {
     }
 }
 
-/// Whether it is still to be decided what becomes of a page.
+/// Whether a page is still queued or waiting.
 fn is_to_come(page: &Standing) -> bool {
     matches!(page.state, PageState::Queued | PageState::Waiting)
 }
@@ -161,7 +162,7 @@ mod tests {
     }
 
     impl Crawl {
-        /// At most so many pages, and these as far as they fit.
+        /// Limited to `limit` pages: the start and as many of these as fit.
         async fn of(limit: u32, names: &[&str]) -> Self {
             let (app, caller, folder) = app().await;
             let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
@@ -301,7 +302,7 @@ mod tests {
         let b = crawl.failed();
         assert_eq!(crawl.record(&[(1, b)]).await, [Done, Failed, Alias]);
         assert_eq!(crawl.progress().await.spare, 0);
-        // One that nobody has brought is.
+        // A spare page whose text no document has stays spare.
         let mut crawl = Crawl::of(3, &["a", "b", "spare"]).await;
         let (a, b) = (crawl.read("a", 7), crawl.failed());
         assert_eq!(crawl.record(&[(0, a)]).await, [Done, Queued, Spare]);

@@ -1,4 +1,4 @@
-//! Pages that wait for one that has ended already: workers of an older version end pages, and do not know that others wait.
+//! Releases pages that wait for one that has already ended, as workers of an older version leave them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use store::{Conn, StoreError, jobs, runs};
 use super::{PAGES, pages};
 use crate::{App, AppError};
 
-/// Pages that are looked for in one round.
+/// Pages that are released in one round.
 const MOST: i64 = 500;
 
-/// Has them go on, as they would have when the other page ended.
+/// Releases them, as happens otherwise when the other page ends.
 pub(crate) async fn release(app: &App) -> Result<(), AppError> {
     let found = runs::awaited(&mut app.conn().await?, MOST).await?;
     let mut ended: BTreeMap<String, Vec<String>> = BTreeMap::new();

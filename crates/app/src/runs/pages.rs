@@ -117,7 +117,7 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     Ok(())
 }
 
-/// Has pages of a run go on that wait for these, given by their ids, which have ended. The team's row is locked.
+/// Releases the pages of a run that wait for these, given by their ids, which have ended. The team's row is locked.
 pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
     let Some(progress) = runs::lock(conn, &row.id).await? else { return Ok(()) };
     let context = app.contexts().of(conn, row).await?;

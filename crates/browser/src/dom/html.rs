@@ -157,7 +157,7 @@ impl Writer<'_> {
         push_children(page, node, sight, steps);
     }
 
-    /// What stands for a page whose scripts have brought nothing. It is one text: the parser has not looked into it.
+    /// Writes a `noscript` of a page whose scripts have shown next to nothing. Its markup is one text to the parser.
     fn fallback(&mut self, page: &Page<'_>, node: Node) {
         if !page.fallbacks.contains(&node) {
             return;

@@ -1,11 +1,11 @@
-//! What a page keeps for readers without scripts: it stands for the page where its scripts have brought next to nothing.
+//! Chooses `noscript` elements that stand in for a page whose scripts have shown next to nothing.
 
 use std::collections::HashSet;
 
 use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot};
 
-/// It has so many times the letters of what is shown.
+/// A `noscript` stands in where it has at least this many times the letters that the page shows.
 const RICHER: usize = 2;
 /// A shorter one that speaks of scripts asks for them.
 const MAX_REQUEST: usize = 60;

@@ -1,5 +1,5 @@
-//! What is hidden and yet content: a control on the page opens it. Answers of accordions, panels of tabs, `details` and what
-//! stands behind "show more" are read by whoever wants to; menus, dialogs and what nothing opens are not.
+//! Hidden content that a control on the page opens: answers of accordions, panels of tabs, `details`, text behind "show more".
+//! Menus, dialogs and hidden parts that no control opens are left out.
 
 use std::collections::HashMap;
 
@@ -150,7 +150,7 @@ impl<'s> Opened<'s> {
         is_text && !is_layer(self.snapshot, self.document, node) && self.stands_behind_control(node)
     }
 
-    /// Whether it would stay hidden by what it says itself, if what is around it were opened.
+    /// Whether its own attributes keep it hidden when its parent is opened.
     pub(super) fn is_shut(&self, node: Node) -> bool {
         let style = start(self.attribute(node, "style").unwrap_or_default(), MAX_STYLE).replace(' ', "");
         self.tree.kinds[node] == Kind::Element
@@ -176,7 +176,7 @@ impl<'s> Opened<'s> {
         is_found || self.attribute(node, "role") == Some("tabpanel")
     }
 
-    /// Whether it is a component that says of itself that nobody can see it; such a one is taken at its word.
+    /// Whether it is a custom element with `aria-hidden`, which stays hidden.
     fn is_shut_component(&self, node: Node) -> bool {
         self.name(node).contains('-') && self.attribute(node, "aria-hidden") == Some("true")
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::lists::Lists;
 
-/// Attributes of an element among which one is looked for.
+/// The most attributes of an element that a lookup reads.
 const MAX_ATTRIBUTES: usize = 256;
 
 /// The computed styles that are asked for, in the order of their columns.
@@ -134,7 +134,7 @@ impl Snapshot {
     }
 }
 
-/// The beginning of a text, up to so many bytes. Many nodes can share one long text, so that no node may read all of it.
+/// The first `most` bytes of a text. Many nodes can share one long text, which would be read again for each.
 pub(super) fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }

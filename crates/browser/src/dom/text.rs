@@ -39,7 +39,7 @@ const NOTICES: &[&str] = &[
 ];
 /// A notice that does not end with dots is shorter still: `Processing`, but not `Processing of personal data`.
 const MAX_CURT_CHARS: usize = 20;
-/// A piece of text with so many words says something; labels have fewer.
+/// The fewest words of a sentence; labels have fewer.
 const SENTENCE: usize = 12;
 /// Parts of class names of what stands for something that is coming.
 const PLACEHOLDERS: &[&str] = &["skeleton", "shimmer", "spinner"];
@@ -53,7 +53,7 @@ pub(crate) struct Text {
     pub(crate) hash_without_digits: u64,
     /// How many words it has.
     pub(crate) words: usize,
-    /// Whether there are so many words in one piece that it says something.
+    /// Whether one piece of text has the words of a sentence.
     pub(crate) has_sentence: bool,
     /// Whether something seen says that more is coming.
     pub(crate) is_loading: bool,

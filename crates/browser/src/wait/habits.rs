@@ -20,9 +20,9 @@ const BURST: Duration = Duration::from_millis(150);
 const CAUSED: Duration = Duration::from_millis(100);
 /// Who asks again so soon after a failure wants the answer.
 const EAGER: Duration = Duration::from_millis(800);
-/// How much repetition it is when a timer asks the same again; that is a poll.
+/// The weight of a repetition that a timer makes.
 const POLL: u32 = 2;
-/// So much repetition makes a poll where each question is another one, or follows from an answer.
+/// The total weight from which a place is a poll, also where each question differs or follows from an answer.
 const MANY: u32 = 5;
 
 /// What a request is taken for.
@@ -189,7 +189,7 @@ mod tests {
             self.ask_long(millis, url, 20)
         }
 
-        /// Asks at a time; the answer comes after so many milliseconds.
+        /// Asks at a time; the answer takes `lasts` milliseconds.
         fn ask_long(&mut self, millis: u64, url: &str, lasts: u64) -> Sort {
             let address = Address::of("GET", url, "");
             let sort = self.habits.ask(address, self.change, self.at(millis));
