@@ -1,6 +1,7 @@
 //! Tabs: every panel stands below the label of its tab, and the row of labels is left out.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use page::{Index, Page, local_name};
 
@@ -107,7 +108,7 @@ impl Tabs {
             return;
         }
         for around in page.ancestors(row.index).take(AROUND) {
-            let found = self.panels_within(page, (page.end(row.index), page.end(around)), panels, row.tabs.len());
+            let found = self.panels_within(page, page.end(row.index)..page.end(around), panels, row.tabs.len());
             if found.is_empty() {
                 continue;
             }
@@ -123,11 +124,11 @@ impl Tabs {
         }
     }
 
-    /// Panels between two nodes that have no tab yet, none inside another, up to one more than `most`.
-    fn panels_within(&self, page: &Page, (start, end): (Index, Index), panels: &[Index], most: usize) -> Vec<Index> {
+    /// Panels in a range of nodes that have no tab yet, none inside another, up to one more than `most`.
+    fn panels_within(&self, page: &Page, range: Range<Index>, panels: &[Index], most: usize) -> Vec<Index> {
         let mut found = Vec::new();
-        let mut at = start;
-        while let Some(&panel) = after(panels, at.saturating_sub(1)).first().filter(|panel| **panel < end) {
+        let mut at = range.start;
+        while let Some(&panel) = after(panels, at.saturating_sub(1)).first().filter(|panel| **panel < range.end) {
             if self.labels.contains_key(&panel) || found.len() > most {
                 break;
             }
@@ -138,7 +139,7 @@ impl Tabs {
     }
 }
 
-/// Whether a tab is a label that can be written: no text of its own, and no picture alone.
+/// Whether a tab is a short label in words. A panel in place of a label is too long; a picture alone has no words.
 fn is_label(page: &Page, tab: Index) -> bool {
     let is_picture =
         || page.subtree(tab).any(|at| page.is(at, &local_name!("img"))) && shown_text(page, tab).is_empty();
