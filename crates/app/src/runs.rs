@@ -15,7 +15,6 @@ mod erase;
 mod errors;
 mod kind;
 mod known;
-mod left;
 mod links;
 mod page;
 mod pages;
@@ -26,6 +25,7 @@ mod seen;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
+mod waiting;
 mod walk;
 
 use chrono::TimeDelta;
@@ -46,12 +46,12 @@ pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
 pub(crate) use self::kind::kind_of;
 pub(crate) use self::known::MAX_LISTED;
-pub(crate) use self::left::release as release_waiting;
 pub(crate) use self::page::{PageHandler, PagePayload};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{
     Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_pages, page_lanes, run_of, submit,
 };
+pub(crate) use self::waiting::release as release_waiting;
 pub(crate) use self::walk::Walk;
 
 /// Fetching pages, and what belongs to it.

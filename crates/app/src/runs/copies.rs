@@ -148,7 +148,7 @@ mod tests {
 
     use super::super::page::Outcome;
     use super::super::tests::{app, document, page};
-    use super::super::{Context, digest, left, pages};
+    use super::super::{Context, digest, pages, waiting};
     use super::*;
     use crate::App;
 
@@ -245,11 +245,11 @@ mod tests {
         let mut crawl = Crawl::of(60, &["a", "b"]).await;
         let a = crawl.naming("a", "b", 7);
         assert_eq!(crawl.record(&[(0, a)]).await, [Waits, Queued]);
-        left::release(&crawl.app).await.unwrap();
+        waiting::release(&crawl.app).await.unwrap();
         assert_eq!(crawl.record(&[]).await, [Waits, Queued]);
         let ended = runs::EndedPage { id: &crawl.pages[1].id, state: Done, reason: None, content: None };
         runs::end_pages(&mut crawl.conn, &[ended], Vec::new(), crawl.app.now()).await.unwrap();
-        left::release(&crawl.app).await.unwrap();
+        waiting::release(&crawl.app).await.unwrap();
         assert_eq!(crawl.record(&[]).await, [Queued, Done]);
     }
 
