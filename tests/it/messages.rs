@@ -68,8 +68,7 @@ async fn localhost_leads_to_what_is_admitted_of_it() {
 #[tokio::test]
 async fn what_needs_a_browser_says_what_to_install() {
     let app = TestApp::start().await;
-    let install = "Its operator can install Chromium (the package `chromium-headless-shell` or `chromium`) and start the \
-                   server again";
+    let install = "Its operator can install Chromium (the package `chromium-headless-shell` or `chromium`) and restart the server";
     for (options, begin) in [
         (
             json!({"formats": ["screenshot"]}),

@@ -80,7 +80,7 @@ fn networks_of_a_team_are_set_on_the_command_line() {
     assert!(shown.ends_with("  addresses 10.0.0.0/8,192.0.2.7/32,2001:db8::/32\n"), "{shown}");
     let refused = set("10.1.2.3/8");
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("10.1.2.3 lies inside 10.0.0.0/8"), "{said}");
+    assert!(!refused.status.success() && said.contains("10.1.2.3 is a host in 10.0.0.0/8"), "{said}");
     assert!(!String::from_utf8_lossy(&set("all").stdout).contains("addresses"));
 }
 

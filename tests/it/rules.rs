@@ -204,7 +204,7 @@ async fn a_team_calls_from_its_networks() {
     let bad = json!({"addresses": ["10.1.2.3/8"]});
     let bad = app.operator().patch(&format!("/admin/teams/{}", team.id), &bad).await;
     assert_eq!(bad.status, 400, "{}", bad.body);
-    assert!(bad.body["error"].as_str().unwrap().contains("10.1.2.3 lies inside 10.0.0.0/8"), "{}", bad.body);
+    assert!(bad.body["error"].as_str().unwrap().contains("10.1.2.3 is a host in 10.0.0.0/8"), "{}", bad.body);
     team.only_from(&app, json!([])).await;
     assert_eq!(scrape("198.51.100.9").await.status, 200);
 }

@@ -1,4 +1,4 @@
-//! `/openapi.json`: the API, described by its routes and the types of `wire`.
+//! OpenAPI document at `/openapi.json`, generated from the routes and the types of `wire`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use wire::ErrorBody;
 use crate::auth::Access;
 use crate::{Service, routes};
 
-/// The whole API as an OpenAPI 3.1 document.
+/// Returns the whole API as an OpenAPI 3.1 document.
 #[must_use]
 pub fn json() -> String {
     let mut text = document().to_pretty_json().unwrap_or_default();
@@ -40,20 +40,20 @@ pub(crate) async fn show() -> Json<Document> {
 #[openapi(
     info(
         title = "quarry",
-        description = "Web pages as clean data. Success is exactly 200, for files 206 and 302 too; every other answer has the body ErrorBody.",
+        description = "Web data service: scrapes and crawls pages, maps sites, parses documents and runs browser sessions. A success has status 200 (files also 206 or 302); every other response has the body ErrorBody.",
         license(name = "MIT OR Apache-2.0")
     ),
     tags(
-        (name = "scrape", description = "Single pages"),
-        (name = "map", description = "The URLs of a site"),
-        (name = "crawl", description = "Whole sites"),
-        (name = "batch", description = "Lists of pages"),
-        (name = "parse", description = "Files that are sent instead of named"),
-        (name = "browser", description = "Browsers that are kept for a while"),
-        (name = "files", description = "What a scrape leaves behind besides its document"),
+        (name = "scrape", description = "Scraping of single pages"),
+        (name = "map", description = "Listing the URLs of a site"),
+        (name = "crawl", description = "Crawling whole sites"),
+        (name = "batch", description = "Scraping lists of pages in one job"),
+        (name = "parse", description = "Parsing of uploaded files"),
+        (name = "browser", description = "Browser sessions"),
+        (name = "files", description = "Files that scrapes produce, such as screenshots, and file uploads"),
         (name = "team", description = "Usage and limits of the calling team"),
-        (name = "admin", description = "For the operator; 404 unless `admin.token` is set"),
-        (name = "health", description = "For load balancers and supervisors"),
+        (name = "admin", description = "Operator API; 404 unless `admin.token` is set"),
+        (name = "health", description = "Health checks for load balancers and supervisors"),
     ),
     components(schemas(ErrorBody)),
     security((), ("key" = [])),
@@ -61,7 +61,7 @@ pub(crate) async fn show() -> Json<Document> {
 )]
 struct Interface;
 
-/// Keys and the operator's token travel the same way.
+/// Bearer authentication, for API keys and for the operator's token.
 struct Bearer;
 
 impl Modify for Bearer {
@@ -71,7 +71,7 @@ impl Modify for Bearer {
     }
 }
 
-/// Adds the answers that are not 200: they follow from who may call a path and what it takes.
+/// Adds the error responses of each operation. They follow from its access rule, its body and its path parameters.
 fn add_refusals(document: &mut Document) {
     for (path, item) in &mut document.paths.paths {
         let access = Access::of(path);

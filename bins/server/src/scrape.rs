@@ -70,10 +70,7 @@ pub(crate) async fn read(asked: RunRequest) -> Result<Response, Failure> {
 /// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.
 fn tools(caller: &Caller, context: &RequestContext) -> Failure {
     if context.given_id() == GivenId::Unusable {
-        return Failure::new(
-            Code::BadRequest,
-            "`x-request-id` must have 1 to 128 characters of letters, digits, `.`, `_`, `:`, `-`",
-        );
+        return Failure::new(Code::BadRequest, "`x-request-id` must be 1 to 128 letters, digits, `.`, `_`, `:` or `-`");
     }
     if !caller.team.catalog {
         return Failure::new(Code::Forbidden, "This endpoint is not enabled for this team.");

@@ -21,7 +21,7 @@ pub enum AppError {
     #[error(transparent)]
     Invalid(#[from] wire::Invalid),
     /// The request needs what this server does not have; each names its field and code. Never empty.
-    #[error("the request asks for features that this server does not offer")]
+    #[error("the request needs features that this server does not support")]
     Unsupported(Vec<Need>),
     /// No key, an unknown key or a revoked one.
     #[error("{0}")]
@@ -69,19 +69,19 @@ pub enum AppError {
     #[error("{0} not found")]
     NotFound(&'static str),
     /// `minAge` was set and no copy matches.
-    #[error("no cached data matches minAge and maxAge; drop minAge to scrape the page")]
+    #[error("no cached copy matches minAge and maxAge; omit minAge to fetch the page")]
     NoCachedData,
     /// `lockdown` was set and no copy matches.
-    #[error("lockdown is on and the cache holds no copy of this page; nothing was fetched")]
+    #[error("lockdown is set and the cache has no copy of this page; nothing was fetched")]
     LockdownMiss,
     /// The page could not be turned into a document.
     #[error(transparent)]
     Scrape(ScrapeError),
     /// The file that was sent is of a kind that is not read; what it looks like.
-    #[error("the file looks like {0}, which is not read; GET /v2/parse/formats lists what is")]
+    #[error("unsupported file type: the file looks like {0}; GET /v2/parse/formats lists the supported types")]
     UnsupportedFile(String),
     /// A map had nothing to show at its deadline.
-    #[error("The map operation timed out: nothing was found within timeout, a longer one may help")]
+    #[error("The map operation timed out: no URLs were found within timeout; increase it")]
     MapTimeout,
     /// The team has as many scrapes and maps in flight as it may have.
     #[error("concurrency limit reached: {limit} requests of this team are already running")]
@@ -93,10 +93,10 @@ pub enum AppError {
     #[error("the job has already ended")]
     JobFinished,
     /// The body of a webhook delivery is no longer kept.
-    #[error("the body of this delivery is gone: it was delivered, or its job has expired")]
+    #[error("the body of this delivery is no longer stored: it was delivered, or its job has expired")]
     DeliveryGone,
     /// The file's time is over, or it was removed.
-    #[error("the file is gone: its time is over, or it was removed")]
+    #[error("the file has expired or was deleted")]
     FileGone,
     /// Too many files of the team were sent and not read yet.
     #[error("{why}")]
@@ -108,7 +108,7 @@ pub enum AppError {
     },
     /// Somebody else may save this profile now.
     #[error(
-        "the profile is in use: another scrape or session may save it; wait for its end, or send saveChanges: false"
+        "the profile is locked by another scrape or session that saves it; wait until it ends, or set saveChanges: false"
     )]
     ProfileInUse,
     /// No such session, or it belongs to another team, or its address is wrong: all look alike.
@@ -119,7 +119,7 @@ pub enum AppError {
     SessionEnded,
     /// The session is not here, and nobody knows where it is.
     #[error(
-        "the session is not on this server: it ended with a restart, or another server runs it, whose operator can set sessions.public_url there"
+        "the session is not on this server: it ended with a restart, or it runs on another server that has no sessions.public_url"
     )]
     SessionLost,
     /// The session runs on another server.
@@ -129,10 +129,10 @@ pub enum AppError {
         owner: String,
     },
     /// What ran before in the session took all the time of the call.
-    #[error("another call was still running in this session at the end of timeout")]
+    #[error("timed out waiting for another call that is still running in this session")]
     SessionBusy,
     /// There are as many sessions as may be.
-    #[error("too many sessions: this {what} may have {limit} at the same time; end one of them")]
+    #[error("too many sessions: the limit for this {what} is {limit}; end one of them")]
     SessionsLimited {
         /// Of whom there are too many: `team`, `server` or `session`.
         what: &'static str,
@@ -141,12 +141,12 @@ pub enum AppError {
     },
     /// This server has no browser, now or later.
     #[error(
-        "no browser is to be had: this server has none; its operator can install Chromium (the package \
-         `chromium-headless-shell` or `chromium`) and start the server again"
+        "this server has no browser; its operator can install Chromium (the package `chromium-headless-shell` or \
+         `chromium`) and restart the server"
     )]
     NoBrowser,
     /// No browser is to be had just now.
-    #[error("no browser is to be had: {reason}")]
+    #[error("no browser is available: {reason}")]
     BrowserUnavailable {
         /// Why.
         reason: String,
@@ -155,22 +155,22 @@ pub enum AppError {
     #[error("{0}")]
     OrderRefused(String),
     /// The idempotency key was used for another request.
-    #[error("this x-idempotency-key belongs to another request")]
+    #[error("this x-idempotency-key was used for a request with other parameters")]
     DuplicateRequest,
     /// The service is going down and takes no new work.
-    #[error("the service is shutting down, try again on another instance or in a moment")]
+    #[error("the server is shutting down; try again shortly, or use another instance")]
     ShuttingDown,
     /// A disk is full or nearly full, so nothing is begun whose results have to be kept.
-    #[error("the disk of this server is nearly full; its operator has to make room")]
+    #[error("a disk of this server is full or nearly full; its operator must free space")]
     StorageFull,
     /// The database does not answer, or cannot be written. The log tells of it once for all.
-    #[error("the database of this server is not available right now, try again in a moment")]
+    #[error("the database of this server is unavailable; try again shortly")]
     DatabaseUnavailable(#[source] Box<dyn StdError + Send + Sync>),
     /// The store of files cannot be reached. The log tells of it once for all.
-    #[error("the store of files of this server is not available right now, try again in a moment")]
+    #[error("the file storage of this server is unavailable; try again shortly")]
     StorageUnavailable(#[source] Box<dyn StdError + Send + Sync>),
     /// The ledger did not answer, so nothing can be charged; nothing was executed.
-    #[error("credits cannot be deducted right now, nothing was executed")]
+    #[error("credits cannot be deducted at the moment; nothing was executed")]
     BillingUnavailable(#[source] Box<dyn StdError + Send + Sync>),
     /// Something of ours broke. The text of the cause is for the log only.
     #[error("unexpected error")]

@@ -1,23 +1,23 @@
-//! One step of the ledger: a balance and a command in, entries and the new balance out.
+//! One step of the ledger: takes a balance and a command, returns the entries and the new balance.
 //!
-//! The database and the model both take this step, so what they book cannot differ.
+//! Both the database and the in-memory model use this step, so they cannot diverge.
 
 use thiserror::Error;
 
-/// The four accounts of a team. Their entries always add up to zero.
+/// Accounts of a team. All entries on the four accounts add up to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
-    /// Credits that can be reserved.
+    /// Credits available to be reserved.
     Available,
-    /// Credits set aside for work that has begun.
+    /// Credits reserved for work in progress.
     Reserved,
-    /// Credits used up.
+    /// Credits spent.
     Spent,
-    /// Where credits come from: its entries are negative.
+    /// Source of all credits; its entries are negative.
     Granted,
 }
 
-/// The kinds of transfer, each from one account to another.
+/// Kind of a transfer between two accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Transfer {
     /// Granted → available.
@@ -28,125 +28,125 @@ pub enum Transfer {
     Post,
     /// Reserved → available.
     Void,
-    /// Granted → spent: a team without a limit pays nothing in advance.
+    /// Granted → spent: a team with unlimited credits is charged afterwards, without a reservation.
     Charge,
 }
 
-/// A signed amount, in credits, on one account.
+/// Signed amount, in credits, on one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The account.
+    /// Account that changes.
     pub account: Account,
-    /// What is added to it; negative takes away.
+    /// Amount added; negative amounts are deducted.
     pub amount: i64,
 }
 
-/// What is asked of the ledger. Amounts are in credits and above zero. A reservation is named by the key of its
+/// Command to the ledger. Amounts are in credits and positive. A reservation is identified by the key of its
 /// [`Command::Reserve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Give credits to a team.
+    /// Grants credits to a team.
     Grant {
-        /// Credits.
+        /// Amount in credits.
         amount: i64,
     },
-    /// Set credits aside.
+    /// Reserves credits.
     Reserve {
-        /// Credits.
+        /// Amount in credits.
         amount: i64,
     },
-    /// Spend from a reservation. It closes when nothing is left.
+    /// Spends from a reservation. The reservation closes when nothing is left.
     Post {
-        /// The key of the reservation.
+        /// Key of the reservation.
         reservation: String,
-        /// Credits; at most what is left.
+        /// Amount in credits; at most what is left of the reservation.
         amount: i64,
     },
-    /// Give back what is left of a reservation, and close it.
+    /// Returns what is left of a reservation, and closes it.
     Void {
-        /// The key of the reservation.
+        /// Key of the reservation.
         reservation: String,
     },
-    /// Spend without a limit.
+    /// Spends without a reservation, for a team with unlimited credits.
     Charge {
-        /// Credits.
+        /// Amount in credits.
         amount: i64,
     },
 }
 
-/// What a team has, in credits. `available + reserved + spent == granted`, and none is ever below zero.
+/// Balance of a team, in credits. `available + reserved + spent == granted`, and no field is ever negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Can be reserved.
+    /// Credits available to be reserved.
     pub available: i64,
-    /// Set aside.
+    /// Credits reserved.
     pub reserved: i64,
-    /// Used up.
+    /// Credits spent.
     pub spent: i64,
-    /// Ever given, charges of a team without a limit included.
+    /// Credits granted in total, including charges to a team with unlimited credits.
     pub granted: i64,
 }
 
-/// A reservation, in credits.
+/// State of a reservation, in credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hold {
-    /// What was set aside.
+    /// Amount reserved.
     pub amount: i64,
-    /// What was spent of it.
+    /// Amount spent from it.
     pub posted: i64,
-    /// What was given back.
+    /// Amount returned.
     pub voided: i64,
 }
 
-/// A command carried out: what to write.
+/// Result of a command: the rows to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The kind.
+    /// Kind of the transfer.
     pub transfer: Transfer,
-    /// The amount moved; for a void, what was left.
+    /// Amount moved; for a void, what was left of the reservation.
     pub amount: i64,
-    /// The two entries.
+    /// The two entries of the transfer.
     pub entries: [Entry; 2],
-    /// The balance after it.
+    /// Balance after the transfer.
     pub balance: Balance,
-    /// The reservation after it, when the command has one.
+    /// Reservation after the transfer, if the command has one.
     pub hold: Option<Hold>,
 }
 
-/// Why a command is refused. Nothing is written then.
+/// Reason why a command is refused. Nothing is written in that case.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LedgerError {
-    /// The amount is zero or negative, or the sum leaves 64 bits.
-    #[error("amount {0} cannot be booked")]
+    /// The amount is zero or negative, or a sum overflows 64 bits.
+    #[error("amount {0} cannot be booked: it is not positive, or a sum overflows")]
     Amount(i64),
-    /// The team has too little.
-    #[error("{needed} credits are needed and {available} are available")]
+    /// The team has too few credits.
+    #[error("insufficient credits: {needed} needed, {available} available")]
     Insufficient {
-        /// What was asked for.
+        /// Credits requested.
         needed: i64,
-        /// What there is.
+        /// Credits available.
         available: i64,
     },
-    /// More is to be spent than the reservation has left.
-    #[error("{needed} credits are to be posted and the reservation has {remaining} left")]
+    /// The amount exceeds what is left of the reservation.
+    #[error("cannot post {needed} credits: the reservation has {remaining} left")]
     Overdrawn {
-        /// What was asked for.
+        /// Credits requested.
         needed: i64,
-        /// What is left.
+        /// Credits left in the reservation.
         remaining: i64,
     },
-    /// The team has no reservation of that name.
-    #[error("there is no such reservation")]
+    /// The team has no reservation with this key.
+    #[error("unknown reservation")]
     UnknownReservation,
-    /// The reservation has nothing left: it was settled, or it expired.
+    /// Nothing is left of the reservation: it was settled, or it expired.
     #[error("the reservation is closed")]
     Closed,
-    /// The key names another command.
-    #[error("the key was used for another command")]
+    /// The key was used for another command.
+    #[error("the idempotency key was used for another command")]
     KeyReused,
 }
 
-/// The two entries of a transfer. They add up to zero.
+/// Returns the two entries of a transfer. They add up to zero.
 #[must_use]
 pub fn entries(transfer: Transfer, amount: i64) -> [Entry; 2] {
     let (from, to) = match transfer {
@@ -159,10 +159,10 @@ pub fn entries(transfer: Transfer, amount: i64) -> [Entry; 2] {
     [Entry { account: from, amount: -amount }, Entry { account: to, amount }]
 }
 
-/// Carries out a command on a balance. `hold` is the team's reservation that a post or a void names, if it exists.
+/// Applies a command to a balance. `hold` is the team's reservation that a post or void refers to, if it exists.
 ///
 /// # Errors
-/// [`LedgerError`], except [`LedgerError::KeyReused`], which needs to know the keys.
+/// [`LedgerError`], except [`LedgerError::KeyReused`], which the caller detects because it knows the keys.
 pub fn step(balance: Balance, hold: Option<Hold>, command: &Command) -> Result<Step, LedgerError> {
     let (transfer, amount, hold) = match command {
         Command::Grant { amount } => (Transfer::Grant, positive(*amount)?, None),
@@ -190,23 +190,23 @@ pub fn step(balance: Balance, hold: Option<Hold>, command: &Command) -> Result<S
     Ok(Step { transfer, amount, entries, balance: balance.after(&entries)?, hold })
 }
 
-/// The key under which a reservation that is settled in one go is spent.
+/// Returns the key for spending a reservation that is settled in one go.
 #[must_use]
 pub fn post_key(reservation: &str) -> String {
     format!("{reservation}/post")
 }
 
-/// The key under which what is left of a reservation is given back. There is one, so it happens once.
+/// Returns the key for returning the rest of a reservation. One key per reservation makes the void idempotent.
 #[must_use]
 pub fn void_key(reservation: &str) -> String {
     format!("{reservation}/void")
 }
 
 impl Account {
-    /// All of them.
+    /// All accounts.
     pub const ALL: [Account; 4] = [Account::Available, Account::Reserved, Account::Spent, Account::Granted];
 
-    /// The name in the database.
+    /// Returns the name in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -219,11 +219,11 @@ impl Account {
 }
 
 impl Transfer {
-    /// All of them.
+    /// All kinds of transfers.
     pub const ALL: [Transfer; 5] =
         [Transfer::Grant, Transfer::Reserve, Transfer::Post, Transfer::Void, Transfer::Charge];
 
-    /// The name in the database.
+    /// Returns the name in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -237,7 +237,7 @@ impl Transfer {
 }
 
 impl Command {
-    /// The kind of transfer it makes.
+    /// Returns the kind of transfer that the command makes.
     #[must_use]
     pub const fn transfer(&self) -> Transfer {
         match self {
@@ -249,7 +249,7 @@ impl Command {
         }
     }
 
-    /// The amount it names; a void names none.
+    /// Returns the amount of the command; a void has none.
     #[must_use]
     pub const fn amount(&self) -> Option<i64> {
         match self {
@@ -261,7 +261,7 @@ impl Command {
         }
     }
 
-    /// The reservation it works on, when it is not the one it makes.
+    /// Returns the key of the existing reservation that the command works on.
     #[must_use]
     pub fn reservation(&self) -> Option<&str> {
         match self {
@@ -272,10 +272,10 @@ impl Command {
 }
 
 impl Balance {
-    /// The balance after some entries.
+    /// Returns the balance after the entries.
     ///
     /// # Errors
-    /// [`LedgerError::Amount`] when a sum leaves 64 bits.
+    /// [`LedgerError::Amount`] if a sum overflows 64 bits.
     pub fn after(self, entries: &[Entry]) -> Result<Balance, LedgerError> {
         let mut next = self;
         for Entry { account, amount } in entries {
@@ -283,6 +283,7 @@ impl Balance {
                 Account::Available => (&mut next.available, *amount),
                 Account::Reserved => (&mut next.reserved, *amount),
                 Account::Spent => (&mut next.spent, *amount),
+                // Entries on this account are negative, but the balance counts what was granted as positive.
                 Account::Granted => (&mut next.granted, -*amount),
             };
             *sum = sum.checked_add(change).ok_or(LedgerError::Amount(*amount))?;
@@ -292,7 +293,7 @@ impl Balance {
 }
 
 impl Hold {
-    /// What can still be posted; zero means closed.
+    /// Returns the credits that can still be posted; zero means closed.
     #[must_use]
     pub const fn remaining(&self) -> i64 {
         self.amount - self.posted - self.voided

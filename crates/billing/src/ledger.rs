@@ -1,10 +1,10 @@
-//! The ledger in memory: the plainest thing that keeps the rules, against which the database is tested.
+//! In-memory ledger: the simplest implementation of the rules, used as the model in tests of the database.
 
 use std::collections::BTreeMap;
 
 use crate::booking::{Balance, Command, Entry, Hold, LedgerError, Step, step};
 
-/// Balances, reservations and the transfers that led to them, for any number of teams.
+/// Balances, reservations and transfers of any number of teams.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
     balances: BTreeMap<String, Balance>,
@@ -12,38 +12,39 @@ pub struct Ledger {
     records: BTreeMap<String, Record>,
 }
 
-/// A transfer that was booked.
+/// Booked transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The team that it belongs to.
+    /// Team of the transfer.
     pub team: String,
-    /// What was asked.
+    /// Command that made the transfer.
     pub command: Command,
-    /// What was moved, in credits.
+    /// Amount moved, in credits.
     pub amount: i64,
-    /// What was written.
+    /// Entries of the transfer.
     pub entries: [Entry; 2],
 }
 
-/// The answer to a command that is not refused.
+/// Result of a command that was not refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
-    /// Booked by this call; the amount moved, in credits.
+    /// Booked by this call; contains the amount moved, in credits.
     Now(i64),
-    /// Booked by an earlier call with the same key; the amount moved then.
+    /// Already booked by an earlier call with the same key; contains the amount moved then.
     Before(i64),
 }
 
 impl Ledger {
-    /// Carries out `command` under a key that is unique over all teams. A repeat changes nothing.
+    /// Applies `command` under an idempotency key that is unique across teams. Repeating it changes nothing.
     ///
     /// # Errors
-    /// [`LedgerError`]; nothing is changed then.
+    /// [`LedgerError`]; nothing is changed in that case.
     pub fn apply(&mut self, team: &str, key: &str, command: &Command) -> Result<Applied, LedgerError> {
         if let Some(record) = self.records.get(key) {
             let same = record.team == team && record.command == *command;
             return if same { Ok(Applied::Before(record.amount)) } else { Err(LedgerError::KeyReused) };
         }
+        // A reserve command names its own reservation: it is stored under the key of the command.
         let named = command.reservation().unwrap_or(key);
         let hold = self.holds.get(named).filter(|(owner, _)| owner == team).map(|(_, hold)| *hold);
         let Step { amount, entries, balance, hold, .. } = step(self.balance(team), hold, command)?;
@@ -56,27 +57,27 @@ impl Ledger {
         Ok(Applied::Now(amount))
     }
 
-    /// What a team has; zeroes for a team the ledger never heard of.
+    /// Returns the balance of a team; all zero for an unknown team.
     #[must_use]
     pub fn balance(&self, team: &str) -> Balance {
         self.balances.get(team).copied().unwrap_or_default()
     }
 
-    /// A team's reservation.
+    /// Returns a reservation of a team.
     #[must_use]
     pub fn hold(&self, team: &str, reservation: &str) -> Option<Hold> {
         self.holds.get(reservation).filter(|(owner, _)| owner == team).map(|(_, hold)| *hold)
     }
 
-    /// Every transfer by its key.
+    /// Returns every transfer with its key.
     pub fn records(&self) -> impl Iterator<Item = (&str, &Record)> {
         self.records.iter().map(|(key, record)| (key.as_str(), record))
     }
 
-    /// Checks what must always hold; the text names the first thing that does not.
+    /// Checks the invariants of the ledger and reports the first that is violated.
     ///
     /// # Errors
-    /// The broken rule and its figures.
+    /// Description of the violated invariant, with its figures.
     pub fn invariants(&self) -> Result<(), String> {
         for (key, record) in &self.records {
             if record.entries.iter().map(|entry| entry.amount).sum::<i64>() != 0 {

@@ -1,4 +1,5 @@
-//! What things cost: quote before, charge after, and the double-entry ledger that both are booked in. Arithmetic only.
+//! Prices and the credit ledger: quotes before the work, charges after it, and double-entry bookkeeping. Arithmetic
+//! only, no I/O.
 //!
 //! ```
 //! use billing::{Command, Ledger, Outcome, price, quote};

@@ -1,38 +1,38 @@
-//! The price table, and the two questions asked of it: what may this request cost, and what did it cost.
+//! Price table: the maximum price of a request beforehand, and its actual price afterwards.
 //!
-//! Source of every number: docs/CONTRACT.md, "Credits".
+//! Source of all prices: docs/CONTRACT.md, "Credits".
 
 use wire::{ChangeMode, Format, FormatKind, ScrapeOptions};
 
-/// One page, fresh or from the cache; of a PDF, each page that was read.
+/// Price of one page, fetched or cached; for a PDF, of each page read.
 pub const PAGE: i64 = 1;
-/// One page that lockdown found in the cache, or the first of a PDF; takes the place of [`PAGE`].
+/// Price of a cache hit under lockdown (for a PDF, of its first page). Replaces [`PAGE`].
 pub const LOCKDOWN_HIT: i64 = 5;
-/// One look-up that lockdown did not find.
+/// Price of a cache miss under lockdown.
 pub const LOCKDOWN_MISS: i64 = 1;
-/// One map, however many addresses it finds.
+/// Price of a map, regardless of the number of URLs.
 pub const MAP: i64 = 1;
 
-/// Work on top of the page. Each is paid at most once per document, [`Extra::RedactPii`] once per page of it.
+/// Extra work on a page. Charged at most once per document, except [`Extra::RedactPii`], which is charged per page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extra {
-    /// The json format, or change tracking in json mode; both together are paid once.
+    /// Format `json`, or change tracking in json mode. Charged once even if both are requested.
     Json,
-    /// The question format, or its older name, query.
+    /// Format `question`, or its former name `query`.
     Question,
-    /// The highlights format.
+    /// Format `highlights`.
     Highlights,
     /// Redaction of personal data.
     RedactPii,
-    /// Extraction of the sound track.
+    /// Extraction of the audio track.
     Audio,
     /// Extraction of the video.
     Video,
-    /// The check for prompt injection, asked for in either of its places.
+    /// Check for prompt injection, requested in either of its two places.
     PromptInjection,
 }
 
-/// What each extra adds to the price, in credits.
+/// Price of each extra, in credits.
 pub const EXTRAS: [(Extra, i64); 7] = [
     (Extra::Json, 4),
     (Extra::Question, 4),
@@ -43,43 +43,43 @@ pub const EXTRAS: [(Extra, i64); 7] = [
     (Extra::PromptInjection, 4),
 ];
 
-/// How a scrape ended, as far as its price is concerned.
+/// Result of a scrape, as far as it determines the price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// No document came out. A page that answers 404 or 500 is a document, hence a [`Outcome::Page`].
+    /// No document was produced. A page that answers 404 or 500 yields a document, so it is an [`Outcome::Page`].
     Failed,
-    /// A document, fresh or cached, with the extras that were delivered.
+    /// A document, fetched or cached, with the extras that were delivered.
     Page {
-        /// How many pages of a PDF were read; 1 for everything else.
+        /// Number of PDF pages read; 1 for everything else.
         pages: u32,
-        /// What was done on top; [`extras`] names the most it can be.
+        /// Extras delivered; at most those that [`extras`] returns.
         extras: Vec<Extra>,
     },
-    /// A document that lockdown found in the cache.
+    /// A document from the cache under lockdown.
     LockdownHit {
-        /// As in [`Outcome::Page`].
+        /// Number of PDF pages read; 1 for everything else.
         pages: u32,
-        /// As in [`Outcome::Page`].
+        /// Extras delivered; at most those that [`extras`] returns.
         extras: Vec<Extra>,
     },
-    /// Lockdown found nothing.
+    /// A cache miss under lockdown.
     LockdownMiss,
 }
 
-/// The extras that these options ask for, each once, in the order of [`EXTRAS`].
+/// Returns the extras that the options request, each once, in the order of [`EXTRAS`].
 #[must_use]
 pub fn extras(options: &ScrapeOptions) -> Vec<Extra> {
     EXTRAS.iter().map(|(extra, _)| *extra).filter(|extra| asks_for(options, *extra)).collect()
 }
 
-/// The most a scrape with these options can cost as long as it finds no PDF of several pages, in credits: what is reserved
-/// before it starts.
+/// Returns the maximum price of a scrape, in credits, for anything but a PDF with several pages. Reserved before the
+/// scrape starts.
 #[must_use]
 pub fn quote(options: &ScrapeOptions) -> i64 {
     quote_pages(options, 1)
 }
 
-/// The most that it can cost when so many pages of a PDF are read, in credits: what must be reserved before that.
+/// Returns the maximum price, in credits, if `pages` pages of a PDF are read. Reserved before they are read.
 #[must_use]
 pub fn quote_pages(options: &ScrapeOptions, pages: u32) -> i64 {
     let extras = extras(options);
@@ -89,7 +89,7 @@ pub fn quote_pages(options: &ScrapeOptions, pages: u32) -> i64 {
     })
 }
 
-/// What a scrape that ended like this costs, in credits; never more than [`quote_pages`] of its pages.
+/// Returns the price of a scrape with this result, in credits; never more than [`quote_pages`] for its pages.
 #[must_use]
 pub fn price(outcome: &Outcome) -> i64 {
     match outcome {
@@ -100,11 +100,11 @@ pub fn price(outcome: &Outcome) -> i64 {
     }
 }
 
-/// The pages after the first, and the extras. A document has one page at least.
+/// Returns the price of the pages after the first, plus the extras. A document has at least one page.
 fn document(pages: u32, extras: &[Extra]) -> i64 {
     let pages = i64::from(pages.max(1));
     let asked = EXTRAS.iter().filter(|(extra, _)| extras.contains(extra));
-    // A duplicate in the list is paid once.
+    // Iterates over the table, so duplicates in `extras` are charged once.
     let extras: i64 =
         asked.map(|(extra, credits)| if *extra == Extra::RedactPii { credits * pages } else { *credits }).sum();
     (pages - 1) * PAGE + extras

@@ -1,25 +1,25 @@
-//! What a browser that is kept for a while costs: by the second, rounded up to whole credits at its end.
+//! Price of browser sessions: per second, rounded up to whole credits at the end.
 //!
 //! Source of the rates: docs/API.md, "Credits".
 
 use std::time::Duration;
 
-/// One minute of a session, in credits.
+/// Price of one minute of a session, in credits.
 pub const SESSION_MINUTE: i64 = 2;
-/// One minute of a session in which orders in words were carried out, in credits.
+/// Price of one minute of a session that ran a prompt, in credits.
 pub const PROMPTED_SESSION_MINUTE: i64 = 7;
 
-/// Whether a session carried out orders in words.
+/// Whether a session ran a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionKind {
-    /// It only ran code.
+    /// The session only ran code.
     Plain,
-    /// At least one order in words came.
+    /// The session ran at least one prompt.
     Prompted,
 }
 
-/// What a session of this length costs, in credits. Time counts from its beginning to its end, used or not; a second that
-/// has begun counts whole.
+/// Returns the price of a session, in credits. Charged from start to end, idle time included; a started second counts
+/// as a whole one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,12 +37,13 @@ pub fn session(lived: Duration, kind: SessionKind) -> i64 {
         SessionKind::Plain => SESSION_MINUTE,
         SessionKind::Prompted => PROMPTED_SESSION_MINUTE,
     };
+    // Rounds the partial minute up to a whole credit. Splitting off whole minutes lets the product saturate, not overflow.
     let (whole, rest) = (seconds / 60, seconds % 60);
     whole.saturating_mul(minute).saturating_add((rest * minute + 59) / 60)
 }
 
-/// What orders in words add to the price of a session of this length, in credits: set aside and booked apart, when the
-/// first of them comes.
+/// Returns the surcharge for prompts in a session of this length, in credits. Reserved and booked separately, at the
+/// first prompt.
 #[must_use]
 pub fn prompt_extra(lived: Duration) -> i64 {
     session(lived, SessionKind::Prompted) - session(lived, SessionKind::Plain)

@@ -1,4 +1,4 @@
-//! The ledger under random commands: at least 100 000 operations, with the invariants checked along the way.
+//! The ledger under random commands: at least 100 000 operations, with the invariants checked after each.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 const TEAMS: [&str; 3] = ["red", "green", "blue"];
 
-/// One random operation. Keys come from a small pool, so that repeats and clashes are common.
+/// Random operation. Keys come from a small pool, so that repeats and conflicts are common.
 #[derive(Debug, Clone)]
 struct Operation {
     team: usize,
@@ -34,7 +34,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     })
 }
 
-/// Random operations, one in eight of them a repeat of an earlier one.
+/// Random operations; one in eight repeats an earlier one.
 fn log() -> impl Strategy<Value = Vec<Operation>> {
     let again = prop::option::weighted(0.125, any::<prop::sample::Index>());
     prop::collection::vec((operation(), again), 200..260).prop_map(|drawn| {
@@ -86,7 +86,7 @@ fn a_hundred_thousand_random_operations_keep_every_rule() {
     assert!(booked.get() > 10_000 && repeated.get() > 2_000 && refused.get() > 10_000, "the mix is off");
 }
 
-/// The whole log again, in a new ledger and then on top of the finished one.
+/// Replays the log in a new ledger, then repeats every transfer on top of it.
 fn replay_gives_the_same(ledger: &Ledger, operations: &[Operation]) -> Result<(), TestCaseError> {
     let mut again = Ledger::default();
     for Operation { team, key, command } in operations {
@@ -100,7 +100,7 @@ fn replay_gives_the_same(ledger: &Ledger, operations: &[Operation]) -> Result<()
     Ok(())
 }
 
-/// A job that reserves for its pages, pays page by page with attempts that repeat, and gives the rest back.
+/// Simulates a job that reserves credits, pays page by page with repeated attempts, and returns the rest.
 #[test]
 fn a_job_pays_each_page_once_and_gives_the_rest_back() {
     run(400, |runner| {
@@ -138,7 +138,7 @@ fn a_job_pays_each_page_once_and_gives_the_rest_back() {
     });
 }
 
-/// Debits of one credit in any order and with any repeats: exactly as many succeed as there are credits.
+/// Checks that one-credit debits, in any order and with any repeats, succeed exactly as often as there are credits.
 #[test]
 fn no_order_of_debits_spends_more_than_there_is() {
     run(200, |runner| {

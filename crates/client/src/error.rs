@@ -1,54 +1,54 @@
-//! What can go wrong with a call.
+//! Errors of a call.
 
 use std::fmt;
 use std::time::Duration;
 
 use wire::ErrorBody;
 
-/// The outcome of a call.
+/// Result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call has no good answer.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The base address is not `http://`, a host and perhaps a port and a path.
+    /// The base URL is not `http://` followed by a host and optionally a port and a path.
     #[error("{0:?} is not the address of a service, such as http://127.0.0.1:3002")]
     Address(String),
-    /// The key holds characters that no header may have.
-    #[error("the key cannot be sent in a header")]
+    /// The key contains characters that are not allowed in a header.
+    #[error("the API key contains characters that are not allowed in a header")]
     Key,
-    /// The path or a header of the request is not well-formed.
-    #[error("the request is not well-formed")]
+    /// The path or a header of the request is malformed.
+    #[error("the path or a header of the request is malformed")]
     Request(#[source] http::Error),
-    /// The request cannot be written as JSON.
-    #[error("the request cannot be written as JSON")]
+    /// The request cannot be serialized as JSON.
+    #[error("the request cannot be serialized as JSON")]
     Body(#[source] serde_json::Error),
-    /// There was no connection, or it broke before the answer was whole. Whether the service has done what was asked is
-    /// not known.
-    #[error("no answer")]
+    /// The connection failed or broke before the response was complete. The service may or may not have executed the
+    /// call.
+    #[error("no response: the connection failed or was closed")]
     NoAnswer(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The answer took longer than the client waits. Whether the service has done what was asked is not known.
-    #[error("no answer within {} s", .0.as_secs_f64())]
+    /// The client's timeout expired. The service may or may not have executed the call.
+    #[error("no response within {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// The service has refused or failed the call and says why.
+    /// The service returned an error response.
     #[error(transparent)]
     Refused(Box<Refusal>),
-    /// An answer that the contract does not know: of a proxy between, or of another version of the service.
-    #[error("an answer with status {status} that cannot be read")]
+    /// The response does not follow the contract: it comes from a proxy, or from another version of the service.
+    #[error("unexpected response with status {status}")]
     Unexpected {
-        /// The HTTP status, or 101 for a message of the watcher.
+        /// HTTP status; 101 for a message of the watcher.
         status: u16,
-        /// Where the reading ended.
+        /// JSON error, with the position in the response.
         source: serde_json::Error,
     },
 }
 
-/// An answer other than 200.
+/// Error response: any status except 200.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub struct Refusal {
-    /// The HTTP status.
+    /// HTTP status.
     pub status: u16,
-    /// What the service says.
+    /// Error body of the response.
     pub body: ErrorBody,
 }
 

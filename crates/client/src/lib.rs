@@ -1,7 +1,7 @@
-//! The v2 API as functions: the requests and answers of `wire`, and a raw call.
+//! Client of the v2 API: typed calls with the types of `wire`, and raw calls of any path.
 //!
-//! Every call is sent once. A call that was refused is an [`Error::Refused`] with the body that the service sent; whether
-//! and when it is tried again is up to the caller.
+//! Every call is sent once, without retries. An error response is [`Error::Refused`] with the body that the service
+//! sent; retrying is up to the caller.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

@@ -1,4 +1,4 @@
-//! An answer as it came.
+//! Undecoded responses.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -7,34 +7,34 @@ use serde_json::Value;
 
 use crate::{Error, Refusal, Result};
 
-/// An answer of any status.
+/// Response of any status.
 #[derive(Debug, Clone, Default)]
 pub struct Raw {
-    /// The HTTP status.
+    /// HTTP status.
     pub status: u16,
-    /// The headers.
+    /// Response headers.
     pub headers: HeaderMap,
-    /// The whole body.
+    /// Complete response body.
     pub body: Bytes,
 }
 
 impl Raw {
-    /// The body as text; what is not UTF-8 is replaced.
+    /// Returns the body as text; invalid UTF-8 is replaced.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON; null when it is not JSON.
+    /// Returns the body as JSON, or null if it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// The body of a 200.
+    /// Decodes the body of a 200.
     ///
     /// # Errors
-    /// [`Error::Refused`] for another status, [`Error::Unexpected`] for a body that the contract does not know.
+    /// [`Error::Refused`] for any other status, [`Error::Unexpected`] for a body outside the contract.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let status = self.status;
         let unexpected = |source| Error::Unexpected { status, source };

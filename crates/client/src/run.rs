@@ -1,19 +1,19 @@
-//! Work that the service does in the background.
+//! Background jobs: crawls and batches.
 
 use std::fmt;
 
 use uuid::Uuid;
 
-/// What a run does.
+/// Kind of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunKind {
-    /// It follows the links of a site.
+    /// Crawl: follows the links of a site.
     Crawl,
-    /// It scrapes the pages that it was given.
+    /// Batch: scrapes a list of pages.
     Batch,
 }
 
-/// A crawl or a batch that was started, by its id.
+/// A crawl or batch that was started, identified by its id.
 ///
 /// ```
 /// let run = client::Run::crawl("01890000-0000-7000-8000-00000000beef".parse()?);
@@ -22,26 +22,26 @@ pub enum RunKind {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// What it does.
+    /// Kind of the run.
     pub kind: RunKind,
-    /// The id that the start has answered.
+    /// Job id, as returned by the start.
     pub id: Uuid,
 }
 
 impl Run {
-    /// The crawl with this id.
+    /// Returns the crawl with this id.
     #[must_use]
     pub fn crawl(id: Uuid) -> Self {
         Self { kind: RunKind::Crawl, id }
     }
 
-    /// The batch with this id.
+    /// Returns the batch with this id.
     #[must_use]
     pub fn batch(id: Uuid) -> Self {
         Self { kind: RunKind::Batch, id }
     }
 
-    /// Where it is read, stopped and watched.
+    /// Returns the path under which the run is read, cancelled and watched.
     #[must_use]
     pub fn path(&self) -> String {
         match self.kind {

@@ -1,4 +1,4 @@
-//! One request, one answer.
+//! HTTP transport: one request, one response.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use hyper_util::rt::TokioExecutor;
 
 use crate::{Error, Raw, Result};
 
-/// How long a call may take unless [`Client::with_timeout`] says another time: longer than the longest scrape.
+/// Default timeout of a call: the longest scrape plus 30 s. Changed by [`Client::with_timeout`].
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(wire::MAX_TIMEOUT_MS as u64 + 30_000);
 
-/// A caller of one service, with or without a key. Clones are cheap.
+/// Client of one service, with or without a key. Cheap to clone.
 ///
-/// Every call has a connection of its own. A kept one may be closed by the service in the moment in which it is used
-/// again, and then only a second try would do.
+/// Every call opens a connection of its own. The service may close an idle connection just as it is reused; only a
+/// retry would recover from that, and calls are never retried.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: Http<HttpConnector, Full<Bytes>>,
-    /// `host:port`.
+    /// `host:port` of the service.
     authority: String,
-    /// The path before `/v2`, without a slash at its end.
+    /// Path before `/v2`, without a trailing slash.
     prefix: String,
     authorization: Option<HeaderValue>,
     timeout: Duration,
 }
 
 impl Client {
-    /// A caller of the service at `base`, such as `http://127.0.0.1:3002`. Nothing is sent yet.
+    /// Returns a client of the service at `base`, such as `http://127.0.0.1:3002`. Sends nothing yet.
     ///
     /// # Errors
-    /// [`Error::Address`] when `base` is not an `http://` address, or holds a user name or a query; [`Error::Key`] when
-    /// the key cannot stand in a header.
+    /// [`Error::Address`] if `base` is not an `http://` URL, or contains a user name or a query; [`Error::Key`] if the
+    /// key contains characters that are not allowed in a header.
     ///
     /// ```
     /// use client::Client;
@@ -65,17 +65,17 @@ impl Client {
         Ok(Self { http, authority: authority.to_string(), prefix, authorization, timeout: DEFAULT_TIMEOUT })
     }
 
-    /// The same with another time for a call, from the connection to the end of the answer.
+    /// Sets the timeout of a call, from connecting to the end of the response.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sends a request and takes any answer. A body that is not empty is called JSON, whatever it is.
+    /// Sends a request and returns the response, whatever its status. A body is sent as JSON without being checked.
     ///
     /// # Errors
-    /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`]: an answer of any status is not an error.
+    /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`]. A response of any status is not an error.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -97,7 +97,7 @@ impl Client {
         self.execute(request, body).await
     }
 
-    /// A request with the key of this client, to be changed and given to [`Client::execute`].
+    /// Builds a request with the key of this client, for [`Client::execute`].
     pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
         let request = Request::builder().method(method).uri(self.url("http", path));
         match &self.authorization {
@@ -106,10 +106,10 @@ impl Client {
         }
     }
 
-    /// Sends a request of [`Client::request`] and takes any answer.
+    /// Sends a request built by [`Client::request`] and returns the response, whatever its status.
     ///
     /// # Errors
-    /// As [`Client::send`].
+    /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`], as for [`Client::send`].
     pub async fn execute(&self, request: http::request::Builder, body: impl Into<Bytes>) -> Result<Raw> {
         let request = request.body(Full::new(body.into())).map_err(Error::Request)?;
         let answer = async {
@@ -121,13 +121,13 @@ impl Client {
         tokio::time::timeout(self.timeout, answer).await.map_err(|_| Error::Timeout(self.timeout))?
     }
 
-    /// The address of a path, which begins with `/`.
+    /// Returns the URL of a path; the path begins with `/`.
     pub(crate) fn url(&self, scheme: &str, path: &str) -> String {
         format!("{scheme}://{}{}{path}", self.authority, self.prefix)
     }
 
-    /// The path and query of an address that the service has named. Whatever host it names, this client asks its own
-    /// service: its key is meant for nobody else.
+    /// Returns path and query of a URL in a response. The host is ignored: the request goes to this client's service,
+    /// so that the key is never sent to another host.
     pub(crate) fn path_of(&self, address: &str) -> Result<String> {
         let uri: Uri = address.parse().map_err(|_| Error::Address(address.to_owned()))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());

@@ -1,4 +1,4 @@
-//! A run as it goes, over a WebSocket (docs/CONTRACT.md, "Watcher").
+//! Watcher: the progress of a run over a WebSocket (docs/CONTRACT.md, "Watcher").
 
 use futures_util::StreamExt;
 use http::header::AUTHORIZATION;
@@ -12,22 +12,22 @@ use wire::JobProgress;
 
 use crate::{Client, Error, Raw, Result, Run};
 
-/// What the service tells of a run.
+/// Message of the watcher.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// First: how it stands, with the documents that are there already.
+    /// First message: progress, with the documents that already exist.
     Catchup(JobProgress),
-    /// One more document, a [`wire::Document`] as it was stored.
+    /// One further document, a [`wire::Document`] as stored.
     Document(Box<RawValue>),
-    /// The end of a run that has completed, without documents.
+    /// Final message of a completed run, without documents.
     Done(JobProgress),
-    /// The end of a run that was cancelled, without documents.
+    /// Final message of a cancelled run, without documents.
     Cancelled(JobProgress),
-    /// It has failed, or cannot be watched any longer.
+    /// The run failed, or can no longer be watched.
     Error(String),
 }
 
-/// The members of a message; one without a type is the state of a run that was cancelled.
+/// Members of a message. A message without `type` is the progress of a cancelled run.
 #[derive(Deserialize)]
 struct Members {
     #[serde(rename = "type")]
@@ -45,23 +45,23 @@ impl Message {
             Some("document") => Self::Document(serde_json::from_str(data())?),
             Some("done") => Self::Done(serde_json::from_str(data())?),
             Some("error") => Self::Error(members.error.unwrap_or_default()),
-            Some(other) => return Err(serde::de::Error::custom(format!("the message type {other:?} is not known"))),
+            Some(other) => return Err(serde::de::Error::custom(format!("unknown message type {other:?}"))),
             None => Self::Cancelled(serde_json::from_str(text)?),
         })
     }
 }
 
-/// An open watcher; dropping it closes the connection.
+/// Open WebSocket; dropping it closes the connection.
 #[derive(Debug)]
 pub struct Watcher {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
 }
 
 impl Client {
-    /// Watches a run: a WebSocket on its path.
+    /// Opens a watcher: a WebSocket on the path of the run.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the service does not open it, else as [`Client::send`].
+    /// [`Error::Refused`] if the service refuses the WebSocket; otherwise as for [`Client::send`].
     pub async fn watch(&self, run: Run) -> Result<Watcher> {
         let request = self.url("ws", &run.path()).into_client_request();
         let mut request = request.map_err(|error| Error::NoAnswer(error.into()))?;
@@ -77,21 +77,21 @@ impl Client {
     }
 }
 
-/// The answer to a handshake that was not accepted.
+/// Converts the response to a refused handshake into an error.
 fn refused(answer: http::Response<Option<Vec<u8>>>) -> Error {
     let (head, body) = answer.into_parts();
     let raw = Raw { status: head.status.as_u16(), headers: head.headers, body: body.unwrap_or_default().into() };
     match raw.read::<serde_json::Value>() {
         Err(error) => error,
-        Ok(_) => Error::NoAnswer("the service answers without opening a WebSocket".into()),
+        Ok(_) => Error::NoAnswer("the service did not open a WebSocket".into()),
     }
 }
 
 impl Watcher {
-    /// The next message; none when the service has closed the connection. It waits as long as the run takes.
+    /// Returns the next message, or `None` once the service has closed the connection. Waits without a timeout.
     ///
     /// # Errors
-    /// [`Error::NoAnswer`] when the connection breaks, [`Error::Unexpected`] for a message that the contract does not know.
+    /// [`Error::NoAnswer`] if the connection breaks, [`Error::Unexpected`] for a message outside the contract.
     pub async fn next(&mut self) -> Result<Option<Message>> {
         while let Some(frame) = self.socket.next().await {
             match frame.map_err(|error| Error::NoAnswer(error.into()))? {

@@ -1,4 +1,4 @@
-//! Where deliveries go.
+//! Receiver URLs.
 
 use base::address::cut_credentials;
 use base64::Engine;
@@ -7,20 +7,20 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 use wire::{InvalidUrl, target_url};
 
-/// The address of a receiver.
+/// Receiver of deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Without user name, password and fragment, so that it may be shown and logged.
+    /// URL without user name, password and fragment, safe to show and log.
     pub url: Url,
-    /// User name and password, as the value of an `Authorization` header (RFC 7617).
+    /// User name and password as the value of an `Authorization` header (RFC 7617).
     pub authorization: Option<String>,
 }
 
-/// Reads the address of a hook: http or https with a host. Whether the host may be connected to is decided at each
-/// attempt, on the address that is dialled.
+/// Parses a receiver URL: http or https with a host. Whether the host may be contacted is decided at each attempt, on
+/// the address that is dialled.
 ///
 /// # Errors
-/// [`InvalidUrl`], worded to follow the name of the field.
+/// [`InvalidUrl`], worded to follow the field name.
 pub fn address(text: &str) -> Result<Address, InvalidUrl> {
     let mut url = target_url(text)?;
     url.set_fragment(None);

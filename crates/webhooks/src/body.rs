@@ -1,4 +1,4 @@
-//! The bytes of a body. They are made once: every attempt sends and signs the same.
+//! Bodies of deliveries. Serialized once, so that every attempt sends and signs the same bytes.
 
 use std::borrow::Cow;
 
@@ -7,43 +7,44 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use wire::EventType;
 
-/// Something that happened to a job.
+/// Event of a job.
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
-    /// What.
+    /// Type of the event.
     pub event_type: EventType,
-    /// Whether it is good news.
+    /// Whether the event reports a success.
     pub success: bool,
-    /// What it brings: for a page, its document.
+    /// Payload; for a page, its document.
     pub data: Vec<Cow<'a, RawValue>>,
-    /// Why it is bad news.
+    /// Error message, if the event reports a failure.
     pub error: Option<Cow<'a, str>>,
 }
 
 impl<'a> Event<'a> {
-    /// Good news without data.
+    /// Returns a success event without data.
     #[must_use]
     pub fn new(event_type: EventType) -> Self {
         Self { event_type, success: true, data: Vec::new(), error: None }
     }
 
-    /// Bad news about one page: its data is `{"metadata":{"sourceURL":…}}` (docs/CONTRACT.md, "Webhooks").
+    /// Returns a failure event for one page, with the data `{"metadata":{"sourceURL":…}}` (docs/CONTRACT.md,
+    /// "Webhooks").
     ///
     /// # Errors
-    /// None that a text can cause.
+    /// Serialization errors, which no text can cause.
     pub fn failed_page(event_type: EventType, source_url: &str, error: &'a str) -> serde_json::Result<Self> {
         let data = to_raw_value(&json!({ "metadata": { "sourceURL": source_url } }))?;
         Ok(Self { data: vec![Cow::Owned(data)], ..Self::new(event_type).because(error) })
     }
 
-    /// The same with one more entry of data: a document as JSON.
+    /// Adds an entry to the data: a document as JSON.
     #[must_use]
     pub fn with(mut self, data: &'a RawValue) -> Self {
         self.data.push(Cow::Borrowed(data));
         self
     }
 
-    /// The same as bad news, and why.
+    /// Turns the event into a failure with this error message.
     #[must_use]
     pub fn because(mut self, error: impl Into<Cow<'a, str>>) -> Self {
         self.success = false;
@@ -52,13 +53,14 @@ impl<'a> Event<'a> {
     }
 }
 
-/// The body of an event: `{success, type, id, webhookId, data, error?, metadata}` without spaces (docs/CONTRACT.md,
+/// Serializes an event: `{success, type, id, webhookId, data, error?, metadata}` without spaces (docs/CONTRACT.md,
 /// "Webhooks").
-/// `job` is the id of the crawl or batch; `delivery` the id of this one message, the same at every attempt; `metadata`
-/// what the hook was given, echoed.
+///
+/// `job` is the id of the crawl or batch. `delivery` is the id of the delivery, the same in every attempt. `metadata`
+/// is echoed from the webhook's configuration.
 ///
 /// # Errors
-/// None that the types let through.
+/// Serialization errors, which these types cannot cause.
 pub fn body(
     event: &Event<'_>,
     job: &str,

@@ -1,15 +1,15 @@
-//! The headers of a delivery: the caller's, except those that are ours, and then ours.
+//! Headers of a delivery: the caller's custom headers plus the service's own, which callers cannot override.
 
 use std::collections::BTreeMap;
 
 use crate::secret::SigningSecret;
 use crate::signature::{sign, standard_sign};
 
-/// The name of our signature's header.
+/// Name of the header with the service's signature.
 pub const SIGNATURE: &str = "X-Service-Signature";
 
-/// Headers that a caller cannot set, besides those of the connection: those of the content would not fit the body, and the
-/// rest is what a receiver trusts.
+/// Headers that a caller cannot set, in addition to connection headers: content headers must match the body, and
+/// receivers trust the others.
 const OURS: &[&str] = &[
     "accept-encoding",
     "content-encoding",
@@ -20,22 +20,22 @@ const OURS: &[&str] = &[
     "x-service-signature",
 ];
 
-/// One attempt at telling somebody something.
+/// One attempt at a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
-    /// The id of the delivery, the same at every attempt.
+    /// Delivery id, the same in every attempt.
     pub id: &'a str,
-    /// When this attempt is made, in seconds since 1970.
+    /// Time of the attempt, in seconds since 1970.
     pub timestamp: i64,
-    /// The exact bytes of the body.
+    /// Exact bytes of the body.
     pub body: &'a [u8],
-    /// What the hook's owner wants to be sent along.
+    /// Custom headers of the webhook.
     pub headers: &'a BTreeMap<String, String>,
 }
 
-/// Every header of an attempt except `Host` and the framing, which belong to the connection. The first secret signs
-/// `X-Service-Signature`, which has room for one; all of them sign `webhook-signature`, so that during a rotation a
-/// receiver may know either.
+/// Returns every header of an attempt, except connection headers such as `Host`. The first secret signs
+/// `X-Service-Signature`, which holds a single signature. All secrets sign `webhook-signature`, so that during a
+/// rotation a receiver may know either one.
 #[must_use]
 pub fn headers(message: &Message<'_>, secrets: &[SigningSecret]) -> Vec<(String, String)> {
     let Message { id, timestamp, body, headers } = *message;
@@ -56,7 +56,7 @@ pub fn headers(message: &Message<'_>, secrets: &[SigningSecret]) -> Vec<(String,
     all
 }
 
-/// Whether a header of this name is ours to set: what a caller gives for it is left out.
+/// Whether a header is reserved for the service. A caller's value for it is discarded.
 #[must_use]
 pub fn is_ours(name: &str) -> bool {
     let name = name.to_ascii_lowercase();

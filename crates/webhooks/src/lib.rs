@@ -1,4 +1,4 @@
-//! Webhooks without I/O: the exact bytes of a body, its signatures, when to try again.
+//! Webhooks without I/O: exact bodies, signatures, headers and the retry schedule.
 //!
 //! ```
 //! use webhooks::{Event, SigningSecret, body, sign, verify};
@@ -12,7 +12,7 @@
 //!     r#"{"success":true,"type":"crawl.completed","id":"job-1","webhookId":"delivery-1","data":[],"metadata":{}}"#
 //! );
 //!
-//! // What a receiver does with the header X-Service-Signature and the body as it came.
+//! // Receiver's side: verify the header X-Service-Signature against the body as received.
 //! let header = sign(secret.text(), &bytes);
 //! assert!(verify(secret.text(), &bytes, &header));
 //! assert!(!verify(secret.text(), b"{}", &header));

@@ -1,40 +1,40 @@
-//! The secret that a team's webhooks are signed with.
+//! Signing secrets of a team's webhooks.
 
 use base::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// How every secret begins (Standard Webhooks 1.0, "Signature scheme").
+/// Prefix of every secret (Standard Webhooks 1.0, "Signature scheme").
 const PREFIX: &str = "whsec_";
-/// How many random bytes may follow, base64-encoded (ibid).
+/// Number of random bytes, before base64 encoding (Standard Webhooks 1.0, "Signature scheme").
 const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// `whsec_` and base64 of 24 to 64 random bytes. Prints as `***`.
+/// Signing secret: `whsec_` and the base64 of 24 to 64 random bytes. Prints as `***`.
 ///
-/// The text as it stands is the key of `X-Service-Signature`; the bytes behind the prefix are the key of
-/// `webhook-signature`, as libraries for Standard Webhooks expect.
+/// The whole text is the key of `X-Service-Signature`. The decoded bytes are the key of `webhook-signature`, as
+/// Standard Webhooks libraries expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SigningSecret {
     text: Secret,
     key: SecretBytes,
 }
 
-/// A text that cannot be a secret.
+/// Text that is not a valid signing secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be `whsec_` and the base64 of 24 to 64 bytes")]
+#[error("must be `whsec_` followed by the base64 of 24 to 64 bytes")]
 pub struct InvalidSecret;
 
 impl SigningSecret {
-    /// A secret of 32 random bytes.
+    /// Returns a secret made of 32 random bytes.
     #[must_use]
     pub fn generate(random: [u8; 32]) -> Self {
         Self { text: Secret::new(format!("{PREFIX}{}", STANDARD.encode(random))), key: SecretBytes(random.to_vec()) }
     }
 
-    /// Reads a secret.
+    /// Parses a secret.
     ///
     /// # Errors
-    /// [`InvalidSecret`].
+    /// [`InvalidSecret`] if the prefix, the encoding or the length is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidSecret> {
         let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSecret)?;
         let key = STANDARD.decode(encoded).map_err(|_| InvalidSecret)?;
@@ -44,13 +44,13 @@ impl SigningSecret {
         Ok(Self { text: Secret::new(text), key: SecretBytes(key) })
     }
 
-    /// The whole text, for its owner; as bytes it is the key of [`sign`](crate::sign).
+    /// Returns the whole text, for its owner. Its bytes are the key of [`sign`](crate::sign).
     #[must_use]
     pub fn text(&self) -> &str {
         self.text.expose()
     }
 
-    /// The bytes behind the prefix: the key of [`standard_sign`](crate::standard_sign).
+    /// Returns the decoded bytes: the key of [`standard_sign`](crate::standard_sign).
     #[must_use]
     pub fn key(&self) -> &[u8] {
         &self.key.0

@@ -1,4 +1,5 @@
-//! Signatures over the exact bytes: ours (docs/CONTRACT.md, "Webhooks") and those of Standard Webhooks 1.0.
+//! Signatures over the exact bytes of a body: the service's own (docs/CONTRACT.md, "Webhooks") and those of Standard
+//! Webhooks 1.0.
 
 use std::time::Duration;
 
@@ -10,23 +11,23 @@ use sha2::Sha256;
 const OURS: &str = "sha256=";
 const STANDARD_VERSION: &str = "v1,";
 
-/// The value of `X-Service-Signature`: `sha256=` and the lower-case hex of HMAC-SHA256 over the raw body. The key may
-/// have any length; for a team's secret it is the whole text.
+/// Returns the value of `X-Service-Signature`: `sha256=` and the lower-case hex of HMAC-SHA256 over the raw body. The
+/// key may have any length; for a team's secret it is the whole text.
 #[must_use]
 pub fn sign(key: impl AsRef<[u8]>, body: &[u8]) -> String {
     let digest = mac(key.as_ref(), &[body]).finalize().into_bytes();
     format!("{OURS}{}", hex::encode(digest))
 }
 
-/// Whether `header` is the `X-Service-Signature` of this body. Takes the same time for every wrong digest.
+/// Whether `header` is the `X-Service-Signature` of this body. Compares in constant time.
 #[must_use]
 pub fn verify(key: impl AsRef<[u8]>, body: &[u8], header: &str) -> bool {
     let digest = header.strip_prefix(OURS).and_then(|digits| hex::decode(digits).ok());
     digest.is_some_and(|digest| mac(key.as_ref(), &[body]).verify_slice(&digest).is_ok())
 }
 
-/// One signature for `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`
-/// (Standard Webhooks 1.0). `timestamp` counts seconds since 1970; `key` is [`SigningSecret::key`].
+/// Returns one signature for `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`
+/// (Standard Webhooks 1.0). `timestamp` is in seconds since 1970; `key` is [`SigningSecret::key`].
 ///
 /// [`SigningSecret::key`]: crate::SigningSecret::key
 #[must_use]
@@ -35,21 +36,21 @@ pub fn standard_sign(key: impl AsRef<[u8]>, id: &str, timestamp: i64, body: &[u8
     format!("{STANDARD_VERSION}{}", STANDARD.encode(digest))
 }
 
-/// What came with a message, for [`standard_verify`].
+/// Parts of a received message, for [`standard_verify`].
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
-    /// The header `webhook-id`.
+    /// Header `webhook-id`.
     pub id: &'a str,
-    /// The header `webhook-timestamp`.
+    /// Header `webhook-timestamp`.
     pub timestamp: &'a str,
-    /// The header `webhook-signature`: one or more signatures with blanks between.
+    /// Header `webhook-signature`: one or more signatures, separated by spaces.
     pub signatures: &'a str,
-    /// The body as it came.
+    /// Body as received.
     pub body: &'a [u8],
 }
 
-/// Whether one of the signatures fits, and the message is at most `tolerance` older or newer than `now` (seconds since
-/// 1970); Standard Webhooks advises some minutes. Takes the same time for every wrong digest.
+/// Whether any of the signatures is valid, and the timestamp is within `tolerance` of `now` (seconds since 1970),
+/// before or after. Standard Webhooks recommends a few minutes. Compares in constant time.
 #[must_use]
 pub fn standard_verify(key: impl AsRef<[u8]>, received: &Received<'_>, now: i64, tolerance: Duration) -> bool {
     let Ok(timestamp) = received.timestamp.parse::<i64>() else { return false };
@@ -83,7 +84,7 @@ mod tests {
     use crate::SigningSecret;
     use proptest::prelude::*;
 
-    /// Digests that others have published.
+    /// Checks published test vectors.
     #[test]
     fn vectors_of_others() {
         let check = |key: &[u8], body: &[u8], hex: &str| {
@@ -91,7 +92,7 @@ mod tests {
             assert_eq!(sign(key, body), header);
             assert!(verify(key, body, &header));
         };
-        // The example of the documentation of GitHub's webhooks.
+        // Example from GitHub's webhook documentation.
         let github = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
         check(b"It's a Secret to Everybody", b"Hello, World!", github);
         // RFC 4231 sections 4.2, 4.3, 4.4, 4.7 and 4.8.
@@ -105,7 +106,7 @@ mod tests {
         check(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First", six);
     }
 
-    /// The example of the Standard Webhooks libraries.
+    /// Checks the example of the Standard Webhooks libraries.
     #[test]
     fn vectors_of_standard_webhooks() {
         let secret = SigningSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
-    /// Every vector of the case file, which `cargo xtask webhook-vectors` judges too.
+    /// Checks every vector of the case file, which `cargo xtask webhook-vectors` checks too.
     #[test]
     fn vectors_of_the_case_file() {
         let text = include_str!("../../../tests/cases/webhook_vectors.json");

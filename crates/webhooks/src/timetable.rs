@@ -1,39 +1,39 @@
-//! When a delivery counts, and when it is tried again (docs/CONTRACT.md, "Webhooks").
+//! Retry schedule of deliveries (docs/CONTRACT.md, "Webhooks").
 
 use std::time::Duration;
 
-/// How long a receiver may take: looking its name up, connecting, TLS and the head of its answer together.
+/// Timeout of an attempt: name resolution, connecting, TLS and the response head together.
 pub const DEADLINE: Duration = Duration::from_secs(10);
-/// How long after each failure the next attempt is made.
+/// Pause after each failed attempt.
 pub const PAUSES: [Duration; 3] = [Duration::from_secs(60), Duration::from_secs(300), Duration::from_secs(900)];
-/// How many attempts there are.
+/// Maximum number of attempts.
 pub const ATTEMPTS: u32 = 4;
 
-/// How an attempt ended.
+/// Result of an attempt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiverAnswer {
-    /// The status of the answer; none when there was no answer in time.
+    /// HTTP status; `None` if the receiver did not answer in time.
     pub status: Option<u16>,
-    /// How long the receiver asks to be left alone (`Retry-After`).
+    /// Pause requested by the receiver (`Retry-After`).
     pub retry_after: Option<Duration>,
 }
 
-/// What follows from it.
+/// Consequence of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptVerdict {
-    /// The receiver has it.
+    /// The receiver accepted the delivery.
     Delivered,
-    /// Try again so long after this failure.
+    /// Retry after this pause.
     Retry(Duration),
-    /// Nothing more is tried.
+    /// Give up: no further attempts.
     Failed,
 }
 
-/// Judges attempt number `attempt`, counted from 1.
+/// Decides what follows attempt number `attempt`, counted from 1.
 ///
-/// Only 2xx is a success; a redirect is a failure and is not followed. 410 says that the receiver is gone for good
-/// (Standard Webhooks 1.0). A receiver that is busy (429, 502, 503, 504) may ask for a longer pause than the
-/// timetable's, not for a shorter one nor for one above its longest.
+/// Only 2xx is a success; a redirect is a failure and is not followed. 410 means that the receiver is permanently gone
+/// (Standard Webhooks 1.0). A busy receiver (429, 502, 503, 504) may extend the pause by `Retry-After`, up to the
+/// longest pause of the schedule, but not shorten it.
 #[must_use]
 pub fn verdict(attempt: u32, answer: &ReceiverAnswer) -> AttemptVerdict {
     match answer.status {

@@ -1,4 +1,4 @@
-//! `actions`: what is done on the page before it is captured.
+//! `actions`: steps performed on the page before it is captured.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -7,137 +7,137 @@ use crate::format::{MAX_SELECTOR_CHARS, ScreenshotOptions};
 use crate::read::{Field, Fields};
 use crate::words::words;
 
-/// Most actions of one scrape.
+/// Maximum number of actions per scrape.
 pub const MAX_ACTIONS: usize = 50;
-/// Most milliseconds that the `wait` actions of one scrape may add up to.
+/// Maximum total time of all `wait` actions of one scrape, in milliseconds.
 pub const MAX_ACTION_WAIT_MS: u32 = 60_000;
-/// Longest text that is typed, and longest script, in characters.
+/// Maximum length of typed text and of scripts, in characters.
 pub const MAX_SCRIPT_CHARS: usize = 100_000;
 
-/// One step on the page.
+/// One action on the page.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Action {
-    /// Waits for a time or for an element.
+    /// Waits for a fixed time or for an element.
     Wait(WaitAction),
-    /// Takes a picture.
+    /// Takes a screenshot.
     Screenshot(ScreenshotOptions),
     /// Clicks an element.
     Click(ClickAction),
-    /// Types into the element that has the focus, so it follows a click.
+    /// Types text into the focused element; click the element first.
     Write(WriteAction),
-    /// Presses a key.
+    /// Presses a key on the keyboard.
     Press(PressAction),
     /// Scrolls the page or an element.
     Scroll(ScrollAction),
-    /// Captures the URL and the HTML.
+    /// Captures the current URL and HTML.
     Scrape,
-    /// Runs a script and keeps what it returns.
+    /// Runs JavaScript on the page and returns its result.
     ExecuteJavascript(ScriptAction),
-    /// Prints the page. The name `generatePDF` is accepted too.
+    /// Prints the page to PDF. The name `generatePDF` is accepted too.
     Pdf(PdfAction),
 }
 
-/// What a wait waits for: exactly one of the two.
+/// Condition of a wait: either `milliseconds` or `selector`, not both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum WaitAction {
-    /// A time.
+    /// Waits for a fixed time.
     Time {
-        /// In milliseconds.
+        /// Time to wait, in milliseconds.
         #[schema(minimum = 1, maximum = 60000)]
         milliseconds: u32,
     },
-    /// An element.
+    /// Waits until a matching element is visible.
     Element {
-        /// By CSS selector.
+        /// CSS selector of the element.
         #[schema(min_length = 1, max_length = 2000)]
         selector: String,
     },
 }
 
-/// A click.
+/// Settings of a click.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ClickAction {
-    /// What to click, by CSS selector.
+    /// CSS selector of the element to click.
     #[schema(min_length = 1, max_length = 2000)]
     pub selector: String,
-    /// Every match instead of the first; no error when there is none.
+    /// Whether to click every matching element instead of the first. With `true`, it is no error if none matches.
     #[schema(required = false, default = false)]
     pub all: bool,
 }
 
-/// Typing.
+/// Text to type into the focused element.
 #[derive(Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WriteAction {
-    /// The text, typed character by character.
+    /// Text, typed character by character.
     #[schema(max_length = 100000)]
     pub text: String,
 }
 
 impl std::fmt::Debug for WriteAction {
-    /// What is typed may be a password.
+    /// Hides the text: it may be a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WriteAction").finish_non_exhaustive()
     }
 }
 
-/// A key.
+/// Key to press.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PressAction {
-    /// The name of the key, as `Enter`.
+    /// Name of the key, such as `Enter`.
     #[schema(min_length = 1, max_length = 100)]
     pub key: String,
 }
 
-/// Scrolling.
+/// Settings of scrolling.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct ScrollAction {
-    /// Up or down.
+    /// Scroll direction.
     pub direction: Direction,
-    /// What to scroll, by CSS selector; the page when not given.
+    /// CSS selector of the element to scroll; the page if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 2000)]
     pub selector: Option<String>,
 }
 
 words! {
-    /// A direction.
+    /// Scroll direction.
     #[derive(Default)]
     pub enum Direction {
-        /// Towards the start.
+        /// Towards the start of the page.
         Up = "up",
-        /// Towards the end.
+        /// Towards the end of the page.
         #[default]
         Down = "down",
     }
 }
 
-/// A script.
+/// Script to run.
 #[derive(Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ScriptAction {
-    /// JavaScript.
+    /// JavaScript source.
     #[schema(min_length = 1, max_length = 100000)]
     pub script: String,
 }
 
 impl std::fmt::Debug for ScriptAction {
-    /// A script may hold a password.
+    /// Hides the script: it may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ScriptAction").finish_non_exhaustive()
     }
 }
 
-/// Printing.
+/// Settings for printing to PDF.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct PdfAction {
-    /// The size of the paper.
+    /// Paper size.
     pub format: Paper,
-    /// Whether the paper lies on its side.
+    /// Whether the page is printed in landscape orientation.
     pub landscape: bool,
-    /// Magnification; the browser knows 0.1 to 2.
+    /// Scale of the rendering, from 0.1 to 2.
     #[schema(minimum = 0.1, maximum = 2)]
     pub scale: f64,
 }
@@ -149,7 +149,7 @@ impl Default for PdfAction {
 }
 
 words! {
-    /// Sizes of paper.
+    /// Paper sizes.
     #[derive(Default)]
     pub enum Paper {
         /// 841 × 1189 mm.
@@ -179,33 +179,33 @@ words! {
 }
 
 words! {
-    /// Names of actions, with the other names that clients use.
+    /// Action names, including the aliases that clients use.
     pub enum ActionName {
-        /// See [`Action::Wait`].
+        /// Name of [`Action::Wait`].
         Wait = "wait",
-        /// See [`Action::Screenshot`].
+        /// Name of [`Action::Screenshot`].
         Screenshot = "screenshot",
-        /// See [`Action::Click`].
+        /// Name of [`Action::Click`].
         Click = "click",
-        /// See [`Action::Write`].
+        /// Name of [`Action::Write`].
         Write = "write",
-        /// See [`Action::Press`].
+        /// Name of [`Action::Press`].
         Press = "press",
-        /// See [`Action::Scroll`].
+        /// Name of [`Action::Scroll`].
         Scroll = "scroll",
-        /// See [`Action::Scrape`].
+        /// Name of [`Action::Scrape`].
         Scrape = "scrape",
-        /// See [`Action::ExecuteJavascript`].
+        /// Name of [`Action::ExecuteJavascript`].
         ExecuteJavascript = "executeJavascript",
-        /// See [`Action::Pdf`].
+        /// Name of [`Action::Pdf`].
         Pdf = "pdf",
-        /// The name of `pdf` in the MCP server.
+        /// Alias of `pdf`, used by the MCP server.
         GeneratePdf = "generatePDF",
     }
 }
 
 impl Action {
-    /// Reads the whole list, with the bound on the sum of its waits.
+    /// Reads the list of actions and checks the total of its waits.
     pub(crate) fn read_list(fields: &mut Fields<'_>) -> Option<Vec<Self>> {
         let entry = |field: Field<'_>| field.record(Self::read).flatten();
         let actions = fields.take("actions")?.list(0..=MAX_ACTIONS, entry)?;
@@ -215,17 +215,15 @@ impl Action {
         });
         let total: u32 = waits.sum();
         if total > MAX_ACTION_WAIT_MS {
-            fields.refuse(
-                "actions",
-                format!("must not wait for more than {MAX_ACTION_WAIT_MS} ms in all, wait for {total}"),
-            );
+            fields
+                .refuse("actions", format!("must not wait longer than {MAX_ACTION_WAIT_MS} ms in total, got {total}"));
         }
         Some(actions)
     }
 
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let Some(name) = fields.need("type").and_then(Field::word) else {
-            // Which keys are known depends on the type, so they are not judged without it.
+            // The type decides which keys are known. Without it, the other keys cannot be checked.
             fields.ignore_rest();
             return None;
         };
@@ -266,7 +264,7 @@ impl WaitAction {
         match (fields.take("milliseconds"), fields.take("selector")) {
             (Some(time), None) => time.whole32(1..=MAX_ACTION_WAIT_MS).map(|milliseconds| Self::Time { milliseconds }),
             (None, Some(element)) => selector(element).map(|selector| Self::Element { selector }),
-            (Some(time), Some(_)) => time.refuse("must not stand beside `selector`: exactly one of the two"),
+            (Some(time), Some(_)) => time.refuse("cannot be combined with `selector`: give exactly one of them"),
             (None, None) => {
                 fields.refuse("milliseconds", "or `selector` is required");
                 None

@@ -1,4 +1,4 @@
-//! `GET /v2/team/activity`: what a team has done (docs/CONTRACT.md, "Usage").
+//! `GET /v2/team/activity`: recent calls of a team (docs/CONTRACT.md, "Usage").
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use crate::error::Invalid;
 use crate::stamp;
 use crate::words::{Word as _, words};
 
-/// Entries of one answer when no number is asked for.
+/// Default number of entries per response.
 pub const DEFAULT_ACTIVITY_LIMIT: u32 = 50;
-/// Most entries of one answer.
+/// Maximum number of entries per response.
 pub const MAX_ACTIVITY_LIMIT: u32 = 100;
-/// Longest id in a cursor.
+/// Maximum length of the id in a cursor.
 const MAX_ID_LENGTH: usize = 64;
 
 words! {
-    /// What was called.
+    /// Endpoint that was called.
     pub enum ActivityEndpoint {
         /// `POST /v2/scrape`.
         Scrape = "scrape",
@@ -33,60 +33,60 @@ words! {
     }
 }
 
-/// The answer to `GET /v2/team/activity`.
+/// Response of `GET /v2/team/activity`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Activity {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// What the team has done, the newest first.
+    /// Calls of the team, newest first.
     pub data: Vec<ActivityEntry>,
-    /// What `cursor` is to be for the next entries; null when there are none.
+    /// Value of `cursor` for the next page; null on the last page.
     pub cursor: Option<String>,
-    /// Whether there are more.
+    /// Whether there are more entries.
     pub has_more: bool,
 }
 
 /// One call of a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActivityEntry {
-    /// Id of what it started.
+    /// Id of the scrape, job or session that the call started.
     pub id: String,
-    /// What was called.
+    /// Endpoint that was called.
     pub endpoint: ActivityEndpoint,
     /// Always `v2`.
     #[schema(default = "v2")]
     pub api_version: String,
-    /// When it began, RFC 3339.
+    /// Start time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// The address that it was about; null where there is none, and where nothing may be kept.
+    /// URL that the call was about; null if there is none, or if it may not be stored.
     pub target: Option<String>,
 }
 
-/// Which entries are read.
+/// Filter and position of an activity query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityQuery {
-    /// Only calls of this one.
+    /// Endpoint to filter by.
     pub endpoint: Option<ActivityEndpoint>,
-    /// Most entries, from 1 to 100.
+    /// Maximum number of entries, from 1 to 100.
     pub limit: u32,
-    /// Only what comes after this place.
+    /// Position to continue after.
     pub cursor: Option<ActivityCursor>,
 }
 
-/// A place in the list of what a team has done: after it comes what is older. Whatever is new comes before it.
+/// Position in the activity list. Older entries follow it; new entries appear before it, so paging never repeats one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityCursor {
-    /// When the last entry before it began.
+    /// Start time of the last entry before the position.
     pub created_at: Timestamp,
-    /// The id of that entry.
+    /// Id of that entry.
     pub id: String,
 }
 
 impl ActivityCursor {
-    /// The place as text, which means nothing to clients.
+    /// Returns the cursor as an opaque string.
     #[must_use]
     pub fn to_text(&self) -> String {
         format!("{}.{}", self.created_at.timestamp_micros(), self.id)
@@ -102,10 +102,10 @@ impl ActivityCursor {
 }
 
 impl ActivityQuery {
-    /// Reads the values of the parameters. Empty ones count as not given.
+    /// Parses the query parameters. Empty values count as absent.
     ///
     /// # Errors
-    /// [`Invalid`] for the first value that is none of those.
+    /// [`Invalid`] for the first invalid value.
     ///
     /// ```
     /// use wire::{ActivityEndpoint, ActivityQuery};
@@ -128,7 +128,7 @@ impl ActivityQuery {
         });
         let cursor = given(cursor).map(|text| {
             ActivityCursor::parse(&text)
-                .ok_or_else(|| Invalid::at("cursor", "must be the `cursor` of an answer of this call"))
+                .ok_or_else(|| Invalid::at("cursor", "must be a `cursor` returned by this endpoint"))
         });
         Ok(Self {
             endpoint: endpoint.transpose()?,

@@ -1,4 +1,4 @@
-//! The operator's API under `/admin`: teams, their keys, their credits.
+//! Operator's API under `/admin`: teams, their keys, their credits.
 
 use std::fmt;
 
@@ -12,59 +12,59 @@ use crate::error::Invalid;
 use crate::read::{self, Field, Fields};
 use crate::{rules, stamp};
 
-/// Most credits of one grant. Sums of such grants stay far from the end of 64 bits.
+/// Maximum credits per grant. Low enough that sums of grants cannot overflow 64 bits.
 pub const MAX_CREDITS: u64 = 1_000_000_000_000;
-/// Highest concurrency of a team.
+/// Maximum concurrency of a team.
 pub const MAX_CONCURRENCY: u32 = 10_000;
-/// Highest rate limit of a team, in requests a minute.
+/// Maximum rate limit of a team, in requests per minute.
 pub const MAX_RATE_LIMIT: u32 = 10_000_000;
 
-/// Body of `POST /admin/teams`.
+/// Body of `POST /admin/teams`: a new team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTeam {
-    /// What people call it.
+    /// Display name of the team.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// Credits to begin with; null or absent means without limit.
+    /// Initial credits; null or absent: unlimited.
     #[schema(minimum = 0, maximum = 1000000000000u64)]
     pub credits: Option<i64>,
-    /// Requests that may run at the same moment; the server's default when absent.
+    /// Maximum number of concurrent requests; the server's default if absent.
     #[schema(minimum = 1, maximum = 10000)]
     pub concurrency: Option<u32>,
-    /// Requests a minute, 0 for no limit; the server's default when absent.
+    /// Rate limit in requests per minute, 0 for none; the server's default if absent.
     #[schema(minimum = 0, maximum = 10000000)]
     pub rate_limit: Option<u32>,
-    /// What else it may do.
+    /// Optional features that the team may use.
     #[schema(required = false)]
     pub flags: TeamFlags,
-    /// Networks that it may call from, such as `10.0.0.0/8`, or addresses; absent or empty: from everywhere.
+    /// Networks (such as `10.0.0.0/8`) or addresses that the team may call from; absent or empty: any.
     #[schema(required = false, max_items = 100)]
     pub addresses: Vec<String>,
 }
 
-/// What a team may do beyond the ordinary.
+/// Optional features of a team.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TeamFlags {
-    /// May ask that nothing is kept.
+    /// Whether the team may request zero data retention.
     pub zero_data_retention: bool,
-    /// May use the enterprise options of crawls.
+    /// Whether the team may use the enterprise options of crawls.
     pub enterprise: bool,
-    /// May use the catalog of provider tools.
+    /// Whether the team may use the catalog of provider tools.
     pub catalog: bool,
 }
 
-/// Answer of `POST /admin/teams`. The key is shown this once.
+/// Response of `POST /admin/teams`. The only response that contains the key itself.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamCreated {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The first key of the team.
+    /// First API key of the team.
     pub api_key: String,
-    /// The id of the team.
+    /// Team id.
     #[schema(value_type = String, format = "uuid")]
     pub team_id: Uuid,
 }
@@ -79,83 +79,83 @@ impl fmt::Debug for TeamCreated {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamView {
-    /// Its id.
+    /// Team id.
     #[schema(value_type = String, format = "uuid")]
     pub id: Uuid,
-    /// What people call it.
+    /// Display name of the team.
     pub name: String,
-    /// Whether its credits have no limit.
+    /// Whether the team's credits are unlimited.
     pub unlimited: bool,
-    /// Credits that can be spent; null when they have no limit.
+    /// Credits available; null if unlimited.
     pub available: Option<i64>,
-    /// Credits held for requests that run now.
+    /// Credits reserved for running requests.
     pub reserved: i64,
     /// Credits spent so far.
     pub spent: i64,
-    /// Requests that may run at the same moment.
+    /// Maximum number of concurrent requests.
     pub concurrency: u32,
-    /// Requests a minute, 0 for no limit.
+    /// Rate limit in requests per minute; 0 for none.
     pub rate_limit: u32,
-    /// What else it may do.
+    /// Optional features that the team may use.
     pub flags: TeamFlags,
-    /// Networks that it may call from; empty: from everywhere.
+    /// Networks that the team may call from; empty: any.
     #[serde(default)]
     pub addresses: Vec<String>,
-    /// When it was made, RFC 3339.
+    /// Creation time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
 }
 
-/// Body of `PATCH /admin/teams/{id}`. What is absent or null stays as it is.
+/// Body of `PATCH /admin/teams/{id}`. Fields that are absent or null stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateTeam {
-    /// A new name.
+    /// New display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// Whether its credits have no limit from now on.
+    /// Whether the team's credits are unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlimited: Option<bool>,
-    /// Credits to grant on top.
+    /// Credits to add.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1000000000000u64)]
     pub add_credits: Option<i64>,
-    /// A new concurrency.
+    /// New maximum number of concurrent requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub concurrency: Option<u32>,
-    /// A new rate limit, 0 for none.
+    /// New rate limit in requests per minute; 0 for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 10000000)]
     pub rate_limit: Option<u32>,
-    /// Flags to change.
+    /// Features to enable or disable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flags: Option<FlagChanges>,
-    /// Networks that it may call from, in the place of those before; an empty list takes the rule away.
+    /// Networks that the team may call from; replaces the previous list. An empty list removes the restriction.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 100)]
     pub addresses: Option<Vec<String>>,
 }
 
-/// Flags to change. What is absent or null stays as it is.
+/// Features to enable or disable. Fields that are absent or null stay unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FlagChanges {
-    /// See [`TeamFlags::zero_data_retention`].
+    /// Whether the team may request zero data retention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_data_retention: Option<bool>,
-    /// See [`TeamFlags::enterprise`].
+    /// Whether the team may use the enterprise options of crawls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enterprise: Option<bool>,
-    /// See [`TeamFlags::catalog`].
+    /// Whether the team may use the catalog of provider tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog: Option<bool>,
 }
 
 impl FlagChanges {
-    /// The flags after the change.
+    /// Returns the flags after the change.
     #[must_use]
     pub fn apply(self, flags: TeamFlags) -> TeamFlags {
         TeamFlags {
@@ -166,15 +166,15 @@ impl FlagChanges {
     }
 }
 
-/// One page of a list, in the order of ids.
+/// One page of a list, ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Listing<T> {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The entries.
+    /// Entries of this page.
     pub data: Vec<T>,
-    /// The id to pass as `after` for the next page; absent on the last.
+    /// Id to pass as `after` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "uuid")]
     pub next: Option<Uuid>,
@@ -183,7 +183,7 @@ pub struct Listing<T> {
 /// Decodes the body of `POST /admin/teams`.
 ///
 /// # Errors
-/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+/// [`Invalid`] with every fault; see [`decode_scrape`](crate::decode_scrape).
 pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
     read::body(body, |fields| {
         let name = fields.need("name").and_then(name);
@@ -199,7 +199,7 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
 /// Decodes the body of `PATCH /admin/teams/{id}`.
 ///
 /// # Errors
-/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+/// [`Invalid`] with every fault; see [`decode_scrape`](crate::decode_scrape).
 pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
     read::body(body, |fields| {
         let (concurrency, rate_limit) = limits(fields);
@@ -215,7 +215,7 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
     })
 }
 
-/// What people call something of the operator's.
+/// Reads a display name.
 pub(crate) fn name(field: Field<'_>) -> Option<String> {
     field.name(1..=200)
 }
@@ -295,6 +295,6 @@ mod tests {
         assert_eq!(limited.unwrap(), ["192.0.2.7/32", "2001:db8::/32"]);
         assert_eq!(decode_update_team(json!({ "addresses": [] })).unwrap().addresses, Some(Vec::new()));
         let refused = decode_update_team(json!({ "addresses": ["10.0.0.0/8", "10.1.2.3/8"] })).unwrap_err();
-        assert!(refused.message.starts_with("`addresses[1]` is no network"), "{refused}");
+        assert!(refused.message.starts_with("`addresses[1]` is not a network"), "{refused}");
     }
 }

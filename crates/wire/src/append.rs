@@ -1,4 +1,4 @@
-//! What `appendToId` may say beside its pages: nothing that the batch does not say itself.
+//! Checks of `appendToId` requests: their options must agree with those of the existing batch.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,19 @@ use crate::batch::BatchRequest;
 use crate::error::{FieldError, Invalid};
 use crate::parser::{Parser, PdfParser};
 
-/// Most keys of a body that are kept: more than a request has, so that a body of a million unknown ones costs nothing.
+/// Maximum number of keys kept from a body. More than a valid request has, so a body with a million unknown keys is
+/// cheap.
 const MAX_KEYS: usize = 200;
-/// Keys that belong to the call that adds pages, and not to the batch.
+/// Keys that belong to the append call itself and are not compared with the batch.
 const OWN_KEYS: [&str; 7] =
     ["urls", "appendToId", "ignoreInvalidURLs", "origin", "integration", "useMock", "toolDetail"];
 
-/// The keys that a body gave; a null counts as absent.
+/// Top-level keys present in a body. A null counts as absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GivenFields(BTreeSet<String>);
 
 impl GivenFields {
-    /// The top-level keys of a body.
+    /// Collects the top-level keys of a body.
     #[must_use]
     pub fn of(body: &Value) -> Self {
         let given = body.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
@@ -32,8 +33,8 @@ impl GivenFields {
 }
 
 impl BatchRequest {
-    /// Checks that a request which adds pages to `batch` asks for nothing else than `batch` does. What it does not say is
-    /// as in `batch`; what it says must be the same after decoding, so that a default may be written out.
+    /// Checks that a request that adds pages to `batch` does not change its options. Omitted options are inherited.
+    /// Given options must equal the batch's after decoding, so spelling out a default is accepted.
     ///
     /// # Errors
     /// [`Invalid`] with every field that differs, at most 20.
@@ -50,9 +51,10 @@ impl BatchRequest {
     /// ```
     pub fn check_append(&self, given: &GivenFields, batch: &Self) -> Result<(), Invalid> {
         const MAX_FAULTS: usize = 20;
+        // Both sides as JSON with defaults filled in: a key can then be compared without knowing its type.
         let (ours, theirs) = (self.canonical(), batch.canonical());
         let differs = given.options().filter(|key| ours.get(*key) != theirs.get(*key));
-        let why = "differs from the batch that `appendToId` names: leave it out, or start a new batch";
+        let why = "differs from the batch in `appendToId`: omit it, or start a new batch";
         let fault = |key: &str| FieldError::new(key, why);
         let fields: Vec<FieldError> = differs.take(MAX_FAULTS).map(fault).collect();
         if fields.is_empty() {
@@ -62,7 +64,7 @@ impl BatchRequest {
         Err(Invalid { message, fields })
     }
 
-    /// The request as JSON, with the defaults that it leaves out.
+    /// Returns the request as JSON, with defaults filled in.
     fn canonical(&self) -> Value {
         let mut request = Self { urls: Vec::new(), ..self.clone() };
         request.options.max_age = Some(self.options.max_age_ms());

@@ -1,25 +1,25 @@
-//! What clients add to every body to say who they are.
+//! Attribution fields that clients add to every body.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::read::Fields;
 
-/// Who calls, in the caller's own words. It changes nothing.
+/// Client that makes the call, as it names itself. Has no effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Attribution {
-    /// The client library that calls.
+    /// Client library.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 1000)]
     pub origin: Option<String>,
-    /// The product that calls.
+    /// Product or integration.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 1000)]
     pub integration: Option<String>,
 }
 
 impl Attribution {
-    /// Reads the two fields out of an object that holds others too.
+    /// Reads the two fields from an object that has other fields too.
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
         let mut name = |key: &'static str| fields.take(key).and_then(|field| field.name(0..=1000));
         Self { origin: name("origin"), integration: name("integration") }

@@ -1,4 +1,4 @@
-//! The request of `POST /v2/batch/scrape` (docs/CONTRACT.md, "Batch").
+//! Request body of `POST /v2/batch/scrape` (docs/CONTRACT.md, "Batch").
 
 use std::fmt;
 
@@ -18,68 +18,68 @@ use crate::source::SourceUrl;
 use crate::target::target_url;
 use crate::webhook_config::{WebhookConfig, WebhookEntry};
 
-/// Most URLs of one batch.
+/// Maximum number of URLs per batch.
 pub const MAX_BATCH_URLS: usize = 100_000;
-/// Longest entry of `urls` that is read at all, in characters, whether it is a URL or not.
+/// Maximum length of an entry of `urls`, in characters, valid URL or not.
 const MAX_ENTRY_CHARS: usize = 100_000;
 
-/// Pages to scrape in one job. Written as JSON it reads back as the same request.
+/// List of pages to scrape in one job. Its JSON form decodes to the same request.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchRequest {
-    /// The pages as they were given, in their order; see [`BatchRequest::pages`].
+    /// URLs of the pages to scrape, in this order. Entries are kept as given.
     #[schema(min_items = 1, max_items = 100000)]
     pub urls: Vec<String>,
-    /// How to scrape them; siblings of `urls` on the wire.
+    /// Scrape options; on the wire they are siblings of `urls`.
     #[serde(flatten)]
     pub options: ScrapeOptions,
-    /// Where events are sent.
+    /// Webhook that receives the events of the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<WebhookEntry>)]
     pub webhook: Option<WebhookConfig>,
-    /// Id of a batch that the pages are added to.
+    /// Id of an existing batch to which the pages are added.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "uuid")]
     pub append_to_id: Option<Uuid>,
-    /// Report URLs that cannot be used in `invalidURLs` instead of refusing the request.
+    /// Whether invalid URLs are reported in `invalidURLs`. With `false`, one invalid URL fails the whole request.
     #[serde(rename = "ignoreInvalidURLs")]
     #[schema(required = false, default = true)]
     pub ignore_invalid_urls: bool,
-    /// Most scrapes at the same time; the team's limit when not given.
+    /// Maximum number of concurrent scrapes; the team's limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub max_concurrency: Option<u32>,
-    /// Keep nothing of the pages beyond the job. The operator enables it per team.
+    /// Whether page content is discarded after the job (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Who calls; siblings of `urls` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `urls`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// The pages of a batch, sorted by whether they can be scraped.
+/// Entries of a batch, split into valid and invalid URLs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BatchPages {
-    /// Good URLs in the order given; one that was given twice is here twice.
+    /// Valid URLs in request order. Duplicates are kept.
     pub valid: Vec<BatchPage>,
-    /// The other entries as they were given.
+    /// Invalid entries, as given.
     pub invalid: Vec<String>,
 }
 
 /// One page of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchPage {
-    /// Its URL.
+    /// URL of the page.
     pub url: Url,
-    /// The URL as it was given.
+    /// Original spelling of the URL.
     pub source: SourceUrl,
 }
 
-/// Decodes the body of `POST /v2/batch/scrape`, and a [`BatchRequest`] that was written down.
+/// Decodes the body of `POST /v2/batch/scrape`, or a stored [`BatchRequest`].
 ///
 /// # Errors
-/// [`Invalid`] with every fault (up to 20), each with the path of its field. With `ignoreInvalidURLs`, the default, an
-/// entry that is not the URL of a page is left out; it is a fault only when none is left.
+/// [`Invalid`] with every fault (up to 20), each with the path of its field. With `ignoreInvalidURLs`, the default,
+/// invalid URLs are skipped; the request fails only if none is left.
 ///
 /// ```
 /// let body = serde_json::json!({ "urls": ["https://example.com", "mailto:a@b"], "ignoreInvalidURLs": false });
@@ -90,10 +90,10 @@ pub fn decode_batch(body: Value) -> Result<BatchRequest, Invalid> {
     read::body(body, BatchRequest::read)
 }
 
-/// Decodes scrape options that stand alone, as jobs keep them.
+/// Decodes scrape options on their own, as jobs store them.
 ///
 /// # Errors
-/// As [`decode_batch`].
+/// [`Invalid`], as for [`decode_batch`].
 ///
 /// ```
 /// let options = wire::ScrapeOptions { wait_for: 5, ..Default::default() };
@@ -105,13 +105,13 @@ pub fn decode_options(options: Value) -> Result<ScrapeOptions, Invalid> {
 }
 
 impl BatchRequest {
-    /// Whether URLs must stay out of logs: zero retention, or lockdown, which counts as such.
+    /// Whether URLs must be kept out of logs: with zero data retention, or with `lockdown`, which implies it.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
     }
 
-    /// The entries of `urls`, read.
+    /// Parses `urls` and splits it into valid and invalid entries.
     #[must_use]
     pub fn pages(&self) -> BatchPages {
         let mut pages = BatchPages::default();
@@ -129,7 +129,7 @@ impl BatchRequest {
         let read = |field: Field<'_>| field.list(1..=MAX_BATCH_URLS, |field| entry(field, ignore_invalid_urls));
         let urls = fields.need("urls").and_then(read);
         if urls.as_ref().is_some_and(|urls| !urls.is_empty() && urls.iter().all(|url| target_url(url).is_err())) {
-            fields.refuse("urls", "must have at least one http or https URL");
+            fields.refuse("urls", "must contain at least one http or https URL");
         }
         let options = page_options(fields);
         let webhook = fields.take("webhook").and_then(WebhookConfig::read);
@@ -137,7 +137,7 @@ impl BatchRequest {
         let max_concurrency = fields.take("maxConcurrency").and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "must not stand beside `zeroDataRetention`");
+            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
         }
         let attribution = Attribution::read(fields);
         Some(Self {
@@ -153,7 +153,8 @@ impl BatchRequest {
     }
 }
 
-/// Whether one of them can be scraped is for [`BatchRequest::read`] to look at.
+/// Reads one entry of `urls`. With `ignore_invalid` it may be any string; [`BatchRequest::read`] then requires at least
+/// one valid URL.
 fn entry(field: Field<'_>, ignore_invalid: bool) -> Option<String> {
     match ignore_invalid {
         true => field.text(0..=MAX_ENTRY_CHARS),
@@ -166,7 +167,7 @@ fn batch_id(text: &str) -> Result<Uuid, String> {
 }
 
 impl fmt::Debug for BatchRequest {
-    /// Shows how many pages, not which: paths and queries carry tokens.
+    /// Shows the number of pages instead of the URLs: paths and queries may contain tokens.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BatchRequest")
             .field("urls", &self.urls.len())

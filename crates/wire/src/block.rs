@@ -9,10 +9,10 @@ use crate::words::words;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageText {
-    /// Counted from 1.
+    /// Page number, counted from 1.
     #[schema(minimum = 1)]
     pub page_number: u32,
-    /// Its text.
+    /// Markdown of the page.
     pub markdown: String,
 }
 
@@ -20,87 +20,88 @@ pub struct PageText {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageBlocks {
-    /// Counted from 1.
+    /// Page number, counted from 1.
     #[schema(minimum = 1)]
     pub page_number: u32,
-    /// Whether the page could be read.
+    /// Whether the page was read completely, partially or not at all.
     pub status: PageStatus,
-    /// Rendered width in pixels.
+    /// Width of the rendered page, in pixels.
     pub width: Option<f64>,
-    /// Rendered height in pixels.
+    /// Height of the rendered page, in pixels.
     pub height: Option<f64>,
-    /// Its blocks in reading order.
+    /// Layout blocks of the page, in reading order.
     pub items: Vec<Block>,
 }
 
 words! {
-    /// Whether a page could be read.
+    /// Result of reading one page.
     pub enum PageStatus {
-        /// All of it.
+        /// The whole page was read.
         Ok = "ok",
-        /// Some of it.
+        /// Part of the page was read.
         Partial = "partial",
-        /// Nothing.
+        /// No text could be read.
         Failed = "failed",
     }
 }
 
-/// One block of a page.
+/// One layout block of a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
-    /// `p<page>.b<index>`, stable within one answer.
+    /// Block id, `p<page>.b<index>`; unique within one response.
     pub id: String,
-    /// What it is.
+    /// Type of the block.
     #[serde(rename = "type")]
     pub kind: BlockKind,
-    /// What the layout model calls it.
+    /// Label that the layout model gave the block.
     pub label: Option<String>,
-    /// Its markdown.
+    /// Markdown of the block.
     pub content: String,
-    /// x0, y0, x1, y1, each 0 to 1.
+    /// Bounding box as `[x0, y0, x1, y1]`, each a fraction of the page from 0 to 1.
     pub bbox: Option<[f64; 4]>,
-    /// Where it stands in the markdown, `[start, end)` in characters; null when it was rewritten.
+    /// Position in the document's markdown as `[start, end)`, in characters; null if the markdown was rewritten
+    /// afterwards.
     pub markdown_span: Option<[u64; 2]>,
-    /// Its place in reading order.
+    /// Position in reading order.
     pub reading_order: u32,
-    /// The path through the pipeline.
+    /// Stage of the pipeline that produced the block.
     pub source: Option<String>,
-    /// How sure we are. The object is always there.
+    /// Confidence scores of the block; the object is always present.
     pub confidence: Confidence,
 }
 
 words! {
-    /// What a block is.
+    /// Type of a layout block.
     pub enum BlockKind {
-        /// The title of the document.
+        /// Title of the document.
         Title = "title",
-        /// A heading.
+        /// Heading.
         SectionHeader = "section_header",
-        /// Running text.
+        /// Body text.
         Text = "text",
-        /// A table.
+        /// Table.
         Table = "table",
-        /// A formula.
+        /// Formula.
         Formula = "formula",
-        /// A picture.
+        /// Image or figure.
         Figure = "figure",
-        /// Text to a picture or table.
+        /// Caption of a figure or table.
         Caption = "caption",
-        /// The number of the page.
+        /// Page number.
         PageNumber = "page_number",
-        /// What stands above every page.
+        /// Running header.
         PageHeader = "page_header",
-        /// What stands below every page.
+        /// Running footer.
         PageFooter = "page_footer",
     }
 }
 
-/// How sure we are, 0 to 1.
+/// Confidence scores, from 0 to 1; null if unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Confidence {
-    /// Of the layout.
+    /// Confidence in the layout.
     pub layout: Option<f64>,
-    /// Of the characters.
+    /// Confidence in the recognised characters.
     pub ocr: Option<f64>,
 }

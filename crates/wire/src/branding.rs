@@ -1,5 +1,4 @@
-//! `data.branding`. Maps hold strings only where a typed client demands it (docs/CONTRACT.md,
-//! "Document").
+//! `data.branding`. Maps are limited to strings where a typed client requires it (docs/CONTRACT.md, "Document").
 
 use std::collections::BTreeMap;
 
@@ -15,50 +14,50 @@ type Words = BTreeMap<String, String>;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Branding {
-    /// Light or dark.
+    /// Colour scheme of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color_scheme: Option<ColorScheme>,
-    /// The name of the brand.
+    /// Name of the brand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand_name: Option<String>,
     /// URL of the logo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logo: Option<String>,
-    /// Hex colours by role: primary, background, textPrimary ….
+    /// Hex colours by role: primary, background, textPrimary and so on.
     #[schema(value_type = BTreeMap<String, String>)]
     pub colors: Words,
-    /// Fonts in use.
+    /// Fonts used on the page.
     pub fonts: Vec<Font>,
-    /// Sizes and weights.
+    /// Font sizes, weights and line heights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typography: Option<Typography>,
-    /// Distances.
+    /// Spacing of the layout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spacing: Option<Spacing>,
-    /// Styles by component, as `buttonPrimary` → `background` → `#0a0`.
+    /// Styles by component, such as `buttonPrimary` → `background` → `#0a0`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, BTreeMap<String, String>>,
-    /// The style of icons.
+    /// Icon style.
     #[schema(value_type = BTreeMap<String, String>)]
     pub icons: Words,
-    /// Image URLs by role: logo, favicon, ogImage; null when known to be missing.
+    /// Image URLs by role: logo, favicon, ogImage; null if known to be missing.
     pub images: BTreeMap<String, Option<String>>,
-    /// Durations and easings.
+    /// Animation durations and easings.
     #[schema(value_type = BTreeMap<String, String>)]
     pub animations: Words,
-    /// The grid and heights.
+    /// Layout grid and element heights.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub layout: Map<String, Value>,
-    /// The voice of the texts.
+    /// Tone of voice of the texts.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub tone: Map<String, Value>,
-    /// Tone, energy and audience.
+    /// Brand personality: tone, energy and audience.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub personality: Map<String, Value>,
 }
 
 words! {
-    /// Light or dark.
+    /// Colour scheme of a page.
     pub enum ColorScheme {
         /// Dark text on a light ground.
         Light = "light",
@@ -67,54 +66,54 @@ words! {
     }
 }
 
-/// A font in use.
+/// Font used on a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Font {
-    /// Its family.
+    /// Font family.
     pub family: String,
-    /// More about it.
+    /// Further properties of the font.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// Sizes and weights.
+/// Font sizes, weights and line heights.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Typography {
-    /// Families by role: primary, heading, code.
+    /// Font families by role: primary, heading, code.
     #[schema(value_type = BTreeMap<String, String>)]
     pub font_families: Words,
-    /// Fallbacks by role.
+    /// Fallback font stacks by role.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub font_stacks: BTreeMap<String, Vec<String>>,
-    /// Sizes by role: h1, h2, h3, body, small.
+    /// Font sizes by role: h1, h2, h3, body, small.
     #[schema(value_type = BTreeMap<String, String>)]
     pub font_sizes: Words,
-    /// Heights by role: heading, body.
+    /// Line heights by role: heading, body.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub line_heights: BTreeMap<String, f64>,
-    /// Weights by name: light, regular, medium, bold.
+    /// Font weights by name: light, regular, medium, bold.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub font_weights: BTreeMap<String, u32>,
 }
 
-/// Distances.
+/// Spacing of the layout.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spacing {
-    /// The unit of the grid, in pixels.
+    /// Base unit of the grid, in pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_unit: Option<u32>,
-    /// The radius of corners, as CSS.
+    /// Border radius, as CSS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub border_radius: Option<String>,
-    /// Inner distances.
+    /// Padding values.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub padding: Map<String, Value>,
-    /// Outer distances.
+    /// Margin values.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub margins: Map<String, Value>,
-    /// The distance of columns.
+    /// Gap between grid columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid_gutter: Option<Value>,
 }

@@ -1,4 +1,4 @@
-//! `/v2/browser`: browsers that a client keeps for a while (docs/CONTRACT.md, "Browser sessions").
+//! Browser sessions under `/v2/browser` (docs/CONTRACT.md, "Browser sessions").
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,128 +12,128 @@ use crate::read::{self, Field};
 use crate::stamp;
 use crate::words::words;
 
-/// Shortest life of a session, in seconds.
+/// Minimum of `ttl`, in seconds.
 pub const MIN_SESSION_TTL_S: u32 = 30;
-/// Longest life of a session, in seconds.
+/// Maximum of `ttl` and `activityTtl`, in seconds.
 pub const MAX_SESSION_TTL_S: u32 = 3600;
-/// Life of a session when none is given, in seconds.
+/// Default of `ttl`, in seconds.
 pub const DEFAULT_SESSION_TTL_S: u32 = 300;
-/// Shortest rest after which a session ends, in seconds.
+/// Minimum of `activityTtl`, in seconds.
 pub const MIN_ACTIVITY_TTL_S: u32 = 10;
-/// Rest after which a session ends when none is given, in seconds.
+/// Default of `activityTtl`, in seconds.
 pub const DEFAULT_ACTIVITY_TTL_S: u32 = 120;
 
 words! {
-    /// Whether a session can still be used.
+    /// Status of a browser session.
     pub enum SessionStatus {
-        /// It can.
+        /// The session is running.
         Active = "active",
-        /// It has ended.
+        /// The session has ended.
         Destroyed = "destroyed",
     }
 }
 
-/// A browser to be kept. Everything is optional.
+/// Settings of a new browser session. All fields are optional.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserRequest {
-    /// How long it lives at most, in seconds.
+    /// Maximum lifetime, in seconds.
     #[schema(required = false, default = 300, minimum = 30, maximum = 3600)]
     pub ttl: u32,
-    /// After how long a rest it ends, in seconds.
+    /// Idle timeout, in seconds.
     #[schema(required = false, default = 120, minimum = 10, maximum = 3600)]
     pub activity_ttl: u32,
-    /// Whether it can be watched.
+    /// Whether the browser can be watched in a live view.
     #[schema(required = false, default = true)]
     pub stream_web_view: bool,
-    /// Block advertisements and cookie banners.
+    /// Whether advertisements and cookie banners are blocked.
     #[schema(required = false, default = true)]
     pub block_ads: bool,
-    /// Accept bad TLS certificates. When not given: true, but false beside `profile`, whose logins would be sent to whoever
-    /// answers.
+    /// Whether invalid TLS certificates are accepted. Default: true, but false with `profile`, because its logins could
+    /// be sent to an impostor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_tls_verification: Option<bool>,
-    /// State to begin with, and where it is saved when the session ends.
+    /// Profile to load at the start and to save when the session ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// Where the visitor seems to be.
+    /// Location and languages that sites see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// Who calls.
+    /// Client that makes the call.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// The answer to `POST /v2/browser`.
+/// Response of `POST /v2/browser`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserStarted {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The session.
+    /// Session id.
     #[schema(format = "uuid")]
     pub id: String,
-    /// Where it is.
+    /// URLs of the session.
     #[serde(flatten)]
     pub urls: SessionUrls,
-    /// When it ends at the latest, RFC 3339.
+    /// Time at which the session ends at the latest, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub expires_at: Timestamp,
 }
 
-/// Addresses of a session. Whoever has one may use it as long as the session lives.
+/// URLs of a session. Each URL gives access without a key for as long as the session lives.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionUrls {
-    /// A WebSocket that speaks the Chrome DevTools protocol.
+    /// WebSocket URL for the Chrome DevTools Protocol (CDP).
     pub cdp_url: String,
-    /// A web page that shows the browser.
+    /// URL of a web page that shows the browser, view only.
     pub live_view_url: String,
-    /// A web page that shows the browser and takes mouse and keys.
+    /// URL of a web page that shows the browser and accepts mouse and keyboard input.
     pub interactive_live_view_url: String,
 }
 
-/// The answer to `GET /v2/browser`.
+/// Response of `GET /v2/browser`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BrowserSessions {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The sessions of the team, the newest first.
+    /// Sessions of the team, newest first.
     pub sessions: Vec<BrowserSession>,
 }
 
-/// One session of the list.
+/// One session in the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserSession {
-    /// The session.
+    /// Session id.
     #[schema(format = "uuid")]
     pub id: String,
-    /// Whether it can still be used.
+    /// Status of the session.
     pub status: SessionStatus,
-    /// Where it is; empty texts when it has ended.
+    /// URLs of the session; empty strings after it has ended.
     #[serde(flatten)]
     pub urls: SessionUrls,
-    /// Whether it can be watched.
+    /// Whether the browser can be watched in a live view.
     pub stream_web_view: bool,
-    /// When it began, RFC 3339.
+    /// Start time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// When it was last used, RFC 3339, to a few seconds.
+    /// Time of last use, RFC 3339, accurate to a few seconds.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub last_activity: Timestamp,
-    /// When it ends at the latest, RFC 3339.
+    /// Time at which the session ends at the latest, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub expires_at: Timestamp,
 }
 
-/// The answer to the end of a session.
+/// Response to ending a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEnded {
@@ -142,9 +142,9 @@ pub struct SessionEnded {
     pub success: bool,
     /// Always `destroyed`.
     pub status: SessionStatus,
-    /// How long it lived, in milliseconds.
+    /// Duration of the session, in milliseconds.
     pub session_duration_ms: i64,
-    /// What it cost, in credits.
+    /// Credits charged for the session.
     pub credits_billed: i64,
 }
 
@@ -164,7 +164,7 @@ impl Default for BrowserRequest {
 }
 
 impl BrowserRequest {
-    /// Whether any TLS certificate will do: as the caller says, else when there is no profile.
+    /// Whether invalid TLS certificates are accepted: the caller's choice, or by default only without a profile.
     #[must_use]
     pub fn skips_tls_verification(&self) -> bool {
         self.skip_tls_verification.unwrap_or(self.profile.is_none())

@@ -1,36 +1,36 @@
-//! What a server can do beyond what every server can: it depends on what it was given to work with.
+//! Capabilities: optional features of a server, depending on its configuration and installed programs.
 
 use crate::words::{Word, words};
 
 words! {
-    /// Something that not every server has.
+    /// Optional feature of a server.
     pub enum Capability {
-        /// A browser, which runs the scripts of pages.
+        /// Browser that runs the scripts of pages.
         Browser = "browser",
-        /// Readers of documents: PDF and office files.
+        /// Document readers: PDF and office files.
         Documents = "documents",
-        /// Readers that take text off pictures.
+        /// Text recognition in images (OCR).
         Ocr = "ocr",
-        /// A language model.
+        /// Language model.
         Model = "model",
-        /// Products and menus told apart from the page around them.
+        /// Extraction of products and menus.
         Products = "products",
-        /// Comparing a page with what it was before.
+        /// Change tracking: comparing a page with its previous scrape.
         Changes = "changes",
-        /// Sound and video out of pages.
+        /// Extraction of audio and video.
         Media = "media",
-        /// Taking personal data out of text.
+        /// Redaction of personal data.
         Redaction = "redaction",
-        /// Judging where a request may go.
+        /// Threat protection: rating sites before they are visited.
         Threats = "threats",
-        /// The catalog of provider tools.
+        /// Catalog of provider tools.
         Catalog = "catalog",
-        /// Cookies and storage of a browser, kept from one scrape to the next.
+        /// Browser profiles: cookies and storage kept between scrapes.
         Profiles = "profiles",
     }
 }
 
-/// A set of capabilities; the default is none.
+/// Set of capabilities; empty by default.
 ///
 /// ```
 /// use wire::{Capabilities, Capability};
@@ -42,13 +42,13 @@ words! {
 pub struct Capabilities(u32);
 
 impl Capabilities {
-    /// Whether this one is among them.
+    /// Whether the set contains `capability`.
     #[must_use]
     pub fn has(self, capability: Capability) -> bool {
         self.0 & bit(capability) != 0
     }
 
-    /// All of them, in the order of their declaration.
+    /// Returns the capabilities in the set, in declaration order.
     pub fn iter(self) -> impl Iterator<Item = Capability> {
         Capability::WORDS.iter().map(|(_, capability)| *capability).filter(move |one| self.has(*one))
     }
@@ -60,6 +60,7 @@ impl FromIterator<Capability> for Capabilities {
     }
 }
 
+// The discriminants count from 0, so each capability has a bit of its own; `u32` has room for 32.
 fn bit(capability: Capability) -> u32 {
     1 << capability as u32
 }

@@ -1,4 +1,4 @@
-//! The request of `POST /v2/crawl` and of its preview (docs/CONTRACT.md, "Crawl").
+//! Request bodies of `POST /v2/crawl` and its preview (docs/CONTRACT.md, "Crawl").
 
 use std::fmt;
 
@@ -20,98 +20,98 @@ use crate::tool::ToolDetail;
 use crate::webhook_config::{WebhookConfig, WebhookEntry};
 use crate::words::words;
 
-/// `limit` when none is given, in pages.
+/// Default of `limit`, in pages.
 pub const DEFAULT_CRAWL_LIMIT: u32 = 10_000;
-/// Largest `limit`, in pages.
+/// Maximum of `limit`, in pages.
 pub const MAX_CRAWL_LIMIT: u32 = 10_000_000;
-/// Most patterns in `includePaths`, in `excludePaths`, and in both together.
+/// Maximum number of patterns, per list and in both lists together.
 pub const MAX_PATTERNS: usize = 1000;
-/// Longest pattern, in characters.
+/// Maximum length of a pattern, in characters.
 pub const MAX_PATTERN_CHARS: usize = 2000;
-/// Most characters of all patterns together.
+/// Maximum length of all patterns together, in characters.
 pub const MAX_ALL_PATTERN_CHARS: usize = 100_000;
-/// Longest `delay`, in seconds.
+/// Maximum of `delay`, in seconds.
 pub const MAX_DELAY_S: f64 = 60.0;
-/// Largest `maxDiscoveryDepth`.
+/// Maximum of `maxDiscoveryDepth`.
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// A site to crawl. Written as JSON it reads back as the same request, so that is how jobs keep it.
+/// Site to crawl. Jobs store its JSON form, which decodes to the same request.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
-    /// Where to start: `http` or `https`.
+    /// Start URL, `http` or `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// `url` as it was given.
+    /// Original spelling of `url`.
     #[serde(skip)]
     pub source: SourceUrl,
-    /// A natural-language prompt that options are made from; options that are given win.
+    /// Natural-language prompt from which options are derived. Options that are given take precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: Option<String>,
-    /// Which pages, and how fast; siblings of `url` on the wire.
+    /// Crawl options; on the wire they are siblings of `url`.
     #[serde(flatten)]
     pub options: CrawlOptions,
-    /// Where events are sent.
+    /// Webhook that receives the events of the crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<WebhookEntry>)]
     pub webhook: Option<WebhookConfig>,
-    /// Keep nothing of the pages beyond the job. The operator enables it per team.
+    /// Whether page content is discarded after the job (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Who calls; siblings of `url` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `url`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// Which pages a crawl visits, how fast, and how each is scraped. All members are optional on the wire.
+/// Scope, speed and scrape options of a crawl. All fields are optional.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CrawlOptions {
-    /// RE2 patterns of the paths that are wanted.
+    /// RE2 patterns of paths to include.
     #[schema(max_items = 1000)]
     pub include_paths: Vec<String>,
-    /// RE2 patterns of the paths that are not.
+    /// RE2 patterns of paths to exclude.
     #[schema(max_items = 1000)]
     pub exclude_paths: Vec<String>,
-    /// Most hops from the start, which has depth 0 as pages from sitemaps have.
+    /// Maximum number of link hops from the start URL. The start URL and URLs from sitemaps have depth 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1000000)]
     pub max_discovery_depth: Option<u32>,
-    /// Most pages.
+    /// Maximum number of pages.
     #[schema(minimum = 1, maximum = 10000000)]
     pub limit: u32,
-    /// Whether pages are found by sitemap, by links or by both. The old `ignoreSitemap: true` means `skip`.
+    /// How pages are discovered: through sitemaps, links or both. The former `ignoreSitemap: true` means `skip`.
     pub sitemap: SitemapMode,
-    /// Take URLs that differ only in their query as one.
+    /// Whether URLs that differ only in their query count as one page.
     pub ignore_query_parameters: bool,
-    /// Take spellings of one page (`www.`, `http`, `/index.html`) as one.
+    /// Whether variants of a URL (`www.`, `http`, `/index.html`) count as one page.
     #[serde(rename = "deduplicateSimilarURLs")]
     pub deduplicate_similar_urls: bool,
-    /// Follow links to every path of the site, not only below the start.
+    /// Whether links to any path of the site are followed, not only to paths below the start URL.
     pub crawl_entire_domain: bool,
-    /// Scrape pages of other sites that are linked, without following their links.
+    /// Whether linked pages of other sites are scraped. Their links are not followed.
     pub allow_external_links: bool,
-    /// Follow links to subdomains.
+    /// Whether links to subdomains are followed.
     pub allow_subdomains: bool,
-    /// Match the patterns against the whole URL instead of the path.
+    /// Whether patterns are matched against the full URL instead of the path.
     #[serde(rename = "regexOnFullURL")]
     pub regex_on_full_url: bool,
-    /// Do not ask robots.txt. For teams with the enterprise options.
+    /// Whether robots.txt is ignored. Only for teams with the enterprise options.
     pub ignore_robots_txt: bool,
-    /// The user agent that robots.txt is fetched and read as. For teams with the enterprise options.
+    /// User agent used to fetch and evaluate robots.txt. Only for teams with the enterprise options.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 256)]
     pub robots_user_agent: Option<String>,
-    /// Seconds between two scrapes, which then run one at a time. 0 is no delay.
+    /// Delay between scrapes, in seconds. With a delay, pages are scraped one at a time. 0 means no delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 60)]
     pub delay: Option<f64>,
-    /// Most scrapes at the same time; the team's limit when not given.
+    /// Maximum number of concurrent scrapes; the team's limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub max_concurrency: Option<u32>,
-    /// How each page is scraped.
+    /// Scrape options for each page.
     pub scrape_options: ScrapeOptions,
 }
 
@@ -139,35 +139,35 @@ impl Default for CrawlOptions {
 }
 
 words! {
-    /// Where a crawl looks for pages.
+    /// Sources of URLs in a crawl or map.
     #[derive(Default)]
     pub enum SitemapMode {
-        /// In sitemaps and links.
+        /// Sitemaps and links.
         #[default]
         Include = "include",
-        /// In links only.
+        /// Links only.
         Skip = "skip",
-        /// In sitemaps only, and the start.
+        /// Sitemaps and the start URL only.
         Only = "only",
     }
 }
 
-/// The request of `POST /v2/crawl/params-preview`.
+/// Body of `POST /v2/crawl/params-preview`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ParamsPreview {
-    /// Where the crawl would start.
+    /// Start URL of the crawl.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// What to crawl, in natural language.
+    /// Natural-language description of what to crawl.
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: String,
-    /// Who calls; siblings of `url` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `url`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// Decodes the body of `POST /v2/crawl`, and a [`CrawlRequest`] that was written down. Patterns are counted and measured
-/// here; whether they compile is for the crawl to say.
+/// Decodes the body of `POST /v2/crawl`, or a stored [`CrawlRequest`]. Checks number and length of patterns; whether
+/// they compile is checked when the crawl starts.
 ///
 /// # Errors
 /// [`Invalid`] with every fault (up to 20), each with the path of its field.
@@ -184,7 +184,7 @@ pub fn decode_crawl(body: Value) -> Result<CrawlRequest, Invalid> {
 /// Decodes the body of `POST /v2/crawl/params-preview`.
 ///
 /// # Errors
-/// As [`decode_crawl`].
+/// [`Invalid`], as for [`decode_crawl`].
 pub fn decode_params_preview(body: Value) -> Result<ParamsPreview, Invalid> {
     read::body(body, |fields| {
         let url = fields.need("url").and_then(page_url);
@@ -195,7 +195,7 @@ pub fn decode_params_preview(body: Value) -> Result<ParamsPreview, Invalid> {
 }
 
 impl CrawlRequest {
-    /// A crawl from this page with nothing else asked for.
+    /// Returns a crawl of this URL with default options.
     #[must_use]
     pub fn new(url: Url) -> Self {
         Self {
@@ -209,7 +209,7 @@ impl CrawlRequest {
         }
     }
 
-    /// Whether URLs must stay out of logs: zero retention, or lockdown, which counts as such.
+    /// Whether URLs must be kept out of logs: with zero data retention, or with `lockdown`, which implies it.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.scrape_options.lockdown
@@ -222,7 +222,7 @@ impl CrawlRequest {
         let webhook = fields.take("webhook").and_then(WebhookConfig::read);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention && options.scrape_options.only_clean_content {
-            fields.refuse("scrapeOptions.onlyCleanContent", "must not stand beside `zeroDataRetention`");
+            fields.refuse("scrapeOptions.onlyCleanContent", "cannot be combined with `zeroDataRetention`");
         }
         let attribution = Attribution::read(fields);
         let (url, source) = page?;
@@ -271,21 +271,21 @@ impl CrawlOptions {
             [(both().count(), MAX_PATTERNS, "patterns"), (chars, MAX_ALL_PATTERN_CHARS, "characters")]
         {
             if have > most {
-                let reason = format!("and `excludePaths` together must not have more than {most} {what}, have {have}");
+                let reason = format!("and `excludePaths` together must not have more than {most} {what}, got {have}");
                 fields.refuse("includePaths", reason);
             }
         }
     }
 }
 
-/// The object `scrapeOptions`, with what clients add to it.
+/// Reads the object `scrapeOptions`, with the fields that clients add to it.
 fn nested(fields: &mut Fields<'_>) -> ScrapeOptions {
     let options = page_options(fields);
     let _ignored = Attribution::read(fields);
     options
 }
 
-/// Scrape options in a job. `toolDetail` comes along from one client and changes nothing.
+/// Reads the scrape options of a job. Ignores `toolDetail`, which one client sends along.
 pub(crate) fn page_options(fields: &mut Fields<'_>) -> ScrapeOptions {
     for key in HARMLESS_KEYS {
         let _ignored = fields.take(key);
@@ -298,7 +298,7 @@ fn page_url(field: Field<'_>) -> Option<Url> {
     field.parse(|text| target_url(text).map_err(|error| error.to_string()))
 }
 
-/// A pattern is text that is kept and shown, so it has no control characters.
+/// Reads patterns. Control characters are refused, because patterns are stored and displayed.
 fn patterns(fields: &mut Fields<'_>, key: &'static str) -> Vec<String> {
     let entry = |field: Field<'_>| field.name(0..=MAX_PATTERN_CHARS);
     fields.take(key).and_then(|field| field.list(0..=MAX_PATTERNS, entry)).unwrap_or_default()
@@ -310,7 +310,7 @@ fn sitemap(fields: &mut Fields<'_>) -> SitemapMode {
     fields.take("sitemap").and_then(Field::word).unwrap_or(default)
 }
 
-/// It becomes the value of a request header.
+/// Checks a user agent, because it becomes the value of a request header.
 fn user_agent(text: &str) -> Result<String, String> {
     let visible = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     match visible && (1..=256).contains(&text.len()) && text.trim() == text {
@@ -320,7 +320,7 @@ fn user_agent(text: &str) -> Result<String, String> {
 }
 
 impl fmt::Debug for CrawlRequest {
-    /// Shows the host at most: paths and queries carry tokens, userinfo carries passwords.
+    /// Shows at most the host: paths and queries may contain tokens, userinfo may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = if self.is_private() { None } else { self.url.host_str() };
         f.debug_struct("CrawlRequest")

@@ -1,4 +1,4 @@
-//! From a JSON body to a checked request: field by field, then the rules between fields.
+//! Decodes JSON bodies into checked requests: first each field, then the rules between fields.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,24 +9,24 @@ use crate::read;
 use crate::scrape::ScrapeRequest;
 use crate::tool::ToolRequest;
 
-/// Keys that clients send and that mean nothing here: accepted with any value, so that no client breaks.
-/// Keys that mean something but change nothing yet (`fastMode`, `blockAds`, `origin`, …) are fields instead.
+/// Keys that clients send but that have no effect here. Accepted with any value, so that no client breaks. Keys with a
+/// meaning that is not used yet (`fastMode`, `origin` and so on) are fields instead.
 pub const HARMLESS_KEYS: &[&str] = &["useMock"];
 
-/// The two things that `POST /v2/scrape` does.
+/// Body of `POST /v2/scrape`: a page scrape, or provider-tool calls.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ScrapeBody {
-    /// Scrape a page.
+    /// Page scrape.
     Page(Box<ScrapeRequest>),
-    /// Call provider tools.
+    /// Provider-tool calls.
     Tools(Box<ToolRequest>),
 }
 
 /// Decodes the body of `POST /v2/scrape`.
 ///
 /// # Errors
-/// [`Invalid`] with every fault (up to 20), each with the path of its field: a wrong type, a value out of bounds, a
+/// [`Invalid`] with every fault (up to 20), each with the path of its field: a wrong type, a value out of range, a
 /// missing or unknown key, options that exclude each other.
 ///
 /// ```

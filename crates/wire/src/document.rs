@@ -1,7 +1,7 @@
-//! What a scrape returns (docs/CONTRACT.md, "Document").
+//! The document that a scrape returns (docs/CONTRACT.md, "Document").
 //!
-//! Members that were not asked for are absent, never null: a null inside a list or a map breaks a client, and the
-//! presence of a key changes how some of them read the object.
+//! Fields that were not requested are absent, never null: a null inside a list or a map breaks a client, and some
+//! clients branch on the presence of a key.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,74 +14,74 @@ use crate::metadata::Metadata;
 use crate::product::Product;
 use crate::words::words;
 
-/// The answer of a page scrape.
+/// Response of a page scrape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScrapeAnswer {
-    /// Always true; how the page itself answered is in `data.metadata.statusCode`.
+    /// Always true. The HTTP status of the page itself is in `data.metadata.statusCode`.
     #[schema(default = true)]
     pub success: bool,
-    /// The page.
+    /// The scraped page.
     pub data: Document,
-    /// What the caller should know; also in `data`.
+    /// Warning for the caller; repeated in `data.warning`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 impl ScrapeAnswer {
-    /// The answer that carries a document; its warning stands at both places where clients look.
+    /// Builds the response for a document. Copies its warning to the top level, because clients look in both places.
     #[must_use]
     pub fn new(data: Document) -> Self {
         Self { success: true, warning: data.warning.clone(), data }
     }
 }
 
-/// One page in the formats that were asked for.
+/// One page in the requested formats. Formats that were not requested are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Document {
-    /// The page as markdown.
+    /// Page content as markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// Cleaned HTML.
+    /// Cleaned HTML: without scripts, styles and head, with absolute URLs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
-    /// The HTML as it came.
+    /// HTML as received, or as it stands after the page's scripts ran in a browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_html: Option<String>,
-    /// The body as it came, in base64 without a prefix.
+    /// Response body as received, base64-encoded, without a `data:` prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_base64: Option<String>,
-    /// Links of the page.
+    /// URLs of the links on the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
-    /// Image URLs of the page.
+    /// URLs of the images on the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<String>>,
-    /// Values of attributes, one entry per selector that was asked for.
+    /// Attribute values, one entry per requested selector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<AttributeValues>>,
-    /// A summary.
+    /// Summary of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// URL of a picture of the page.
+    /// URL of the screenshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
-    /// Extracted data.
+    /// Extracted structured data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
-    /// The answer to the question or query.
+    /// Answer to the question or query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// The parts of the text that match the query.
+    /// Passages of the page that match the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<String>,
-    /// Signed URL of the sound.
+    /// Signed URL of the audio file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
-    /// Signed URL of the video.
+    /// Signed URL of the video file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<String>,
-    /// What the actions returned.
+    /// Results of the actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<ActionResults>,
     /// Markdown per physical page of a PDF.
@@ -93,78 +93,78 @@ pub struct Document {
     /// Brand identity and design system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branding: Option<Branding>,
-    /// The product that the page sells.
+    /// Product that the page sells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<Product>,
-    /// The menu of a restaurant.
+    /// Menu of a restaurant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub menu: Option<Menu>,
-    /// What changed since the scrape before.
+    /// Changes since the previous scrape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change_tracking: Option<ChangeTracking>,
     /// Provider tools that match the domain of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
-    /// What the caller should know.
+    /// Warning for the caller, such as pages that could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// About the page and about this scrape.
+    /// Metadata of the page and of this scrape.
     pub metadata: Metadata,
 }
 
-/// The values of one attribute of the elements that one selector finds.
+/// Values of one attribute, taken from all elements that match one selector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttributeValues {
-    /// The selector as given.
+    /// CSS selector, as given in the request.
     pub selector: String,
-    /// The attribute as given.
+    /// Attribute name, as given in the request.
     pub attribute: String,
-    /// The values in the order of the page.
+    /// Attribute values in document order.
     pub values: Vec<String>,
 }
 
-/// What the actions returned, each list in the order of its actions.
+/// Results of the actions; each list is in the order of its actions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ActionResults {
-    /// URLs of pictures.
+    /// URLs of the screenshots.
     pub screenshots: Vec<String>,
-    /// Captured pages.
+    /// URL and HTML captured by `scrape` actions.
     pub scrapes: Vec<CapturedPage>,
-    /// What the scripts returned.
+    /// Return values of `executeJavascript` actions.
     pub javascript_returns: Vec<ScriptReturn>,
-    /// URLs of prints.
+    /// URLs of the PDF files.
     pub pdfs: Vec<String>,
 }
 
-/// What a `scrape` action captured.
+/// URL and HTML captured by a `scrape` action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CapturedPage {
-    /// Where the browser was.
+    /// URL of the page at that moment.
     pub url: String,
-    /// What it showed.
+    /// HTML of the page at that moment.
     pub html: String,
 }
 
-/// What a script returned.
+/// Return value of a script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScriptReturn {
-    /// The JavaScript type.
+    /// JavaScript type of the value.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The value.
+    /// The value as JSON.
     pub value: Value,
 }
 
 impl ScriptReturn {
-    /// Bytes that it takes in memory, about: small values take many times what they take as text.
+    /// Returns the approximate size in memory, in bytes. Small values take several times the size of their JSON text.
     #[must_use]
     pub fn memory(&self) -> usize {
         memory_of(&self.value)
     }
 }
 
-/// Bytes of a member of an object, besides its name and its value.
+/// Approximate overhead of one object member, in bytes, without its name and value.
 const MEMBER: usize = 64;
 
 fn memory_of(value: &Value) -> usize {
@@ -177,44 +177,44 @@ fn memory_of(value: &Value) -> usize {
     size_of::<Value>() + inside
 }
 
-/// What changed since the scrape before.
+/// Changes since the previous scrape of the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeTracking {
-    /// When the page was seen before, RFC 3339; null the first time.
+    /// Time of the previous scrape, RFC 3339; null the first time.
     pub previous_scrape_at: Option<String>,
-    /// Whether and how it changed.
+    /// Whether the page is new, unchanged, changed or removed.
     pub change_status: ChangeStatus,
-    /// How the page is found.
+    /// Whether links or a sitemap lead to the page.
     pub visibility: Visibility,
-    /// The difference, in `git-diff` mode.
+    /// Unified diff, in `git-diff` mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Value>,
-    /// Values before and now per field, in `json` mode.
+    /// Previous and current value of each field, in `json` mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
 }
 
 words! {
-    /// Whether and how a page changed.
+    /// Result of comparing a page with its previous scrape.
     pub enum ChangeStatus {
-        /// Never seen before.
+        /// No previous scrape exists.
         New = "new",
-        /// As before.
+        /// The page is unchanged.
         Same = "same",
-        /// Different.
+        /// The page has changed.
         Changed = "changed",
-        /// Gone.
+        /// The page no longer exists.
         Removed = "removed",
     }
 }
 
 words! {
-    /// How a page is found.
+    /// How a page is discovered.
     pub enum Visibility {
-        /// By links or a sitemap.
+        /// Found through links or a sitemap.
         Visible = "visible",
-        /// Only known from before.
+        /// Known only from an earlier scrape.
         Hidden = "hidden",
     }
 }

@@ -1,4 +1,4 @@
-//! What a refused or failed call looks like (docs/CONTRACT.md, "Errors").
+//! Error bodies (docs/CONTRACT.md, "Errors").
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use utoipa::ToSchema;
 use crate::code::Code;
 use crate::words::words;
 
-/// One fault of a request body.
+/// Fault of a request body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
-    /// Where, as `formats[1].quality`; empty for the body itself.
+    /// Path of the field, such as `formats[1].quality`; empty for the body itself.
     pub path: String,
-    /// Why, as `must be a whole number from 1 to 100, got 101`. One that begins with the name of the field is a
-    /// sentence of its own.
+    /// Reason, such as `must be a whole number from 1 to 100, got 101`. A reason that begins with the field's name is a
+    /// complete sentence.
     pub message: String,
-    /// What would do instead, where the message is one that callers look for word for word.
+    /// Advice on how to fix the fault. Separate, because callers match some messages word for word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -44,61 +44,61 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// A body that does not follow the contract: 400 BAD_REQUEST.
+/// Request body that violates the contract: 400 BAD_REQUEST.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Invalid {
-    /// The sentence for `error`.
+    /// Message for the field `error`.
     pub message: String,
-    /// Every fault, at most 20, in the order of reading.
+    /// Every fault, at most 20, in reading order.
     pub fields: Vec<FieldError>,
 }
 
 impl Invalid {
-    /// A single fault.
+    /// Returns an error with a single fault.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
         let fault = FieldError::new(path, message);
         Self { message: fault.to_string(), fields: vec![fault] }
     }
 
-    /// The faults for the `details` member: an array of `{path, message, advice?}`.
+    /// Returns the faults as JSON for `details`: an array of `{path, message, advice?}`.
     #[must_use]
     pub fn details(&self) -> Value {
         serde_json::to_value(&self.fields).unwrap_or_default()
     }
 }
 
-/// The body of every answer that is not 200. `success`, `code` and `error` are always there: one client substitutes a
-/// code of its own when ours is missing, another ignores bodies without `success`.
+/// Body of every response that is not a success. `success`, `code` and `error` are always present: one client
+/// substitutes a code of its own if ours is missing, another ignores bodies without `success`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorBody {
     /// Always false.
     #[schema(default = false)]
     pub success: bool,
-    /// What went wrong, for programs.
+    /// Machine-readable error code.
     pub code: Code,
-    /// What went wrong, for people.
+    /// Human-readable error message.
     pub error: String,
-    /// More, by code: the faults of a 400, `state` and `retryAfterSeconds` of a resumable 408.
+    /// Details, depending on `code`: the faults of a 400, or `state` and `retryAfterSeconds` of a resumable 408.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// The charge of a provider-tool call that is in flight or was made before.
+    /// Charge of a provider-tool call that is in flight or was made earlier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<String>,
-    /// What somebody must do first, with code THIRD_PARTY_DATA_TERMS_REQUIRED.
+    /// Action that must be taken first, with code THIRD_PARTY_DATA_TERMS_REQUIRED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_action: Option<RequiresAction>,
-    /// What a caller without a key has used up, with code RATE_LIMITED.
+    /// Quota that a caller without a key has used up, with code RATE_LIMITED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<UsedUp>,
-    /// When such a caller may come again, in seconds.
+    /// Seconds until a caller without a key may try again.
     #[serde(default, rename = "retry_after_seconds", skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u64>,
 }
 
 impl ErrorBody {
-    /// A body with code and message only.
+    /// Returns a body with code and message only.
     pub fn new(code: Code, error: impl Into<String>) -> Self {
         Self {
             success: false,
@@ -112,7 +112,7 @@ impl ErrorBody {
         }
     }
 
-    /// The same with details.
+    /// Sets `details`.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
@@ -126,32 +126,32 @@ impl From<&Invalid> for ErrorBody {
     }
 }
 
-/// Provider terms that an administrator must accept by hand.
+/// Provider terms that an administrator must accept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RequiresAction {
-    /// The kind of action.
+    /// Kind of the required action.
     #[serde(rename = "type")]
     pub kind: RequiredActionKind,
-    /// The provider whose terms must be accepted.
+    /// Provider whose terms must be accepted.
     pub terms: String,
-    /// The version of the terms.
+    /// Version of the terms.
     pub version: String,
-    /// Where an administrator accepts them.
+    /// URL where an administrator accepts the terms.
     pub url: String,
 }
 
 words! {
-    /// What callers without a key can use up.
+    /// Quota of callers without a key.
     pub enum UsedUp {
-        /// The calls of their address, or of all such callers together.
+        /// Requests of the caller's address, or of all callers without a key together.
         Requests = "requests",
-        /// The credits of the team that such calls run as.
+        /// Credits of the team that these requests are charged to.
         Credits = "credits",
     }
 }
 
 words! {
-    /// Kinds of required action.
+    /// Kind of a required action.
     pub enum RequiredActionKind {
         /// Accept the terms of a provider.
         AcceptTerms = "accept_terms",

@@ -1,18 +1,17 @@
-//! Events of work that a client has started: the one list of their names. A name is a family and a word, as in `crawl.page`
-//! (docs/CONTRACT.md, "Webhooks").
+//! Names of webhook events, such as `crawl.page`: a family and an event word (docs/CONTRACT.md, "Webhooks").
 
 use std::fmt;
 
 use crate::words::{Word as _, words};
 
 words! {
-    /// Events of a job, by the second part of their names. The full names (`crawl.page`) are accepted too.
+    /// Events of a job, named by the second part. The full names (`crawl.page`) are accepted too.
     pub enum WebhookEvent {
-        /// The job starts.
+        /// The job has started.
         Started = "started",
-        /// A page is done.
+        /// A page is finished, successfully or not.
         Page = "page",
-        /// The job has ended well.
+        /// The job has completed.
         Completed = "completed",
         /// The job has failed.
         Failed = "failed",
@@ -20,7 +19,7 @@ words! {
 }
 
 words! {
-    /// What events are about: the first part of their names.
+    /// Family of an event: the first part of its name.
     pub enum EventFamily {
         /// Crawls.
         Crawl = "crawl",
@@ -29,29 +28,28 @@ words! {
     }
 }
 
-/// Where an event stands among those of its job. A receiver hears of the start first and of the end last; what lies
-/// between has no order.
+/// Position of an event within its job. Start is delivered first and end last; events in between have no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Before everything else.
+    /// Delivered before all others.
     Start,
-    /// Between.
+    /// Delivered in any order between start and end.
     Progress,
-    /// After everything else.
+    /// Delivered after all others.
     End,
 }
 
-/// An event by its name. Prints as that name.
+/// Type of an event. Displays as its full name, such as `crawl.page`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EventType {
-    /// The first part.
+    /// First part of the name.
     pub family: EventFamily,
-    /// The second part.
+    /// Second part of the name.
     pub word: WebhookEvent,
 }
 
 impl WebhookEvent {
-    /// Where such events stand among those of their job.
+    /// Returns the position of such events within their job.
     #[must_use]
     pub const fn phase(self) -> Phase {
         match self {
@@ -63,7 +61,7 @@ impl WebhookEvent {
 }
 
 impl EventFamily {
-    /// Its event of this word.
+    /// Returns the event type of this family with the given word.
     #[must_use]
     pub const fn event(self, word: WebhookEvent) -> EventType {
         EventType { family: self, word }
@@ -76,7 +74,7 @@ impl fmt::Display for EventType {
     }
 }
 
-/// The word of a full name; `None` when it is not one of a family's.
+/// Returns the second part of a full event name, or `None` if it does not begin with a known family.
 pub(crate) fn word_of(name: &str) -> Option<&str> {
     let of_family = |family: &str| name.strip_prefix(family)?.strip_prefix('.');
     EventFamily::WORDS.iter().find_map(|(family, _)| of_family(family))

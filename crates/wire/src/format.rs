@@ -1,4 +1,4 @@
-//! `formats`: what a scrape returns. Each entry is a name, or an object with `type` and settings.
+//! `formats`: the content that a scrape returns. Each entry is a name, or an object with `type` and settings.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,245 +7,245 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::{Word, words};
 
-/// Longest prompt, question or query, in characters.
+/// Maximum length of a prompt, question or query, in characters.
 pub const MAX_PROMPT_CHARS: usize = 10_000;
-/// Longest CSS selector, in characters.
+/// Maximum length of a CSS selector, in characters.
 pub const MAX_SELECTOR_CHARS: usize = 2000;
-/// Most selectors of one list.
+/// Maximum number of selectors in one list.
 pub const MAX_SELECTORS: usize = 250;
-/// Widest and highest screen, in CSS pixels (8K).
+/// Maximum width and height of a viewport, in CSS pixels (8K).
 const MAX_VIEWPORT: (u32, u32) = (7680, 4320);
 
-/// One requested format.
+/// Requested format.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Format {
-    /// The page as markdown.
+    /// Page content as markdown.
     Markdown,
     /// Cleaned HTML.
     Html,
-    /// The HTML as it came.
+    /// HTML as received.
     RawHtml,
-    /// The body as it came, in base64; stands alone.
+    /// Response body as received, base64-encoded. Cannot be combined with other formats.
     RawBase64,
-    /// Links of the page.
+    /// URLs of the links on the page.
     Links,
-    /// Image URLs of the page.
+    /// URLs of the images on the page.
     Images,
-    /// Values of attributes of chosen elements.
+    /// Attribute values of selected elements.
     Attributes(AttributesFormat),
-    /// A summary.
+    /// Summary of the page.
     Summary,
-    /// A picture of the page.
+    /// Screenshot of the page.
     Screenshot(ScreenshotOptions),
-    /// Data extracted by schema or prompt.
+    /// Structured data, extracted by schema or prompt.
     Json(JsonFormat),
     /// Brand identity and design system.
     Branding,
-    /// The product that the page sells.
+    /// Product that the page sells.
     Product,
-    /// The menu of a restaurant.
+    /// Menu of a restaurant.
     Menu,
-    /// The sound of a video page.
+    /// Audio track of a video page.
     Audio,
-    /// The video of a video page.
+    /// Video file of a video page.
     Video,
-    /// An answer to a prompt (deprecated, use `question`).
+    /// Answer to a prompt. Deprecated: use `question`.
     Query(QueryFormat),
-    /// An answer to a question.
+    /// Answer to a question.
     Question(QuestionFormat),
-    /// The parts of the text that match a query.
+    /// Passages of the page that match a query.
     Highlights(HighlightsFormat),
-    /// What changed since the scrape before.
+    /// Changes since the previous scrape.
     ChangeTracking(ChangeTrackingFormat),
 }
 
-/// How an entry of `formats` may be written.
+/// Entry of `formats`: a name or an object.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum FormatEntry {
-    /// The name alone, where the format needs no settings.
+    /// Name only, for formats that need no settings.
     Name(FormatKind),
-    /// The name with settings.
+    /// Object with `type` and settings.
     Object(Format),
 }
 
 words! {
     /// Names of formats.
     pub enum FormatKind {
-        /// See [`Format::Markdown`].
+        /// Name of [`Format::Markdown`].
         Markdown = "markdown",
-        /// See [`Format::Html`].
+        /// Name of [`Format::Html`].
         Html = "html",
-        /// See [`Format::RawHtml`].
+        /// Name of [`Format::RawHtml`].
         RawHtml = "rawHtml",
-        /// See [`Format::RawBase64`].
+        /// Name of [`Format::RawBase64`].
         RawBase64 = "rawBase64",
-        /// See [`Format::Links`].
+        /// Name of [`Format::Links`].
         Links = "links",
-        /// See [`Format::Images`].
+        /// Name of [`Format::Images`].
         Images = "images",
-        /// See [`Format::Attributes`].
+        /// Name of [`Format::Attributes`].
         Attributes = "attributes",
-        /// See [`Format::Summary`].
+        /// Name of [`Format::Summary`].
         Summary = "summary",
-        /// See [`Format::Screenshot`].
+        /// Name of [`Format::Screenshot`].
         Screenshot = "screenshot",
-        /// See [`Format::Json`].
+        /// Name of [`Format::Json`].
         Json = "json",
-        /// See [`Format::Branding`].
+        /// Name of [`Format::Branding`].
         Branding = "branding",
-        /// See [`Format::Product`].
+        /// Name of [`Format::Product`].
         Product = "product",
-        /// See [`Format::Menu`].
+        /// Name of [`Format::Menu`].
         Menu = "menu",
-        /// See [`Format::Audio`].
+        /// Name of [`Format::Audio`].
         Audio = "audio",
-        /// See [`Format::Video`].
+        /// Name of [`Format::Video`].
         Video = "video",
-        /// See [`Format::Query`].
+        /// Name of [`Format::Query`].
         Query = "query",
-        /// See [`Format::Question`].
+        /// Name of [`Format::Question`].
         Question = "question",
-        /// See [`Format::Highlights`].
+        /// Name of [`Format::Highlights`].
         Highlights = "highlights",
-        /// See [`Format::ChangeTracking`].
+        /// Name of [`Format::ChangeTracking`].
         ChangeTracking = "changeTracking",
     }
 }
 
-/// Settings of `attributes`.
+/// Settings of the format `attributes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct AttributesFormat {
-    /// What to read. Without any, the answer is an empty list.
+    /// Attributes to read. If empty, the result is an empty list.
     #[schema(max_items = 250)]
     pub selectors: Vec<AttributeSelector>,
 }
 
-/// One attribute of the elements that a selector finds.
+/// Attribute to read from all elements that match a selector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct AttributeSelector {
-    /// A CSS selector.
+    /// CSS selector of the elements.
     #[schema(min_length = 1, max_length = 2000)]
     pub selector: String,
-    /// The name of the attribute.
+    /// Attribute name.
     #[schema(min_length = 1, max_length = 200)]
     pub attribute: String,
 }
 
-/// Settings of a screenshot, as a format and as an action.
+/// Settings of a screenshot, both as a format and as an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScreenshotOptions {
-    /// The whole page instead of the visible part. The spelling `full_page` is accepted too.
+    /// Whether the full page is captured instead of the visible part. The spelling `full_page` is accepted too.
     pub full_page: bool,
-    /// JPEG quality. A PNG when not given.
+    /// JPEG quality; PNG if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 100)]
     pub quality: Option<u32>,
-    /// The size of the window.
+    /// Viewport size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<Viewport>,
 }
 
-/// The size of a window, in CSS pixels.
+/// Viewport size, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Viewport {
-    /// Width.
+    /// Width in CSS pixels.
     #[schema(minimum = 1, maximum = 7680)]
     pub width: u32,
-    /// Height.
+    /// Height in CSS pixels.
     #[schema(minimum = 1, maximum = 4320)]
     pub height: u32,
 }
 
-/// Settings of `json`. With a prompt only, or with neither, the model decides on the structure.
+/// Settings of the format `json`. Without `schema`, the model chooses the structure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JsonFormat {
-    /// A JSON Schema that the answer follows.
+    /// JSON Schema that the result follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
-    /// What to extract.
+    /// Instructions on what to extract.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 10000)]
     pub prompt: Option<String>,
-    /// The older place of the option `checkPromptInjection`.
+    /// Former place of the option `checkPromptInjection`.
     pub check_prompt_injection: bool,
 }
 
-/// Settings of `query`.
+/// Settings of the format `query`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct QueryFormat {
-    /// What to ask.
+    /// Question about the page.
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: String,
-    /// How to answer.
+    /// Style of the answer.
     #[schema(required = false, default = "freeform")]
     pub mode: QueryMode,
 }
 
 words! {
-    /// How a query is answered.
+    /// Style of an answer.
     #[derive(Default)]
     pub enum QueryMode {
-        /// In the words of the model.
+        /// Answer in the model's own words.
         #[default]
         Freeform = "freeform",
-        /// In the words of the page.
+        /// Answer in direct quotes from the page.
         DirectQuote = "directQuote",
     }
 }
 
-/// Settings of `question`.
+/// Settings of the format `question`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct QuestionFormat {
-    /// What to ask.
+    /// Question about the page.
     #[schema(min_length = 1, max_length = 10000)]
     pub question: String,
 }
 
-/// Settings of `highlights`.
+/// Settings of the format `highlights`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct HighlightsFormat {
-    /// What to look for.
+    /// Search query.
     #[schema(min_length = 1, max_length = 10000)]
     pub query: String,
 }
 
-/// Settings of `changeTracking`.
+/// Settings of the format `changeTracking`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct ChangeTrackingFormat {
-    /// How changes are shown beside the status.
+    /// How changes are shown, in addition to the status.
     #[schema(max_items = 2)]
     pub modes: Vec<ChangeMode>,
-    /// A JSON Schema of what is compared in json mode.
+    /// JSON Schema of the compared fields, in `json` mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
-    /// What is compared in json mode.
+    /// Instructions on what to compare, in `json` mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 10000)]
     pub prompt: Option<String>,
-    /// Names a series: scrapes are compared with the one before under the same tag.
+    /// Name of a comparison series. A scrape is compared with the previous one under the same tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200)]
     pub tag: Option<String>,
 }
 
 words! {
-    /// How changes are shown.
+    /// Representation of changes.
     pub enum ChangeMode {
-        /// Fields with the value before and now.
+        /// Previous and current value of each field.
         Json = "json",
-        /// A unified diff.
+        /// Unified diff.
         GitDiff = "git-diff",
     }
 }
 
 impl Format {
-    /// The name of the format.
+    /// Returns the name of the format.
     #[must_use]
     pub fn kind(&self) -> FormatKind {
         match self {
@@ -271,9 +271,10 @@ impl Format {
         }
     }
 
-    /// Reads the whole list; at most one entry of each kind.
+    /// Reads the list of formats; at most one entry of each kind.
     pub(crate) fn read_list(field: Field<'_>) -> Option<Vec<Self>> {
-        // Long enough for every kind and a few repeats, whose refusal says more than that of the length.
+        // Leaves room for every kind and some repeats, because the error about a repeat is clearer than one about the
+        // length.
         field.one_of_each(0..=2 * FormatKind::WORDS.len(), Self::kind, Self::read)
     }
 
@@ -302,7 +303,7 @@ impl Format {
 
     fn read_object(fields: &mut Fields<'_>) -> Option<Self> {
         let Some(kind) = fields.need("type").and_then(Field::word) else {
-            // Which keys are known depends on the type, so they are not judged without it.
+            // The type decides which keys are known. Without it, the other keys cannot be checked.
             fields.ignore_rest();
             return None;
         };
@@ -318,7 +319,7 @@ impl Format {
         })
     }
 
-    /// The formats without settings.
+    /// Returns the format of this kind, if it has no settings.
     fn plain(kind: FormatKind) -> Option<Self> {
         Some(match kind {
             FormatKind::Markdown => Self::Markdown,

@@ -1,4 +1,4 @@
-//! Request headers that a caller may set.
+//! Validation of caller-supplied request headers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::read::Field;
 
-/// Most headers of one request.
+/// Maximum number of headers per request.
 pub const MAX_HEADERS: usize = 100;
-/// Names and values together, in bytes.
+/// Maximum size of all header names and values together, in bytes.
 pub const MAX_HEADER_BYTES: usize = 64 * 1024;
 
-/// Headers that belong to the connection, not to the page (RFC 9110 section 7.6.1, RFC 9112 section 6): a caller who
-/// could set them could smuggle a second request or ask for another host than the guard has checked.
+/// Headers of the connection (RFC 9110 section 7.6.1, RFC 9112 section 6). Refused, because a caller could use them to
+/// smuggle a second request or to reach a host that the egress guard has not checked.
 const CONNECTION_HEADERS: &[&str] = &[
     "connection",
     "content-length",
@@ -26,7 +26,7 @@ const CONNECTION_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-/// Whether a header, named in lower case, belongs to the connection and not to what is sent over it.
+/// Whether a header belongs to the connection. `name` must be lower case.
 ///
 /// ```
 /// assert!(wire::is_connection_header("host") && wire::is_connection_header("proxy-authorization"));
@@ -37,7 +37,7 @@ pub fn is_connection_header(name: &str) -> bool {
     CONNECTION_HEADERS.contains(&name) || name.starts_with("proxy-")
 }
 
-/// Reads the `headers` option. Names keep their spelling.
+/// Reads the `headers` option. Names keep their case.
 pub(crate) fn read(mut field: Field<'_>) -> Option<BTreeMap<String, String>> {
     let Value::Object(given) = field.value.take() else {
         return field.refuse("must be an object of strings");
@@ -56,10 +56,10 @@ fn collect(given: Map<String, Value>) -> Result<BTreeMap<String, String>, String
         let text = check(&name, &value)?.to_owned();
         bytes += name.len() + text.len();
         if headers.len() == MAX_HEADERS || bytes > MAX_HEADER_BYTES {
-            return Err(format!("must not have more than {MAX_HEADERS} headers or {MAX_HEADER_BYTES} bytes"));
+            return Err(format!("must not have more than {MAX_HEADERS} headers or {MAX_HEADER_BYTES} bytes in total"));
         }
         if !seen.insert(name.to_ascii_lowercase()) {
-            return Err(format!("must not have `{name}` twice, in different case"));
+            return Err(format!("must not have `{name}` twice (names are case-insensitive)"));
         }
         headers.insert(name, text);
     }
@@ -68,15 +68,15 @@ fn collect(given: Map<String, Value>) -> Result<BTreeMap<String, String>, String
 
 fn check<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
     if !is_token(name) {
-        // The name itself is not repeated: it may hold anything.
-        return Err("has a name that is not a header name (RFC 9110 section 5.1)".to_owned());
+        // The name is not echoed: it is untrusted and may contain anything.
+        return Err("contains an invalid header name (RFC 9110 section 5.1)".to_owned());
     }
     let lower = name.to_ascii_lowercase();
     if is_connection_header(&lower) {
         return Err(format!("must not set `{lower}`: it belongs to the connection"));
     }
     let Value::String(text) = value else {
-        return Err(format!("must have a string for `{lower}`"));
+        return Err(format!("must have a string as value of `{lower}`"));
     };
     if text.chars().any(|c| c != '\t' && c.is_control()) {
         return Err(format!("must not have control characters in `{lower}`"));
@@ -84,7 +84,7 @@ fn check<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
     Ok(text)
 }
 
-/// A token of RFC 9110 section 5.6.2, of a length that fits an error message.
+/// Whether a name is a token (RFC 9110 section 5.6.2) and short enough for an error message.
 fn is_token(name: &str) -> bool {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     (1..=256).contains(&name.len()) && name.bytes().all(token)
@@ -118,13 +118,13 @@ mod tests {
     #[test]
     fn refused() {
         check(&json!(["a"]), Err("`headers` must be an object of strings"));
-        check(&json!({ "Bad Name": "1" }), Err("not a header name"));
-        check(&json!({ "": "1" }), Err("not a header name"));
-        check(&json!({ "X\r\nY": "1" }), Err("not a header name"));
-        check(&json!({ "Über": "1" }), Err("not a header name"));
+        check(&json!({ "Bad Name": "1" }), Err("invalid header name"));
+        check(&json!({ "": "1" }), Err("invalid header name"));
+        check(&json!({ "X\r\nY": "1" }), Err("invalid header name"));
+        check(&json!({ "Über": "1" }), Err("invalid header name"));
         check(&json!({ "X": "a\u{0}b" }), Err("control characters in `x`"));
         check(&json!({ "X": "a\r\nSet-Cookie: b=c" }), Err("control characters"));
-        check(&json!({ "X": 1 }), Err("string for `x`"));
+        check(&json!({ "X": 1 }), Err("string as value of `x`"));
         check(&json!({ "X": "1", "x": "2" }), Err("twice"));
         for name in [
             "Host",

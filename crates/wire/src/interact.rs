@@ -1,4 +1,4 @@
-//! Code and orders for an open page: `POST /v2/scrape/{id}/interact` and `POST /v2/browser/{id}/execute`
+//! Code and prompts that run on an open page: `POST /v2/scrape/{id}/interact` and `POST /v2/browser/{id}/execute`
 //! (docs/CONTRACT.md, "Interact").
 
 use std::fmt;
@@ -13,92 +13,92 @@ use crate::error::Invalid;
 use crate::read::{self, Field, Fields};
 use crate::words::words;
 
-/// Longest code, in characters.
+/// Maximum length of code, in characters.
 pub const MAX_CODE_CHARS: usize = 100_000;
-/// Longest order in words, in characters.
+/// Maximum length of a prompt, in characters.
 pub const MAX_ORDER_CHARS: usize = 10_000;
-/// Longest time for one call, in seconds.
+/// Maximum timeout of one call, in seconds.
 pub const MAX_EXECUTE_S: u32 = 300;
-/// Time for one call when none is given, in seconds.
+/// Default timeout of one call, in seconds.
 pub const DEFAULT_EXECUTE_S: u32 = 30;
 
 words! {
-    /// What code is written in.
+    /// Language of the code.
     pub enum Language {
-        /// JavaScript with a `page` as Playwright's.
+        /// JavaScript with a Playwright-style `page` object.
         Node = "node",
-        /// Python with the same `page`.
+        /// Python with a Playwright-style `page` object.
         Python = "python",
-        /// A shell with the commands of `agent-browser`.
+        /// Shell with the `agent-browser` commands.
         Bash = "bash",
     }
 }
 
-/// What is to be done on the page of a scrape: `code`, `prompt` or both, the code first.
+/// Code or prompt to run on the page of a scrape. With both, the code runs first.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 pub struct InteractRequest {
     /// Code to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 100000)]
     pub code: Option<String>,
-    /// An order in words.
+    /// Instructions in natural language.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: Option<String>,
-    /// What the code is written in.
+    /// Language of the code.
     #[schema(required = false, default = "node")]
     pub language: Language,
-    /// Time for the call, in seconds.
+    /// Timeout of the call, in seconds.
     #[schema(required = false, default = 30, minimum = 1, maximum = 300)]
     pub timeout: u32,
-    /// Who calls.
+    /// Client that makes the call.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// Code to be run in a browser session.
+/// Code to run in a browser session.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 pub struct ExecuteRequest {
-    /// The code.
+    /// Code to run.
     #[schema(min_length = 1, max_length = 100000)]
     pub code: String,
-    /// What it is written in.
+    /// Language of the code.
     #[schema(required = false, default = "bash")]
     pub language: Language,
-    /// Time for the call, in seconds.
+    /// Timeout of the call, in seconds.
     #[schema(required = false, default = 30, minimum = 1, maximum = 300)]
     pub timeout: u32,
-    /// Who calls.
+    /// Client that makes the call.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// What came out. Texts are never null: some clients take nothing else.
+/// Result of running code or a prompt. Strings are never null, because some clients reject null.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Executed {
-    /// Always true: code that fails says so in `exitCode` and `error`.
+    /// Always true. Failures of the code itself are in `exitCode` and `error`.
     #[schema(default = true)]
     pub success: bool,
-    /// What an order in words has brought.
+    /// Result of the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What the code has printed.
+    /// Standard output of the code.
     pub stdout: String,
-    /// The value of its last expression, as text.
+    /// Value of the last expression, as text.
     pub result: String,
-    /// What it has printed about errors.
+    /// Standard error of the code.
     pub stderr: String,
-    /// 0 when all went well.
+    /// Exit code; 0 on success.
     pub exit_code: i32,
-    /// Whether it was stopped at the end of its time.
+    /// Whether the code was stopped at its timeout.
     pub killed: bool,
-    /// Whether a text was cut because it was too long.
+    /// Whether an output was truncated because it was too long.
     pub truncated: bool,
-    /// The session that it ran in.
+    /// URLs of the session that ran the code.
     #[serde(flatten)]
     pub urls: Option<SessionUrls>,
-    /// What went wrong in the code.
+    /// Error message of the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -110,14 +110,14 @@ pub struct Executed {
 ///
 /// ```
 /// let invalid = wire::decode_interact(serde_json::json!({ "code": " " })).unwrap_err();
-/// assert_eq!(invalid.message, "`code` must be given, or `prompt`, and not be blank");
+/// assert_eq!(invalid.message, "`code` or `prompt` is required and must not be blank");
 /// ```
 pub fn decode_interact(body: Value) -> Result<InteractRequest, Invalid> {
     read::body(body, |fields| {
         let code = text(fields, "code", MAX_CODE_CHARS);
         let prompt = text(fields, "prompt", MAX_ORDER_CHARS);
         if let (Ok(None), Ok(None)) = (&code, &prompt) {
-            fields.refuse("code", "must be given, or `prompt`, and not be blank");
+            fields.refuse("code", "or `prompt` is required and must not be blank");
         }
         let language = fields.take("language").and_then(Field::word).unwrap_or(Language::Node);
         let (timeout, attribution) = (timeout(fields), Attribution::read(fields));
@@ -141,7 +141,7 @@ pub fn decode_execute(body: Value) -> Result<ExecuteRequest, Invalid> {
     })
 }
 
-/// A text that counts as absent when it is blank; `Err` when it was refused.
+/// Reads a text; blank counts as absent. `Err` if it was refused.
 fn text(fields: &mut Fields<'_>, key: &'static str, most: usize) -> Result<Option<String>, ()> {
     match fields.take(key) {
         None => Ok(None),
@@ -154,7 +154,7 @@ fn timeout(fields: &mut Fields<'_>) -> u32 {
 }
 
 impl fmt::Debug for InteractRequest {
-    /// Code and orders hold what is typed into pages, so they are not shown.
+    /// Hides code and prompt: they may contain what is typed into pages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (code, prompt) = (self.code.is_some(), self.prompt.is_some());
         write!(f, "InteractRequest {{ code {code} prompt {prompt} {:?} {} s }}", self.language, self.timeout)

@@ -1,5 +1,5 @@
-//! What crawls and batches answer: started, progress, errors, and the messages of the watcher (docs/CONTRACT.md,
-//! "Jobs", "Reading a job" and "Watcher").
+//! Responses of crawls and batches: start, progress, errors, and the watcher's messages (docs/CONTRACT.md, "Jobs",
+//! "Reading a job" and "Watcher").
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,57 +14,57 @@ use crate::stamp;
 use crate::words::words;
 
 words! {
-    /// How far a job is. Clients know no other words, so waiting counts as scraping.
+    /// Status of a job. Clients know no other words, so a queued job counts as scraping.
     pub enum JobStatus {
-        /// It waits or runs.
+        /// Queued or running.
         Scraping = "scraping",
-        /// Every page is done.
+        /// All pages are done.
         Completed = "completed",
-        /// It could not go on.
+        /// The job failed; `error` says why.
         Failed = "failed",
-        /// It was stopped by its team.
+        /// The job was cancelled by its team.
         Cancelled = "cancelled",
     }
 }
 
 impl JobStatus {
-    /// Whether nothing will change any more.
+    /// Whether the status is final.
     #[must_use]
     pub fn is_final(self) -> bool {
         self != Self::Scraping
     }
 }
 
-/// The answer to `POST /v2/crawl`.
+/// Response of `POST /v2/crawl`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Started {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// Id of the job.
+    /// Job id.
     #[schema(value_type = String, format = "uuid")]
     pub id: Uuid,
-    /// Where its progress is read.
+    /// URL at which the progress can be read.
     pub url: String,
 }
 
-/// The answer to `POST /v2/batch/scrape`.
+/// Response of `POST /v2/batch/scrape`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BatchStarted {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// Id of the job.
+    /// Job id.
     #[schema(value_type = String, format = "uuid")]
     pub id: Uuid,
-    /// Where its progress is read.
+    /// URL at which the progress can be read.
     pub url: String,
-    /// Entries of `urls` that cannot be scraped, as they were given; with `ignoreInvalidURLs`.
+    /// Invalid entries of `urls`, as given; only with `ignoreInvalidURLs`.
     #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
     pub invalid_urls: Option<Vec<String>>,
 }
 
-/// The answer to a `DELETE`.
+/// Response to cancelling a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Cancelled {
     /// Always true.
@@ -74,153 +74,153 @@ pub struct Cancelled {
     pub status: JobStatus,
 }
 
-/// How a job stands: the part of its progress that the watcher sends too.
+/// Progress of a job, as returned by its URL and sent by the watcher.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobProgress {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// How far it is.
+    /// Status of the job.
     pub status: JobStatus,
-    /// Pages that are done or still to do; pages that failed are not counted.
+    /// Number of pages that are done, running or queued. Failed pages are not counted.
     #[schema(minimum = 0)]
     pub total: u64,
-    /// Pages that are done.
+    /// Number of pages that are done.
     #[schema(minimum = 0)]
     pub completed: u64,
     /// Credits charged so far.
     pub credits_used: i64,
-    /// When it was started, RFC 3339.
+    /// Start time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// When it ended, RFC 3339.
+    /// End time, RFC 3339; absent while the job runs.
     #[serde(default, with = "stamp::optional", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub completed_at: Option<Timestamp>,
-    /// Seconds that it has taken so far or took in all.
+    /// Duration in seconds: so far while the job runs, in total afterwards.
     #[schema(minimum = 0)]
     pub duration: u64,
-    /// Until when it can be read, RFC 3339.
+    /// Time until which the results can be read, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub expires_at: Timestamp,
-    /// Where the next documents are read; only when there are some already.
+    /// URL of the next page of documents; absent if no further documents are available yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// What the caller should know.
+    /// Warning for the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Why it failed, with status `failed`.
+    /// Reason of the failure, if the status is `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Documents in the order in which their pages were done, as they were stored: nothing is parsed again.
+    /// Documents in order of completion. They are passed on as stored, without parsing.
     #[schema(value_type = Vec<Document>)]
     pub data: Vec<Box<RawValue>>,
 }
 
-/// What the watcher of a job sends.
+/// Message of a job's watcher.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum WatchMessage<'a> {
-    /// First: how it stands, with the first documents that are there already.
+    /// First message: progress, with the documents that already exist.
     Catchup {
-        /// Without `next`: the other documents follow.
+        /// Progress without `next`; further documents follow as messages.
         data: &'a JobProgress,
     },
-    /// One more document.
+    /// One further document.
     Document {
-        /// As it was stored.
+        /// The document as stored.
         #[schema(value_type = Document)]
         data: &'a RawValue,
     },
-    /// The end, after the last document.
+    /// Final message, after the last document.
     Done {
-        /// Without documents: one client would count them twice.
+        /// Progress without documents: one client would count them twice.
         data: &'a JobProgress,
     },
-    /// It has failed, or cannot be watched any longer.
+    /// The job failed, or can no longer be watched.
     Error {
-        /// Why.
+        /// Reason of the failure.
         error: &'a str,
     },
 }
 
-/// The answer to `GET /v2/crawl/{id}/errors`.
+/// Response of `GET /v2/crawl/{id}/errors`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobErrors {
-    /// Pages that were given up or left out, oldest first.
+    /// Pages that failed or were skipped, oldest first.
     pub errors: Vec<JobError>,
-    /// URLs that robots.txt forbids.
+    /// URLs disallowed by robots.txt.
     pub robots_blocked: Vec<String>,
-    /// Where the next entries are read; only when there are more than fit into one answer, about 10 MB.
+    /// URL of the next page of entries; present only if they exceed one response, about 10 MB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A page that was given up or left out.
+/// Page that failed or was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobError {
-    /// Id of this entry.
+    /// Id of the entry.
     pub id: String,
-    /// The page.
+    /// URL of the page.
     pub url: String,
-    /// Why, for programs: an error code, or `EXTERNAL_LINK` for the homepage of another site.
+    /// Machine-readable reason: an error code, or `EXTERNAL_LINK` for the homepage of another site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Why, for people.
+    /// Human-readable reason.
     pub error: String,
-    /// When, RFC 3339.
+    /// Time of the failure, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub timestamp: Timestamp,
 }
 
-/// The answer to `GET /v2/crawl/active`.
+/// Response of `GET /v2/crawl/active`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ActiveCrawls {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// Crawls that have not ended, oldest first.
+    /// Active crawls, oldest first.
     pub crawls: Vec<ActiveCrawl>,
-    /// What is missing, when the answer would be too large.
+    /// Note on what was left out, if the response would be too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// A crawl that has not ended.
+/// Active crawl.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveCrawl {
-    /// Id of the job.
+    /// Job id.
     #[schema(value_type = String, format = "uuid")]
     pub id: Uuid,
-    /// Whose it is.
+    /// Id of the team that started the crawl.
     pub team_id: String,
-    /// Where it started.
+    /// Start URL.
     pub url: String,
-    /// What it was started with, without options that are too large to be listed.
+    /// Options of the crawl, without those that are too large to list.
     #[schema(value_type = Option<Object>)]
     pub options: Value,
 }
 
-/// Which documents of a job are read.
+/// Range of a job's documents to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResultsQuery {
-    /// Documents before the first one.
+    /// Number of documents to skip.
     pub skip: Option<u64>,
-    /// Most documents.
+    /// Maximum number of documents.
     pub limit: Option<u32>,
 }
 
 impl ResultsQuery {
-    /// Reads the values of the parameters `skip` and `limit`. Empty ones count as not given.
+    /// Parses the query parameters `skip` and `limit`. Empty values count as absent.
     ///
     /// # Errors
-    /// [`Invalid`] for a value that is no whole number, and for a `limit` of 0.
+    /// [`Invalid`] if a value is not a whole number, or if `limit` is 0.
     ///
     /// ```
     /// use wire::ResultsQuery;

@@ -1,4 +1,4 @@
-//! API keys as the operator makes, sees and changes them, under `/admin`.
+//! API keys in the operator's API under `/admin`.
 
 use std::fmt;
 
@@ -14,55 +14,56 @@ use crate::format::FormatKind;
 use crate::rules::EndpointGroup;
 use crate::{read, rules, stamp};
 
-/// Body of `POST /admin/teams/{id}/keys`.
+/// Body of `POST /admin/teams/{id}/keys`: a new API key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CreateKey {
-    /// What people call it.
+    /// Display name of the key.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// Groups of endpoints that it may be used for; absent or empty: all.
+    /// Endpoint groups that the key may use; absent or empty: all.
     #[schema(required = false, max_items = 8)]
     pub endpoints: Vec<EndpointGroup>,
-    /// Formats that it may ask for; absent or empty: all.
+    /// Formats that the key may request; absent or empty: all.
     #[schema(required = false, max_items = 19)]
     pub formats: Vec<FormatKind>,
 }
 
 impl CreateKey {
-    /// One that may be used for everything.
+    /// Returns a key without restrictions.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), endpoints: Vec::new(), formats: Vec::new() }
     }
 }
 
-/// Body of `PATCH /admin/keys/{id}`. What is absent or null stays as it is; an empty list takes a rule away.
+/// Body of `PATCH /admin/keys/{id}`. Fields that are absent or null stay unchanged; an empty list removes the
+/// restriction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct UpdateKey {
-    /// A new name.
+    /// New display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// Groups of endpoints that it may be used for, in the place of those before.
+    /// Endpoint groups that the key may use; replaces the previous list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 8)]
     pub endpoints: Option<Vec<EndpointGroup>>,
-    /// Formats that it may ask for, in the place of those before.
+    /// Formats that the key may request; replaces the previous list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 19)]
     pub formats: Option<Vec<FormatKind>>,
 }
 
-/// Answer of `POST /admin/teams/{id}/keys`. The key is shown this once.
+/// Response of `POST /admin/teams/{id}/keys`. The only response that contains the key itself.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyCreated {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The key.
+    /// The API key.
     pub api_key: String,
-    /// Its id, for revoking it.
+    /// Id of the key, needed to change or revoke it.
     #[schema(value_type = String, format = "uuid")]
     pub key_id: Uuid,
 }
@@ -73,32 +74,32 @@ impl fmt::Debug for KeyCreated {
     }
 }
 
-/// A key as the operator sees it: never the key itself.
+/// An API key as the operator sees it, without the key itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyView {
-    /// Its id.
+    /// Id of the key.
     #[schema(value_type = String, format = "uuid")]
     pub id: Uuid,
-    /// What people call it.
+    /// Display name of the key.
     pub name: String,
-    /// Its last four characters.
+    /// Last four characters of the key.
     pub hint: String,
-    /// Groups of endpoints that it may be used for; empty: all.
+    /// Endpoint groups that the key may use; empty: all.
     #[serde(default)]
     pub endpoints: Vec<EndpointGroup>,
-    /// Formats that it may ask for; empty: all.
+    /// Formats that the key may request; empty: all.
     #[serde(default)]
     pub formats: Vec<FormatKind>,
-    /// When it was made, RFC 3339.
+    /// Creation time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// When it was last used, RFC 3339.
+    /// Time of last use, RFC 3339; null if never used.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked, RFC 3339; null while it works.
+    /// Time of revocation, RFC 3339; null while the key is valid.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub revoked_at: Option<Timestamp>,
@@ -107,7 +108,7 @@ pub struct KeyView {
 /// Decodes the body of `POST /admin/teams/{id}/keys`.
 ///
 /// # Errors
-/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+/// [`Invalid`] with every fault; see [`decode_scrape`](crate::decode_scrape).
 pub fn decode_create_key(body: Value) -> Result<CreateKey, Invalid> {
     read::body(body, |fields| {
         let name = fields.need("name").and_then(name);
@@ -120,7 +121,7 @@ pub fn decode_create_key(body: Value) -> Result<CreateKey, Invalid> {
 /// Decodes the body of `PATCH /admin/keys/{id}`.
 ///
 /// # Errors
-/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+/// [`Invalid`] with every fault; see [`decode_scrape`](crate::decode_scrape).
 pub fn decode_update_key(body: Value) -> Result<UpdateKey, Invalid> {
     read::body(body, |fields| {
         Some(UpdateKey {
@@ -168,7 +169,7 @@ mod tests {
         let refused = decode_update_key(json!({ "endpoints": ["search"] })).unwrap_err().message;
         let groups = "`scrape`, `batch`, `crawl`, `map`, `parse`, `interact`, `browser` or `team`";
         assert_eq!(refused, format!("`endpoints[0]` must be {groups}"));
-        check(json!({ "formats": ["links", "links"] }), Err("`formats[1]` repeats the type of an entry before"));
+        check(json!({ "formats": ["links", "links"] }), Err("`formats[1]` repeats the type of an earlier entry"));
         check(json!({ "credits": 1 }), Err("Unrecognized key in body: `credits`"));
     }
 }

@@ -1,6 +1,6 @@
-//! The v2 contract as Rust types, and every error code in one table.
+//! Rust types of the v2 contract, and the table of all error codes.
 //!
-//! Requests are decoded by functions that collect every fault with its path; answers are plain serde types. All of them
+//! Requests are decoded by functions that collect every fault with its path. Responses are plain serde types. All types
 //! have OpenAPI schemas.
 //!
 //! ```
@@ -9,7 +9,7 @@
 //! let body = serde_json::json!({ "url": "https://example.com", "formats": ["markdown", "summary"] });
 //! let ScrapeBody::Page(request) = decode_scrape(body)? else { unreachable!() };
 //! assert!(request.options.wants(FormatKind::Summary));
-//! // Only a server with a model can carry it out; others refuse it.
+//! // Only a server with a language model supports this; others refuse it.
 //! let need = &request.needs()[0];
 //! assert_eq!((need.capability, need.code.as_str()), (Capability::Model, "SCRAPE_SUMMARY_NOT_SUPPORTED"));
 //!

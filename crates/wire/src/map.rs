@@ -1,4 +1,4 @@
-//! `POST /v2/map`: the addresses of a site (docs/CONTRACT.md, "Map").
+//! `POST /v2/map`: the URLs of a site (docs/CONTRACT.md, "Map").
 
 use std::fmt;
 
@@ -16,86 +16,85 @@ use crate::read::{self, Field, Fields};
 use crate::target::target_url;
 use crate::threat::ThreatProtection;
 
-/// `limit` when none is given.
+/// Default of `limit`.
 pub const DEFAULT_MAP_LIMIT: u32 = 5000;
-/// Largest `limit`.
+/// Maximum of `limit`.
 pub const MAX_MAP_LIMIT: u32 = 100_000;
-/// Longest `search`, in characters.
+/// Maximum length of `search`, in characters.
 const MAX_SEARCH_CHARS: usize = 2000;
 
-/// Keys that ask for what happens here anyway: accepted with any value.
+/// Keys that request the default behaviour: accepted with any value.
 const HARMLESS_MAP_KEYS: &[&str] = &["ignoreCache", "useIndex"];
 
-/// A site to map.
+/// Site to map.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequest {
-    /// Where to start: `http` or `https`.
+    /// Start URL, `http` or `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// What the pages should be about: the addresses that fit come first.
+    /// Search text; URLs that match best come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub search: Option<String>,
-    /// Whether addresses come from sitemaps, from the links of the page, or from both. The old `ignoreSitemap: true`
-    /// means `skip`.
+    /// Where URLs come from: sitemaps, links of the page, or both. The former `ignoreSitemap: true` means `skip`.
     #[schema(required = false, default = "include")]
     pub sitemap: SitemapMode,
-    /// Return addresses of subdomains too.
+    /// Whether URLs on subdomains are returned too.
     #[schema(required = false, default = true)]
     pub include_subdomains: bool,
-    /// Return no queries; addresses that differ only there are one.
+    /// Whether queries are removed. URLs that differ only in their query are then one.
     #[schema(required = false, default = true)]
     pub ignore_query_parameters: bool,
-    /// Most addresses.
+    /// Maximum number of URLs.
     #[schema(required = false, default = 5000, minimum = 1, maximum = 100000)]
     pub limit: u32,
-    /// Time for the whole map, in milliseconds.
+    /// Timeout of the whole map, in milliseconds.
     #[schema(required = false, default = 60000, minimum = 1, maximum = 300000)]
     pub timeout: u32,
-    /// Where the visitor seems to be.
+    /// Location and languages that the site sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// Which sites may be visited.
+    /// Policy on which sites may be visited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// Who is behind the request.
+    /// Audit metadata for the operator's own records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
-    /// Keep nothing of this map. The operator enables it per team.
+    /// Whether nothing of this map is kept (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Who calls; siblings of `url` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `url`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// The answer to a map.
+/// Response of `POST /v2/map`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MapAnswer {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The map, for feedback.
+    /// Map id, for feedback.
     #[schema(value_type = String, format = "uuid")]
     pub id: String,
-    /// The addresses, the start first, or with `search` the best first.
+    /// URLs found: the start URL first, or with `search` the best match first.
     pub links: Vec<MapLink>,
-    /// What the caller should know, as that a sitemap could not be read to its end.
+    /// Warning for the caller, such as a sitemap that could not be read completely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// One address of a map.
+/// URL found by a map.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MapLink {
-    /// The address.
+    /// The URL.
     #[schema(format = "uri")]
     pub url: String,
-    /// The title of the page, when it is known.
+    /// Title of the page, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the page is about, when it is known.
+    /// Description of the page, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -119,7 +118,7 @@ pub fn decode_map(body: Value) -> Result<MapRequest, Invalid> {
 }
 
 impl MapRequest {
-    /// A map of this site with nothing else asked for.
+    /// Returns a map of this site with default options.
     #[must_use]
     pub fn new(url: Url) -> Self {
         Self {
@@ -173,7 +172,7 @@ impl MapRequest {
 }
 
 impl fmt::Debug for MapRequest {
-    /// Shows the host at most: paths and queries carry tokens, userinfo carries passwords.
+    /// Shows at most the host: paths and queries may contain tokens, userinfo may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = if self.zero_data_retention { None } else { self.url.host_str() };
         let (sitemap, limit) = (self.sitemap, self.limit);

@@ -1,5 +1,4 @@
-//! `data.menu`. The members without `Option` are those that typed clients demand (docs/CONTRACT.md,
-//! "Document").
+//! `data.menu`. Fields without `Option` are required by typed clients (docs/CONTRACT.md, "Document").
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,96 +6,96 @@ use utoipa::ToSchema;
 
 use crate::product::{Availability, Picture, Price};
 
-/// The menu of a restaurant.
+/// Menu of a restaurant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Menu {
-    /// Whether the page is a menu at all.
+    /// Whether the page is a menu.
     pub is_menu: bool,
-    /// How sure that is, 0 to 1.
+    /// Confidence of `isMenu`, from 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     pub confidence: f64,
-    /// Where it was found.
+    /// URL of the page.
     pub source_url: String,
-    /// The restaurant, bar or kitchen that serves it.
+    /// Restaurant, bar or kitchen that serves the menu.
     pub merchant: Merchant,
-    /// ISO 4217.
+    /// Currency code (ISO 4217).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Its parts.
+    /// Sections of the menu.
     pub sections: Vec<Section>,
 }
 
-/// The restaurant, bar or kitchen that serves it.
+/// Restaurant, bar or kitchen that serves a menu.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Merchant {
-    /// The name.
+    /// Name of the merchant.
     pub name: String,
-    /// The kind of place.
+    /// Kind of place.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Where it is.
+    /// Location of the merchant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Value>,
 }
 
-/// A part of a menu.
+/// Section of a menu.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Section {
-    /// Its id.
+    /// Section id.
     pub id: String,
-    /// Its heading.
+    /// Heading of the section.
     pub name: String,
-    /// What stands below the heading.
+    /// Text below the heading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What can be ordered.
+    /// Items of the section.
     pub items: Vec<MenuItem>,
 }
 
-/// What can be ordered.
+/// Item of a menu.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MenuItem {
-    /// Its id.
+    /// Item id.
     pub id: String,
-    /// Its name.
+    /// Name of the item.
     pub name: String,
-    /// What it is.
+    /// Description of the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it costs.
+    /// Price of the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Whether it can be had; always there.
+    /// Availability; always present.
     pub availability: Availability,
-    /// Its energy in kilocalories.
+    /// Energy in kilocalories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calories: Option<f64>,
-    /// Diets that it suits.
+    /// Diets that the item suits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dietary: Vec<String>,
-    /// Ids of others.
+    /// Ids in other systems.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifiers: Option<MenuIdentifiers>,
-    /// Pictures.
+    /// Images of the item.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Picture>,
-    /// What can be chosen with it.
+    /// Options that can be chosen with the item.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub option_groups: Vec<Value>,
-    /// Its own page.
+    /// URL of the item's own page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Where it was found.
+    /// URL of the page where the item was found.
     pub source_url: String,
 }
 
-/// Ids of others.
+/// Ids of an item in other systems.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MenuIdentifiers {
-    /// The merchant's own.
+    /// Id given by the merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merchant_item_id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `data.metadata`: what the page says about itself, and what we say about the scrape.
+//! `data.metadata`: metadata of the page, and of the scrape itself.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::words::words;
 
-/// Keys that only the service may set. A page with `<meta name="creditsUsed">` does not speak for us, not even when we
-/// leave the key out.
+/// Keys reserved for the service. A page cannot set them (`<meta name="creditsUsed">`), even if the service omits the
+/// key.
 const RESERVED: &[&str] = &[
     "url",
     "sourceURL",
@@ -30,92 +30,91 @@ const RESERVED: &[&str] = &[
     "parent",
     "provider",
 ];
-/// Page keys that clients read as a list, even when the page has one value.
+/// Page keys that clients read as a list, even with a single value.
 const LISTS: &[&str] = &["ogLocaleAlternate"];
 
-/// About the page and about this scrape. Keys of the page and keys of the service share one object on the wire; the
-/// service's win.
+/// Metadata of the page and of this scrape, in one object. If both define a key, the service's value wins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
-    /// What the page says: title, description, language, `og…` and every raw meta key. Strings, or arrays of strings
-    /// where the page has several values.
+    /// Metadata that the page declares: title, description, language, `og…` and every other meta key. Values are
+    /// strings, or arrays of strings if the page has several.
     #[serde(flatten, serialize_with = "page_keys")]
     pub page: Map<String, Value>,
-    /// Where the page was in the end, after redirects. An uploaded file has no address.
+    /// Final URL after redirects. Absent for uploaded files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub url: String,
-    /// The URL as it was given, letter for letter but for a user name and password.
+    /// URL as given in the request, without user name and password.
     #[serde(rename = "sourceURL", skip_serializing_if = "String::is_empty")]
     pub source_url: String,
-    /// The name of the uploaded file.
+    /// File name of the uploaded file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_file: Option<String>,
-    /// The HTTP status of the page. 2xx and 304 mean that it loaded.
+    /// HTTP status of the page. 2xx and 304 count as loaded.
     pub status_code: u16,
-    /// The media type of the body.
+    /// Media type of the response body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// The reason when the page did not load.
+    /// Reason why the page did not load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The time zone of the browser.
+    /// Time zone of the browser; only if a browser was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// How the page was reached.
+    /// Proxy mode that fetched the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy_used: Option<ProxyUsed>,
-    /// Whether the page came from the cache.
+    /// Cache hit or miss; absent if the cache was not consulted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_state: Option<CacheState>,
-    /// When the cached copy was made, RFC 3339.
+    /// Time when the cached copy was stored, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_at: Option<String>,
-    /// The id of this scrape, a UUID.
+    /// Id of this scrape (UUID).
     pub scrape_id: String,
-    /// Credits charged.
+    /// Credits charged for this scrape.
     pub credits_used: i64,
-    /// Whether the scrape had to wait for others of the team.
+    /// Whether the scrape had to wait for a free browser; only if a browser was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency_limited: Option<bool>,
-    /// How long it waited, in milliseconds.
+    /// Time spent waiting for a browser, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency_queue_duration_ms: Option<u64>,
-    /// Pages of a document that were read.
+    /// Number of document pages that were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_pages: Option<u32>,
-    /// Pages that the document has.
+    /// Total number of pages of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_pages: Option<u32>,
-    /// Of a page of a crawl: hops from the start by the way that it was found. The start and pages of sitemaps have 0.
+    /// Crawls only: number of link hops from the start URL. 0 for the start URL and for URLs from sitemaps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Of a page of a crawl: the address of the page that it was found on.
+    /// Crawls only: URL of the page that linked here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
 
 words! {
-    /// How a page was reached. The enhanced way is `stealth` here: one client fails on any third word.
+    /// Proxy mode that fetched a page. The enhanced proxy is reported as `stealth`: one client rejects any third value.
     pub enum ProxyUsed {
-        /// The plain way.
+        /// Ordinary proxy, or none.
         Basic = "basic",
-        /// The enhanced way.
+        /// Enhanced proxy.
         Stealth = "stealth",
     }
 }
 
 words! {
-    /// Whether a page came from the cache.
+    /// Result of the cache lookup.
     pub enum CacheState {
-        /// It did.
+        /// Answered from the cache.
         Hit = "hit",
-        /// It was fetched, but the cache was asked first.
+        /// Fetched from the site after a cache lookup.
         Miss = "miss",
     }
 }
 
-/// Writes the keys of the page: without those of the service, without nulls, lists as lists.
+/// Serializes the page's keys: drops reserved keys and nulls, and turns the keys in [`LISTS`] into arrays.
 fn page_keys<S: Serializer>(page: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     let given = page.iter().filter(|(key, value)| !RESERVED.contains(&key.as_str()) && !value.is_null());
@@ -134,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// Every key of the service set.
+    /// Returns metadata with every key of the service set.
     fn full() -> Metadata {
         Metadata {
             page: Map::new(),
@@ -176,7 +175,7 @@ mod tests {
         let ours = Metadata { page, url: "https://example.com/".into(), ..Metadata::default() };
         let text = serde_json::to_string(&ours).unwrap();
         assert!(!text.contains("lie"), "{text}");
-        // Our keys once, and nothing else.
+        // Only keys of the service remain, each once.
         assert_eq!(text.matches("\"url\"").count(), 1);
     }
 

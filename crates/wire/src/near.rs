@@ -1,12 +1,12 @@
-//! Which known key somebody may have meant who wrote an unknown one.
+//! Suggestions for misspelled keys.
 
 use strsim::osa_distance;
 
-/// Longer keys are none that somebody has mistyped.
+/// Maximum length of a key that gets a suggestion, in characters. Longer keys are not typing errors.
 const MAX_CHARS: usize = 64;
 
-/// The known key that an unknown one is most likely meant to be: the same in another case or with other separators
-/// (`max_age` for `maxAge`), or one or two slips of the fingers away.
+/// Returns the known key closest to an unknown one: equal apart from case and separators (`max_age` for `maxAge`), or
+/// at most two edits away.
 pub(crate) fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
     if key.chars().count() > MAX_CHARS {
         return None;
@@ -14,7 +14,7 @@ pub(crate) fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str>
     let key = plain(key);
     let distance = |name: &&'static str| (osa_distance(&key, &plain(name)), *name);
     let (distance, near) = known.iter().map(distance).min()?;
-    // Of a short word two letters are nearly all.
+    // In a short key, two edits would match nearly any other key.
     let most = if key.len() < 5 { 1 } else { 2 };
     (distance <= most && distance < key.len()).then_some(near)
 }

@@ -1,4 +1,4 @@
-//! What fields of requests need that not every server has. A feature that needs nothing of the sort has no line here.
+//! Optional server features that requests depend on. Features that every server has are not listed here.
 
 use crate::batch::BatchRequest;
 use crate::capability::Capability::{
@@ -13,14 +13,14 @@ use crate::parser::{Parser, PdfMode};
 use crate::scrape::{ScrapeOptions, ScrapeRequest};
 use crate::threat::{ThreatMode, ThreatProtection};
 
-/// A part of a request that not every server can carry out.
+/// Part of a request that needs an optional server feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// The field that asks for it.
+    /// Path of the field that asks for it.
     pub path: String,
-    /// What a server must have for it.
+    /// Capability that the server must have.
     pub capability: Capability,
-    /// The code of the refusal by a server that lacks it.
+    /// Error code if the server lacks the capability.
     pub code: Code,
 }
 
@@ -29,7 +29,7 @@ impl Need {
         Self { path: path.into(), capability, code }
     }
 
-    /// The sentence of the refusal.
+    /// Returns the error message for a server that lacks the capability.
     #[must_use]
     pub fn message(&self) -> &'static str {
         self.code.meaning().trim_end_matches('.')
@@ -50,10 +50,10 @@ const FORMATS: &[(FormatKind, Capability, Code)] = &[
     (FormatKind::ChangeTracking, Changes, Code::ScrapeChangeTrackingNotSupported),
 ];
 
-/// Whether options ask for something.
+/// Whether options ask for a feature.
 type Asks = fn(&ScrapeOptions) -> bool;
 
-/// The field, who asks for it, what it needs, the code.
+/// Field, condition, required capability, error code.
 const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
     ("actions", |options| !options.actions.is_empty(), Browser, Code::ScrapeActionsNotSupported),
     ("profile", |options| options.profile.is_some(), Profiles, Code::ScrapeProfileNotSupported),
@@ -64,7 +64,8 @@ const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
     ("parsers", wants_ocr, Ocr, Code::ScrapeOcrNotSupported),
 ];
 
-/// What these options need; `at` says where they stand in the body: nothing, or the path of their field and a dot.
+/// Returns the needs of scrape options. `at` is the prefix of their path in the body: empty, or the field's path and a
+/// dot.
 fn of_options<'a>(options: &'a ScrapeOptions, at: &'a str) -> impl Iterator<Item = Need> + 'a {
     let formats = options.formats.iter().enumerate().filter_map(move |(index, format)| {
         let (_, capability, code) = FORMATS.iter().find(|(kind, ..)| *kind == format.kind())?;
@@ -75,7 +76,7 @@ fn of_options<'a>(options: &'a ScrapeOptions, at: &'a str) -> impl Iterator<Item
 }
 
 impl ScrapeRequest {
-    /// What a server must have for it, formats first.
+    /// Returns what the server must support, formats first.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
         let tools = || Need::new("domainTools", Catalog, Code::ScrapeDomainToolsNotSupported);
@@ -84,7 +85,7 @@ impl ScrapeRequest {
 }
 
 impl ParseRequest {
-    /// What a server must have for it.
+    /// Returns what the server must support.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
         of_options(&self.options, "").collect()
@@ -92,7 +93,7 @@ impl ParseRequest {
 }
 
 impl CrawlRequest {
-    /// What a server must have for it.
+    /// Returns what the server must support.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
         let prompt = || Need::new("prompt", Model, Code::CrawlPromptNotSupported);
@@ -102,7 +103,7 @@ impl CrawlRequest {
 }
 
 impl BatchRequest {
-    /// What a server must have for it.
+    /// Returns what the server must support.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
         of_options(&self.options, "").collect()
@@ -110,7 +111,7 @@ impl BatchRequest {
 }
 
 impl MapRequest {
-    /// What a server must have for it.
+    /// Returns what the server must support.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
         let protection = || Need::new("threatProtection", Threats, Code::ScrapeThreatProtectionNotSupported);
@@ -119,7 +120,7 @@ impl MapRequest {
 }
 
 impl ParamsPreview {
-    /// What a server must have for it.
+    /// Returns what the server must support.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
         vec![Need::new("prompt", Model, Code::CrawlParamsPreviewNotSupported)]
@@ -130,13 +131,14 @@ fn wants_threat_protection(options: &ScrapeOptions) -> bool {
     expects_protection(options.threat_protection.as_ref())
 }
 
-/// A picture in the list is no such wish: clients name both kinds whatever they scrape.
+/// Whether OCR is required. An `image` entry does not count: clients always list both kinds, whatever they scrape.
 fn wants_ocr(options: &ScrapeOptions) -> bool {
     let of_all = |parser: &Parser| matches!(parser, Parser::Pdf(pdf) if pdf.mode == PdfMode::Ocr);
     options.parsers.iter().flatten().any(of_all)
 }
 
-/// Mode `off` and an empty object ask for nothing; anything else, a list without a mode included, expects to be enforced.
+/// Whether a threat policy must be enforced. Not for mode `off` or an empty object; everything else counts, even a list
+/// without a mode.
 fn expects_protection(given: Option<&ThreatProtection>) -> bool {
     given.is_some_and(|given| given.mode != Some(ThreatMode::Off) && *given != ThreatProtection::default())
 }

@@ -1,4 +1,4 @@
-//! Options that are small objects or words: proxy, location, profile, audit metadata.
+//! Options that are small objects or enums: proxy, location, profile, audit metadata.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,37 +6,37 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::words;
 
-/// Shortest `timeout`, in milliseconds.
+/// Minimum of `timeout`, in milliseconds.
 pub const MIN_TIMEOUT_MS: u32 = 1000;
-/// `timeout` when none is given, in milliseconds.
+/// Default of `timeout`, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 60_000;
-/// Longest `timeout`, in milliseconds.
+/// Maximum of `timeout`, in milliseconds.
 pub const MAX_TIMEOUT_MS: u32 = 300_000;
 
 words! {
-    /// How the page is reached.
+    /// Proxy mode: which of the server's proxies fetches the page.
     #[derive(Default)]
     pub enum ProxyMode {
-        /// The plain way, for sites that do not mind.
+        /// Ordinary proxy or none, for sites without bot protection.
         Basic = "basic",
-        /// The way for sites that refuse the plain one.
+        /// Enhanced proxy of the server, for sites that refuse the ordinary one.
         Enhanced = "enhanced",
-        /// The old name of `enhanced`, still offered by every client.
+        /// Former name of `enhanced`, still sent by clients.
         Stealth = "stealth",
-        /// Basic, then enhanced when that fails.
+        /// Basic first, then enhanced after a failure or refusal.
         #[default]
         Auto = "auto",
     }
 }
 
-/// Where the visitor seems to be, and which languages they read.
+/// Location and languages that the site sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct Location {
-    /// Country by ISO 3166-1 alpha-2, upper case.
+    /// Country code (ISO 3166-1 alpha-2), upper case.
     #[schema(pattern = "^[A-Z]{2}$")]
     pub country: String,
-    /// Locale codes by priority, as `de-CH`. Empty means the language of the country.
+    /// Locale codes in order of preference, such as `de-CH`. Empty: the language of the country.
     #[schema(max_items = 20)]
     pub languages: Vec<String>,
 }
@@ -62,27 +62,27 @@ fn country(text: &str) -> Result<String, String> {
     if text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Ok(text.to_owned());
     }
-    Err("must be two capital letters (ISO 3166-1 alpha-2), as `US`".to_owned())
+    Err("must be two capital letters (ISO 3166-1 alpha-2), such as `US`".to_owned())
 }
 
-/// A locale goes into a request header, so its characters are checked; `en_US` is common and means `en-US`.
+/// Checks a locale code, because it becomes part of a request header. `en_US` is common and is read as `en-US`.
 fn language(text: &str) -> Result<String, String> {
     let part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let text = text.replace('_', "-");
     if text.len() <= 35 && (text == "*" || text.split('-').all(part)) {
         return Ok(text);
     }
-    Err("must be a locale code, as `en-US`".to_owned())
+    Err("must be a locale code, such as `en-US`".to_owned())
 }
 
-/// Browser state that scrapes of the same name share.
+/// Browser profile: cookies and storage shared by scrapes that name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
-    /// The name of the profile.
+    /// Name of the profile.
     #[schema(min_length = 1, max_length = 128)]
     pub name: String,
-    /// Whether the state is saved back; false only loads it.
+    /// Whether changes are saved to the profile at the end. `false` loads it read-only.
     #[schema(required = false, default = true)]
     pub save_changes: bool,
 }
@@ -95,11 +95,11 @@ impl Profile {
     }
 }
 
-/// Who is behind a request, for the operator's own records.
+/// Audit metadata: who is behind a request, for the operator's own records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct AuditMetadata {
-    /// The user on whose behalf the call is made.
+    /// User on whose behalf the request is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 1024)]
     pub username: Option<String>,

@@ -1,4 +1,4 @@
-//! `/v2/parse`: files that the caller sends instead of naming their address (docs/CONTRACT.md, "Parse").
+//! `/v2/parse`: files that the caller uploads (docs/CONTRACT.md, "Parse").
 
 use std::collections::BTreeMap;
 
@@ -15,60 +15,61 @@ use crate::scrape::ScrapeOptions;
 use crate::stamp;
 use crate::words::words;
 
-/// Largest file that may be sent, in bytes: 50 MiB.
+/// Maximum size of an uploaded file, in bytes: 50 MiB.
 pub const MAX_UPLOAD_BYTES: u64 = 50 << 20;
-/// Longest name of a file, in characters.
+/// Maximum length of a file name, in characters.
 pub const MAX_FILE_NAME_CHARS: usize = 255;
-/// Longest content type of a file, in characters.
+/// Maximum length of a content type, in characters.
 const MAX_CONTENT_TYPE_CHARS: usize = 255;
-/// Longest `uploadRef`, in characters.
+/// Maximum length of `uploadRef`, in characters.
 const MAX_UPLOAD_REF_CHARS: usize = 64;
 
-/// What is wrong with an option that needs a page on the web.
+/// Reason for refusing an option that needs a web page.
 const NEEDS_PAGE: &str = "is not available for uploaded files";
-/// Formats that need a page on the web.
+/// Formats that need a web page.
 const REFUSED_FORMATS: [&str; 6] = ["screenshot", "changeTracking", "branding", "audio", "video", "rawBase64"];
 
-/// How an uploaded file is read.
+/// Options for an uploaded file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ParseRequest {
-    /// How to read it. What only a page on the web has is refused: `actions`, `waitFor`, `mobile`, `profile`, `lockdown`,
-    /// `minAge`, the enhanced proxy, and the formats `screenshot`, `changeTracking`, `branding`, `audio`, `video`, `rawBase64`.
+    /// Scrape options. Options that need a web page are refused: `actions`, `waitFor`, `mobile`, `profile`, `lockdown`,
+    /// `minAge`, the enhanced proxy, and the formats `screenshot`, `changeTracking`, `branding`, `audio`, `video`,
+    /// `rawBase64`.
     #[serde(flatten)]
     pub options: ScrapeOptions,
-    /// Keep nothing of this file. The operator enables it per team.
+    /// Whether nothing of this file is kept (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Who calls; siblings of the options on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of the options.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// The same for a file that was sent to an upload URL before.
+/// Options for a file that was sent to an upload URL earlier.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ParseUploaded {
-    /// What `POST /v2/parse/upload-url` has answered.
+    /// Reference to the file, as returned by `POST /v2/parse/upload-url`.
     #[schema(min_length = 1, max_length = 64)]
     pub upload_ref: String,
-    /// How to read it; siblings of `uploadRef` on the wire.
+    /// Scrape options; on the wire they are siblings of `uploadRef`.
     #[serde(flatten)]
     pub request: ParseRequest,
 }
 
-/// Why options for a file are refused.
+/// Reason for refusing options for a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseRefusal {
-    /// They break the contract.
+    /// The options violate the contract.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// They ask for what needs a page on the web: 400 PARSE_UNSUPPORTED_OPTIONS, with whatever else is wrong.
+    /// The options need a web page: 400 PARSE_UNSUPPORTED_OPTIONS. Lists any other faults too.
     #[error(transparent)]
     Unsupported(Invalid),
 }
 
-/// Decodes the part `options` of an upload.
+/// Decodes the multipart field `options` of an upload.
 ///
 /// # Errors
 /// [`ParseRefusal`] with every fault (up to 20), each with the path of its field.
@@ -87,7 +88,7 @@ pub fn decode_parse(options: Value) -> Result<ParseRequest, ParseRefusal> {
 /// Decodes the JSON body of `POST /v2/parse`.
 ///
 /// # Errors
-/// As [`decode_parse`].
+/// [`ParseRefusal`], as for [`decode_parse`].
 pub fn decode_parse_uploaded(body: Value) -> Result<ParseUploaded, ParseRefusal> {
     decode(body, |fields| {
         let upload_ref = fields.need("uploadRef").and_then(|field| field.name(1..=MAX_UPLOAD_REF_CHARS));
@@ -97,12 +98,13 @@ pub fn decode_parse_uploaded(body: Value) -> Result<ParseUploaded, ParseRefusal>
 }
 
 fn decode<T>(mut body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, ParseRefusal> {
+    // Before decoding, so that an option that needs a web page gets its own code instead of a fault of its value.
     let refused = body.as_object_mut().map(take_refused).unwrap_or_default();
     let decoded = read::body(body, read);
     if refused.is_empty() {
         return Ok(decoded?);
     }
-    // Rules between formats say nothing new where one of them is refused anyway.
+    // If a format is refused anyway, the rules between formats add nothing.
     let others = decoded.err().map(|invalid| invalid.fields).unwrap_or_default();
     let names: Vec<String> = refused.iter().map(|path| format!("`{path}`")).collect();
     let message = format!("not available for uploaded files: {}", names.join(", "));
@@ -115,7 +117,7 @@ fn decode<T>(mut body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -
 /// Whether the value of an option asks for something.
 type Asks = fn(&Value) -> bool;
 
-/// Options that need a page on the web, and what they must be to ask for it.
+/// Options that need a web page, and the condition under which their value asks for one.
 const REFUSED: [(&str, Asks); 8] = [
     ("actions", |value| !value.as_array().is_some_and(Vec::is_empty)),
     ("waitFor", |value| value.as_f64().is_some_and(|wait| wait > 0.0)),
@@ -127,7 +129,8 @@ const REFUSED: [(&str, Asks); 8] = [
     ("proxy", |value| matches!(value.as_str(), Some("enhanced" | "stealth"))),
 ];
 
-/// Takes out what needs a page on the web, and says where it stood. Formats stay, so that others keep their place.
+/// Removes the options that need a web page and returns their paths. Formats stay in place, so that the indices of
+/// other faults remain correct.
 fn take_refused(body: &mut Map<String, Value>) -> Vec<String> {
     let mut paths = Vec::new();
     for (key, asks) in REFUSED {
@@ -157,28 +160,28 @@ impl ParseRequest {
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "must not stand beside `zeroDataRetention`");
+            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
         }
         Some(Self { options, zero_data_retention, attribution: Attribution::read(fields) })
     }
 }
 
-/// A place to send a file to, before it is read by its `uploadRef`.
+/// Request for an upload URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadUrlRequest {
-    /// The name of the file.
+    /// File name.
     #[schema(min_length = 1, max_length = 255)]
     pub filename: String,
-    /// What it is.
+    /// Content type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 255)]
     pub content_type: Option<String>,
-    /// Its size in bytes, as far as it is known.
+    /// Size of the file in bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 52428800)]
     pub declared_size_bytes: Option<u64>,
-    /// Who calls; siblings of `filename` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `filename`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -198,38 +201,38 @@ pub fn decode_upload_url(body: Value) -> Result<UploadUrlRequest, Invalid> {
     })
 }
 
-/// Where a file can be sent.
+/// Upload URL for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadUrl {
-    /// Where to send the bytes of the file, as the body of one request.
+    /// URL that accepts the file's bytes as the body of one request.
     #[schema(format = "uri")]
     pub upload_url: String,
-    /// What names the file in `POST /v2/parse` afterwards, once.
+    /// Reference to the file for `POST /v2/parse`. Can be used once.
     pub upload_ref: String,
-    /// The method of that request.
+    /// HTTP method of the upload.
     pub method: UploadMethod,
-    /// Headers to send with it.
+    /// Headers to send with the upload.
     pub headers: BTreeMap<String, String>,
-    /// Fields of a form to send with it; always empty here.
+    /// Form fields to send with the upload; always empty.
     pub fields: BTreeMap<String, String>,
-    /// When both end.
+    /// Time at which the URL and the reference expire.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub expires_at: Timestamp,
-    /// The most bytes that it takes.
+    /// Maximum size of the file, in bytes.
     pub max_size_bytes: u64,
 }
 
 words! {
-    /// How a file is sent to its URL.
+    /// HTTP method of an upload.
     pub enum UploadMethod {
-        /// The file is the body.
+        /// The file is the request body.
         Put = "PUT",
     }
 }
 
-/// A file has arrived at its URL.
+/// Confirmation that the file was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Received {
     /// Always true.
@@ -237,43 +240,43 @@ pub struct Received {
     pub success: bool,
 }
 
-/// What `/v2/parse` reads.
+/// File formats that `/v2/parse` knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ParseFormats {
-    /// All kinds of files, whether this server can read them or not.
+    /// All known file formats, including those that this server cannot read.
     pub formats: Vec<FileFormat>,
 }
 
-/// A kind of file.
+/// File format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileFormat {
-    /// Its name.
+    /// Name of the format.
     pub format: String,
-    /// What sort of thing it is.
+    /// Category of the format.
     pub kind: FileKind,
-    /// How names of such files end, without the dot.
+    /// File name extensions, without the dot.
     pub extensions: Vec<String>,
-    /// Its media types.
+    /// Media types of the format.
     pub mime_types: Vec<String>,
-    /// Whether this server can read it.
+    /// Whether this server can read the format.
     pub available: bool,
 }
 
 words! {
-    /// Sorts of files.
+    /// Category of a file format.
     pub enum FileKind {
-        /// Text on pages.
+        /// Text document.
         Document = "document",
-        /// Slides.
+        /// Presentation.
         Presentation = "presentation",
-        /// Sheets of cells.
+        /// Spreadsheet.
         Spreadsheet = "spreadsheet",
-        /// Pictures with text on them.
+        /// Image, read by OCR.
         Image = "image",
-        /// Web pages.
+        /// Web page.
         Page = "page",
-        /// Text as it is.
+        /// Plain text or markup, kept as it is.
         Text = "text",
     }
 }

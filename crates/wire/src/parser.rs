@@ -1,4 +1,4 @@
-//! `parsers`: what happens to files that are not web pages.
+//! `parsers`: how files other than web pages are read.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,61 +7,61 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::{Word, words};
 
-/// A kind of file that is read, and how. A file of a kind that is not listed is returned as it is, in base64.
+/// File type to parse. A PDF is returned as base64 if the list omits `pdf`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Parser {
-    /// PDF files become markdown.
+    /// Converts PDF files to markdown.
     Pdf(PdfParser),
-    /// Pictures become one-page documents by OCR.
+    /// Converts images to one-page documents by OCR.
     Image,
 }
 
-/// How an entry of `parsers` may be written.
+/// Entry of `parsers`: a name or an object.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ParserEntry {
-    /// The kind alone.
+    /// Name only.
     Name(ParserKind),
-    /// The kind with settings.
+    /// Object with `type` and settings.
     Object(Parser),
 }
 
 words! {
-    /// Kinds of parsers.
+    /// Names of parsers.
     pub enum ParserKind {
         /// PDF files.
         Pdf = "pdf",
-        /// Pictures.
+        /// Images.
         Image = "image",
     }
 }
 
-/// How PDF files are read.
+/// Settings of the PDF parser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PdfParser {
-    /// Embedded text, OCR or both.
+    /// Source of the text: embedded text, OCR or both.
     pub mode: PdfMode,
-    /// Pages after this one are not read.
+    /// Maximum number of pages to read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub max_pages: Option<u32>,
-    /// Adds layout blocks per page to `blocks`.
+    /// Whether layout blocks per page are returned in `blocks`.
     pub blocks: bool,
-    /// Adds markdown per physical page to `pages`.
+    /// Whether markdown per page is returned in `pages`.
     pub pages: bool,
-    /// Marks page boundaries inside the markdown.
+    /// Whether page boundaries are marked in the markdown.
     pub page_markers: bool,
 }
 
 words! {
-    /// How text is taken from a PDF.
+    /// Source of the text of a PDF.
     #[derive(Default)]
     pub enum PdfMode {
         /// Embedded text only.
         Fast = "fast",
-        /// Embedded text, then OCR where it is missing.
+        /// Embedded text, and OCR for pages whose text is missing or garbled.
         #[default]
         Auto = "auto",
         /// OCR of every page.
@@ -70,7 +70,7 @@ words! {
 }
 
 impl Parser {
-    /// Which kind of file this is for.
+    /// Returns the file type that this parser reads.
     #[must_use]
     pub fn kind(&self) -> ParserKind {
         match self {
@@ -79,7 +79,7 @@ impl Parser {
         }
     }
 
-    /// Reads the whole list; one entry per kind.
+    /// Reads the list of parsers; one entry per type.
     pub(crate) fn read_list(field: Field<'_>) -> Option<Vec<Self>> {
         field.one_of_each(0..=ParserKind::WORDS.len(), Self::kind, Self::read)
     }
@@ -98,7 +98,7 @@ impl Parser {
         match fields.need("type").and_then(Field::word::<ParserKind>) {
             Some(ParserKind::Pdf) => Some(Self::Pdf(PdfParser::read(fields))),
             Some(ParserKind::Image) => Some(Self::Image),
-            // Which keys are known depends on the type, so they are not judged without it.
+            // The type decides which keys are known. Without it, the other keys cannot be checked.
             None => {
                 fields.ignore_rest();
                 None
@@ -109,7 +109,7 @@ impl Parser {
 
 impl PdfParser {
     fn read(fields: &mut Fields<'_>) -> Self {
-        // `pageMarkdown` is the old name of `pages`.
+        // `pageMarkdown` is the former name of `pages`.
         let page_markdown = fields.flag("pageMarkdown", false);
         Self {
             mode: fields.take("mode").and_then(Field::word).unwrap_or_default(),

@@ -1,98 +1,98 @@
-//! `data.product`, and the parts that products and menus share (docs/CONTRACT.md, "Document").
+//! `data.product`, and the types shared by products and menus (docs/CONTRACT.md, "Document").
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The product that a page sells.
+/// Product that a page sells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Product {
-    /// Its name.
+    /// Name of the product.
     pub title: String,
-    /// The maker.
+    /// Brand or manufacturer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brand: Option<String>,
-    /// The category of the product.
+    /// Product category.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// The canonical URL.
+    /// Canonical URL of the product.
     pub url: String,
-    /// What the seller says.
+    /// Description by the seller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What can be bought; at least one.
+    /// Variants that can be bought; at least one.
     #[schema(min_items = 1)]
     pub variants: Vec<Variant>,
 }
 
-/// One form of a product.
+/// Variant of a product.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Variant {
-    /// The seller's id.
+    /// Id given by the seller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The stock keeping unit.
+    /// Stock keeping unit (SKU).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sku: Option<String>,
-    /// Its name.
+    /// Name of the variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Option names with values, as size and colour.
+    /// Option values by option name, such as size and colour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<BTreeMap<String, String>>,
-    /// What it costs.
+    /// Current price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// What it cost before, when it is discounted.
+    /// Discount; absent if the price is not reduced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<Sale>,
-    /// Whether it can be had; always there.
+    /// Availability; always present.
     pub availability: Availability,
-    /// Pictures.
+    /// Images of the variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<Picture>>,
 }
 
-/// A price.
+/// Price of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Price {
-    /// The number.
+    /// Amount, in units of the currency.
     pub amount: f64,
-    /// ISO 4217, only when the page names it.
+    /// Currency code (ISO 4217); only if the page states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// As the page writes it.
+    /// Price as written on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formatted: Option<String>,
 }
 
-/// A discount.
+/// Discount on a price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sale {
-    /// The price before.
+    /// Price before the discount.
     pub original_price: Price,
 }
 
-/// Whether a product can be bought.
+/// Availability of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {
-    /// It can.
+    /// Whether the item is in stock.
     pub in_stock: bool,
-    /// As the page says it.
+    /// Availability as written on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// A picture.
+/// Image of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Picture {
-    /// Where it is.
+    /// URL of the image.
     pub url: String,
-    /// What it shows.
+    /// Alternative text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alt: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! Reads a JSON body field by field: collects every fault with its path instead of stopping at the first.
+//! Decodes a JSON body field by field and collects every fault with its path, instead of stopping at the first.
 //!
-//! Serde alone would report one error, lose the path inside tagged enums, and cannot refuse unknown keys beside
-//! flattened options. Crates that validate types (garde, validator) begin only where serde has accepted the body, so they
-//! change nothing about that. A `null` counts as an absent field everywhere.
+//! Serde alone reports one error, loses the path inside tagged enums, and cannot refuse unknown keys next to flattened
+//! options. Validation crates (garde, validator) run only after serde has accepted the body, so they do not help. A
+//! `null` counts as an absent field everywhere.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -13,17 +13,17 @@ use crate::error::{FieldError, Invalid};
 use crate::near;
 use crate::words::Word;
 
-/// More faults than this help nobody; a body of a million unknown keys must not become an answer of that size.
+/// Maximum number of faults reported. Bounds the size of the response to a body with a million unknown keys.
 pub(crate) const MAX_FAULTS: usize = 20;
-/// Longest part of a caller's key that an error repeats.
+/// Maximum length of a caller's key in an error message, in characters.
 const MAX_KEY_CHARS: usize = 64;
 const UNKNOWN_KEY: &str = "is not a known key";
-/// Between an unknown key and the known one that may have been meant.
+/// Text between an unknown key and its suggestion.
 const MEANT: &str = ", did you mean ";
-/// Keys that begin so are trials of one server at a time: accepted everywhere, with any value and no effect.
+/// Prefix of experimental keys of other servers. Accepted everywhere with any value, without effect.
 const EXPERIMENTAL: &str = "__experimental_";
 
-/// What is wrong with a body so far.
+/// Faults collected so far.
 #[derive(Default)]
 pub(crate) struct Faults(RefCell<Vec<FieldError>>);
 
@@ -39,7 +39,7 @@ impl Faults {
         }
     }
 
-    /// The decoded value, or everything that was wrong.
+    /// Returns the decoded value, or all faults if there are any.
     pub(crate) fn verdict<T>(self, decoded: Option<T>) -> Result<T, Invalid> {
         let fields = self.0.into_inner();
         match decoded {
@@ -56,7 +56,7 @@ pub(crate) fn body<T>(body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<
     faults.verdict(decoded)
 }
 
-/// One JSON value and where it stands in the body.
+/// One JSON value and its path in the body.
 pub(crate) struct Field<'a> {
     pub(crate) path: String,
     pub(crate) value: Value,
@@ -64,7 +64,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Notes a fault at this field. Always `None`, so that a reader can end with it.
+    /// Records a fault at this field. Always returns `None`, so that a reader can return it directly.
     pub(crate) fn refuse<T>(&self, reason: impl Into<String>) -> Option<T> {
         self.faults.add(&self.path, reason);
         None
@@ -74,7 +74,7 @@ impl<'a> Field<'a> {
         self.value.as_bool().or_else(|| self.expected("true or false"))
     }
 
-    /// A whole number. `5000.0` is one (JSON knows no other number type), `5000.5` and `"5000"` are not.
+    /// Reads a whole number. Accepts `5000.0` (JSON has a single number type), but not `5000.5` or `"5000"`.
     pub(crate) fn whole(self, range: RangeInclusive<u64>) -> Option<u64> {
         let number = self.value.as_u64().or_else(|| whole_float(self.value.as_f64()?));
         match number {
@@ -83,7 +83,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// As [`Field::whole`], for bounds that fit 32 bits.
+    /// Reads a whole number like [`Field::whole`], with 32-bit bounds.
     pub(crate) fn whole32(self, range: RangeInclusive<u32>) -> Option<u32> {
         let wide = u64::from(*range.start())..=u64::from(*range.end());
         self.whole(wide).and_then(|number| u32::try_from(number).ok())
@@ -96,7 +96,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A string; the length counts characters, as JSON Schema does.
+    /// Reads a string. Its length is counted in characters, as in JSON Schema.
     pub(crate) fn text(mut self, length: RangeInclusive<usize>) -> Option<String> {
         match self.value.take() {
             Value::String(text) if length.contains(&text.chars().count()) => Some(text),
@@ -111,7 +111,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A string that is stored or logged as a name: no control characters.
+    /// Reads a string that will be stored or logged as a name: control characters are refused.
     pub(crate) fn name(self, length: RangeInclusive<usize>) -> Option<String> {
         let (path, faults) = (self.path.clone(), self.faults);
         let text = self.text(length)?;
@@ -122,7 +122,7 @@ impl<'a> Field<'a> {
         Some(text)
     }
 
-    /// A string that `parse` turns into something, or refuses with a reason.
+    /// Reads a string with `parse`, which returns a value or the reason for a refusal.
     pub(crate) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         match self.value.as_str().map(parse) {
             Some(Ok(value)) => Some(value),
@@ -134,13 +134,13 @@ impl<'a> Field<'a> {
     pub(crate) fn word<W: Word>(self) -> Option<W> {
         let found = self.value.as_str().and_then(W::parse);
         found.or_else(|| match self.value {
-            // A word that is not one of these is not repeated: it may be long, or secret.
+            // The unknown word is not echoed: it may be long, or a secret.
             Value::String(_) => self.refuse(format!("must be {}", W::choices())),
             _ => self.expected(&W::choices()),
         })
     }
 
-    /// The elements of an array, each a field of its own.
+    /// Splits an array into one field per element.
     pub(crate) fn items(mut self, count: RangeInclusive<usize>) -> Option<Vec<Field<'a>>> {
         let Value::Array(items) = self.value.take() else {
             return self.refuse("must be an array");
@@ -154,7 +154,7 @@ impl<'a> Field<'a> {
         Some(items.into_iter().enumerate().map(item).collect())
     }
 
-    /// An array read entry by entry. Entries that were refused are left out: the fault is noted already.
+    /// Reads an array entry by entry. Entries with faults are skipped, because their faults are already recorded.
     pub(crate) fn list<T>(
         self,
         count: RangeInclusive<usize>,
@@ -163,7 +163,7 @@ impl<'a> Field<'a> {
         Some(self.items(count)?.into_iter().filter_map(read).collect())
     }
 
-    /// As [`Field::list`], with at most one entry of each kind.
+    /// Reads an array like [`Field::list`], with at most one entry of each kind.
     pub(crate) fn one_of_each<T, K: PartialEq>(
         self,
         count: RangeInclusive<usize>,
@@ -176,14 +176,14 @@ impl<'a> Field<'a> {
             let path = item.path.clone();
             let Some(entry) = read(item) else { continue };
             if entries.iter().any(|other| kind(other) == kind(&entry)) {
-                faults.add(&path, "repeats the type of an entry before");
+                faults.add(&path, "repeats the type of an earlier entry");
             }
             entries.push(entry);
         }
         Some(entries)
     }
 
-    /// An object. Keys that `read` leaves behind are unknown, and are refused.
+    /// Reads an object. Keys that `read` does not take are refused as unknown.
     pub(crate) fn record<T>(mut self, read: impl FnOnce(&mut Fields<'a>) -> T) -> Option<T> {
         let map = match self.value.take() {
             Value::Object(map) => map,
@@ -198,7 +198,7 @@ impl<'a> Field<'a> {
         Some(decoded)
     }
 
-    /// An object whose keys are the caller's own: a JSON Schema, a header map, tool options.
+    /// Reads an object with arbitrary keys: a JSON Schema, a header map, tool options.
     pub(crate) fn map(mut self) -> Option<Map<String, Value>> {
         match self.value.take() {
             Value::Object(map) => Some(map),
@@ -211,7 +211,7 @@ impl<'a> Field<'a> {
 
     fn expected<T>(&self, what: &str) -> Option<T> {
         let got = match &self.value {
-            // The number itself says more than its type, and is short.
+            // A number is short and says more than its type.
             Value::Number(number) => number.to_string(),
             other => kind(other).to_owned(),
         };
@@ -219,17 +219,17 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The keys of one object that nobody has read yet.
+/// Keys of one object that have not been read yet.
 pub(crate) struct Fields<'a> {
     path: String,
     map: Map<String, Value>,
-    /// Keys that were asked for: those that an unknown one may have meant.
+    /// Keys that have been read; candidates for suggestions.
     known: Vec<&'static str>,
     faults: &'a Faults,
 }
 
 impl<'a> Fields<'a> {
-    /// The field of this name, unless it is absent or null.
+    /// Takes the field of this name, unless it is absent or null.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<Field<'a>> {
         self.known.push(key);
         match self.map.remove(key)? {
@@ -238,7 +238,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// As [`Fields::take`], noting a fault when the field is not there.
+    /// Takes a required field, and records a fault if it is missing.
     pub(crate) fn need(&mut self, key: &'static str) -> Option<Field<'a>> {
         let field = self.take(key);
         if field.is_none() {
@@ -247,7 +247,7 @@ impl<'a> Fields<'a> {
         field
     }
 
-    /// A boolean with a default.
+    /// Reads a boolean with a default.
     pub(crate) fn flag(&mut self, key: &'static str, default: bool) -> bool {
         self.take(key).and_then(Field::flag).unwrap_or(default)
     }
@@ -256,25 +256,25 @@ impl<'a> Fields<'a> {
         self.map.get(key).is_some_and(|value| !value.is_null())
     }
 
-    /// Notes a fault at a key of this object.
+    /// Records a fault at a key of this object.
     pub(crate) fn refuse(&self, key: &str, reason: impl Into<String>) {
         self.faults.add(&self.path_of(key), reason);
     }
 
-    /// As [`Fields::refuse`], with what would do instead.
+    /// Records a fault with advice on how to fix it.
     pub(crate) fn refuse_with_advice(&self, key: &str, reason: &str, advice: String) {
         let fault = FieldError::new(self.path_of(key), reason);
         self.faults.push(FieldError { advice: Some(advice), ..fault });
     }
 
-    /// Refuses every key that is left, for one reason. Nulls are absent, so they pass, and so do [`EXPERIMENTAL`] keys.
+    /// Refuses every remaining key with the same reason. Nulls and [`EXPERIMENTAL`] keys pass.
     pub(crate) fn leftovers(&mut self, reason: &str) {
         for key in self.left() {
             self.refuse(&key, reason);
         }
     }
 
-    /// Refuses every key that nobody has asked for, with the one that may have been meant.
+    /// Refuses every remaining key as unknown, with a suggestion if one is close.
     fn refuse_unknown(&mut self) {
         for key in self.left() {
             match near::nearest(&key, &self.known) {
@@ -284,14 +284,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The keys that are left, as many as are reported.
+    /// Takes the remaining keys, at most as many as are reported.
     fn left(&mut self) -> Vec<String> {
         let left = std::mem::take(&mut self.map).into_iter();
         let counts = |(key, value): &(String, Value)| !value.is_null() && !key.starts_with(EXPERIMENTAL);
         left.filter(counts).take(MAX_FAULTS).map(|(key, _)| key).collect()
     }
 
-    /// Forgets the keys that are left, when a fault before makes it unclear what they mean.
+    /// Drops the remaining keys, if an earlier fault leaves their meaning unclear.
     pub(crate) fn ignore_rest(&mut self) {
         self.map.clear();
     }
@@ -319,7 +319,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The sentence of the error body. Clients match its first words for unknown keys.
+/// Builds the message of the error body. Clients match its first words for unknown keys.
 fn summary(faults: &[FieldError]) -> String {
     let unknown = faults.iter().filter_map(|fault| {
         let meant = fault

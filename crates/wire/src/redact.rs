@@ -1,4 +1,4 @@
-//! `redactPII`: which personal data leaves the markdown, and what stands in its place (docs/CONTRACT.md, "Options").
+//! `redactPII`: redaction of personal data in the markdown (docs/CONTRACT.md, "Options").
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,16 +7,16 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::{Word, words};
 
-/// Redaction of personal data. `true` on the wire is this with its defaults, `false` is no redaction.
+/// Redaction of personal data. On the wire, `true` means these defaults and `false` means no redaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RedactPii {
-    /// How hard to look.
+    /// Sensitivity of the detection.
     pub mode: RedactMode,
-    /// What to look for. All kinds when not given.
+    /// Kinds of personal data to redact; all if absent.
     #[schema(min_items = 1, max_items = 6)]
     pub entities: Vec<PiiEntity>,
-    /// What to put in its place.
+    /// Replacement for redacted text.
     pub replace_style: ReplaceStyle,
 }
 
@@ -27,26 +27,26 @@ impl Default for RedactPii {
     }
 }
 
-/// How `redactPII` may be written.
+/// Value of `redactPII`: a boolean or an object.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum RedactPiiSwitch {
-    /// On with defaults, or off.
+    /// On with default settings, or off.
     Switch(bool),
     /// On, with settings.
     Settings(RedactPii),
 }
 
 words! {
-    /// How hard to look for personal data.
+    /// Sensitivity of the detection of personal data.
     #[derive(Default)]
     pub enum RedactMode {
-        /// Few false alarms.
+        /// Few false positives.
         #[default]
         Accurate = "accurate",
-        /// Few misses.
+        /// Few false negatives.
         Aggressive = "aggressive",
-        /// Patterns only.
+        /// Pattern matching only.
         Fast = "fast",
     }
 }
@@ -58,33 +58,33 @@ words! {
         Person = "PERSON",
         /// E-mail addresses.
         Email = "EMAIL",
-        /// Telephone numbers.
+        /// Phone numbers.
         Phone = "PHONE",
         /// Postal addresses and places.
         Location = "LOCATION",
         /// Account and card numbers.
         Financial = "FINANCIAL",
-        /// Passwords, keys, tokens.
+        /// Passwords, keys and tokens.
         Secret = "SECRET",
     }
 }
 
 words! {
-    /// What stands in place of personal data.
+    /// Replacement for personal data.
     #[derive(Default)]
     pub enum ReplaceStyle {
-        /// The kind in angle brackets, as `<EMAIL>`.
+        /// Kind in angle brackets, such as `<EMAIL>`.
         #[default]
         Tag = "tag",
         /// One `*` per character.
         Mask = "mask",
-        /// Nothing.
+        /// Empty text.
         Remove = "remove",
     }
 }
 
 impl RedactPii {
-    /// `None` when it is off, or was refused.
+    /// Reads `redactPII`. Returns `None` if it is off or was refused.
     pub(crate) fn read(field: Field<'_>) -> Option<Self> {
         match field.value {
             Value::Bool(on) => on.then(Self::default),

@@ -1,4 +1,4 @@
-//! What a key may be limited to, and where a team may be limited to call from.
+//! Restrictions of API keys (endpoints, formats) and of teams (networks).
 
 use std::net::IpAddr;
 
@@ -8,13 +8,13 @@ use crate::format::FormatKind;
 use crate::read::Field;
 use crate::words::{Word, words};
 
-/// Most networks that a team may be limited to.
+/// Maximum number of networks in a team's restriction.
 pub const MAX_ADDRESSES: usize = 100;
 
 words! {
-    /// Groups of endpoints under `/v2` that a key may be limited to.
+    /// Groups of endpoints under `/v2` to which a key may be restricted.
     pub enum EndpointGroup {
-        /// `/v2/scrape`, but for `interact`.
+        /// `/v2/scrape`, except `interact`.
         Scrape = "scrape",
         /// `/v2/batch/scrape`.
         Batch = "batch",
@@ -33,12 +33,12 @@ words! {
     }
 }
 
-/// Groups of endpoints, each once. An empty list is no rule.
+/// Reads endpoint groups, each at most once. An empty list is no restriction.
 pub(crate) fn endpoints(field: Field<'_>) -> Option<Vec<EndpointGroup>> {
     each_once(field)
 }
 
-/// Formats by their names, each once. An empty list is no rule.
+/// Reads format names, each at most once. An empty list is no restriction.
 pub(crate) fn formats(field: Field<'_>) -> Option<Vec<FormatKind>> {
     each_once(field)
 }
@@ -47,12 +47,12 @@ fn each_once<W: Word + PartialEq>(field: Field<'_>) -> Option<Vec<W>> {
     field.one_of_each(0..=W::WORDS.len(), |word| *word, Field::word)
 }
 
-/// Networks as [`network`] writes them. An empty list is no rule.
+/// Reads networks, in the normal form of [`network`]. An empty list is no restriction.
 pub(crate) fn addresses(field: Field<'_>) -> Option<Vec<String>> {
     field.list(0..=MAX_ADDRESSES, |entry| entry.parse(network))
 }
 
-/// A network in its short form; an address stands for itself alone.
+/// Parses a network in CIDR notation and returns its normal form. A single address is a network of its own.
 fn network(text: &str) -> Result<String, String> {
     let expected = || "must be an address or a network such as 10.0.0.0/8 or 2001:db8::/32".to_owned();
     let text = text.trim();
@@ -68,7 +68,7 @@ fn network(text: &str) -> Result<String, String> {
     let whole = network.trunc();
     if whole != network {
         let address = network.addr();
-        return Err(format!("is no network: {address} lies inside {whole}; write that, or {address} alone"));
+        return Err(format!("is not a network: {address} is a host in {whole}; use {whole} or {address}"));
     }
     Ok(network.to_string())
 }
@@ -90,8 +90,8 @@ mod tests {
         check("::1", Ok("::1/128"));
         check("0.0.0.0/0", Ok("0.0.0.0/0"));
         check("::/0", Ok("::/0"));
-        check("10.1.2.3/8", Err("10.1.2.3 lies inside 10.0.0.0/8"));
-        check("2001:db8::7/32", Err("inside 2001:db8::/32"));
+        check("10.1.2.3/8", Err("10.1.2.3 is a host in 10.0.0.0/8"));
+        check("2001:db8::7/32", Err("a host in 2001:db8::/32"));
         check("::ffff:10.0.0.0/104", Err("as an IPv4 network"));
         check("::ffff:10.0.0.1", Err("as an IPv4 network"));
         for bad in ["", "10.0.0.0/33", "10.0.0/8", "example.com", "10.0.0.1:80", "10.0.0.0/8,10.1.0.0/16", "*"] {

@@ -1,4 +1,4 @@
-//! The request of `POST /v2/scrape` and its options (docs/CONTRACT.md, "Scrape" and "Options").
+//! Request body of `POST /v2/scrape` and the scrape options (docs/CONTRACT.md, "Scrape" and "Options").
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,45 +19,45 @@ use crate::source::SourceUrl;
 use crate::threat::ThreatProtection;
 use crate::tool::ToolDetail;
 
-/// Longest `waitFor`, in milliseconds; it may also not be over half of `timeout`.
+/// Maximum of `waitFor`, in milliseconds. At most half of `timeout` is allowed as well.
 pub const MAX_WAIT_FOR_MS: u32 = 60_000;
-/// `maxAge` when none is given: 2 days, in milliseconds.
+/// Default of `maxAge`: 2 days, in milliseconds.
 pub const DEFAULT_MAX_AGE_MS: u64 = 172_800_000;
-/// `maxAge` when none is given but `lockdown` is: 2 years, in milliseconds.
+/// Default of `maxAge` with `lockdown`: 2 years, in milliseconds.
 pub const LOCKDOWN_MAX_AGE_MS: u64 = 63_072_000_000;
 
-/// Ages in milliseconds go up to what every JSON reader keeps exact: 2^53 - 1.
+/// Maximum of `maxAge` and `minAge`, in milliseconds: 2^53 - 1, the largest integer that every JSON parser keeps exact.
 const MAX_AGE_MS: u64 = 9_007_199_254_740_991;
 
-/// A page to scrape.
+/// Page to scrape.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScrapeRequest {
-    /// The page: `http` or `https`. A host name without a scheme is taken as `https`.
+    /// URL of the page, `http` or `https`. A host name without a scheme is read as `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// `url` as it was given.
+    /// Original spelling of `url`.
     #[serde(skip)]
     pub source: SourceUrl,
-    /// How to scrape it; siblings of `url` on the wire.
+    /// Scrape options; on the wire they are siblings of `url`.
     #[serde(flatten)]
     pub options: ScrapeOptions,
-    /// Keep nothing of this scrape. The operator enables it per team.
+    /// Whether nothing of this scrape is kept (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// List provider tools that match the domain of the page.
+    /// Whether provider tools that match the domain of the page are listed.
     #[schema(required = false, default = false)]
     pub domain_tools: bool,
-    /// How much is told about each of these tools; `summary` when not given.
+    /// Level of detail for these tools; `summary` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_detail: Option<ToolDetail>,
-    /// Who calls; siblings of `url` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `url`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
 impl ScrapeRequest {
-    /// A scrape of this page with nothing else asked for.
+    /// Returns a scrape of this URL with default options.
     #[must_use]
     pub fn new(url: Url) -> Self {
         Self {
@@ -71,7 +71,8 @@ impl ScrapeRequest {
         }
     }
 
-    /// Whether the URL must stay out of logs and tables: zero retention, or lockdown, which counts as such.
+    /// Whether the URL must be kept out of logs and tables: with zero data retention, or with `lockdown`, which implies
+    /// it.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
@@ -82,7 +83,7 @@ impl ScrapeRequest {
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "must not stand beside `zeroDataRetention`");
+            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
         }
         let domain_tools = fields.flag("domainTools", false);
         let tool_detail = fields.take("toolDetail").and_then(Field::word);
@@ -93,7 +94,7 @@ impl ScrapeRequest {
 }
 
 impl fmt::Debug for ScrapeRequest {
-    /// Shows the host at most: paths and queries carry tokens, userinfo carries passwords.
+    /// Shows at most the host: paths and queries may contain tokens, userinfo may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = if self.is_private() { None } else { self.url.host_str() };
         f.debug_struct("ScrapeRequest")
@@ -105,83 +106,84 @@ impl fmt::Debug for ScrapeRequest {
     }
 }
 
-/// How to scrape a page. All members are optional on the wire; a null counts as absent.
+/// Scrape options. All fields are optional; null counts as absent.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScrapeOptions {
-    /// What to return, each kind at most once. An empty list returns metadata only.
+    /// Formats to return, each at most once. An empty list returns metadata only.
     #[schema(value_type = Vec<FormatEntry>, max_items = 38)]
     pub formats: Vec<Format>,
-    /// Leave out navigation, footers and the like before anything is derived.
+    /// Whether navigation, footers and other boilerplate are removed before any format is derived.
     pub only_main_content: bool,
-    /// Remove what is left of these with a model.
+    /// Whether remaining boilerplate is removed by a language model.
     pub only_clean_content: bool,
-    /// CSS selectors of the only elements to keep.
+    /// CSS selectors of the elements to keep; all others are dropped.
     #[schema(max_items = 250)]
     pub include_tags: Vec<String>,
     /// CSS selectors of elements to drop.
     #[schema(max_items = 250)]
     pub exclude_tags: Vec<String>,
-    /// Request headers for the page: at most 100, together at most 64 KiB, none that belongs to the connection.
+    /// Request headers sent to the site: at most 100, at most 64 KiB in total. Connection headers are refused.
     pub headers: BTreeMap<String, String>,
     /// Extra delay before the page is captured, in milliseconds; at most half of `timeout`.
     #[schema(minimum = 0, maximum = 60000)]
     pub wait_for: u32,
-    /// Time for the whole scrape, in milliseconds.
+    /// Timeout of the whole scrape, in milliseconds.
     #[schema(minimum = 1000, maximum = 300000)]
     pub timeout: u32,
-    /// Look like a mobile device.
+    /// Whether a mobile device is emulated.
     pub mobile: bool,
-    /// Block advertisements and cookie banners.
+    /// Whether advertisements and cookie banners are blocked.
     pub block_ads: bool,
-    /// Replace embedded base64 images in the markdown by a placeholder.
+    /// Whether base64 images in the markdown are replaced by a placeholder.
     #[serde(rename = "removeBase64Images")]
     pub remove_base64_images: bool,
-    /// Accept bad TLS certificates. When not given: true, but false beside `headers`, `actions` or `profile`, and for a `url`
-    /// with a user name or password, as these would be sent to whoever answers.
+    /// Whether invalid TLS certificates are accepted. Default: true, but false with `headers`, `actions` or `profile`,
+    /// or with credentials in `url`, because these could be sent to an impostor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_tls_verification: Option<bool>,
-    /// How the page is reached.
+    /// Proxy mode.
     pub proxy: ProxyMode,
-    /// Where the visitor seems to be.
+    /// Location and languages that the site sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// A cached copy not older than this will do, in milliseconds; 0 never uses one. Under
-    /// `lockdown` the default is 2 years.
+    /// Maximum age of a cached copy, in milliseconds; 0 always fetches the page. Default: 2 days, or 2 years with
+    /// `lockdown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 9007199254740991u64, default = 172800000)]
     pub max_age: Option<u64>,
-    /// Only a cached copy at least this old will do, in milliseconds; the page is never fetched.
+    /// Minimum age of a cached copy, in milliseconds. If given, only the cache is used; the page is never fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 9007199254740991u64)]
     pub min_age: Option<u64>,
-    /// Keep the page for later scrapes. Silently off with headers, actions and other private options.
+    /// Whether the page is stored in the cache. Ignored for requests with headers, actions or other private options,
+    /// which are never cached.
     pub store_in_cache: bool,
-    /// Answer from the cache alone, without any connection to the target.
+    /// Whether only the cache may answer. No connection to the site is made.
     pub lockdown: bool,
-    /// Which files are read instead of returned. `["pdf"]` when not given.
+    /// File types to parse instead of returning the file; `["pdf"]` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<ParserEntry>>, max_items = 2)]
     pub parsers: Option<Vec<Parser>>,
-    /// Browser state to share with other scrapes.
+    /// Browser profile to load and save.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// Personal data to take out of the markdown; off leaves it in.
+    /// Redaction of personal data in the markdown; off by default.
     #[serde(rename = "redactPII", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<RedactPiiSwitch>)]
     pub redact_pii: Option<RedactPii>,
-    /// What to do on the page before it is captured. The waits may add up to 60 seconds.
+    /// Actions to perform on the page before it is captured. Their waits may total up to 60 seconds.
     #[schema(max_items = 50)]
     pub actions: Vec<Action>,
-    /// Who is behind the request.
+    /// Audit metadata for the operator's own records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
-    /// Which sites may be visited.
+    /// Policy on which sites may be visited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// Refuse pages that try to give orders to a model.
+    /// Whether pages that attempt prompt injection are refused.
     pub check_prompt_injection: bool,
-    /// Prefer speed; a hint that changes nothing on this server.
+    /// Prefers speed. A hint without effect on this server.
     pub fast_mode: bool,
 }
 
@@ -219,21 +221,22 @@ impl Default for ScrapeOptions {
 }
 
 impl ScrapeOptions {
-    /// Whether a format is asked for.
+    /// Whether a format is requested.
     #[must_use]
     pub fn wants(&self, kind: FormatKind) -> bool {
         self.formats.iter().any(|format| format.kind() == kind)
     }
 
-    /// How old a cached copy may be, in milliseconds: as asked for, or 2 days, or 2 years under `lockdown`.
+    /// Returns the maximum age of a cached copy, in milliseconds: as requested, else 2 days, or 2 years with
+    /// `lockdown`.
     #[must_use]
     pub fn max_age_ms(&self) -> u64 {
         let default = if self.lockdown { LOCKDOWN_MAX_AGE_MS } else { DEFAULT_MAX_AGE_MS };
         self.max_age.unwrap_or(default)
     }
 
-    /// Whether any TLS certificate will do: as the caller says. Where the caller says nothing it is so only when nothing of the
-    /// caller's is sent: no headers, no actions, no profile, and no user name and password, which `has_password` tells.
+    /// Whether invalid TLS certificates are accepted: the caller's choice, if given. Otherwise only if nothing of the
+    /// caller's is sent: no headers, actions, profile or credentials in the URL (`has_password`).
     #[must_use]
     pub fn skips_tls_verification(&self, has_password: bool) -> bool {
         let is_anonymous =
@@ -241,7 +244,7 @@ impl ScrapeOptions {
         self.skip_tls_verification.unwrap_or(is_anonymous)
     }
 
-    /// Reads the options out of an object that may hold other fields too.
+    /// Reads the options from an object that may contain other fields too.
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
         let default = Self::default();
         let mut options = Self {
@@ -269,7 +272,7 @@ impl ScrapeOptions {
         options
     }
 
-    /// The switches; each keeps its default when it is not given.
+    /// Reads the boolean options; each keeps its default if absent.
     fn read_flags(&mut self, fields: &mut Fields<'_>) {
         for (key, flag) in [
             ("onlyMainContent", &mut self.only_main_content),
@@ -284,31 +287,31 @@ impl ScrapeOptions {
         ] {
             *flag = fields.flag(key, *flag);
         }
-        // The older place of the same switch.
+        // `checkPromptInjection` inside the format `json` is the former place of this option.
         let in_json = |format: &Format| matches!(format, Format::Json(json) if json.check_prompt_injection);
         self.check_prompt_injection |= self.formats.iter().any(in_json);
     }
 
-    /// Rules between fields.
+    /// Checks the rules between fields.
     fn check(&self, fields: &Fields<'_>) {
         if self.wait_for > self.timeout / 2 {
             let half = self.timeout / 2;
-            // Word for word what callers look for, see [`FieldError`].
+            // Callers match this text word for word, so the advice is separate; see [`FieldError`].
             let reason = "waitFor must not exceed half of timeout";
             let (wait, need) = (self.wait_for, self.wait_for.saturating_mul(2));
-            let advice = format!("waitFor is {wait} and may be {half} at most; or set timeout to {need} or more");
+            let advice = format!("waitFor is {wait}: set it to at most {half}, or set timeout to at least {need}");
             fields.refuse_with_advice("waitFor", reason, advice);
         }
         if self.wants(FormatKind::RawBase64) {
             if self.formats.len() > 1 {
-                fields.refuse("formats", "must not have another format beside `rawBase64`");
+                fields.refuse("formats", "must not contain another format next to `rawBase64`");
             }
             if self.check_prompt_injection {
-                fields.refuse("checkPromptInjection", "must not stand beside the format `rawBase64`");
+                fields.refuse("checkPromptInjection", "cannot be combined with the format `rawBase64`");
             }
         }
         if self.wants(FormatKind::ChangeTracking) && !self.wants(FormatKind::Markdown) {
-            fields.refuse("formats", "must have `markdown` beside `changeTracking`");
+            fields.refuse("formats", "must contain `markdown`, which `changeTracking` needs");
         }
     }
 }
@@ -318,14 +321,14 @@ fn timeout(fields: &mut Fields<'_>, default: u32) -> u32 {
     given.unwrap_or(default)
 }
 
-/// Whether they are valid CSS is for the engine to say; here they get a size.
+/// Reads CSS selectors and checks their length. Their syntax is checked by the engine.
 fn selectors(fields: &mut Fields<'_>, key: &'static str) -> Vec<String> {
     let entry = |field: Field<'_>| field.text(1..=MAX_SELECTOR_CHARS);
     fields.take(key).and_then(|field| field.list(0..=MAX_SELECTORS, entry)).unwrap_or_default()
 }
 
 impl fmt::Debug for ScrapeOptions {
-    /// Shows what differs from the defaults, without the values of headers.
+    /// Shows the options that differ from their defaults, without header values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Ok(given), Ok(plain)) = (serde_json::to_value(self), serde_json::to_value(Self::default())) else {
             return f.write_str("ScrapeOptions");
@@ -335,7 +338,7 @@ impl fmt::Debug for ScrapeOptions {
         {
             match key.as_str() {
                 "headers" => shown.field(key, &self.headers.keys().collect::<Vec<_>>()),
-                // Typed text hides itself in `Debug`, but not in JSON.
+                // `Debug` of actions hides typed text; their JSON form does not.
                 "actions" => shown.field(key, &self.actions),
                 _ => shown.field(key, &format_args!("{value}")),
             };

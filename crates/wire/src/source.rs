@@ -1,4 +1,4 @@
-//! The URL of a page as its caller wrote it, without the password that may stand in it.
+//! The caller's spelling of a page URL, without credentials.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use url::Url;
 use crate::read::Field;
 use crate::target::{http_rest, target_url};
 
-/// How a caller spelled the URL of a page: returned as `metadata.sourceURL`, letter for letter, but never with a user
-/// name or password. The spelling is no part of what is asked for: any two of these are equal.
+/// Original spelling of a page URL, without user name and password. Returned as `metadata.sourceURL`. Ignored by
+/// comparisons: all values are equal, because the spelling does not change the request.
 #[derive(Clone, Default)]
 pub struct SourceUrl(Option<Box<str>>);
 
 impl SourceUrl {
-    /// Of a text that [`target_url`](crate::target_url) takes; spaces around it are cut.
+    /// Takes a text accepted by [`target_url`](crate::target_url); surrounding whitespace is removed.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(Some(without_userinfo(text.trim()).into()))
     }
 
-    /// Reads the URL of a page, and how it was spelled.
+    /// Reads a page URL together with its original spelling.
     pub(crate) fn read(field: Field<'_>) -> Option<(Url, Self)> {
         field.parse(|text| match target_url(text) {
             Ok(url) => Ok((url, Self::new(text))),
@@ -27,7 +27,7 @@ impl SourceUrl {
         })
     }
 
-    /// As it was given, or `url` when nothing is known but its meaning.
+    /// Returns the original spelling, or `url` without credentials if the spelling is unknown.
     #[must_use]
     pub fn or(&self, url: &Url) -> String {
         self.0.as_deref().map_or_else(|| without_userinfo(url.as_str()), str::to_owned)
@@ -42,14 +42,14 @@ impl PartialEq for SourceUrl {
 
 impl Eq for SourceUrl {}
 
-/// Paths and queries carry tokens.
+/// Hides the URL: paths and queries may contain tokens.
 impl fmt::Debug for SourceUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }
 }
 
-/// The text of an http URL with user name and password cut out and nothing else changed; any other text as it is.
+/// Removes user name and password from an http(s) URL and changes nothing else. Other texts are returned unchanged.
 ///
 /// ```
 /// assert_eq!(wire::without_userinfo("HTTP://me:p%40ss@A.test/x@y"), "HTTP://A.test/x@y");
@@ -58,7 +58,7 @@ impl fmt::Debug for SourceUrl {
 #[must_use]
 pub fn without_userinfo(text: &str) -> String {
     let Some(rest) = http_rest(text).and_then(|rest| rest.strip_prefix("//")) else { return text.to_owned() };
-    // Where the URL standard ends an authority; a backslash counts as a slash there.
+    // End of the authority by the WHATWG URL standard, where a backslash counts as a slash.
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let Some(at) = rest[..end].rfind('@') else { return text.to_owned() };
     let scheme = &text[..text.len() - rest.len()];

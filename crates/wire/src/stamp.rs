@@ -1,10 +1,10 @@
-//! Moments on the wire: RFC 3339 in UTC with milliseconds, which every client's date parser takes.
+//! Timestamps on the wire: RFC 3339 in UTC with milliseconds, the format that every client parses.
 
 use base::Timestamp;
 use chrono::SecondsFormat;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text of a moment, as `2026-01-02T03:04:05.678Z`.
+/// Formats a timestamp, such as `2026-01-02T03:04:05.678Z`.
 #[must_use]
 pub fn format_time(time: Timestamp) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
@@ -18,7 +18,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Timestamp::deserialize(deserializer)
 }
 
-/// The same for a moment that may be null.
+/// Serde functions for an optional timestamp; `None` is null.
 pub(crate) mod optional {
     use super::{Deserialize, Deserializer, Serialize, Serializer, Timestamp, format_time};
 

@@ -1,23 +1,23 @@
-//! The URL of a page: what the contract lets in, and what parsers could read in two ways.
+//! Validation of page URLs: http or https only, and no text that URL parsers interpret differently.
 //!
-//! This is not the guard against internal addresses (that is `net`, on the dialled address); it refuses text whose
-//! meaning differs between URL parsers, so that no later reader of the URL can see another host than we did.
+//! This does not guard against internal addresses; `net` does, on the address that is dialled. It refuses ambiguous
+//! text, so that no later parser can see a different host than this one.
 
 use url::{Host, Url};
 
-/// Longest URL, in characters.
+/// Maximum length of a URL, in characters.
 pub const MAX_URL_CHARS: usize = 8192;
-/// RFC 1035 section 2.3.4, without the trailing dot.
+/// Maximum length of a host name without the trailing dot (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Why a text is not the URL of a page, worded to follow "`url`".
+/// Reason why a text is not a page URL, worded to follow the field name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidUrl(String);
 
-/// Reads the URL of a page: `http` or `https`, absolute, with a host. Blanks around it are cut. A plain host name with
-/// an optional path (`example.com/x`) is taken as `https://`; anything less clear is refused.
+/// Parses a page URL: absolute, `http` or `https`, with a host. Trims surrounding whitespace. Reads a bare host name
+/// with an optional path (`example.com/x`) as `https://`; refuses anything more ambiguous.
 ///
 /// # Errors
 /// [`InvalidUrl`] with the reason.
@@ -47,11 +47,11 @@ fn check_text(text: &str) -> Result<(), &'static str> {
     if text.chars().count() > MAX_URL_CHARS {
         return Err("must not be longer than 8192 characters");
     }
-    // WHATWG parsers silently drop tabs and line breaks, others do not.
+    // WHATWG parsers silently drop tabs and line breaks; other parsers keep them.
     if text.chars().any(char::is_control) {
         return Err("must not contain control characters");
     }
-    // WHATWG parsers read `\` as `/`, RFC 3986 parsers as part of the userinfo: two different hosts.
+    // WHATWG parsers read `\` as `/`; RFC 3986 parsers take it as part of the userinfo. The two see different hosts.
     let before_query = text.split(['?', '#']).next().unwrap_or_default();
     if before_query.contains('\\') {
         return Err("must not contain backslashes");
@@ -59,7 +59,7 @@ fn check_text(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What follows `http:` or `https:`, in any case.
+/// Returns the text after `http:` or `https:`, if it begins with one, in any case.
 pub(crate) fn http_rest(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")).then_some(rest)
@@ -69,8 +69,8 @@ fn is_authority_start(rest: &str) -> bool {
     rest.strip_prefix("//").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
 
-/// Whether a text without a scheme can only mean a web page: a dotted name that ends in letters, no port (that would
-/// look like a scheme), no userinfo, no spaces.
+/// Whether a text without a scheme can only be a web address: a dotted name that ends in letters, without port (which
+/// would make the host look like a scheme), userinfo or spaces.
 fn is_bare_host(text: &str) -> bool {
     let host = text.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((_, last)) = host.rsplit_once('.') else {
@@ -81,7 +81,7 @@ fn is_bare_host(text: &str) -> bool {
     last_is_name && host.split('.').all(label) && !text.contains(char::is_whitespace)
 }
 
-/// Whether a text begins with a host and a port, which a scheme might be as well.
+/// Whether a text begins with a host and port; the host could also be read as a scheme.
 fn has_port(text: &str) -> bool {
     let host = text.split(['/', '?', '#']).next().unwrap_or_default();
     let port = host.rsplit_once(':').map(|(_, port)| port);
@@ -98,7 +98,7 @@ fn check_host(url: &Url) -> Result<(), &'static str> {
         Some(Host::Domain(name)) => name.strip_suffix('.').unwrap_or(name),
     };
     if name.len() > MAX_HOST || name.split('.').any(|label| label.is_empty() || label.len() > MAX_LABEL) {
-        return Err("must have a host name of at most 253 characters with parts of 1 to 63");
+        return Err("must have a host name of at most 253 characters, with labels of 1 to 63");
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ mod tests {
         check("http://bücher.example/", Ok("http://xn--bcher-kva.example/"));
         check("http://[::1]:80/", Ok("http://[::1]/"));
         check("http://example.com./", Ok("http://example.com./"));
-        // The guard decides about these: the host is clear.
+        // The host of these is unambiguous; whether it may be reached is decided by the egress guard.
         check("hTtP://127.0.0.1:18200/", Ok("http://127.0.0.1:18200/"));
         check("http://0x7f.1/", Ok("http://127.0.0.1/"));
         check("http://example.com@127.0.0.1:1/", Ok("http://example.com@127.0.0.1:1/"));

@@ -1,4 +1,4 @@
-//! What a team sees of its own use (docs/CONTRACT.md, "Usage"). Counts are whole numbers, never null.
+//! Usage and limits of the calling team (docs/CONTRACT.md, "Usage"). Counts are whole numbers, never null.
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,150 +6,150 @@ use utoipa::ToSchema;
 
 use crate::stamp;
 
-/// `{success: true, data}`.
+/// Response with its payload in `data`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Answer<T> {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// What was asked for.
+    /// Payload of the response.
     pub data: T,
 }
 
 impl<T> Answer<T> {
-    /// The answer that carries `data`.
+    /// Returns a successful response with `data`.
     pub fn new(data: T) -> Self {
         Self { success: true, data }
     }
 }
 
-/// `{success: true, periods}`.
+/// Response with a list of periods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Periods<T> {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// The periods, oldest first.
+    /// Periods, oldest first.
     pub periods: Vec<T>,
 }
 
 impl<T> Periods<T> {
-    /// The answer that carries `periods`.
+    /// Returns a successful response with `periods`.
     pub fn new(periods: Vec<T>) -> Self {
         Self { success: true, periods }
     }
 }
 
-/// The time that credits were granted for.
+/// Billing period of the granted credits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BillingPeriod {
-    /// When the period began, RFC 3339; null without periods.
+    /// Start of the billing period, RFC 3339; null if there are no periods.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub billing_period_start: Option<Timestamp>,
-    /// When it ends, RFC 3339; null without periods.
+    /// End of the billing period, RFC 3339; null if there are no periods.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub billing_period_end: Option<Timestamp>,
 }
 
-/// `GET /v2/team/credit-usage`, under `data`.
+/// Credit usage, under `data` in `GET /v2/team/credit-usage`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditUsage {
-    /// Credits that can still be spent.
+    /// Credits left to spend.
     pub remaining_credits: i64,
-    /// Credits that were granted for the period.
+    /// Credits granted for the period.
     pub plan_credits: i64,
-    /// For which time; siblings of the counts on the wire.
+    /// Billing period; on the wire its fields are siblings of the counts.
     #[serde(flatten)]
     pub period: BillingPeriod,
 }
 
-/// `GET /v2/team/token-usage`, under `data`.
+/// Model-token usage, under `data` in `GET /v2/team/token-usage`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
-    /// Model tokens that can still be spent.
+    /// Model tokens left to spend.
     pub remaining_tokens: i64,
-    /// Model tokens that were granted for the period.
+    /// Model tokens granted for the period.
     pub plan_tokens: i64,
-    /// For which time; siblings of the counts on the wire.
+    /// Billing period; on the wire its fields are siblings of the counts.
     #[serde(flatten)]
     pub period: BillingPeriod,
 }
 
-/// A month of use, of the whole team or of one of its keys.
+/// One month of usage, of the whole team or of one API key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageSpan {
-    /// When it began, RFC 3339.
+    /// Start of the period, RFC 3339.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub start_date: Option<Timestamp>,
-    /// When it ended, RFC 3339; null while it runs.
+    /// End of the period, RFC 3339; null for the current period.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub end_date: Option<Timestamp>,
-    /// The name of the API key, with `byApiKey=true`.
+    /// Name of the API key, with `byApiKey=true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
 }
 
-/// One period of `GET /v2/team/credit-usage/historical`.
+/// Period of `GET /v2/team/credit-usage/historical`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditPeriod {
-    /// When, and by which key; siblings of the count on the wire.
+    /// Period and API key; on the wire they are siblings of the count.
     #[serde(flatten)]
     pub span: UsageSpan,
-    /// Credits spent in it.
+    /// Credits spent in the period.
     pub credits_used: i64,
 }
 
-/// One period of `GET /v2/team/token-usage/historical`.
+/// Period of `GET /v2/team/token-usage/historical`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPeriod {
-    /// When, and by which key; siblings of the count on the wire.
+    /// Period and API key; on the wire they are siblings of the count.
     #[serde(flatten)]
     pub span: UsageSpan,
-    /// Model tokens spent in it.
+    /// Model tokens spent in the period.
     pub tokens_used: i64,
 }
 
-/// `GET /v2/team/queue-status`. At top level: two clients do not look under `data`.
+/// Response of `GET /v2/team/queue-status`. Not wrapped in `data`, because two clients read the top level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStatus {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// Active and waiting jobs.
+    /// Number of running and waiting jobs.
     pub jobs_in_queue: u64,
-    /// Jobs that run now.
+    /// Number of running jobs.
     pub active_jobs_in_queue: u64,
-    /// Jobs that wait.
+    /// Number of waiting jobs.
     pub waiting_jobs_in_queue: u64,
-    /// Jobs that may run at the same moment.
+    /// Maximum number of concurrent jobs.
     pub max_concurrency: u32,
-    /// When a scrape last succeeded, RFC 3339.
+    /// Time of the last successful scrape, RFC 3339.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub most_recent_success: Option<Timestamp>,
 }
 
-/// `GET /v2/concurrency-check`, at top level.
+/// Response of `GET /v2/concurrency-check`, not wrapped in `data`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Concurrency {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// Requests that run now.
+    /// Number of running requests.
     pub concurrency: u32,
-    /// Requests that may run at the same moment.
+    /// Maximum number of concurrent requests.
     pub max_concurrency: u32,
 }
 

@@ -1,4 +1,4 @@
-//! `threatProtection`: which sites a scrape may not visit (docs/CONTRACT.md, "Options").
+//! `threatProtection`: policy on which sites may be visited (docs/CONTRACT.md, "Options").
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,57 +6,57 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::words;
 
-/// Most entries of each list.
+/// Maximum number of entries per list.
 const MAX_ENTRIES: usize = 1000;
 
-/// Overrides of the team's policy, field by field.
+/// Overrides of the team's threat policy, field by field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ThreatProtection {
-    /// Who judges a site.
+    /// Source of the ratings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ThreatMode>,
-    /// Sites with a risk score from here on are refused.
+    /// Risk score from which a site is blocked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 100)]
     pub risk_score_threshold: Option<u32>,
-    /// Domains or globs that are always refused.
+    /// Domains or globs that are always blocked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub blacklist: Option<Vec<String>>,
-    /// Domains or globs that are always admitted.
+    /// Domains or globs that are always allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub whitelist: Option<Vec<String>>,
-    /// Top-level domains that are refused, in lower case without a dot.
+    /// Top-level domains that are blocked, in lower case without a dot.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub blocked_tlds: Option<Vec<String>>,
-    /// What happens when nobody can judge.
+    /// Decision if no rating is available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_policy: Option<FailurePolicy>,
 }
 
 words! {
-    /// Who judges a site.
+    /// Source of site ratings.
     pub enum ThreatMode {
-        /// Nobody.
+        /// No ratings: threat protection is off.
         Off = "off",
-        /// Only the lists.
+        /// The lists only.
         ManualOnly = "manual-only",
         /// The lists and the service's own feed.
         Normal = "normal",
-        /// The lists and an outside service.
+        /// The lists and an external service.
         Zscaler = "zscaler",
     }
 }
 
 words! {
-    /// What happens when nobody can judge a site.
+    /// Decision on a site without a rating.
     pub enum FailurePolicy {
-        /// It is admitted.
+        /// The site is allowed.
         Open = "open",
-        /// It is refused.
+        /// The site is blocked.
         Closed = "closed",
     }
 }

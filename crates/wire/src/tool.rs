@@ -10,60 +10,60 @@ use crate::option::{DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS};
 use crate::read::{Field, Fields};
 use crate::words::words;
 
-/// Most calls of one request.
+/// Maximum number of calls per request.
 pub const MAX_CALLS: usize = 10;
 
-/// A request that executes provider tools instead of scraping a page.
+/// Request that calls provider tools instead of scraping a page.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequest {
-    /// 1 to 10 calls; on the wire one call may stand without an array.
+    /// Calls to make, 1 to 10. On the wire, a single call may be given without an array.
     #[serde(rename = "alexandria")]
     #[schema(value_type = ToolCalls)]
     pub calls: Vec<ToolCall>,
-    /// Time for all calls together, in milliseconds.
+    /// Timeout of all calls together, in milliseconds.
     #[schema(required = false, default = 60000, minimum = 1000, maximum = 300000)]
     pub timeout: u32,
-    /// Who calls; siblings of `alexandria` on the wire.
+    /// Client that makes the call; on the wire its fields are siblings of `alexandria`.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
 
-/// How `alexandria` may be written.
+/// Value of `alexandria`: one call or an array of calls.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ToolCalls {
-    /// One call.
+    /// Single call.
     One(ToolCall),
-    /// 1 to 10 calls.
+    /// Array of 1 to 10 calls.
     Many(Vec<ToolCall>),
 }
 
-/// One call of one tool.
+/// Call of one provider tool.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ToolCall {
-    /// The id of the provider.
+    /// Provider id.
     #[schema(min_length = 1, max_length = 200)]
     pub provider: String,
-    /// The provider's name of the tool.
+    /// Name of the tool, as defined by the provider.
     #[schema(min_length = 1, max_length = 200)]
     pub capability: String,
-    /// What the contract of the tool asks for.
+    /// Arguments of the tool, as its schema defines them.
     #[schema(required = false)]
     pub options: Map<String, Value>,
-    /// Pins the version of a workflow.
+    /// Pinned version of a workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200)]
     pub version: Option<String>,
 }
 
 words! {
-    /// How much is told about each discovered tool.
+    /// Level of detail for each discovered tool.
     #[derive(Default)]
     pub enum ToolDetail {
         /// Provider, capability and description.
         Compact = "compact",
-        /// Also what it takes and costs.
+        /// Also parameters and price.
         #[default]
         Summary = "summary",
         /// Everything.
@@ -71,26 +71,24 @@ words! {
     }
 }
 
-/// The value of the header `x-request-id` of a tool call: 1 to 128 of letters, digits, `.`, `_`, `:` and `-`.
+/// Value of the header `x-request-id` of a tool call: 1 to 128 letters, digits, `.`, `_`, `:` and `-`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Checks a header value.
+    /// Validates a header value.
     ///
     /// # Errors
-    /// [`Invalid`] when it is not UTF-8, empty, too long or has other characters.
+    /// [`Invalid`] if the value is not UTF-8, empty, too long or contains other characters.
     pub fn parse(header: &[u8]) -> Result<Self, Invalid> {
         let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:-".contains(byte);
         match std::str::from_utf8(header) {
             Ok(text) if (1..=128).contains(&text.len()) && header.iter().all(allowed) => Ok(Self(text.to_owned())),
-            _ => {
-                Err(Invalid::at("x-request-id", "must have 1 to 128 characters of letters, digits, `.`, `_`, `:`, `-`"))
-            }
+            _ => Err(Invalid::at("x-request-id", "must be 1 to 128 letters, digits, `.`, `_`, `:` or `-`")),
         }
     }
 
-    /// The id as sent.
+    /// Returns the id as sent.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -102,7 +100,7 @@ impl ToolRequest {
         let calls = fields.need("alexandria").and_then(ToolCall::read_calls);
         let timeout = fields.take("timeout").and_then(|field| field.whole32(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS));
         let attribution = Attribution::read(fields);
-        fields.leftovers("must not stand beside `alexandria`");
+        fields.leftovers("cannot be combined with `alexandria`");
         Some(Self { calls: calls?, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT_MS), attribution })
     }
 }
@@ -125,7 +123,7 @@ impl ToolCall {
     }
 }
 
-/// A version may be a number or a string.
+/// Reads a version, given as a number or a string.
 fn version(field: Field<'_>) -> Option<String> {
     match &field.value {
         Value::Number(number) => Some(number.to_string()),
@@ -133,71 +131,71 @@ fn version(field: Field<'_>) -> Option<String> {
     }
 }
 
-/// The answer to a [`ToolRequest`].
+/// Response to provider-tool calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ToolAnswer {
-    /// Always true; the calls may have failed all the same.
+    /// Always true, even if calls failed.
     #[schema(default = true)]
     pub success: bool,
-    /// The id of the request, in snake case on the wire.
+    /// Request id; in snake case on the wire.
     pub scrape_id: String,
-    /// What the calls returned.
+    /// Results of the calls.
     pub data: ToolData,
 }
 
-/// What the calls returned.
+/// Results of all calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolData {
-    /// One item per call, in their order.
+    /// One result per call, in request order.
     pub alexandria: Vec<ToolItem>,
-    /// Credits of all calls together.
+    /// Credits charged for all calls together.
     #[schema(minimum = 0)]
     pub credits_cost: i64,
 }
 
-/// What one call returned: `data` or `error`.
+/// Result of one call: `data` or `error`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolItem {
-    /// The provider of the call.
+    /// Provider of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The capability of the call.
+    /// Name of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
-    /// Credits of this call.
+    /// Credits charged for this call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credits_cost: Option<i64>,
-    /// The result.
+    /// Result of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// The provider's own account of the records in the result.
+    /// Description of the records in the result, as given by the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<Value>,
-    /// The HTTP status of the provider.
+    /// HTTP status of the provider's response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream_status: Option<u16>,
-    /// When the result was made, RFC 3339.
+    /// Time at which the result was recorded, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<String>,
-    /// Why the call failed.
+    /// Error, if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolError>,
 }
 
-/// Why a call failed.
+/// Error of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolError {
-    /// For programs.
+    /// Machine-readable error code.
     pub code: String,
-    /// For people.
+    /// Human-readable error message.
     pub message: String,
-    /// The HTTP status that the call alone would have had.
+    /// HTTP status that the call would have had on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The charge, when there is one.
+    /// Charge id, if the call was charged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<String>,
 }

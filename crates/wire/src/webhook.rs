@@ -1,4 +1,4 @@
-//! The operator's API of webhooks: the log of deliveries and the signing secrets.
+//! Webhooks in the operator's API: delivery log and signing secrets.
 
 use std::fmt;
 
@@ -13,94 +13,94 @@ use crate::read;
 use crate::stamp;
 use crate::words::{Word, words};
 
-/// Longest time that two secrets may be valid side by side, in seconds: 30 days.
+/// Maximum time for which the old and the new secret are both valid, in seconds: 30 days.
 pub const MAX_OVERLAP_SECONDS: u32 = 30 * 24 * 60 * 60;
-/// How long two secrets are valid side by side when nobody says: a day.
+/// Default time for which the old and the new secret are both valid, in seconds: one day.
 pub const OVERLAP_SECONDS: u32 = 24 * 60 * 60;
 
 words! {
-    /// What came of a delivery so far.
+    /// Delivery state.
     pub enum DeliveryState {
-        /// An attempt is to come, or under way.
+        /// An attempt is due or in progress.
         Pending = "pending",
-        /// The receiver has it.
+        /// The receiver answered with 2xx.
         Delivered = "delivered",
-        /// Nothing more is tried.
+        /// Given up: no further attempts.
         Failed = "failed",
     }
 }
 
-/// A delivery as the operator sees it: never its body or its headers.
+/// Webhook delivery as the operator sees it, without body and headers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryView {
-    /// Its id: `webhookId` and the header `webhook-id` of every attempt.
+    /// Delivery id: `webhookId` in the body and the header `webhook-id`, the same in every attempt.
     #[schema(value_type = String, format = "uuid")]
     pub id: Uuid,
-    /// Whose it is.
+    /// Id of the team.
     #[schema(value_type = String, format = "uuid")]
     pub team_id: Uuid,
-    /// The crawl or batch that it tells of.
+    /// Id of the crawl or batch.
     pub job_id: String,
-    /// The event, as `crawl.page`.
+    /// Event type, such as `crawl.page`.
     pub event: String,
-    /// The receiver, without user name and password.
+    /// URL of the receiver, without user name and password.
     pub url: String,
-    /// What came of it so far.
+    /// Delivery state.
     pub state: DeliveryState,
-    /// How many attempts were made.
+    /// Number of attempts made.
     pub attempts: u32,
-    /// The status of the last answer; null when none came.
+    /// HTTP status of the last attempt; null if the receiver did not answer.
     pub status: Option<u16>,
-    /// Why the last attempt was no success.
+    /// Error of the last attempt, if it failed.
     pub error: Option<String>,
-    /// How long the last attempt took, in milliseconds.
+    /// Duration of the last attempt, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// When the event happened, RFC 3339.
+    /// Time of the event, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// When the receiver took it, RFC 3339.
+    /// Time of delivery, RFC 3339; null if not delivered.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub delivered_at: Option<Timestamp>,
-    /// When the next attempt is due, RFC 3339; null when none is.
+    /// Time of the next attempt, RFC 3339; null if none is scheduled.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub next_at: Option<Timestamp>,
-    /// The size of its body. The body itself goes when it was delivered, and with its job.
+    /// Size of the body, in bytes. The body itself is deleted after delivery, or when its job expires.
     pub body_bytes: u64,
-    /// SHA-256 of its body in hexadecimal digits; null when it was made by an older version.
+    /// SHA-256 of the body in hexadecimal; null for deliveries created by an older version.
     pub body_digest: Option<String>,
 }
 
-/// What a team's webhooks are signed with.
+/// Signing secrets of a team's webhooks.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSecretView {
-    /// The secret of `X-Service-Signature`, and of the first of `webhook-signature`.
+    /// Current secret: signs `X-Service-Signature` and the first signature of `webhook-signature`.
     pub secret: String,
-    /// When it came, RFC 3339.
+    /// Creation time of the current secret, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// The secret before, while it is still valid: that of the second signature of `webhook-signature`.
+    /// Previous secret, while it is still valid: signs the second signature of `webhook-signature`.
     pub previous_secret: Option<String>,
-    /// Until when that is, RFC 3339.
+    /// Time until which the previous secret is valid, RFC 3339.
     #[serde(with = "stamp::optional")]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub previous_until: Option<Timestamp>,
 }
 
-/// Body of `POST /admin/teams/{team}/webhook-secret`.
+/// Body of `POST /admin/teams/{team}/webhook-secret`: rotation of the signing secret.
 #[derive(Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RotateSecret {
-    /// How long the old secret stays valid beside the new one, in seconds; a day when absent.
+    /// Time for which the old secret stays valid, in seconds; one day if absent.
     #[schema(required = false, default = 86400, maximum = 2592000)]
     pub overlap_seconds: u32,
-    /// The new secret: `whsec_` and the base64 of 24 to 64 bytes. A fresh one is made when absent. Whoever gives one can
-    /// tell receivers before it is used.
+    /// New secret: `whsec_` and the base64 of 24 to 64 bytes. If absent, one is generated. Choosing it yourself lets
+    /// you configure the receivers before the rotation.
     #[schema(max_length = 200)]
     pub secret: Option<String>,
 }
@@ -108,7 +108,7 @@ pub struct RotateSecret {
 /// Decodes the body of `POST /admin/teams/{team}/webhook-secret`.
 ///
 /// # Errors
-/// [`Invalid`] as [`decode_scrape`](crate::decode_scrape).
+/// [`Invalid`] with every fault; see [`decode_scrape`](crate::decode_scrape).
 pub fn decode_rotate_secret(body: Value) -> Result<RotateSecret, Invalid> {
     read::body(body, |fields| {
         let overlap = fields.take("overlapSeconds").and_then(|field| field.whole32(0..=MAX_OVERLAP_SECONDS));
@@ -117,10 +117,10 @@ pub fn decode_rotate_secret(body: Value) -> Result<RotateSecret, Invalid> {
     })
 }
 
-/// Reads a state from a query.
+/// Parses a delivery state from a query parameter.
 ///
 /// # Errors
-/// [`Invalid`] that names the states.
+/// [`Invalid`] with the list of states.
 pub fn decode_delivery_state(text: &str) -> Result<DeliveryState, Invalid> {
     let known = || Invalid::at("state", format!("must be {}", DeliveryState::choices()));
     DeliveryState::parse(text).ok_or_else(known)

@@ -1,4 +1,4 @@
-//! `webhook` of crawls and batches: where events are sent (docs/CONTRACT.md, "Webhooks").
+//! `webhook` of crawls and batches: the receiver of their events (docs/CONTRACT.md, "Webhooks").
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,47 +15,47 @@ use crate::read::{self, Field, Fields};
 use crate::target::target_url;
 use crate::words::Word as _;
 
-/// Largest `webhook.metadata`, as JSON in bytes: it is repeated in every event.
+/// Maximum size of `webhook.metadata` as JSON, in bytes. It is repeated in every event.
 pub const MAX_WEBHOOK_METADATA_BYTES: usize = 16 * 1024;
 
-/// Where the events of a job are sent. A bare URL on the wire is this with its defaults.
+/// Webhook that receives the events of a job. A bare URL is shorthand for this object with defaults.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 pub struct WebhookConfig {
-    /// The receiver: `http` or `https`.
+    /// URL of the receiver, `http` or `https`.
     #[schema(value_type = String, format = "uri", min_length = 1, max_length = 8192)]
     pub url: Url,
-    /// Request headers for the receiver: at most 100, together at most 64 KiB, none that belongs to the connection.
+    /// Request headers sent to the receiver: at most 100, at most 64 KiB in total. Connection headers are refused.
     #[schema(required = false)]
     pub headers: BTreeMap<String, String>,
-    /// An object that every event repeats; at most 16 KiB.
+    /// Custom object that is repeated in every event; at most 16 KiB.
     #[schema(required = false)]
     pub metadata: Map<String, Value>,
-    /// Which events are sent; all when not given.
+    /// Events to send; all if absent, none if empty.
     #[schema(required = false, max_items = 4)]
     pub events: Vec<WebhookEvent>,
 }
 
-/// How `webhook` may be written.
+/// Webhook as a bare URL or as an object.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum WebhookEntry {
-    /// The URL alone.
+    /// URL of the receiver.
     Url(String),
-    /// The URL with settings.
+    /// URL with settings.
     Object(WebhookConfig),
 }
 
-/// Decodes a `webhook` that stands alone, as in a request that was written down.
+/// Decodes a stored `webhook` on its own.
 ///
 /// # Errors
-/// [`Invalid`], as for the request that it belongs to.
+/// [`Invalid`] with every fault, as for the request that contains it.
 pub fn decode_webhook(webhook: Value) -> Result<WebhookConfig, Invalid> {
     let body = [("webhook".to_owned(), webhook)].into_iter().collect();
     read::body(body, |fields| fields.need("webhook").and_then(WebhookConfig::read))
 }
 
 impl WebhookConfig {
-    /// All events to this URL.
+    /// Returns a webhook that receives all events at this URL.
     #[must_use]
     pub fn new(url: Url) -> Self {
         let events = WebhookEvent::WORDS.iter().map(|(_, event)| *event).collect();
@@ -87,7 +87,7 @@ impl WebhookConfig {
     }
 }
 
-/// Both spellings of each event may be given, so more entries than there are events.
+/// Both spellings of each event are accepted, so a list may have more entries than there are events.
 const MAX_EVENTS: usize = 16;
 
 fn receiver(field: Field<'_>) -> Option<Url> {
@@ -110,7 +110,7 @@ fn event(mut field: Field<'_>) -> Option<WebhookEvent> {
 }
 
 impl fmt::Debug for WebhookConfig {
-    /// Shows no path and no values: they carry the receiver's secrets.
+    /// Hides path, header values and metadata: they may contain secrets of the receiver.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebhookConfig")
             .field("host", &self.url.host_str())
@@ -132,7 +132,7 @@ mod tests {
         match (got, want) {
             (Ok(config), Ok(events)) => {
                 assert_eq!(config.events, events, "{webhook}");
-                // What is written down reads back as the same.
+                // The JSON form decodes to the same value.
                 let written = json!({ "webhook": config });
                 let again = body(written, |fields| fields.take("webhook").and_then(WebhookConfig::read));
                 assert_eq!(again, Ok(config));

@@ -1,16 +1,16 @@
-//! Closed sets of words: one table makes the enum, its JSON strings, its schema and the text of a refusal.
+//! Enums of fixed strings. One table defines the enum, its JSON strings, its schema and the choices in error messages.
 
-/// An enum that travels as one of a few strings.
+/// Enum that is one of a few strings on the wire.
 pub(crate) trait Word: Sized + Copy + 'static {
-    /// Every spelling with its value, in the order of the declaration.
+    /// Every string with its value, in declaration order.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// The value of a spelling.
+    /// Returns the value of a string.
     fn parse(text: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
     }
 
-    /// "`a`, `b` or `c`", for error messages.
+    /// Returns the choices for error messages: "`a`, `b` or `c`".
     fn choices() -> String {
         let words: Vec<String> = Self::WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
         match words.as_slice() {
@@ -21,7 +21,7 @@ pub(crate) trait Word: Sized + Copy + 'static {
     }
 }
 
-/// Declares such an enum: `Variant = "word",` per line.
+/// Declares an enum of strings, one `Variant = "word",` per line.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$note:meta])* $variant:ident = $word:tt,)+ }) => {
         $(#[$meta])*
@@ -34,10 +34,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of the contract.
+            /// Every value, in declaration order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word on the wire.
+            /// Returns the string on the wire.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {

@@ -1,5 +1,5 @@
-//! The client against a stand-in for the service: what is sent, and what becomes of odd answers. The e2e package calls the
-//! service itself.
+//! The client against a stand-in for the service: requests that are sent, and handling of unusual responses. The e2e
+//! package calls the service itself.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::time::Duration;

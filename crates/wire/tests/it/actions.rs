@@ -1,4 +1,4 @@
-//! Every action: its fields, its bounds, the bounds of the whole list.
+//! Every action: its fields and bounds, and the bounds of the list.
 
 use serde_json::{Value, json};
 use wire::{Action, Direction, Paper, ScrollAction, WaitAction};
@@ -92,7 +92,7 @@ fn the_list() {
         json!({ "actions": times.iter().map(wait).collect::<Vec<_>>() })
     };
     page(waits(&[30_000, 30_000]));
-    refused(waits(&[30_000, 30_001]), "actions", "more than 60000 ms in all, wait for 60001");
+    refused(waits(&[30_000, 30_001]), "actions", "longer than 60000 ms in total, got 60001");
     refused(waits(&[60_000; 50]), "actions", "wait for 3000000");
     refused(one(json!({ "type": "hover", "selector": "a" })), "actions[0].type", "`wait`, `screenshot`");
     refused(one(json!({ "selector": "a" })), "actions[0].type", "is required");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wire::{Document, Metadata, ScrapeAnswer};
 
-/// A document with every member, in the shape that the strictest client reads.
+/// A document with every member, in the shape that the strictest client expects.
 fn full() -> Value {
     json!({
         "markdown": "m", "html": "h", "rawHtml": "r", "rawBase64": "YQ==", "links": ["a"], "images": ["b"],
@@ -59,7 +59,7 @@ fn a_warning_stands_at_both_places() {
     assert_eq!((&json["warning"], &json["data"]["warning"]), (&json!("w"), &json!("w")));
 }
 
-/// The checker itself must see what breaks a client, and the types must not be able to hold it.
+/// Checks the checker: it must detect what breaks a client, and the types must be unable to represent it.
 #[test]
 fn broken_documents_are_neither_typed_nor_passed() {
     for (pointer, wrong) in [
@@ -86,7 +86,7 @@ fn broken_documents_are_neither_typed_nor_passed() {
     }
 }
 
-/// Which rules of section 0 a document breaks.
+/// Returns the rules of "What clients depend on" that a document violates.
 fn broken_rules(document: &Value) -> Vec<String> {
     let mut broken = Vec::new();
     let mut rule = |holds: bool, name: &str| {

@@ -7,7 +7,7 @@ use crate::page;
 
 #[test]
 fn python() {
-    // With any option set, the Python client fills in all of these.
+    // If any option is set, the Python client fills in all of these.
     let request = page(json!({
         "url": "https://example.com", "formats": ["markdown"], "onlyMainContent": true, "mobile": false, "skipTlsVerification": true,
         "removeBase64Images": true, "fastMode": false, "blockAds": true, "storeInCache": true, "maxAge": 14_400_000,
@@ -60,7 +60,7 @@ fn tool_calls() {
     }
 }
 
-/// What a request is turned into for storage reads back as the same request.
+/// Checks that the stored form of a request decodes to the same request.
 #[test]
 fn requests_survive_being_written_down() {
     let full = json!({

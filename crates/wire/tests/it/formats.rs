@@ -1,4 +1,4 @@
-//! Every format: plain, as an object, its settings and their bounds.
+//! Every format: by name and as an object, with settings and their bounds.
 
 use serde_json::{Value, json};
 use wire::{ChangeMode, ChangeTrackingFormat, Format, FormatKind, JsonFormat, QueryFormat, QueryMode, Viewport};
@@ -55,8 +55,8 @@ fn refusals() {
     refused(json!({ "formats": [{ "type": "deterministicJson", "x": 1 }] }), "formats[0].type", "must be `markdown`");
     refused(json!({ "formats": [{ "type": "markdown", "x": 1 }] }), "formats[0].x", "not a known key");
     refused(json!({ "formats": ["html", "links", { "type": "html" }] }), "formats[2]", "repeats the type");
-    refused(json!({ "formats": ["rawBase64", "markdown"] }), "formats", "another format beside `rawBase64`");
-    refused(json!({ "formats": ["changeTracking"] }), "formats", "`markdown` beside `changeTracking`");
+    refused(json!({ "formats": ["rawBase64", "markdown"] }), "formats", "another format next to `rawBase64`");
+    refused(json!({ "formats": ["changeTracking"] }), "formats", "`markdown`, which `changeTracking` needs");
     refused(json!({ "formats": ["question"] }), "formats[0]", "`type` and `question`");
     refused(json!({ "formats": ["highlights"] }), "formats[0]", "`type` and `query`");
     refused(json!({ "formats": ["query"] }), "formats[0]", "`type` and `prompt`");
@@ -76,7 +76,7 @@ fn screenshot() {
     };
     assert!(!read(json!({})).full_page);
     assert!(read(json!({ "fullPage": true })).full_page);
-    // The Rust client's spelling.
+    // Spelling of the Rust client.
     assert!(read(json!({ "full_page": true })).full_page);
     assert!(!read(json!({ "full_page": true, "fullPage": false })).full_page);
     let viewport = read(json!({ "viewport": { "width": 800, "height": 600 } })).viewport;
@@ -106,7 +106,7 @@ fn json_format() {
         JsonFormat { schema: schema.as_object().cloned(), prompt: Some("p".into()), check_prompt_injection: false };
     assert_eq!(options.formats, [Format::Json(want)], "nulls inside a schema are the caller's own");
     page(one(json!({ "schema": {} })));
-    // The older place of the switch means the same.
+    // The former place of the switch has the same meaning.
     assert!(page(one(json!({ "checkPromptInjection": true }))).options.check_prompt_injection);
     lengths("formats[0].prompt", 0..=10_000, |value| one(json!({ "prompt": value })));
     refused(one(json!({ "schema": "{}" })), "formats[0].schema", "an object");

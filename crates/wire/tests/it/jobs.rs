@@ -1,4 +1,4 @@
-//! Requests of crawls and batches: defaults, bounds, spellings, what clients send, and what is written down.
+//! Requests of crawls and batches: defaults, bounds, aliases, bodies of clients, stored forms.
 
 use serde_json::{Value, json};
 use wire::{
@@ -15,7 +15,7 @@ fn with(mut members: Value, key: &str, value: Value) -> Value {
 fn crawl(members: Value) -> CrawlRequest {
     let body = crate::with_url(members);
     let request = decode_crawl(body.clone()).unwrap_or_else(|invalid| panic!("{body} was refused: {invalid}"));
-    // Jobs are kept as JSON and read again.
+    // Jobs are stored as JSON and decoded again.
     assert_eq!(decode_crawl(serde_json::to_value(&request).unwrap()).as_ref(), Ok(&request), "{body}");
     request
 }
@@ -36,7 +36,7 @@ fn refused_crawl(members: Value, path: &str, words: &str) {
 fn a_crawl_by_default() {
     let request = crawl(json!({}));
     assert_eq!(request, CrawlRequest::new("https://example.com/".parse().unwrap()));
-    // docs/CONTRACT.md, "Crawl", spelled out.
+    // Written out from docs/CONTRACT.md, "Crawl".
     let want = json!({
         "url": "https://example.com/", "includePaths": [], "excludePaths": [], "limit": 10_000, "sitemap": "include",
         "ignoreQueryParameters": false, "deduplicateSimilarURLs": true, "crawlEntireDomain": false, "allowExternalLinks": false,
@@ -101,7 +101,7 @@ fn patterns_have_limits() {
     refused_crawl(json!({ "excludePaths": [long(2001)] }), "excludePaths[0]", "0 to 2000 characters, has 2001");
     refused_crawl(json!({ "includePaths": many(500), "excludePaths": many(501) }), "includePaths", "have 1001");
     let over = json!({ "includePaths": vec![long(2000); 25], "excludePaths": vec![long(1001); 50] });
-    refused_crawl(over, "includePaths", "more than 100000 characters, have 100050");
+    refused_crawl(over, "includePaths", "more than 100000 characters, got 100050");
     refused_crawl(json!({ "includePaths": ["a\u{0}b"] }), "includePaths[0]", "control characters");
     refused_crawl(json!({ "includePaths": "/a" }), "includePaths", "an array");
 }

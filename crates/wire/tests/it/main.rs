@@ -1,4 +1,4 @@
-//! The contract from outside: what is accepted, what is refused and with which words, what answers look like.
+//! The contract from outside: accepted and refused requests, wording of refusals, shape of responses.
 // `json!` recurses once per token of a whole document.
 #![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail the test")]
@@ -18,7 +18,7 @@ mod tools;
 use serde_json::{Value, json};
 use wire::{Invalid, ScrapeBody, ScrapeRequest, decode_scrape};
 
-/// A body with these members beside a good `url`.
+/// Adds a valid `url` to the members, if they have none.
 fn with_url(mut members: Value) -> Value {
     if members.get("url").is_none() {
         members["url"] = json!("https://example.com/");
@@ -38,7 +38,7 @@ fn page(members: Value) -> ScrapeRequest {
     decode_page(members.clone()).unwrap_or_else(|invalid| panic!("{members} was refused: {invalid}"))
 }
 
-/// Refused for exactly one reason, at this path, with these words in it.
+/// Asserts that a request is refused with exactly one fault, at this path, with these words.
 #[track_caller]
 fn refused(members: Value, path: &str, words: &str) {
     let shown = members.to_string();
@@ -52,7 +52,7 @@ fn refused(members: Value, path: &str, words: &str) {
     assert!(invalid.message.contains(path), "{shown}: {:?} does not name the field", invalid.message);
 }
 
-/// Both ends of a whole-number range are accepted, their neighbours and other types are not.
+/// Asserts that both ends of a whole-number range are accepted, and neighbours and other types refused.
 #[track_caller]
 fn bounds(path: &str, range: std::ops::RangeInclusive<u64>, body: impl Fn(Value) -> Value) {
     let (min, max) = (*range.start(), *range.end());
@@ -65,11 +65,11 @@ fn bounds(path: &str, range: std::ops::RangeInclusive<u64>, body: impl Fn(Value)
     }
 }
 
-/// Both ends of a string's length are accepted, their neighbours and other types are not.
+/// Asserts that both ends of a length range are accepted, and neighbours and other types refused.
 #[track_caller]
 fn lengths(path: &str, range: std::ops::RangeInclusive<usize>, body: impl Fn(Value) -> Value) {
     let (min, max) = (*range.start(), *range.end());
-    // Two bytes each: lengths count characters.
+    // `ä` is two bytes long: lengths count characters.
     let text = |length: usize| json!("ä".repeat(length));
     page(body(text(min)));
     page(body(text(max)));

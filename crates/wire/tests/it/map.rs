@@ -1,4 +1,4 @@
-//! Requests of maps: what clients send, what is refused, how the answer looks.
+//! Requests of maps: bodies of clients, refusals, shape of the response.
 
 use serde_json::{Value, json};
 use wire::{MapAnswer, MapLink, MapRequest, SitemapMode, decode_map};

@@ -1,4 +1,4 @@
-//! Every option of a page scrape: defaults, bounds, spellings, refusals.
+//! Every option of a page scrape: defaults, bounds, aliases, refusals.
 
 use serde_json::{Value, json};
 use wire::{
@@ -12,7 +12,7 @@ use crate::{bounds, decode_page, lengths, page, refused};
 fn defaults() {
     let request = page(json!({}));
     assert_eq!(request.options, ScrapeOptions::default());
-    // docs/CONTRACT.md, "Options", spelled out.
+    // Written out from docs/CONTRACT.md, "Options".
     let want = json!({
         "formats": [{ "type": "markdown" }], "onlyMainContent": true, "onlyCleanContent": false, "includeTags": [], "excludeTags": [],
         "headers": {}, "waitFor": 0, "timeout": 60_000, "mobile": false, "blockAds": true, "removeBase64Images": true,
@@ -20,12 +20,12 @@ fn defaults() {
         "checkPromptInjection": false, "fastMode": false,
     });
     assert_eq!(serde_json::to_value(&request.options).unwrap(), want);
-    // It follows from what else is asked for, until the caller says it.
+    // The default depends on the other options, until the caller sets it.
     assert!(request.options.skips_tls_verification(false) && !request.options.skips_tls_verification(true));
     assert!(!request.zero_data_retention && !request.domain_tools && request.tool_detail.is_none());
     assert_eq!(request.options.max_age_ms(), 172_800_000);
     assert_eq!(page(json!({ "lockdown": true })).options.max_age_ms(), 63_072_000_000);
-    // The Python client sends 4 hours with every option: that counts as given, under lockdown too.
+    // The Python client sends 4 hours with every option. That counts as given, even under lockdown.
     assert_eq!(page(json!({ "lockdown": true, "maxAge": 14_400_000 })).options.max_age_ms(), 14_400_000);
 }
 
@@ -135,7 +135,7 @@ fn times() {
     bounds("waitFor", 0..=60_000, |value| json!({ "waitFor": value, "timeout": 300_000 }));
     bounds("maxAge", 0..=9_007_199_254_740_991, |value| json!({ "maxAge": value }));
     bounds("minAge", 0..=9_007_199_254_740_991, |value| json!({ "minAge": value }));
-    // A whole float is a whole number.
+    // A float without a fraction is a whole number.
     assert_eq!(page(json!({ "timeout": 5000.0 })).options.timeout, 5000);
     assert_eq!(page(json!({ "waitFor": 30_000 })).options.wait_for, 30_000);
     refused(json!({ "waitFor": 30_001 }), "waitFor", "waitFor must not exceed half of timeout");
@@ -147,7 +147,7 @@ fn a_wait_over_half_of_the_timeout_is_named_in_the_words_that_callers_look_for()
     let invalid = decode_page(json!({ "waitFor": 3000, "timeout": 5000, "mobile": 1 })).unwrap_err();
     let sentence = "waitFor must not exceed half of timeout";
     assert_eq!(invalid.message, format!("`mobile` must be true or false, got 1; {sentence}"));
-    let advice = "waitFor is 3000 and may be 2500 at most; or set timeout to 6000 or more";
+    let advice = "waitFor is 3000: set it to at most 2500, or set timeout to at least 6000";
     assert_eq!(invalid.details()[1], json!({ "path": "waitFor", "message": sentence, "advice": advice }));
     let alone = decode_page(json!({ "waitFor": 3000, "timeout": 5000 })).unwrap_err();
     assert_eq!(alone.message, sentence);
@@ -298,11 +298,11 @@ fn unknown_keys() {
     assert_eq!(message(json!({ "pageOptions": {} })), "Unrecognized key in body: `pageOptions`");
     assert_eq!(message(json!({ "a": 1, "b": 2 })), "Unrecognized keys in body: `a`, `b`");
     assert_eq!(message(json!({ "location": { "x": 1 } })), "Unrecognized key in body: `location.x`");
-    // Trials of others mean nothing here, at any depth.
+    // Experimental keys of other servers have no effect, at any depth.
     let trials = json!({ "__experimental_cache": true, "__experimental_x": { "y": [1] }, "location": { "__experimental_z": 1 } });
     assert_eq!(page(trials), page(json!({ "location": {} })));
     assert_eq!(message(json!({ "__experimental": 1 })), "Unrecognized key in body: `__experimental`");
-    // What a key repeats of the caller's words stays short and printable.
+    // The part of a caller's key that an error echoes stays short and printable.
     let long = message(json!({ "\u{1b}[31m".repeat(100_000): 1 }));
     assert!(long.len() < 500 && !long.contains('\u{1b}'), "{long}");
 }
@@ -322,7 +322,7 @@ fn rules_between_fields() {
     refused(json!({ "zeroDataRetention": true, "onlyCleanContent": true }), "onlyCleanContent", "`zeroDataRetention`");
     let body = json!({ "formats": ["rawBase64"], "checkPromptInjection": true });
     refused(body, "checkPromptInjection", "`rawBase64`");
-    // The Python client sends these together; the cache is silently off instead.
+    // The Python client sends these together, so this is no error: the cache is not used instead.
     page(json!({ "storeInCache": true, "headers": { "a": "b" }, "actions": [{ "type": "scrape" }] }));
 }
 

@@ -1,4 +1,4 @@
-//! Options of files that are sent instead of named.
+//! Options for uploaded files.
 
 use serde_json::{Value, json};
 use wire::{
@@ -11,7 +11,7 @@ fn parse(options: Value) -> ParseRequest {
     decode_parse(options.clone()).unwrap_or_else(|refusal| panic!("{options} was refused: {refusal}"))
 }
 
-/// The paths of a refusal as unsupported, in their order.
+/// Returns the paths of options refused as unsupported, in order.
 #[track_caller]
 fn unsupported(options: Value) -> Vec<String> {
     match decode_parse(options.clone()) {
@@ -52,7 +52,7 @@ fn every_option_of_a_file_is_taken() {
         ("zeroDataRetention", json!(true)),
         ("integration", json!("cli")),
         ("origin", json!("python-sdk@4")),
-        // What clients send along, and what asks for nothing.
+        // Keys that clients always send, and values that ask for nothing.
         ("mobile", json!(false)),
         ("storeInCache", json!(true)),
         ("maxAge", json!(14_400_000)),

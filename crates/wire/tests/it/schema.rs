@@ -1,4 +1,4 @@
-//! The OpenAPI schemas say the same as the decoder.
+//! The OpenAPI schemas agree with the decoder.
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;
@@ -22,17 +22,17 @@ fn schemas() -> Value {
     serde_json::to_value(Api::openapi()).unwrap()["components"]["schemas"].take()
 }
 
-/// The properties of a schema, through `allOf`.
+/// Returns the properties of a schema, including those in `allOf`.
 fn properties<'a>(schemas: &'a Value, name: &str) -> Vec<(&'a String, &'a Value)> {
     let schema = &schemas[name];
     let parts = schema["allOf"].as_array().map_or_else(|| vec![schema], |parts| parts.iter().collect());
     parts.into_iter().filter_map(|part| part["properties"].as_object()).flatten().collect()
 }
 
-/// Puts one value into an otherwise good body.
+/// Function that puts one value into an otherwise valid body.
 type Embed = fn(&str, Value) -> Value;
 
-/// Schemas of requests, where their fields stand, and a body that holds one.
+/// Schemas of requests, the place of their fields, and a body that contains one.
 const PLACES: &[(&str, &str, Embed)] = &[
     ("ScrapeOptions", "", |key, value| json!({ "url": "https://a.test/", "timeout": 300_000, key: value })),
     ("ScrapeRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
@@ -106,7 +106,7 @@ fn action(kind: &str, settings: Value, key: &str, value: Value) -> Value {
     option("actions", json!([with(with(settings, key, value), "type", json!(kind))]))
 }
 
-/// The faults of a body, by path.
+/// Returns the paths of the faults of a body.
 fn faults(schema: &str, body: Value) -> Vec<String> {
     let invalid = match schema {
         "CreateTeam" => decode_create_team(body).err(),
@@ -131,7 +131,7 @@ fn every_property_is_read() {
         let properties = properties(&schemas, schema);
         assert!(!properties.is_empty(), "{schema} has no properties");
         for (key, _) in properties {
-            // Nothing takes this value, so the refusal shows that the key is known.
+            // No field accepts this value, so the refusal shows that the key is known.
             let found = faults(schema, embed(key, json!([[[]]])));
             let path = format!("{prefix}{key}");
             assert!(found.iter().any(|fault| fault.starts_with(&path)), "{schema}.{key}: {found:?}");
@@ -158,7 +158,7 @@ fn bounds_are_those_of_the_decoder() {
     assert!(checked > 50, "only {checked} bounds in the schemas");
 }
 
-/// For each bound of a property: a value on it and one just outside.
+/// For each bound of a property, checks a value at the bound and one just outside.
 fn edges(rules: &Value) -> Vec<(Value, Value)> {
     let mut edges = Vec::new();
     let number = |value: f64| {
@@ -170,7 +170,7 @@ fn edges(rules: &Value) -> Vec<(Value, Value)> {
             edges.push((number(limit), number(limit + outside)));
         }
     }
-    // The URL has its own alphabet; its length is tested beside its parser.
+    // URLs have a syntax of their own; their length is tested next to their parser.
     if rules["format"] != "uri" {
         if let Some(limit) = rules["maxLength"].as_u64() {
             let limit = usize::try_from(limit).unwrap();

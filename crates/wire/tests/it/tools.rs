@@ -42,7 +42,7 @@ fn one_or_many() {
 #[test]
 fn nothing_else_beside() {
     for key in ["url", "formats", "maxAge", "domainTools", "whatever"] {
-        refused(json!({ "alexandria": call(), key: 1 }), key, "must not stand beside `alexandria`");
+        refused(json!({ "alexandria": call(), key: 1 }), key, "cannot be combined with `alexandria`");
     }
 }
 
